@@ -1,0 +1,308 @@
+"""The tie profile: the integers that every rank measure is a function of.
+
+In come the counts that the counting pass made; out go `TieProfile` objects, which can be kept, hashed, sliced by
+query, added over shards of the gallery, and measured. Nothing here knows of distances or of measures.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat._atomic import replacing
+
+Int64 = NDArray[np.int64]
+
+_FORMAT = "deadheat.TieProfile 1"
+_ARRAYS = ("offsets", "closer", "closer_relevant", "tied", "tied_relevant", "n_ranked", "n_relevant", "grades")
+_GRADED_ARRAYS = ("tied_by_grade", "relevant_by_grade")
+
+
+@dataclass(frozen=True, eq=False)
+class TieProfile:
+    """For each query, and each distinct distance at which it has a relevant item, four integers.
+
+    The groups of query `i` are `offsets[i]:offsets[i + 1]`, nearest first (CSR form). All arrays are int64.
+
+    Parameters
+    ----------
+    offsets : (n_query + 1,)
+        Where the tie groups of each query begin and end.
+    closer, closer_relevant : (n_group,)
+        Ranked items strictly closer than the group's distance, and the relevant ones among them.
+    tied, tied_relevant : (n_group,)
+        Ranked items at exactly the group's distance, and the relevant ones among them (at least one).
+    n_ranked, n_relevant : (n_query,)
+        Items that are ranked, and items that are relevant. A relevant item that a run did not retrieve counts in
+        `n_relevant` and in no group.
+    grades : (n_grade,)
+        The positive grades of relevance, ascending; `[1]` where relevance is binary.
+    tied_by_grade : (n_group, n_grade), optional
+        `tied_relevant` split by grade; None where relevance is binary.
+    relevant_by_grade : (n_query, n_grade), optional
+        `n_relevant` split by grade; None where relevance is binary.
+    bounds_only : bool
+        True for a profile taken under a tolerance: each group counts the irrelevant items inside a window round its
+        distance as tied, windows overlap, and only lower and upper have a meaning; expected values are NaN.
+    query_ids : tuple of str, optional
+        Names of the queries, where the input had names. Not part of the digest.
+
+    Raises
+    ------
+    ValueError
+        If the arrays contradict each other.
+
+    Examples
+    --------
+    One query, ten ranked items. A relevant item is alone in front, then three items share a distance, two of them
+    relevant:
+
+    >>> import numpy as np
+    >>> profile = TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, 3, 2)]], n_ranked=[10])
+    >>> profile.n_relevant
+    array([3])
+    >>> profile.ties
+    Ties(mixed_groups=1, queries=1, largest=3)
+    """
+
+    offsets: Int64
+    closer: Int64
+    closer_relevant: Int64
+    tied: Int64
+    tied_relevant: Int64
+    n_ranked: Int64
+    n_relevant: Int64
+    grades: Int64 = field(default_factory=lambda: np.ones(1, dtype=np.int64))
+    tied_by_grade: Int64 | None = None
+    relevant_by_grade: Int64 | None = None
+    bounds_only: bool = False
+    query_ids: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name in _ARRAYS + _GRADED_ARRAYS:
+            array = getattr(self, name)
+            if array is not None:
+                object.__setattr__(self, name, np.ascontiguousarray(array, dtype=np.int64))
+        _check(self)
+
+    @classmethod
+    def from_groups(
+        cls,
+        groups: list[list[tuple[int, int, int, int]]],
+        n_ranked: list[int],
+        n_relevant: list[int] | None = None,
+    ) -> TieProfile:
+        """Build a profile by hand: a list of (closer, closer_relevant, tied, tied_relevant) for each query."""
+        flat = np.array([group for query in groups for group in query], dtype=np.int64).reshape(-1, 4)
+        offsets = np.cumsum([0] + [len(query) for query in groups])
+        found = [sum(group[3] for group in query) for query in groups]
+        return cls(offsets, *flat.T, np.array(n_ranked), np.array(found if n_relevant is None else n_relevant))
+
+    @property
+    def n_query(self) -> int:
+        """How many queries there are, singletons included."""
+        return len(self.offsets) - 1
+
+    @property
+    def n_group(self) -> int:
+        """How many tie groups hold a relevant item, over all queries."""
+        return len(self.closer)
+
+    def __len__(self) -> int:
+        return self.n_query
+
+    def __repr__(self) -> str:
+        return f"TieProfile(n_query={self.n_query}, n_group={self.n_group}, mixed_groups={self.ties.mixed_groups})"
+
+    @cached_property
+    def query_of_group(self) -> Int64:
+        """The query that each group belongs to, shape (n_group,)."""
+        return np.repeat(np.arange(self.n_query), np.diff(self.offsets))
+
+    @cached_property
+    def ties(self) -> Ties:
+        """How many tie groups are mixed, that is, hold relevant and irrelevant items and so decide something."""
+        mixed = self.tied > self.tied_relevant
+        if self.tied_by_grade is not None:
+            mixed |= (self.tied_by_grade > 0).sum(axis=1) > 1
+        return Ties(
+            mixed_groups=int(mixed.sum()),
+            queries=len(np.unique(self.query_of_group[mixed])),
+            largest=int(self.tied[mixed].max(initial=0)),
+        )
+
+    def __getitem__(self, queries: Any) -> TieProfile:
+        """The profile of some of the queries: an integer, a slice, a boolean mask or an integer array."""
+        chosen = np.atleast_1d(np.arange(self.n_query)[queries])
+        lengths = np.diff(self.offsets)[chosen]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        groups = np.repeat(self.offsets[chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return replace(
+            self,
+            offsets=offsets,
+            closer=self.closer[groups],
+            closer_relevant=self.closer_relevant[groups],
+            tied=self.tied[groups],
+            tied_relevant=self.tied_relevant[groups],
+            n_ranked=self.n_ranked[chosen],
+            n_relevant=self.n_relevant[chosen],
+            tied_by_grade=None if self.tied_by_grade is None else self.tied_by_grade[groups],
+            relevant_by_grade=None if self.relevant_by_grade is None else self.relevant_by_grade[chosen],
+            query_ids=None if self.query_ids is None else tuple(self.query_ids[i] for i in chosen),
+        )
+
+    def __add__(self, other: TieProfile) -> TieProfile:
+        """The profile of a gallery in two shards, from the profile of each.
+
+        Both must have been taken with the same relevant items, that is, all relevant items of the whole gallery, and
+        each with the irrelevant items of its own shard. Then the counts of irrelevant items add up, and the counts
+        of relevant items are the same in both.
+
+        Raises
+        ------
+        ValueError
+            If the two disagree about the relevant items.
+        """
+        if not isinstance(other, TieProfile):
+            return NotImplemented
+        for name in ("offsets", "closer_relevant", "tied_relevant", "n_relevant", "grades", *_GRADED_ARRAYS):
+            mine, yours = getattr(self, name), getattr(other, name)
+            if not (mine is None and yours is None) and not np.array_equal(mine, yours):
+                raise ValueError(f"profiles of shards must have the same relevant items, but their {name} differ")
+        if self.bounds_only != other.bounds_only:
+            raise ValueError("profiles of shards must be taken with the same ties, but one is bounds_only")
+        ranked_relevant = np.bincount(self.query_of_group, self.tied_relevant, self.n_query).astype(np.int64)
+        return replace(
+            self,
+            closer=self.closer + other.closer - self.closer_relevant,
+            tied=self.tied + other.tied - self.tied_relevant,
+            n_ranked=self.n_ranked + other.n_ranked - ranked_relevant,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TieProfile) and self._canonical_bytes() == other._canonical_bytes()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical bytes, as 64 hexadecimal digits: equal exactly where the profiles are.
+
+        The canonical bytes are, each ended by a newline: the text ``deadheat.TieProfile 1``, then ``exact`` or
+        ``bounds`` (a tolerance), then for each array, in the order offsets, closer, closer_relevant, tied,
+        tied_relevant, n_ranked, n_relevant, grades and, where relevance is graded, tied_by_grade and
+        relevant_by_grade, its name, its shape as decimal numbers separated by spaces, and its values as
+        little-endian int64 in C order.
+        """
+        return hashlib.sha256(self._canonical_bytes()).hexdigest()
+
+    def _canonical_bytes(self) -> bytes:
+        parts = [_FORMAT.encode(), b"bounds" if self.bounds_only else b"exact"]
+        for name in _ARRAYS + _GRADED_ARRAYS:
+            array = getattr(self, name)
+            if array is not None:
+                parts += [f"{name} {' '.join(map(str, array.shape))}".encode(), array.astype("<i8").tobytes()]
+        return b"\n".join(parts) + b"\n"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the profile as a compressed NumPy archive (``.npz``), whole or not at all.
+
+        Raises
+        ------
+        OSError
+            If `path` cannot be written.
+        """
+        arrays = {name: getattr(self, name) for name in _ARRAYS + _GRADED_ARRAYS if getattr(self, name) is not None}
+        if self.query_ids is not None:
+            arrays["query_ids"] = np.array(self.query_ids, dtype=np.str_)
+        with replacing(path) as file:
+            np.savez_compressed(
+                file, allow_pickle=False, format=_FORMAT, bounds_only=self.bounds_only, digest=self.digest(), **arrays
+            )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> TieProfile:
+        """Read a profile that `save` wrote, and check it against the digest it carries.
+
+        Raises
+        ------
+        OSError
+            If `path` cannot be read.
+        ValueError
+            If it holds something else, or is damaged.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                content = dict(archive)
+        except (ValueError, EOFError, zipfile.BadZipFile, zipfile.LargeZipFile, TypeError) as error:
+            raise ValueError(f"{os.fspath(path)} is not a saved tie profile, or is damaged: {error}") from None
+        if str(content.pop("format", "")) != _FORMAT:
+            raise ValueError(f"{os.fspath(path)} does not hold a tie profile of this version ({_FORMAT!r})")
+        digest = str(content.pop("digest", ""))
+        ids = content.pop("query_ids", None)
+        bounds_only = bool(content.pop("bounds_only", False))
+        try:
+            profile = cls(**content, bounds_only=bounds_only, query_ids=None if ids is None else tuple(map(str, ids)))
+        except TypeError as error:
+            raise ValueError(f"{os.fspath(path)} is not a saved tie profile: {error}") from None
+        if profile.digest() != digest:
+            raise ValueError(f"{os.fspath(path)} is damaged: its content does not have the digest it carries")
+        return profile
+
+
+@dataclass(frozen=True)
+class Ties:
+    """What ties there were: mixed tie groups, queries with one, and the items in the largest of them."""
+
+    mixed_groups: int
+    queries: int
+    largest: int
+
+
+def _check(profile: TieProfile) -> None:
+    """Refuse arrays that cannot be a profile."""
+    n_query, n_group = len(profile.offsets) - 1, len(profile.closer)
+    lengths = {name: len(getattr(profile, name)) for name in ("closer_relevant", "tied", "tied_relevant")}
+    _require(n_query >= 0 and profile.offsets[0] == 0, "offsets must begin with 0")
+    _require(bool(np.all(np.diff(profile.offsets) >= 0)), "offsets must not decrease")
+    _require(profile.offsets[-1] == n_group, f"offsets must end with the number of groups, {n_group}")
+    for name, length in lengths.items():
+        _require(length == n_group, f"{name} must have one entry per group, {n_group}, but has {length}")
+    for name in ("n_ranked", "n_relevant"):
+        length = len(getattr(profile, name))
+        _require(length == n_query, f"{name} must have one entry per query, {n_query}, but has {length}")
+    _require(bool(np.all(profile.tied_relevant >= 1)), "tied_relevant must be at least 1 in every group")
+    _require(bool(np.all(profile.tied >= profile.tied_relevant)), "tied must not be less than tied_relevant")
+    _require(bool(np.all(profile.closer >= profile.closer_relevant)), "closer must not be less than closer_relevant")
+    _require(bool(np.all(profile.closer_relevant >= 0)), "closer_relevant must not be negative")
+    query = np.repeat(np.arange(n_query), np.diff(profile.offsets))
+    _require(
+        bool(np.all(profile.closer + profile.tied <= profile.n_ranked[query])),
+        "closer + tied must not be more than n_ranked",
+    )
+    found = np.bincount(query, profile.tied_relevant, n_query)
+    _require(bool(np.all(found <= profile.n_relevant)), "the groups hold more relevant items than n_relevant")
+    graded = profile.tied_by_grade is not None and profile.relevant_by_grade is not None
+    _require(
+        graded or (profile.tied_by_grade is None and profile.relevant_by_grade is None),
+        "tied_by_grade and relevant_by_grade must be given together",
+    )
+    if profile.tied_by_grade is not None and profile.relevant_by_grade is not None:
+        n_grade = len(profile.grades)
+        _require(profile.tied_by_grade.shape == (n_group, n_grade), "tied_by_grade must be (n_group, n_grade)")
+        _require(profile.relevant_by_grade.shape == (n_query, n_grade), "relevant_by_grade must be (n_query, n_grade)")
+        _require(
+            np.array_equal(profile.tied_by_grade.sum(axis=1), profile.tied_relevant),
+            "tied_by_grade must add up to tied_relevant",
+        )
+
+
+def _require(holds: bool, rule: str) -> None:
+    if not holds:
+        raise ValueError(f"not a tie profile: {rule}")
