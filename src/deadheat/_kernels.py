@@ -1,0 +1,440 @@
+"""Loops that Numba compiles: hashing, exact sums, tiles of distances, and the counting of tiles.
+
+No loop here decides a comparison by a rounded value: `count_tile` sorts scores into the slots between edges that
+the caller has moved apart by the error bound, and reports what falls between the two edges of one threshold.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+# Exact sums ------------------------------------------------------------------------------------------------------
+
+LIMBS = 140  # 32 bits each: products of float64 numbers span 2^-2148 to 2^2048, and a sum has room for 2^31 of them
+LOWEST = 1074  # every finite float64 number is an integer times 2^-1074
+
+
+@njit(nogil=True, cache=True)
+def _split(bits: int) -> tuple[int, int]:
+    """From the bits of a float64 number, an integer and a place with number = integer·2^(place − 1074)."""
+    exponent = (bits >> 52) & 0x7FF
+    whole = bits & 0xFFFFFFFFFFFFF
+    if exponent > 0:
+        whole |= 1 << 52
+        exponent -= 1
+    return (-whole if bits < 0 else whole), exponent
+
+
+@njit(nogil=True, cache=True)
+def _add(limbs: Array, value: int, place: int) -> None:
+    """Add value·2^place, |value| < 2^61, to the sum."""
+    limb, shift = place >> 5, place & 31
+    low = (value & 0x7FFFFFFF) << shift
+    high = (value >> 31) << shift
+    limbs[limb] += (low & 0xFFFFFFFF) + ((high & 1) << 31)
+    limbs[limb + 1] += (low >> 32) + ((high >> 1) & 0xFFFFFFFF)
+    limbs[limb + 2] += high >> 33
+
+
+@njit(nogil=True, cache=True)
+def _add_product(limbs: Array, a: int, b: int, place: int) -> None:
+    """Add a·b·2^place, each of a and b below 2^53 in size, to the sum."""
+    a_high, a_low = a >> 27, a & 0x7FFFFFF  # a = high·2^27 + low, so that every partial product is below 2^55
+    b_high, b_low = b >> 27, b & 0x7FFFFFF
+    _add(limbs, a_low * b_low, place)
+    _add(limbs, a_high * b_low + a_low * b_high, place + 27)
+    _add(limbs, a_high * b_high, place + 54)
+
+
+@njit(nogil=True, cache=True)
+def _carry(limbs: Array, out: Array) -> None:
+    """Spread the carries; `out` is the two's complement of the sum, least significant limb first."""
+    carry = np.int64(0)
+    for k in range(LIMBS):
+        total = limbs[k] + carry
+        out[k] = np.uint32(total & 0xFFFFFFFF)
+        carry = total >> 32
+
+
+@njit(nogil=True, cache=True)
+def exact_dots(left: Array, right: Array) -> Array:
+    """Exact row-wise dot products, float64, in units of 2^-2148."""
+    out = np.empty((left.shape[0], LIMBS), np.uint32)
+    limbs = np.empty(LIMBS, np.int64)
+    for i in range(left.shape[0]):
+        limbs[:] = 0
+        a_bits, b_bits = left[i].view(np.int64), right[i].view(np.int64)
+        for j in range(left.shape[1]):
+            a, place_a = _split(a_bits[j])
+            b, place_b = _split(b_bits[j])
+            if a != 0 and b != 0:
+                _add_product(limbs, a, b, place_a + place_b)
+        _carry(limbs, out[i])
+    return out
+
+
+@njit(nogil=True, cache=True)
+def exact_absolute_differences(left: Array, right: Array) -> Array:
+    """Exact row-wise sums of |left − right|, float64, in units of 2^-2148."""
+    out = np.empty((left.shape[0], LIMBS), np.uint32)
+    limbs = np.empty(LIMBS, np.int64)
+    for i in range(left.shape[0]):
+        limbs[:] = 0
+        a_bits, b_bits = left[i].view(np.int64), right[i].view(np.int64)
+        for j in range(left.shape[1]):
+            sign = 1 if left[i, j] >= right[i, j] else -1
+            a, place_a = _split(a_bits[j])
+            b, place_b = _split(b_bits[j])
+            _add(limbs, sign * a, place_a + LOWEST)
+            _add(limbs, -sign * b, place_b + LOWEST)
+        _carry(limbs, out[i])
+    return out
+
+
+# Rows ------------------------------------------------------------------------------------------------------------
+
+
+@njit(nogil=True, cache=True)
+def _pivot(row: Array) -> float:
+    """The size of the first element that is not zero, or 1 where all are."""
+    for value in row:
+        if value != 0:
+            return abs(np.float64(value))
+    return 1.0
+
+
+@njit(nogil=True, cache=True)
+def hash_rows(raw: Array, directions: bool) -> Array:
+    """A 64-bit hash of every row; with `directions`, the same for rows that are positive multiples of each other."""
+    out = np.empty(raw.shape[0], np.uint64)
+    one = np.empty(1, np.float64)
+    word = one.view(np.uint64)
+    for i in range(raw.shape[0]):
+        pivot = _pivot(raw[i]) if directions else 1.0
+        state = np.uint64(0xCBF29CE484222325)
+        for j in range(raw.shape[1]):
+            one[0] = np.float64(raw[i, j]) / pivot + 0.0
+            state = (state ^ word[0]) * np.uint64(0x9E3779B97F4A7C15)
+            state ^= state >> np.uint64(29)
+        out[i] = state
+    return out
+
+
+@njit(nogil=True, cache=True)
+def _same_row(a: Array, b: Array) -> bool:
+    for j in range(len(a)):
+        if a[j] != b[j]:
+            return False
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _same_direction(a: Array, b: Array, limbs: Array, out: Array) -> bool:
+    """Whether a·pivot(b) = b·pivot(a) exactly, element by element."""
+    if _same_row(a, b):
+        return True
+    pair = np.empty(2, np.float64)
+    bits = pair.view(np.int64)
+    pair[0], pair[1] = _pivot(a), _pivot(b)
+    pivot_a, place_pivot_a = _split(bits[0])
+    pivot_b, place_pivot_b = _split(bits[1])
+    for j in range(len(a)):
+        if np.float64(a[j]) / pair[0] != np.float64(b[j]) / pair[1]:
+            return False
+    for j in range(len(a)):
+        limbs[:] = 0
+        one = np.array([np.float64(a[j]), np.float64(b[j])]).view(np.int64)
+        whole_a, place_a = _split(one[0])
+        whole_b, place_b = _split(one[1])
+        _add_product(limbs, whole_a, pivot_b, place_a + place_pivot_b)
+        _add_product(limbs, -whole_b, pivot_a, place_b + place_pivot_a)
+        _carry(limbs, out)
+        if out.any():
+            return False
+    return True
+
+
+@njit(nogil=True, cache=True)
+def same_rows(raw: Array, other: Array, directions: bool) -> Array:
+    """Whether row i equals row other[i] exactly, or is a positive multiple of it."""
+    result = np.empty(raw.shape[0], np.bool_)
+    limbs, out = np.empty(LIMBS, np.int64), np.empty(LIMBS, np.uint32)
+    for i in range(raw.shape[0]):
+        if i == other[i]:
+            result[i] = True
+        elif directions:
+            result[i] = _same_direction(raw[i], raw[other[i]], limbs, out)
+        else:
+            result[i] = _same_row(raw[i], raw[other[i]])
+    return result
+
+
+@njit(nogil=True, cache=True)
+def row_sums(raw: Array, scale: float) -> tuple[Array, Array]:
+    """Sums of squares and of absolute values of the rows divided by `scale`."""
+    squares, absolutes = np.empty(raw.shape[0]), np.empty(raw.shape[0])
+    for i in range(raw.shape[0]):
+        square = absolute = 0.0
+        for j in range(raw.shape[1]):
+            value = np.float64(raw[i, j]) / scale
+            square += value * value
+            absolute += abs(value)
+        squares[i], absolutes[i] = square, absolute
+    return squares, absolutes
+
+
+@njit(nogil=True, cache=True)
+def take_rows(raw: Array, index: Array, divisor: Array, out: Array) -> None:
+    """out[i] = raw[index[i]] / divisor[index[i]], divided in float64 and rounded to the type of `out`."""
+    for i in range(len(index)):
+        row, by = raw[index[i]], divisor[index[i]]
+        for j in range(raw.shape[1]):
+            out[i, j] = np.float64(row[j]) / by
+
+
+@njit(nogil=True, cache=True)
+def _gcd(a: int, b: int) -> int:
+    while b:
+        a, b = b, a % b
+    return a
+
+
+@njit(nogil=True, cache=True)
+def integer_units(raw: Array, units: Array, limit: float) -> float:
+    """Find numbers of which every element is a small integer multiple: one for all (len 1) or one a row.
+
+    Fills `units` and returns the largest multiple, or infinity as soon as one exceeds `limit`.
+    """
+    largest_of_all = 0.0
+    one = np.empty(1, np.float64)
+    word = one.view(np.int64)
+    odd, place, largest = 0, 0, 0.0
+    for i in range(raw.shape[0]):
+        if len(units) > 1:
+            odd, place, largest = 0, 0, 0.0
+        for j in range(raw.shape[1]):
+            if raw[i, j] == 0:
+                continue
+            one[0] = abs(np.float64(raw[i, j]))
+            largest = max(largest, one[0])
+            whole, low = _split(word[0])
+            while whole & 1 == 0:
+                whole >>= 1
+                low += 1
+            place = low if odd == 0 else min(place, low)
+            if odd != 1:
+                odd = _gcd(whole, odd)
+        unit = np.float64(odd)
+        for _ in range(abs(place - LOWEST)):
+            unit = unit * 2.0 if place > LOWEST else unit / 2.0
+        if odd == 0:
+            unit = 1.0
+        if largest / unit > limit:
+            return np.inf
+        largest_of_all = largest / unit if len(units) == 1 else max(largest_of_all, largest / unit)
+        units[i if len(units) > 1 else 0] = unit
+    return largest_of_all
+
+
+# Tiles of scores -------------------------------------------------------------------------------------------------
+
+
+@njit(nogil=True, cache=True)
+def signed_squares(products: Array, squares: Array, out: Array) -> None:
+    """out[i, j] = a·|a| / squares[j] for the product a = products[i, j]: cosine up to the query, sign kept."""
+    for i in range(products.shape[0]):
+        for j in range(products.shape[1]):
+            a = np.float64(products[i, j])
+            out[i, j] = a * abs(a) / squares[j]
+
+
+@njit(nogil=True, cache=True)
+def minus_absolute_differences(left: Array, right: Array, out: Array) -> None:
+    """out[i, j] = −Σ |left[i] − right[:, j]|, with the gallery given by columns so that the loop over j is a vector."""
+    for i in range(left.shape[0]):
+        row = out[i]
+        row[:] = 0
+        for k in range(left.shape[1]):
+            value = left[i, k]
+            column = right[k]
+            for j in range(out.shape[1]):
+                row[j] -= abs(value - column[j])
+
+
+@njit(nogil=True, cache=True)
+def minus_differing_bits(left: Array, right: Array, out: Array) -> None:
+    """out[i, j] = −(number of bits in which left[i] and right[j] differ)."""
+    for i in range(left.shape[0]):
+        for j in range(right.shape[0]):
+            count = np.uint64(0)
+            for k in range(left.shape[1]):
+                x = left[i, k] ^ right[j, k]
+                x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+                x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+                x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+                count += (x * np.uint64(0x0101010101010101)) >> np.uint64(56)
+            out[i, j] = -np.float64(count)
+
+
+# Counting --------------------------------------------------------------------------------------------------------
+
+
+@njit(nogil=True, cache=True)
+def build_slots(low: Array, high: Array, error: Array, edges: Array, regions: Array) -> None:
+    """Turn the cuts of each row into edges for scores that may be off by `error`.
+
+    Cut c of a row lies between low[i, c] and high[i, c], both ascending. An item with score s is surely above it if
+    s >= high + error and surely not if s < low − error. `edges` becomes the ascending list of these numbers, ended
+    by infinity, rounded up to its type (which changes no comparison); the slot of a score is the number of edges
+    that it is not below, and `regions[i, slot]` is the number of cuts that an item in this slot is above, or −1
+    where that is open.
+    """
+    n_cut = low.shape[1]
+    top = edges.dtype.type(np.inf)
+    for i in range(low.shape[0]):
+        possible = surely = slot = 0
+        regions[i, 0] = 0
+        while surely < n_cut and high[i, surely] < np.inf or possible < n_cut and low[i, possible] < np.inf:
+            edge = np.inf
+            if possible < n_cut:
+                edge = low[i, possible] - error[i]
+            if surely < n_cut:
+                edge = min(edge, high[i, surely] + error[i])
+            while possible < n_cut and low[i, possible] - error[i] <= edge:
+                possible += 1
+            while surely < n_cut and high[i, surely] + error[i] <= edge:
+                surely += 1
+            edges[i, slot] = edge
+            if edges[i, slot] < edge:
+                edges[i, slot] = np.nextafter(edges[i, slot], top)
+            slot += 1
+            regions[i, slot] = surely if surely == possible else -1
+        edges[i, slot:] = top
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _bin(score: float, base: float, scale: float, bottom: float, one: float, top: float) -> int:
+    """The bin of a score: it never decreases as the score grows, however the arithmetic rounds."""
+    return np.int32(min(max((score - base) * scale + one, bottom), top))
+
+
+@njit(nogil=True, cache=True)
+def build_bins(edges: Array, base: Array, scale: Array, first: Array) -> None:
+    """Spread bins over the edges of each row; first[i, b] is the lowest slot that a score in bin b can have.
+
+    Bin 0 is below all edges and the last bin above all. A score in a later bin than an edge is not below that edge.
+    """
+    n_bin = first.shape[1]
+    bottom, one, top = edges.dtype.type(0), edges.dtype.type(1), edges.dtype.type(n_bin - 1)
+    for i in range(edges.shape[0]):
+        start, end = 0, 0
+        while edges[i, start] == -np.inf:
+            start += 1
+        end = start
+        while edges[i, end] < np.inf:
+            end += 1
+        base[i], scale[i] = bottom, one
+        if end > start:
+            span = np.float64(edges[i, end - 1]) - np.float64(edges[i, start])
+            base[i] = edges[i, start]
+            scale[i] = (n_bin - 3) / max(span, 1e-25)
+        slot = 0
+        for b in range(n_bin):
+            while slot < end and _bin(edges[i, slot], base[i], scale[i], bottom, one, top) < b:
+                slot += 1
+            first[i, b] = slot
+
+
+@njit(nogil=True, cache=True)
+def count_tile(
+    tile: Array,
+    weights: Array,
+    edges: Array,
+    regions: Array,
+    base: Array,
+    scale: Array,
+    first: Array,
+    slots: Array,
+    open_rows: Array,
+    open_columns: Array,
+) -> int:
+    """Add the weight of every column to the slot of its score; list the items whose slot leaves something open."""
+    n_open = 0
+    n_column = tile.shape[1]
+    bins = np.empty(n_column, np.uint32)
+    bottom, one, top = edges.dtype.type(0), edges.dtype.type(1), edges.dtype.type(first.shape[1] - 1)
+    for i in range(tile.shape[0]):
+        row, edge, region, count, start = tile[i], edges[i], regions[i], slots[i], first[i]
+        origin, by = base[i], scale[i]
+        for j in range(n_column):
+            bins[j] = np.uint32(_bin(row[j], origin, by, bottom, one, top))
+        for j in range(n_column):
+            slot = np.uint64(start[np.uint64(bins[j])])
+            score = row[j]
+            while score >= edge[slot]:
+                slot += np.uint64(1)
+            count[slot] += weights[j]
+            if region[slot] < 0:
+                open_rows[n_open], open_columns[n_open] = i, j
+                n_open += 1
+    return n_open
+
+
+@njit(nogil=True, cache=True)
+def add_slots(slots: Array, regions: Array, counts: Array) -> None:
+    """Add what was counted in slots to the regions that they are; open slots were listed instead."""
+    for i in range(slots.shape[0]):
+        for slot in range(slots.shape[1]):
+            if slots[i, slot] and regions[i, slot] >= 0:
+                counts[i, regions[i, slot]] += slots[i, slot]
+
+
+@njit(nogil=True, cache=True)
+def hide_columns(tile: Array, columns: Array, start: int) -> None:
+    """Set to −infinity the entries of the given columns, sorted in each row, in a tile that begins at `start`."""
+    stop = start + tile.shape[1]
+    for i in range(tile.shape[0]):
+        row = columns[i]
+        left, right = 0, len(row)
+        while left < right:
+            middle = (left + right) >> 1
+            if row[middle] < start:
+                left = middle + 1
+            else:
+                right = middle
+        while left < len(row) and row[left] < stop:
+            tile[i, row[left] - start] = -np.inf
+            left += 1
+
+
+@njit(nogil=True, cache=True)
+def place_pairs(
+    rows: Array, scores: Array, errors: Array, weights: Array, low: Array, high: Array, counts: Array, ranges: Array
+) -> None:
+    """Count single items between the cuts of their rows; ranges[p] says between which cuts pair p is still open."""
+    n_cut = low.shape[1]
+    for p in range(len(rows)):
+        i = rows[p]
+        surely, end = 0, n_cut
+        while surely < end:  # the first cut that the item is not surely above
+            middle = (surely + end) >> 1
+            if scores[p] - errors[p] >= high[i, middle]:
+                surely = middle + 1
+            else:
+                end = middle
+        possible, end = surely, n_cut
+        while possible < end:  # the first cut that the item is surely not above
+            middle = (possible + end) >> 1
+            if scores[p] + errors[p] >= low[i, middle]:
+                possible = middle + 1
+            else:
+                end = middle
+        ranges[p, 0], ranges[p, 1] = surely, possible
+        if surely == possible:
+            counts[i, surely] += weights[p]

@@ -1,0 +1,188 @@
+"""How the command behaves as a program: errors in one line, files whole or not at all, a bar only for a person.
+
+Nothing here knows what the command computes.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, NoReturn
+
+import click
+
+from deadheat._atomic import replacing
+
+FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
+_DEBUG = "DEADHEAT_DEBUG"  # set in the environment to see tracebacks
+_PATIENCE = 1.0  # seconds of work without a progress bar
+
+
+class Program(click.Group):
+    """A group of commands that ends any error with one line on standard error and exit status 2."""
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        with _errors_in_one_line():
+            status = super().main(*args, **{"prog_name": "deadheat", **options, "standalone_mode": False})
+        sys.exit(status if isinstance(status, int) else 0)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _errors_in_one_line():  # before click gets to see an interrupt or a closed pipe
+            return super().invoke(ctx)
+
+
+def say(text: str) -> None:
+    """Print to standard output, at once, so that a full disk is noticed while it can still be reported."""
+    try:
+        click.echo(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise click.ClickException(f"cannot write to standard output: {_reason(error)}") from None
+
+
+def check_output(path: Path, inputs: Sequence[Path]) -> None:
+    """Make sure, before long work, that a file can be written, without leaving anything behind.
+
+    Raises
+    ------
+    click.ClickException
+        If it is a folder, is one of the inputs, or cannot be written.
+    """
+    if path.is_dir():
+        raise click.ClickException(f"cannot write {path}: it is a folder")
+    if any(path.exists() and other.exists() and path.samefile(other) for other in inputs):
+        raise click.ClickException(f"cannot write {path}: it is one of the input files")
+    with _written(path):
+        if path.exists() and not os.access(path, os.W_OK):
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+        if not _is_special(path):
+            tempfile.TemporaryFile(dir=_target(path).parent).close()
+
+
+@contextmanager
+def output(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file to write: a regular one whole or not at all, a device or a pipe as it is."""
+    with _written(path):
+        if _is_special(path):
+            with open(path, "wb") as file:
+                yield file
+        else:
+            with replacing(_target(path)) as file:
+                yield file
+
+
+class Bar:
+    """A progress bar on standard error: `bar(done, total)` draws it once the work has taken a while.
+
+    Only a person sees it: `bar.callback` is False where standard error is not a terminal.
+    """
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._begin = time.monotonic()
+        self._bar: Any = None
+        self.callback = self if sys.stderr.isatty() else False
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._bar is None:
+            if time.monotonic() - self._begin < _PATIENCE:
+                return
+            self._bar = self._start()
+        self._bar.update(self._bar.task_ids[0], completed=done, total=total)
+
+    def _start(self) -> Any:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        bar.add_task(self._title, total=None)
+        bar.start()
+        return bar
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+@contextmanager
+def _errors_in_one_line() -> Iterator[None]:
+    try:
+        yield
+    except click.exceptions.Exit:
+        raise
+    except (KeyboardInterrupt, click.Abort):
+        _fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        _let_go_of_stdout()
+        sys.exit(PIPE_CLOSED)
+    except click.UsageError as error:
+        where = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
+        _fail(f"{error.format_message().rstrip('.')}{where}")
+    except click.ClickException as error:
+        _fail(error.format_message())
+    except OSError as error:
+        _fail(f"{error.filename}: {_reason(error)}" if error.filename is not None else _reason(error))
+    except MemoryError as error:
+        _fail(f"not enough memory{f': {error}' if str(error) else ''}")
+    except (ValueError, TypeError, ImportError) as error:
+        if _DEBUG in os.environ:
+            raise
+        _fail(str(error))
+    except Exception as error:
+        if _DEBUG in os.environ:
+            raise
+        _fail(f"unexpected {type(error).__name__}: {error} ({_DEBUG}=1 shows where)")
+
+
+def _fail(message: str, status: int = FAILED) -> NoReturn:
+    _let_go_of_stdout()
+    with suppress(OSError):
+        click.echo(f"deadheat: {' '.join(message.split())}", err=True)
+    sys.exit(status)
+
+
+def _let_go_of_stdout() -> None:
+    """Drop what standard output cannot take, or the interpreter would complain about it again at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[None]:
+    """Name the file in an error of writing it, not the temporary one beside it."""
+    try:
+        yield
+    except OSError as error:
+        raise click.ClickException(f"cannot write {path}: {_reason(error)}") from None
+
+
+def _is_special(path: Path) -> bool:
+    return path.exists() and not path.is_file()
+
+
+def _target(path: Path) -> Path:
+    """Where a link leads, so that the file is replaced and not the link."""
+    return Path(os.path.realpath(path))
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)

@@ -1,0 +1,233 @@
+"""Embeddings and labels from files.
+
+In comes a path; out come two arrays, a table of numbers and one label for each of its rows, not yet checked any
+further: that is for `inputs`. NumPy files are read here, tables of text and Parquet in `_tabular`. A pickle is never
+loaded, and whatever is wrong with a file is said in one line that names it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat import _tabular
+
+EMBEDDING_KEYS = ("embeddings", "embedding", "features", "x")
+LABEL_KEYS = ("labels", "label", "y")
+
+Array = NDArray[Any]
+
+# What the readers below NumPy raise on bytes that are not theirs, beside built-in errors.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError)
+
+
+class Samples(NamedTuple):
+    """Embeddings (n, dim) and their labels (n,), as they lay in a file."""
+
+    embeddings: Array
+    labels: Array
+
+
+def read(
+    path: str | os.PathLike[str],
+    labels: str | os.PathLike[str] | None = None,
+    *,
+    embeddings_key: str | None = None,
+    labels_key: str | None = None,
+    label_column: str | int | None = None,
+    header: bool | None = None,
+) -> Samples:
+    """Read embeddings and labels from a ``.npz``, ``.npy``, ``.csv``, ``.tsv`` or ``.parquet`` file.
+
+    Parameters
+    ----------
+    path : path
+        The file of embeddings. In a table, all columns but that of the labels are the embedding (without columns
+        that have no name, such as the index that pandas writes); in Parquet it may be one column of lists. Numbers
+        in text become float64.
+    labels : path, optional
+        A file of labels, if they are not in `path`: ``.npy``, ``.npz``, ``.txt`` (one a line), or a table.
+    embeddings_key, labels_key : str, optional
+        Names of the arrays in a ``.npz`` file; default, whichever of ``embeddings``, ``features``, ``x`` and
+        ``labels``, ``y`` (in any case) is there, or else the only array of two dimensions and the only one of one.
+        In Parquet, `embeddings_key` is the column of lists.
+    label_column : str or int, optional
+        The column of labels in a table: its name, or its place counted from 0 (from -1 at the end); default, the
+        one called ``labels``, ``label``, ``class`` or ``y``, or else the first that does not hold numbers.
+    header : bool, optional
+        Whether the first line of a table of text holds the names of the columns; default, guessed.
+
+    Returns
+    -------
+    Samples
+        `embeddings` and `labels`.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read.
+    ValueError
+        If what is in it is not embeddings and labels, or is damaged.
+    ModuleNotFoundError
+        If a ``.parquet`` file needs pyarrow.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "points.csv")
+    ...     _ = path.write_text("label,x,y\\ncat,0,1\\ndog,2,3\\n")
+    ...     samples = read(path)
+    >>> samples.embeddings
+    array([[0., 1.],
+           [2., 3.]])
+    >>> samples.labels
+    array(['cat', 'dog'], dtype='<U3')
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    given = None if labels is None else _read_labels(Path(labels), labels_key, label_column, header)
+    if ending == ".npz":
+        return _read_npz(path, embeddings_key, labels_key, given)
+    if ending == ".npy":
+        if given is None:
+            raise ValueError(f"{path} holds embeddings only: give a file of labels too")
+        return Samples(_read_npy(path), given)
+    if ending in _tabular.TABLES:
+        table = _tabular.read(path, header, list_column=embeddings_key)
+        found, place = _tabular.split(table, label_column, with_labels=given is None)
+        return Samples(_tabular.numbers(table, found), _tabular.labels(table, place) if given is None else given)
+    known = ", ".join([".npz", ".npy", *_tabular.TABLES])
+    raise ValueError(f"{path} must be a file of embeddings that ends in one of {known}, but ends in {ending!r}")
+
+
+def alike(labels: Array, others: Array) -> tuple[Array, Array]:
+    """Labels of two files, both as strings if one of them is: a class called 7 in one is "7" in the other."""
+    if "U" in (labels.dtype.kind, others.dtype.kind) and labels.dtype.kind != others.dtype.kind:
+        return labels.astype(np.str_), others.astype(np.str_)
+    return labels, others
+
+
+def _read_labels(path: Path, key: str | None, column: str | int | None, header: bool | None) -> Array:
+    ending = path.suffix.lower()
+    if ending == ".npy":
+        return _flat(_read_npy(path))
+    if ending == ".npz":
+        with _archive(path) as archive:
+            return _flat(_member(archive, key or _find_labels(archive, path), path))
+    if ending == ".txt":
+        return _tabular.read_lines(path)
+    if ending in _tabular.TABLES:
+        table = _tabular.read(path, header)
+        return _tabular.labels(table, _tabular.only_label_place(table, column))
+    known = ", ".join([".npy", ".npz", ".txt", *_tabular.TABLES])
+    raise ValueError(f"{path} must be a file of labels that ends in one of {known}, but ends in {ending!r}")
+
+
+def _read_npz(path: Path, embeddings_key: str | None, labels_key: str | None, labels: Array | None) -> Samples:
+    with _archive(path) as archive:
+        key = embeddings_key or _find_embeddings(archive, path)
+        embeddings = _member(archive, key, path)
+        if labels is None:
+            labels = _flat(_member(archive, labels_key or _find_labels(archive, path), path))
+    return Samples(embeddings, labels)
+
+
+def _find_embeddings(archive: Any, path: Path) -> str:
+    """The key of the embeddings: a usual name, or the only array of two dimensions."""
+    return _find(archive, path, "embeddings", EMBEDDING_KEYS, lambda array: array.ndim == 2 and 1 not in array.shape)
+
+
+def _find_labels(archive: Any, path: Path) -> str:
+    """The key of the labels: a usual name, or the only array that is a row or a column."""
+    return _find(archive, path, "labels", LABEL_KEYS, lambda array: array.ndim in (1, 2) and _flat(array).ndim == 1)
+
+
+def _find(archive: Any, path: Path, what: str, usual: tuple[str, ...], fits: Any) -> str:
+    lower = {key.lower(): key for key in reversed(archive.files)}
+    for name in usual:
+        if name in lower:
+            return str(lower[name])
+    fitting = [key for key in archive.files if _fits(archive, key, path, fits)]
+    if len(fitting) == 1:
+        return str(fitting[0])
+    option = "--embeddings-key" if what == "embeddings" else "--labels-key"
+    which = f"none of its arrays is called {', '.join(usual[:-1])} or {usual[-1]}"
+    raise ValueError(f"{path}: {which}; name the {what} ({option}), one of {_listed(archive.files)}")
+
+
+def _fits(archive: Any, key: str, path: Path, fits: Any) -> bool:
+    """Whether an array has the shape; one that cannot be read has not."""
+    try:
+        return bool(fits(_member(archive, key, path)))
+    except ValueError:
+        return False
+
+
+def _member(archive: Any, key: str, path: Path) -> Array:
+    """One array of an archive; never a pickled one."""
+    if key not in archive.files:
+        raise ValueError(f"{path} has no array {key!r}, only {_listed(archive.files)}")
+    with _reading(path, f" array {key!r}"):
+        return np.asarray(archive[key])
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator[Any]:
+    """An open ``.npz`` file."""
+    with open(path, "rb") as file:
+        with _reading(path):
+            archive = np.load(file, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise ValueError(f"{path} is not a .npz file, whatever its name says")
+        with archive:
+            yield archive
+
+
+def _read_npy(path: Path) -> Array:
+    with open(path, "rb") as file, _reading(path):
+        array = np.load(file, allow_pickle=False)
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{path} is not a .npy file, whatever its name says")
+    return array
+
+
+@contextmanager
+def _reading(path: Path, part: str = "") -> Iterator[None]:
+    """Say in one line what NumPy, zipfile and zlib say in many ways."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a damaged archive sends zipfile to a place before the file's beginning
+            raise
+        raise ValueError(f"{path}{part} cannot be read; truncated or damaged?") from None
+    except (ArithmeticError, EOFError, LookupError, RuntimeError, TypeError, ValueError, *_DAMAGED) as error:
+        reason = " ".join(str(error).split())
+        if "allow_pickle" in reason and "Object arrays" in reason:
+            raise ValueError(
+                f"{path}{part} holds Python objects, which are pickled and never loaded: "
+                "save numbers or strings of a fixed width (array.astype(str))"
+            ) from None
+        if "pickled" in reason:
+            reason = "neither NumPy's format nor an archive (pickles are never loaded)"
+        raise ValueError(f"{path}{part} cannot be read; truncated or damaged? {reason}") from None
+
+
+def _flat(labels: Array) -> Array:
+    """A row or a column of labels as (n,); any other shape as it is."""
+    return labels.ravel() if labels.ndim == 2 and 1 in labels.shape else labels
+
+
+def _listed(keys: list[str]) -> str:
+    return ", ".join(map(repr, keys)) or "none at all"

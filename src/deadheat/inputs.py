@@ -1,0 +1,287 @@
+"""From what people have (arrays, labels, masks) to checked arrays. Every message about a bad array is here.
+
+In come array-likes; out go two-dimensional float32 or float64 arrays with the same values, labels as integer codes,
+and boolean masks. Whatever is refused is refused with one line that names the argument, the rule and what came.
+"""
+
+from __future__ import annotations
+
+import difflib
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_ROWS_AT_ONCE = 1 << 22  # elements checked in one go, so that a check needs little memory
+
+
+def embeddings(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Check embeddings and return them, C-contiguous, as float32 or float64, whichever holds every value exactly.
+
+    Parameters
+    ----------
+    values : (n, dim), float16, float32, float64, bool or integers
+        Integers of 64 bits are taken as long as float64 holds each of them exactly.
+    name : str
+        What the caller calls the argument.
+
+    Raises
+    ------
+    TypeError
+        If the values are not real numbers.
+    ValueError
+        If the shape is not (n, dim) with both positive, or a value is NaN or infinite.
+
+    Examples
+    --------
+    >>> embeddings([[1, 2], [3, 4]], "query").dtype
+    dtype('float64')
+    >>> embeddings(np.zeros(3), "query")
+    Traceback (most recent call last):
+    ValueError: query must be two-dimensional (n, dim), but has shape (3,)
+    """
+    array = _matrix(values, name)
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind == "f" and size <= 8:
+        target: type[np.floating[Any]] = np.float32 if size <= 4 else np.float64
+    elif kind in "biu":
+        target = np.float32 if size <= 2 else np.float64
+        _require_exact_integers(array, name)
+    else:
+        raise TypeError(f"{name} must hold real numbers of at most 64 bits, but has dtype {array.dtype}")
+    checked = np.ascontiguousarray(array, dtype=target)
+    _require_finite(checked, name)
+    return checked
+
+
+def bits(values: ArrayLike, name: str) -> NDArray[np.uint64]:
+    """Check binary codes and return them as rows of 64-bit words, padded with zeros.
+
+    Parameters
+    ----------
+    values : (n, bits) bool, or (n, bytes) uint8 with eight bits packed in each
+
+    Examples
+    --------
+    >>> bits(np.array([[True, False, True]]), "query")
+    array([[160]], dtype=uint64)
+    """
+    array = _matrix(values, name)
+    if array.dtype == np.bool_:
+        array = np.packbits(array, axis=1)
+    elif array.dtype != np.uint8:
+        raise TypeError(
+            f"{name} must be bool, or uint8 with eight bits packed in each, for distance 'hamming', "
+            f"but has dtype {array.dtype}"
+        )
+    words = np.zeros((len(array), -(-array.shape[1] // 8) * 8), dtype=np.uint8)
+    words[:, : array.shape[1]] = array
+    return words.view("<u8").astype(np.uint64)
+
+
+def require_same_dim(query: ArrayLike, gallery: ArrayLike) -> None:
+    """Refuse two sets of embeddings whose rows differ in length or, for binary codes, in type."""
+    left, right = np.asarray(query), np.asarray(gallery)
+    if left.shape[1:] != right.shape[1:]:
+        raise ValueError(
+            f"query and gallery must have the same dim, but have {left.shape[1]} and {right.shape[1]} columns"
+        )
+
+
+def labels(values: ArrayLike, n: int, name: str, what: str) -> NDArray[Any]:
+    """Check labels: one integer or string for each of `n` items.
+
+    Raises
+    ------
+    TypeError
+        If they are neither integers nor strings.
+    ValueError
+        If there are not `n` of them in one dimension.
+
+    Examples
+    --------
+    >>> labels(["cat", "dog"], 3, "query_labels", "query")
+    Traceback (most recent call last):
+    ValueError: query_labels must have one entry per row of query, but got 2 labels for 3 rows
+    """
+    array = values if isinstance(values, np.ndarray) else _label_array(values, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, but has shape {array.shape}")
+    if array.dtype.kind == "O":
+        _require_plain_objects(array, name)
+    elif array.dtype.kind not in "iubUS" and getattr(array.dtype, "char", "") != "T":
+        raise TypeError(f"{name} must be integers or strings, but has dtype {array.dtype}")
+    if len(array) != n:
+        raise ValueError(f"{name} must have one entry per row of {what}, but got {len(array)} labels for {n} rows")
+    return array
+
+
+def label_codes(query: NDArray[Any], gallery: NDArray[Any] | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the gallery's labels from 0 and give each query its number, or −1 if no gallery item has its label.
+
+    Labels are compared as the integers or strings that they are, never through floats.
+
+    Examples
+    --------
+    >>> label_codes(np.array(["b", "x"]), np.array(["b", "a", "b"]))
+    (array([ 1, -1]), array([1, 0, 1]))
+    """
+    names, codes = _factorize(query if gallery is None else gallery)
+    if gallery is None:
+        return codes, codes
+    wanted, query_codes = _factorize(query)
+    if wanted and names and isinstance(wanted[0], int) != isinstance(names[0], int):
+        raise TypeError(
+            f"query_labels and gallery_labels must be of the same kind, but have dtypes {query.dtype} and {gallery.dtype}"
+        )
+    number = {name: code for code, name in enumerate(names)}
+    found = np.array([number.get(name, -1) for name in wanted], dtype=np.int64)
+    return found[query_codes], codes
+
+
+def junk_mask(values: ArrayLike | None, n_query: int, n_gallery: int) -> NDArray[np.bool_] | None:
+    """Check the mask of items to ignore: bool, (n_gallery,) for every query alike or (n_query, n_gallery)."""
+    if values is None:
+        return None
+    mask = np.asarray(values)
+    if mask.shape not in ((n_gallery,), (n_query, n_gallery)):
+        raise ValueError(
+            f"junk must have shape ({n_gallery},) or ({n_query}, {n_gallery}), but has shape {mask.shape}"
+        )
+    if mask.dtype != np.bool_:
+        raise TypeError(f"junk must be bool, but has dtype {mask.dtype}")
+    return mask
+
+
+def scores(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Check a matrix of scores or distances, (n_query, n_gallery): any real type, no NaN, no infinity."""
+    array = _matrix(values, name)
+    if array.dtype.kind not in "iubf" or array.dtype.itemsize > 8:
+        raise TypeError(f"{name} must hold real numbers of at most 64 bits, but has dtype {array.dtype}")
+    if array.dtype.kind == "f":
+        _require_finite(array, name, "; to leave an item out, use junk")
+    return array
+
+
+def relevance(values: Any, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Check a relevance matrix: bool or integer grades of 0 and more, NumPy or SciPy sparse, as dense int64."""
+    array = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
+    if array.shape != shape:
+        raise ValueError(f"relevant must have the shape of scores, {shape}, but has shape {array.shape}")
+    if array.dtype.kind not in "biu":
+        raise TypeError(f"relevant must be bool or integer grades, but has dtype {array.dtype}")
+    if array.size and array.min() < 0:
+        raise ValueError(f"relevant must hold grades of 0 and more, but holds {array.min()}")
+    if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"relevant must hold grades below 2^63, but holds {array.max()}")
+    return array.astype(np.int64)
+
+
+def choice(value: Any, options: Iterable[str], name: str) -> str:
+    """One of the options, or an error that lists them and suggests the nearest.
+
+    Examples
+    --------
+    >>> choice("cosin", ["cosine", "euclidean"], "distance")
+    Traceback (most recent call last):
+    ValueError: distance must be one of cosine, euclidean, but is 'cosin'; did you mean 'cosine'?
+    """
+    known = list(options)
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be one of {', '.join(known)}, but is {value!r}")
+    if value not in known:
+        near = difflib.get_close_matches(value.lower(), known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"{name} must be one of {', '.join(known)}, but is {value!r}{hint}")
+    return value
+
+
+def positive_integer(value: Any, name: str) -> int:
+    """An integer of at least 1.
+
+    Examples
+    --------
+    >>> positive_integer(0, "threads")
+    Traceback (most recent call last):
+    ValueError: threads must be at least 1, but is 0
+    """
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, but is {value!r}") from None
+    if number < 1:
+        raise ValueError(f"{name} must be at least 1, but is {number}")
+    return number
+
+
+def _matrix(values: ArrayLike, name: str) -> NDArray[Any]:
+    """An array of two dimensions with at least one row and one column."""
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError):
+        raise ValueError(f"{name} must be a matrix, but its rows differ in length or kind") from None
+    if array.ndim != 2:
+        raise ValueError(f"{name} must be two-dimensional (n, dim), but has shape {array.shape}")
+    if 0 in array.shape:
+        raise ValueError(f"{name} must have at least one row and one column, but has shape {array.shape}")
+    return array
+
+
+def _require_finite(array: NDArray[Any], name: str, hint: str = "") -> None:
+    """Refuse NaN and infinities, and say where the first one is."""
+    step = max(1, _ROWS_AT_ONCE // array.shape[1])
+    for start in range(0, len(array), step):
+        bad = ~np.isfinite(array[start : start + step])
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            value = array[start + row, column]
+            raise ValueError(f"{name} must be finite, but holds {value} in row {start + row}, column {column}{hint}")
+
+
+def _require_exact_integers(array: NDArray[Any], name: str) -> None:
+    """Refuse 64-bit integers that float64 cannot hold."""
+    if array.dtype.itemsize == 8:
+        low, high = int(array.min()), int(array.max())
+        if max(-low, high) > 2**53:
+            value = high if high > 2**53 else low
+            raise ValueError(f"{name} must hold integers up to 2^53 in size, but holds {value}")
+
+
+def _label_array(values: Any, name: str) -> NDArray[Any]:
+    """Labels that came as something other than an array: lists stay exact, whatever their size."""
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    try:
+        items = list(values)
+    except TypeError:
+        raise TypeError(f"{name} must be a sequence of integers or strings, but is {values!r}") from None
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
+
+
+def _require_plain_objects(array: NDArray[Any], name: str) -> None:
+    """Refuse object labels other than all integers or all strings."""
+    for kinds in ((int, np.integer, np.bool_), (str,)):
+        if all(isinstance(item, kinds) for item in array):
+            return
+    odd = next((type(i).__name__ for i in array if not isinstance(i, (int, np.integer, np.bool_, str))), None)
+    came = "a mixture of both" if odd is None else f"an entry of type {odd}"
+    raise TypeError(f"{name} must be all integers or all strings, but holds {came}")
+
+
+def _factorize(array: NDArray[Any]) -> tuple[list[int | str], NDArray[np.int64]]:
+    """The distinct labels as Python integers or strings, and the number of each item's label among them."""
+    if array.dtype.kind == "O":
+        plain = [item if isinstance(item, str) else int(item) for item in array]
+        names = {name: code for code, name in enumerate(dict.fromkeys(plain))}
+        return list(names), np.array([names[item] for item in plain], dtype=np.int64)
+    distinct, codes = np.unique(array, return_inverse=True)
+    if array.dtype.kind == "S":
+        return [name.decode("latin-1") for name in distinct.tolist()], codes.astype(np.int64)
+    listed = distinct.tolist()
+    return (listed if array.dtype.kind not in "b" else [int(x) for x in listed]), codes.astype(np.int64)

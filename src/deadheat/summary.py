@@ -1,0 +1,442 @@
+"""From a tie profile to the numbers that people quote: means over queries, and the report that shows them.
+
+In come profiles and per-query values; out go a `Report` and its `Result`s. Nothing here knows how a distance is
+computed, and nothing here rounds: text and tables are made in `_render`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat import _render, inputs
+from deadheat import measures as rank_measures
+from deadheat.profile import Int64, TieProfile
+from deadheat.profile import Ties as TieCounts
+
+if TYPE_CHECKING:
+    from deadheat.ties import Ties
+
+Float64 = NDArray[np.float64]
+Singletons = Literal["skip", "zero", "one", "balanced"]
+Average = Literal["query", "class"]
+
+
+def evaluate(
+    query: ArrayLike,
+    query_labels: ArrayLike,
+    gallery: ArrayLike | None = None,
+    gallery_labels: ArrayLike | None = None,
+    *,
+    measures: str | Iterable[str] | None = None,
+    distance: str = "cosine",
+    ties: str | Ties = "exact",
+    junk: ArrayLike | None = None,
+    singletons: Singletons = "skip",
+    average: Average = "query",
+    threads: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+) -> Report:
+    """Rank the gallery for each query by distance, and average each measure over the queries.
+
+    The same as `measure(profile(...))`: see `deadheat.profile` for the arrays, `distance`, `ties`, `junk`, `threads`
+    and `progress`, and `measure` for the others.
+
+    Parameters
+    ----------
+    query : (n_query, dim)
+        Embeddings of the queries. Without a gallery, each query is ranked against all others (leave one out).
+    query_labels : (n_query,)
+        Integers or strings.
+    gallery, gallery_labels : (n_gallery, dim) and (n_gallery,), optional
+        The items that are ranked.
+    measures : str or iterable of str, optional
+        Names such as ``"mAP"``, ``"Hit@1"``, ``"nDCG@10"``; default `deadheat.measures.DEFAULT_MEASURES`.
+    distance : str
+        ``"cosine"``, ``"euclidean"``, ``"inner_product"``, ``"cityblock"`` or ``"hamming"``.
+    ties : str, Tolerance or Rounded
+        What it means that two items tie; by default, that their distances are equal as real numbers.
+    junk, threads, progress
+        As in `deadheat.profile`.
+    singletons, average
+        As in `measure`.
+
+    Returns
+    -------
+    Report
+        Lower bound, expectation and upper bound of each measure.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, or no query has a relevant item. Names of measures, `singletons` and
+        `average` are checked before the work begins.
+
+    Examples
+    --------
+    Three points on a line, two of them of one class. Seen from 0, the points -1 and 1 are equally far:
+
+    >>> report = evaluate([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean", measures=["mAP"])
+    >>> report["mAP"].lower, report["mAP"].expected, report["mAP"].upper
+    (0.75, 0.875, 1.0)
+    """
+    names = _canonical(measures)
+    _check_options(singletons, average)
+    tie_rule = _tie_rule(ties, distance)
+    from deadheat.counting import profile
+
+    taken = profile(
+        query,
+        query_labels,
+        gallery,
+        gallery_labels,
+        distance=distance,
+        ties=ties,
+        junk=junk,
+        threads=threads,
+        progress=progress,
+    )
+    return _report(
+        taken,
+        names,
+        singletons=singletons,
+        average=average,
+        classes=_classes(query_labels, "query_labels", taken.n_query) if average == "class" else None,
+        distance=distance,
+        tie_rule=tie_rule,
+    )
+
+
+def measure(
+    profile: TieProfile,
+    measures: str | Iterable[str] | None = None,
+    *,
+    singletons: Singletons = "skip",
+    average: Average = "query",
+    labels: ArrayLike | None = None,
+) -> Report:
+    """Average measures of a profile over its queries.
+
+    Parameters
+    ----------
+    profile : TieProfile
+        From `deadheat.profile` or one of its siblings, or loaded from a file.
+    measures : str or iterable of str, optional
+        Names of measures; default `deadheat.measures.DEFAULT_MEASURES`.
+    singletons : {"skip", "zero", "one", "balanced"}
+        What a query without any relevant item counts as. ``"skip"``: left out of the mean, its value is NaN (the
+        paper's "chop"). ``"zero"`` (its "null") and ``"one"`` (its "perfect"): that value, in the means and per query.
+        ``"balanced"``: 0 for measures of the precision kind and 1 for those of the recall kind.
+    average : {"query", "class"}
+        The mean over queries, or the mean over classes of the mean over the queries of a class. A class without a
+        query that counts does not count.
+    labels : (n_query,), optional
+        The labels of the queries; needed for ``average="class"``.
+
+    Returns
+    -------
+    Report
+        Lower bound, expectation and upper bound of each measure.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a name is unknown, an option is not one of those above, or no query has a relevant item.
+
+    Examples
+    --------
+    Two items at one distance, one of them relevant:
+
+    >>> profile = TieProfile.from_groups([[(0, 0, 2, 1)]], n_ranked=[2])
+    >>> result = measure(profile, "mAP")["AP"]
+    >>> result.lower, result.expected, result.upper
+    (0.5, 0.75, 1.0)
+    """
+    if not isinstance(profile, TieProfile):
+        raise TypeError(f"profile must be a TieProfile, but got {type(profile).__name__}")
+    names = _canonical(measures)
+    _check_options(singletons, average)
+    return _report(
+        profile,
+        names,
+        singletons=singletons,
+        average=average,
+        classes=_classes(labels, "labels", profile.n_query) if average == "class" else None,
+        tie_rule="tolerance" if profile.bounds_only else None,
+    )
+
+
+def _report(profile: TieProfile, names: tuple[str, ...], **settings: Any) -> Report:
+    """The report on a profile, with what was asked for computed at once."""
+    if not profile.n_relevant.any():
+        raise ValueError(
+            f"no query has a relevant item, so that no measure is defined, but got {profile.n_query} queries, "
+            "each without a ranked item of its own label"
+        )
+    report = Report(profile, names, **settings)
+    for name in names:
+        report[name]
+    return report
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One measure of a profile: means as fractions in [0, 1], and the values that they are means of.
+
+    **Ties:** `lower` is the value when every tie is broken in the worst way, `upper` in the best, and `expected` is
+    the exact mean over all ways to break them. **Undefined:** NaN where no query has a value, and `expected` under
+    a tolerance.
+
+    Attributes
+    ----------
+    name : str
+        The measure's name as deadheat writes it.
+    lower, expected, upper : float
+        Means. Sums are correctly rounded (`math.fsum`), so that their bits do not depend on the order of the queries.
+    std : float
+        Standard deviation of the mean over independent, uniformly random tie-breaking of every query.
+    per_query : Bounds
+        The arrays `lower`, `expected` and `upper`, shape (n_query,). NaN for queries that are left out of the mean.
+    std_per_query : (n_query,)
+        Standard deviation of each query's value over random tie-breaking.
+    n_query : int
+        Queries that count in the mean.
+    n_undefined : int
+        Queries left out although they have a relevant item, because the measure has no value there (AUC without
+        an irrelevant item).
+    """
+
+    name: str
+    per_query: rank_measures.Bounds
+    n_query: int
+    n_undefined: int
+    _profile: TieProfile = field(repr=False)
+    _groups: list[Int64] = field(repr=False)
+
+    @cached_property
+    def lower(self) -> float:
+        return self._mean(self.per_query.lower)
+
+    @cached_property
+    def expected(self) -> float:
+        return self._mean(self.per_query.expected)
+
+    @cached_property
+    def upper(self) -> float:
+        return self._mean(self.per_query.upper)
+
+    @cached_property
+    def std_per_query(self) -> Float64:
+        std = rank_measures.std(self._profile, rank_measures.parse(self.name))
+        filled = (self._profile.n_relevant == 0) & ~np.isnan(self.per_query.expected)
+        return np.where(filled, 0.0, std)
+
+    @cached_property
+    def std(self) -> float:
+        """Square root of the sum of the queries' variances, each with the square of its weight in the mean."""
+        if not self._groups:
+            return math.nan
+        variance = np.square(self.std_per_query)
+        shares = [math.fsum(variance[group].tolist()) / len(group) ** 2 for group in self._groups]
+        return math.sqrt(math.fsum(shares)) / len(self._groups)
+
+    def _mean(self, values: Float64) -> float:
+        """The mean over groups of the mean over a group's queries; with one group, the mean over queries."""
+        if not self._groups:
+            return math.nan
+        means = [math.fsum(values[group].tolist()) / len(group) for group in self._groups]
+        return math.fsum(means) / len(means)
+
+    def __repr__(self) -> str:
+        return f"Result({self.name!r}, lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """The measures of a profile, and what there is to know about its ties.
+
+    `report["mAP"]` is the `Result` for a measure, under any of its names; one that was not asked for is computed
+    from the profile, which the report keeps. Printing a report gives a table in per cent; everything else is a
+    fraction in [0, 1].
+
+    Attributes
+    ----------
+    profile : TieProfile
+        What was measured.
+    measures : tuple of str
+        The measures that the table shows.
+    singletons, average : str
+        How queries without a relevant item were treated, and what the mean is over.
+    distance : str or None
+        The distance, where the report comes from embeddings.
+    tie_rule : str or None
+        What a tie was: ``"exact"``, a rounding such as ``"float16 similarity"``, or a tolerance; None if not known.
+
+    Examples
+    --------
+    >>> profile = TieProfile.from_groups([[(0, 0, 2, 1)], [(0, 0, 1, 1)], []], n_ranked=[2, 2, 2])
+    >>> print(measure(profile, ["mAP", "Hit@1"]))
+    measure (%)   lower  expected   upper
+    mAP           75.00     87.50  100.00
+    Hit@1         50.00     75.00  100.00
+    <BLANKLINE>
+    3 queries, 1 of them without a relevant item (a singleton) and left out of the means.
+    Ties: 1 mixed tie group in 1 query, of 2 items.
+    """
+
+    profile: TieProfile = field(repr=False)
+    measures: tuple[str, ...]
+    singletons: str = "skip"
+    average: str = "query"
+    classes: Int64 | None = field(default=None, repr=False)
+    distance: str | None = None
+    tie_rule: str | None = None
+    _results: dict[str, Result] = field(default_factory=dict, init=False, repr=False)
+
+    def __getitem__(self, name: str) -> Result:
+        """The result for a measure; raises ValueError for an unknown name."""
+        parsed = rank_measures.parse(name)
+        if parsed.name not in self._results:
+            self._results[parsed.name] = self._result(parsed)
+        return self._results[parsed.name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
+
+    def _result(self, parsed: rank_measures.Measure) -> Result:
+        bounds = rank_measures.per_query(self.profile, parsed)
+        values = rank_measures.Bounds(*(self._fill(array, parsed.kind) for array in bounds))
+        if self.profile.bounds_only:
+            values = values._replace(expected=bounds.expected)
+        counts = ~np.isnan(values.lower)
+        n_undefined = int((~counts & (self.profile.n_relevant > 0)).sum())
+        return Result(parsed.name, values, int(counts.sum()), n_undefined, self.profile, self._groups(counts))
+
+    def _fill(self, values: Float64, kind: str) -> Float64:
+        """Give singletons the value that the report counts them as."""
+        singleton = self.profile.n_relevant == 0
+        filler = {"skip": np.nan, "zero": 0.0, "one": 1.0, "balanced": 0.0 if kind == "precision" else 1.0}
+        return np.where(singleton, filler[self.singletons], values)
+
+    def _groups(self, counts: NDArray[np.bool_]) -> list[Int64]:
+        """The queries that count, together, or apart by class."""
+        queries = np.flatnonzero(counts)
+        if not len(queries) or self.classes is None:
+            return [queries] if len(queries) else []
+        queries = queries[np.argsort(self.classes[queries], kind="stable")]
+        return np.split(queries, np.flatnonzero(np.diff(self.classes[queries])) + 1)
+
+    @property
+    def n_query(self) -> int:
+        """How many queries there are, singletons included."""
+        return self.profile.n_query
+
+    @property
+    def n_singleton(self) -> int:
+        """How many queries have no relevant item."""
+        return int((self.profile.n_relevant == 0).sum())
+
+    @property
+    def n_class(self) -> int | None:
+        """How many classes have a query with a relevant item; None unless the average is over classes."""
+        return None if self.classes is None else len(np.unique(self.classes[self.profile.n_relevant > 0]))
+
+    @property
+    def ties(self) -> TieCounts:
+        """The mixed tie groups: how many, in how many queries, and the size of the largest."""
+        return self.profile.ties
+
+    def to_dict(self, *, std: bool = False) -> dict[str, Any]:
+        """The report as plain Python values that JSON can hold; None where a value is undefined.
+
+        Parameters
+        ----------
+        std : bool
+            Also the standard deviation of each mean over random tie-breaking.
+        """
+        columns = ("lower", "expected", "upper", *(("std",) if std else ()))
+        results = {
+            name: {
+                **{column: _json_number(getattr(self[name], column)) for column in columns},
+                "n_query": self[name].n_query,
+                "n_undefined": self[name].n_undefined,
+            }
+            for name in self.measures
+        }
+        return {
+            "deadheat": version("deadheat"),
+            "distance": self.distance,
+            "ties": {"rule": self.tie_rule, **vars(self.ties)},
+            "singletons": self.singletons,
+            "average": self.average,
+            "n_query": self.n_query,
+            "n_singleton": self.n_singleton,
+            "n_class": self.n_class,
+            "measures": results,
+            "profile": self.profile.digest(),
+        }
+
+    def to_json(self, *, std: bool = False) -> str:
+        """`to_dict` as JSON text; null where a value is undefined."""
+        return json.dumps(self.to_dict(std=std), indent=2, allow_nan=False)
+
+    def to_markdown(self, *, std: bool = False) -> str:
+        """The table in Markdown, in per cent, with what there is to say below it."""
+        return _render.markdown(self, std=std)
+
+    def to_text(self, *, std: bool = False) -> str:
+        """The table as plain text, in per cent, with what there is to say below it: what `print` shows."""
+        return _render.text(self, std=std)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_markdown_(self) -> str:
+        return self.to_markdown()
+
+
+def _canonical(names: str | Iterable[str] | None) -> tuple[str, ...]:
+    """The measures' own names, each once, in the order in which they were asked for."""
+    if names is None:
+        names = rank_measures.DEFAULT_MEASURES
+    asked = (names,) if isinstance(names, str) else tuple(names)
+    if not asked:
+        raise ValueError("measures must name at least one measure, but got none")
+    return tuple(dict.fromkeys(rank_measures.parse(name).name for name in asked))
+
+
+def _check_options(singletons: str, average: str) -> None:
+    inputs.choice(singletons, get_args(Singletons), "singletons")
+    inputs.choice(average, get_args(Average), "average")
+
+
+def _classes(labels: ArrayLike | None, name: str, n_query: int) -> Int64:
+    """The labels as integers, equal where the labels are."""
+    if labels is None:
+        raise ValueError('average="class" needs labels, one for each query')
+    return inputs.label_codes(inputs.labels(labels, n_query, name, "the profile"))[1]
+
+
+def _tie_rule(ties: str | Ties, distance: str) -> str:
+    """A tie rule in a few words: "exact", "float16 similarity", "tolerance 1e-06"."""
+    from deadheat.ties import Rounded, Tolerance, make
+
+    rule = make(ties)
+    if isinstance(rule, Tolerance):
+        return f"tolerance {rule.eps!r}"
+    if isinstance(rule, Rounded):
+        usual = "similarity" if distance in ("cosine", "inner_product") else "distance"
+        return f"{rule.dtype} {rule.of or usual}"
+    return str(rule)
+
+
+def _json_number(value: float) -> float | None:
+    return None if math.isnan(value) else value

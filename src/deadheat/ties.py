@@ -1,0 +1,377 @@
+"""What "tied" means: the exact distance, the distance rounded to a type, or within a tolerance.
+
+In come the scores of a block of queries against their relevant items, each with a bound on its error. Out go the
+relevant items in groups, farthest first, and the *cuts* between which all other items are counted. A cut is a real
+number, known to lie between two floats and exactly comparable with any item:
+
+    far                                                                                 near
+    ───────────┤ tied with group 0 ├─────────────────┤ tied with group 1 ├──────────────────>  closeness
+             cut 0               cut 1             cut 2               cut 3
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cmp_to_key
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat import exact, inputs
+from deadheat.distances import Distance
+from deadheat.exact import Float64, Surd
+
+Int64 = NDArray[np.int64]
+Above = Callable[[int, int, Surd], bool]
+
+
+@dataclass
+class Relevant:
+    """The relevant columns of a block of queries, as matrices of shape (n_row, width).
+
+    Entries with a `count` of 0 are padding; their score is infinite. After grouping, each row ascends in closeness
+    and `group` numbers its groups from the farthest, −1 for padding.
+    """
+
+    rows: Int64
+    columns: Int64
+    count: Int64
+    others: Int64
+    score: Float64
+    bound: Float64
+    group: Int64 = field(init=False)
+    first: Int64 = field(init=False)
+
+    def reorder(self, order: Int64) -> None:
+        """Sort the entries of every row."""
+        for name in ("columns", "count", "others", "score", "bound"):
+            setattr(self, name, np.take_along_axis(getattr(self, name), order, axis=1))
+
+    def number_groups(self, starts: NDArray[np.bool_]) -> None:
+        """Number the groups, given where each of them starts, and note the first entry of each."""
+        valid = self.count > 0
+        number = np.cumsum(starts, axis=1) - 1
+        self.group = np.where(valid, number, -1)
+        self.first = np.full((len(starts), max(1, int(number.max(initial=0)) + 1)), -1)
+        row, entry = np.nonzero(starts)
+        self.first[row, number[row, entry]] = entry
+
+    @property
+    def n_group(self) -> Int64:
+        """How many groups each row has."""
+        return np.asarray(self.group.max(axis=1) + 1)
+
+    def of_groups(self, values: NDArray[Any], fill: float) -> NDArray[Any]:
+        """The entry of the first member of each group, shape (n_row, largest n_group)."""
+        return np.where(self.first >= 0, np.take_along_axis(values, np.maximum(self.first, 0), axis=1), fill)
+
+    def add_up(self, values: Int64) -> Int64:
+        """Sums over the members of each group, shape (n_row, largest n_group)."""
+        out = np.zeros(self.first.shape, dtype=np.int64)
+        row, entry = np.nonzero(self.group >= 0)
+        np.add.at(out, (row, self.group[row, entry]), values[row, entry])
+        return out
+
+
+@dataclass
+class Cuts:
+    """Ascending cuts for each row of a block: bounds on their scores, and the exact test for what these leave open.
+
+    Parameters
+    ----------
+    low, high : (n_row, n_cut) float64
+        An item whose score is at least `high` is above the cut, one whose score is below `low` is not; infinite in
+        padding.
+    above : callable (row, cut, closeness) -> bool
+        Whether an item of this exact closeness is above the cut.
+    """
+
+    low: Float64
+    high: Float64
+    above: Above
+
+    def __post_init__(self) -> None:
+        self.low = np.ascontiguousarray(np.minimum.accumulate(self.low[:, ::-1], axis=1)[:, ::-1])
+        self.high = np.ascontiguousarray(np.maximum.accumulate(self.high, axis=1))
+
+
+class Ties(ABC):
+    """A meaning of "tied"."""
+
+    bounds_only = False
+    exact_only = False  # whether scores are only ever compared with each other
+
+    @abstractmethod
+    def group(self, distance: Distance, relevant: Relevant) -> None:
+        """Sort the relevant items of every query into groups."""
+
+    @abstractmethod
+    def cuts(self, distance: Distance, relevant: Relevant) -> list[Cuts]:
+        """One sequence of cuts with two for each group, or two sequences with one each: tied or closer, and closer."""
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """How it is written in a report."""
+
+
+class Exact(Ties):
+    """Tied is what is equally far as a real number."""
+
+    exact_only = True
+
+    def __str__(self) -> str:
+        return "exact"
+
+    def group(self, distance: Distance, relevant: Relevant) -> None:
+        _group_by_score(distance, relevant)
+
+    def cuts(self, distance: Distance, relevant: Relevant) -> list[Cuts]:
+        score = relevant.of_groups(relevant.score, np.inf)
+        bound = relevant.of_groups(relevant.bound, 0.0)
+        next_up = np.nextafter(score, np.inf)
+        known = bound == 0
+        # two cuts a group: "at least as close" and "closer", which is one number twice unless scores are exact
+        low = np.where(known, np.stack([score, next_up]), np.nextafter(score - bound, -np.inf))
+        high = np.where(known, np.stack([score, next_up]), np.nextafter(score + bound, np.inf))
+        columns = relevant.of_groups(relevant.columns, -1)
+        threshold = _surd_cache(distance, relevant.rows, columns)
+
+        def above(row: int, cut: int, closeness: Surd) -> bool:
+            return closeness.compare(threshold(row, cut // 2)) >= cut % 2
+
+        return [Cuts(_interleaved(low), _interleaved(high), above)]
+
+
+class Tolerance(Ties):
+    """Bounds for when every relevant item may be up to `eps` nearer or farther: mAP(D ± εR).
+
+    Distances are 1 − cosine, minus the inner product, or the distance itself. Expected values are NaN.
+
+    Parameters
+    ----------
+    eps : float
+        0 or more, in the unit of the distance, taken as the exact number that the float is.
+
+    Examples
+    --------
+    >>> str(Tolerance(1e-6))
+    'tolerance 1e-06'
+    """
+
+    bounds_only = True
+
+    def __init__(self, eps: float) -> None:
+        if isinstance(eps, (bool, str)) or not isinstance(eps, (int, float, np.integer, np.floating)):
+            raise TypeError(f"eps must be a number, but is {eps!r}")
+        if not (math.isfinite(eps) and eps >= 0):
+            raise ValueError(f"eps must be finite and not negative, but is {eps}")
+        self.eps = float(eps)
+
+    def __str__(self) -> str:
+        return f"tolerance {self.eps:g}"
+
+    def __repr__(self) -> str:
+        return f"Tolerance({self.eps!r})"
+
+    def group(self, distance: Distance, relevant: Relevant) -> None:
+        _group_by_score(distance, relevant)
+
+    def cuts(self, distance: Distance, relevant: Relevant) -> list[Cuts]:
+        rows = np.broadcast_to(relevant.rows[:, None], relevant.first.shape)
+        score = relevant.of_groups(relevant.score, 0.0)
+        bound = relevant.of_groups(relevant.bound, 0.0)
+        padding = relevant.first < 0
+        low, high = distance.closeness(rows, score - bound, score + bound)
+        threshold = _surd_cache(distance, relevant.rows, relevant.of_groups(relevant.columns, -1))
+        eps = Fraction(self.eps)
+
+        def tied(row: int, cut: int, closeness: Surd) -> bool:
+            return closeness.compare_shifted(threshold(row, cut), -eps) >= 0
+
+        def closer(row: int, cut: int, closeness: Surd) -> bool:
+            return closeness.compare_shifted(threshold(row, cut), eps) > 0
+
+        sequences = []
+        for shift, above in ((-self.eps, tied), (self.eps, closer)):
+            size = np.abs(low) + abs(shift)
+            ends = distance.score(rows, low + shift - size * 2.0**-50, high + shift + size * 2.0**-50)
+            ends = (np.nextafter(ends[0], -np.inf), np.nextafter(ends[1], np.inf))
+            sequences.append(Cuts(*(np.where(padding, np.inf, end) for end in ends), above))
+        return sequences
+
+
+class Rounded(Ties):
+    """Tied is what is equal once the exact similarity or distance is correctly rounded to a shorter type.
+
+    That is what a system ranks by that serves its scores in this type.
+
+    Parameters
+    ----------
+    dtype : {"float16", "bfloat16", "float32"}
+    of : {"similarity", "distance"}, optional
+        What is rounded. By default the similarity for cosine and inner product, and else the distance. The distance
+        that belongs to the cosine is 1 − cosine; near 1 a similarity is far coarser than a small distance.
+
+    Examples
+    --------
+    >>> str(Rounded("float16", of="distance"))
+    'float16 distance'
+    """
+
+    def __init__(self, dtype: str, of: str | None = None) -> None:
+        self.dtype = inputs.choice(dtype, exact.FORMATS, "dtype")
+        self.of = None if of is None else inputs.choice(of, ("similarity", "distance"), "of")
+
+    def __str__(self) -> str:
+        return self.dtype if self.of is None else f"{self.dtype} {self.of}"
+
+    def __repr__(self) -> str:
+        return f"Rounded({self.dtype!r}, of={self.of!r})"
+
+    def check(self, distance: Distance) -> None:
+        """Refuse to round a similarity or distance that this distance has not got."""
+        if self.of == "similarity" and not distance.similarity:
+            raise ValueError(f"of must be 'distance' for distance {distance.name!r}, but is 'similarity'")
+        if self.of == "distance" and distance.name == "inner_product":
+            raise ValueError("of must be 'similarity' for distance 'inner_product', but is 'distance'")
+
+    def _target(self, distance: Distance) -> tuple[int, int]:
+        """The sign s and shift c with which closeness = s·value + c, for the value that is rounded."""
+        if distance.similarity and self.of != "distance":
+            return 1, 0
+        return -1, 1 if distance.name == "cosine" else 0
+
+    def group(self, distance: Distance, relevant: Relevant) -> None:
+        self.check(distance)
+        sign, shift = self._target(distance)
+        valid = relevant.count > 0
+        rows = np.broadcast_to(relevant.rows[:, None], valid.shape)
+        score = np.where(valid, relevant.score, 0.0)
+        low, high = distance.closeness(rows, score - relevant.bound, score + relevant.bound)
+        ends = sorted_ends(sign * (low - shift), sign * (high - shift))
+        values, other = (exact.round_to(end, self.dtype) for end in _nudged(*ends))
+        for row, entry in np.argwhere(valid & (values != other)):
+            column = relevant.columns[row, entry]
+            (closeness,) = distance.surds(relevant.rows[row : row + 1], np.array([column]))
+            values[row, entry] = self._settle(values[row, entry], other[row, entry], closeness, sign, shift)
+        relevant.score = np.where(valid, sign * values, np.inf)
+        relevant.bound = np.zeros_like(relevant.score)
+        relevant.reorder(np.argsort(relevant.score, axis=1, kind="stable"))
+        valid = relevant.count > 0
+        starts = valid.copy()
+        starts[:, 1:] &= relevant.score[:, 1:] != relevant.score[:, :-1]
+        relevant.number_groups(starts)
+
+    def _settle(self, value: float, last: float, closeness: Surd, sign: int, shift: int) -> float:
+        """The rounded value of an exact number that lies between two values of the type."""
+        while value < last:
+            _, end, closed = (part[0] for part in exact.cells(np.array([value]), self.dtype))
+            side = sign * closeness.compare(Surd.of(sign * Fraction(float(end)) + shift))
+            if side < 0 or (side == 0 and closed):
+                break
+            value = float(exact.round_to(np.nextafter(np.array([end]), np.inf), self.dtype)[0])
+        return value
+
+    def cuts(self, distance: Distance, relevant: Relevant) -> list[Cuts]:
+        sign, shift = self._target(distance)
+        values = sign * relevant.of_groups(relevant.score, 0.0)
+        padding = relevant.first < 0
+        low, high, closed = exact.cells(values, self.dtype)
+        far, near = (low, high) if sign > 0 else (high, low)
+        rows = np.broadcast_to(relevant.rows[:, None], values.shape)
+        sides = [_between(distance, rows, sign * end, shift) for end in (far, near)]
+        bounds = [np.where(padding, np.inf, np.stack([side[k] for side in sides])) for k in (0, 1)]
+
+        def above(row: int, cut: int, closeness: Surd) -> bool:
+            group, nearer = divmod(cut, 2)
+            end = (near if nearer else far)[row, group]
+            side = closeness.compare(Surd.of(sign * Fraction(float(end)) + shift))
+            return side > 0 or (side == 0 and bool(closed[row, group]) != bool(nearer))
+
+        return [Cuts(_interleaved(bounds[0]), _interleaved(bounds[1]), above)]
+
+
+def make(ties: Any) -> Ties:
+    """The meaning of "tied" that an argument `ties` asks for.
+
+    Examples
+    --------
+    >>> make("float16")
+    Rounded('float16', of=None)
+    """
+    if isinstance(ties, Ties):
+        return ties
+    inputs.choice(ties, ("exact", *exact.FORMATS), "ties")
+    return Exact() if ties == "exact" else Rounded(ties)
+
+
+def _group_by_score(distance: Distance, relevant: Relevant) -> None:
+    """Sort by the exact closeness: by score, and by exact arithmetic where the bounds of scores overlap."""
+    relevant.reorder(np.argsort(relevant.score, axis=1, kind="stable"))
+    valid = relevant.count > 0
+    upper = np.maximum.accumulate(relevant.score + relevant.bound, axis=1)
+    lower = np.minimum.accumulate((relevant.score - relevant.bound)[:, ::-1], axis=1)[:, ::-1]
+    starts = valid.copy()
+    starts[:, 1:] &= upper[:, :-1] < lower[:, 1:]
+    unsure = valid & ~starts & (relevant.bound > 0)
+    unsure[:, 1:] |= valid[:, 1:] & ~starts[:, 1:] & (relevant.bound[:, :-1] > 0)
+    for row in np.flatnonzero(unsure.any(axis=1)):
+        _settle_row(distance, relevant, starts, int(row))
+    relevant.number_groups(starts)
+
+
+def _settle_row(distance: Distance, relevant: Relevant, starts: NDArray[np.bool_], row: int) -> None:
+    """Sort exactly, in one row, every run of entries whose bounds overlap."""
+    n = int((relevant.count[row] > 0).sum())
+    heads = np.append(np.flatnonzero(starts[row, :n]), n)
+    for begin, end in zip(heads[:-1], heads[1:], strict=True):
+        if end - begin == 1 or not relevant.bound[row, begin:end].any():
+            continue
+        run = slice(begin, end)
+        surds = distance.surds(np.full(end - begin, relevant.rows[row]), relevant.columns[row, run])
+        order = sorted(range(end - begin), key=cmp_to_key(lambda i, j: surds[i].compare(surds[j])))
+        for name in ("columns", "count", "others", "score", "bound"):
+            matrix = getattr(relevant, name)
+            matrix[row, run] = matrix[row, run][order]
+        for place, (one, two) in enumerate(zip(order[:-1], order[1:], strict=True)):
+            starts[row, begin + place + 1] = surds[one].compare(surds[two]) != 0
+
+
+def _surd_cache(distance: Distance, rows: Int64, columns: Int64) -> Callable[[int, int], Surd]:
+    """The exact closeness of the first member of each group, computed when asked for."""
+    known: dict[tuple[int, int], Surd] = {}
+
+    def threshold(row: int, group: int) -> Surd:
+        if (row, group) not in known:
+            (known[row, group],) = distance.surds(rows[row : row + 1], columns[row, group : group + 1].astype(np.int64))
+        return known[row, group]
+
+    return threshold
+
+
+def _interleaved(pair: NDArray[Any]) -> NDArray[Any]:
+    """From two (n, g) matrices one (n, 2·g), the columns by turns."""
+    return np.ascontiguousarray(np.moveaxis(pair, 0, -1)).reshape(pair.shape[1], -1)
+
+
+def sorted_ends(one: Float64, two: Float64) -> tuple[Float64, Float64]:
+    """Intervals with their ends in order."""
+    return np.minimum(one, two), np.maximum(one, two)
+
+
+def _nudged(low: Float64, high: Float64) -> tuple[Float64, Float64]:
+    """Intervals made wide enough for one rounding of their ends."""
+    return np.nextafter(low, -np.inf), np.nextafter(high, np.inf)
+
+
+def _between(distance: Distance, rows: Int64, end: Float64, shift: int) -> tuple[Float64, Float64]:
+    """The scores between which the closeness `end + shift` lies, infinite where it is."""
+    low, high = _nudged(end + shift, end + shift) if shift else (end, end)
+    finite = np.where(np.isfinite(end), 1.0, 0.0)
+    scores = distance.score(rows, np.where(finite, low, 0.0), np.where(finite, high, 0.0))
+    return np.where(finite, np.nextafter(scores[0], -np.inf), end), np.where(finite, np.nextafter(scores[1], np.inf), end)
