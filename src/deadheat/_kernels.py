@@ -284,6 +284,8 @@ def minus_differing_bits(left: Array, right: Array, out: Array) -> None:
 
 # Counting --------------------------------------------------------------------------------------------------------
 
+LOWEST_EDGE = -3e38  # below every score, and above the −infinity of what is hidden
+
 
 @njit(nogil=True, cache=True)
 def build_slots(low: Array, high: Array, error: Array, edges: Array, regions: Array) -> None:
@@ -306,6 +308,7 @@ def build_slots(low: Array, high: Array, error: Array, edges: Array, regions: Ar
                 edge = low[i, possible] - error[i]
             if surely < n_cut:
                 edge = min(edge, high[i, surely] + error[i])
+            edge = max(edge, LOWEST_EDGE)
             while possible < n_cut and low[i, possible] - error[i] <= edge:
                 possible += 1
             while surely < n_cut and high[i, surely] + error[i] <= edge:
@@ -333,9 +336,7 @@ def build_bins(edges: Array, base: Array, scale: Array, first: Array) -> None:
     n_bin = first.shape[1]
     bottom, one, top = edges.dtype.type(0), edges.dtype.type(1), edges.dtype.type(n_bin - 1)
     for i in range(edges.shape[0]):
-        start, end = 0, 0
-        while edges[i, start] == -np.inf:
-            start += 1
+        start = 1 if edges[i, 0] == edges.dtype.type(LOWEST_EDGE) else 0
         end = start
         while edges[i, end] < np.inf:
             end += 1

@@ -211,23 +211,25 @@ class _Product(Distance):
         else:
             self.passes = (Pass(np.float32, exact=False), Pass(np.float64, exact=largest_sum < 2.0**53))
 
-    def _size(self, query_norm: Float64, item_norm: Float64 | float) -> Float64:
+    def _size(self, query_norm: Float64, item_norm: Float64) -> Float64:
         """What the error of a score is proportional to."""
         return query_norm * item_norm
 
     def bound(self, number: int, rows: Index, band: tuple[int, int]) -> Float64:
         largest = self.item_norm[self.columns.representative[slice(*band)]].max()
-        return self._bound(self.passes[number], self._size(self.query_norm[rows], largest))
+        return self._bound(self.passes[number], self.query_norm[rows], largest)
 
     def pair_bound(self, rows: Index, columns: Index) -> Float64:
         norms = self.item_norm[self.columns.representative[columns]]
-        return self._bound(self.passes[-1], self._size(self.query_norm[rows], norms))
+        return self._bound(self.passes[-1], self.query_norm[rows], norms)
 
-    def _bound(self, one: Pass, size: Float64) -> Float64:
+    def _bound(self, one: Pass, query_norm: Float64, item_norm: Float64) -> Float64:
         if one.exact:
-            return np.zeros_like(size)
-        factor = exact.gamma(self.dim + 10, one.dtype)
-        return np.where(size > 0, factor * size + exact.underflow(self.dim, one.dtype), 0.0)
+            return np.zeros_like(query_norm)
+        size = self._size(query_norm, item_norm)
+        bound = exact.gamma(self.dim + 10, one.dtype) * size + exact.underflow(self.dim, one.dtype)
+        zero = (item_norm == 0) | ((query_norm == 0) & (self.offset is None))
+        return np.where(zero, 0.0, bound)
 
 
 class Cosine(_Product):
@@ -327,10 +329,10 @@ class InnerProduct(_Product):
         self._set_passes(self.largest_integer**2 * self.dim)
 
     def closeness(self, rows: Index, low: Float64, high: Float64) -> tuple[Float64, Float64]:
-        return _widened(low * self.unit * self.unit, high * self.unit * self.unit)
+        return _multiplied(*_multiplied(low, high, self.unit), self.unit)
 
     def score(self, rows: Index, low: Float64, high: Float64) -> tuple[Float64, Float64]:
-        return _widened(low / self.unit / self.unit, high / self.unit / self.unit)
+        return _divided(*_divided(low, high, self.unit), self.unit)
 
     def surds(self, rows: Index, columns: Index) -> list[Surd]:
         left = _exact_rows(self.query_raw, rows)
@@ -351,20 +353,21 @@ class Euclidean(_Product):
         self.query_square = _integer_squares(self.queries)
         self._set_passes(3 * self.largest_integer**2 * self.dim)
 
-    def _size(self, query_norm: Float64, item_norm: Float64 | float) -> Float64:
+    def _size(self, query_norm: Float64, item_norm: Float64) -> Float64:
         return query_norm * item_norm + np.square(item_norm) / 2
 
     def closeness(self, rows: Index, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         square_low, square_high = self._square_interval(rows)
-        far, near = _widened(square_low - 2 * high, square_high - 2 * low)
+        near, far = _widened(square_low - 2 * high, square_high - 2 * low)
         near, far = np.sqrt(np.maximum(near, 0.0)), np.sqrt(np.maximum(far, 0.0))
-        low, high = _widened(-near * self.unit, -far * self.unit)
+        low, high = _multiplied(-far, -near, self.unit)
         return low, np.minimum(high, 0.0)
 
     def score(self, rows: Index, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         square_low, square_high = self._square_interval(rows)
-        far, near = low / self.unit, np.minimum(high / self.unit, 0.0)
-        with np.errstate(over="ignore", invalid="ignore"):
+        far, near = _divided(low, high, self.unit)
+        near = np.minimum(near, 0.0)
+        with np.errstate(over="ignore", under="ignore"):
             near_square, far_square = _widened(near * near, far * far)
         low_score, high_score = _widened((square_low - far_square) / 2, (square_high - near_square) / 2)
         return np.where(low > 0, np.inf, low_score), np.where(low > 0, np.inf, high_score)  # nothing is that close
@@ -441,10 +444,10 @@ class Cityblock(Distance):
         return scores
 
     def closeness(self, rows: Index, low: Float64, high: Float64) -> tuple[Float64, Float64]:
-        return _widened(low * self.unit, high * self.unit)
+        return _multiplied(low, high, self.unit)
 
     def score(self, rows: Index, low: Float64, high: Float64) -> tuple[Float64, Float64]:
-        return _widened(low / self.unit, high / self.unit)
+        return _divided(low, high, self.unit)
 
     def surds(self, rows: Index, columns: Index) -> list[Surd]:
         left = _exact_rows(self.query_raw, rows)
@@ -567,7 +570,8 @@ def _norms(raw: NDArray[Any], scale: float) -> Float64:
 
     squares, absolutes = _kernels.row_sums(raw, scale)
     norms = np.where(squares > 2.0**-900, np.sqrt(squares), absolutes)  # tiny squares may have lost their bits
-    return norms * (1 + (raw.shape[1] + 16) * 2.0**-52)
+    norms *= 1 + (raw.shape[1] + 16) * 2.0**-52
+    return np.where(np.abs(raw).max(axis=1) > 0, np.maximum(norms, 2.0**-1000), 0.0)
 
 
 def _absolute_sums(raw: NDArray[Any], scale: float) -> Float64:
@@ -606,8 +610,20 @@ def _exact_rows(raw: NDArray[Any], index: Index) -> Float64:
 
 
 def _widened(low: Float64, high: Float64) -> tuple[Float64, Float64]:
-    """Intervals made wide enough for a few roundings of their ends."""
+    """Intervals made wide enough for a few roundings of their ends, underflow included."""
     return (
-        np.nextafter(low - np.abs(low) * 2.0**-50, -np.inf),
-        np.nextafter(high + np.abs(high) * 2.0**-50, np.inf),
+        low * np.where(low < 0, 1 + 2.0**-50, 1 - 2.0**-50) - 2.0**-960,
+        high * np.where(high < 0, 1 - 2.0**-50, 1 + 2.0**-50) + 2.0**-960,
     )
+
+
+def _divided(low: Float64, high: Float64, divisor: float) -> tuple[Float64, Float64]:
+    """Intervals divided by a positive number; an end that overflows becomes infinite."""
+    with np.errstate(over="ignore", under="ignore"):
+        return _widened(low / divisor, high / divisor)
+
+
+def _multiplied(low: Float64, high: Float64, factor: float) -> tuple[Float64, Float64]:
+    """Intervals multiplied by a positive number; an end that overflows becomes infinite."""
+    with np.errstate(over="ignore", under="ignore"):
+        return _widened(low * factor, high * factor)
