@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from deadheat import _shell
 from deadheat.cli import main
 from deadheat.measures import DEFAULT_MEASURES, parse
-from deadheat.profile import TieProfile
+from deadheat.profiles import TieProfile
 from deadheat.summary import evaluate
 
 # Seen from 0 both 1 (relevant) and -1 (irrelevant) are at distance 1; the last point is a singleton.

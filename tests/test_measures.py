@@ -21,7 +21,7 @@ from numpy.testing import assert_array_equal
 
 from deadheat import measures
 from deadheat.measures import DEFAULT_MEASURES, parse, per_query, std
-from deadheat.profile import TieProfile
+from deadheat.profiles import TieProfile
 
 NAMES = [
     *("mAP", "mAP@1", "mAP@3", "MAP@R", "R-Precision", "P@1", "P@3", "P@20", "Recall@1", "Recall@4"),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from deadheat import summary
 from deadheat.measures import DEFAULT_MEASURES
 from deadheat.measures import per_query as values_of
-from deadheat.profile import TieProfile
+from deadheat.profiles import TieProfile
 from deadheat.summary import Report, evaluate, measure
 from deadheat.ties import Rounded, Tolerance
 

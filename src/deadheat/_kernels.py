@@ -190,12 +190,38 @@ def row_sums(raw: Array, scale: float) -> tuple[Array, Array]:
 
 
 @njit(nogil=True, cache=True)
-def take_rows(raw: Array, index: Array, divisor: Array, out: Array) -> None:
-    """out[i] = raw[index[i]] / divisor[index[i]], divided in float64 and rounded to the type of `out`."""
+def take_rows(raw: Array, index: Array, factor: Array, out: Array) -> None:
+    """out[i] = raw[index[i]] · factor[index[i]], multiplied in float64 and rounded to the type of `out`."""
     for i in range(len(index)):
-        row, by = raw[index[i]], divisor[index[i]]
+        row, by, target = raw[index[i]], factor[index[i]], out[i]
         for j in range(raw.shape[1]):
-            out[i, j] = np.float64(row[j]) / by
+            target[j] = np.float64(row[j]) * by
+
+
+@njit(nogil=True, cache=True)
+def pair_dots(left: Array, left_factor: Array, rows: Array, right: Array, right_factor: Array, columns: Array) -> Array:
+    """Dot products in float64 of row rows[p] on the left with row columns[p] on the right, each times its factor."""
+    out = np.empty(len(rows))
+    dim = left.shape[1]
+    whole = dim - dim % 8
+    for p in range(len(rows)):
+        a, by_a = left[rows[p]], left_factor[rows[p]]
+        b, by_b = right[columns[p]], right_factor[columns[p]]
+        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
+        for j in range(0, whole, 8):
+            s0 += (a[j] * by_a) * (b[j] * by_b)
+            s1 += (a[j + 1] * by_a) * (b[j + 1] * by_b)
+            s2 += (a[j + 2] * by_a) * (b[j + 2] * by_b)
+            s3 += (a[j + 3] * by_a) * (b[j + 3] * by_b)
+            s4 += (a[j + 4] * by_a) * (b[j + 4] * by_b)
+            s5 += (a[j + 5] * by_a) * (b[j + 5] * by_b)
+            s6 += (a[j + 6] * by_a) * (b[j + 6] * by_b)
+            s7 += (a[j + 7] * by_a) * (b[j + 7] * by_b)
+        total = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+        for j in range(whole, dim):
+            total += (a[j] * by_a) * (b[j] * by_b)
+        out[p] = total
+    return out
 
 
 @njit(nogil=True, cache=True)
@@ -345,11 +371,13 @@ def build_bins(edges: Array, base: Array, scale: Array, first: Array) -> None:
             span = np.float64(edges[i, end - 1]) - np.float64(edges[i, start])
             base[i] = edges[i, start]
             scale[i] = (n_bin - 3) / max(span, 1e-25)
-        slot = 0
-        for b in range(n_bin):
-            while slot < end and _bin(edges[i, slot], base[i], scale[i], bottom, one, top) < b:
-                slot += 1
-            first[i, b] = slot
+        filled = 0
+        for slot in range(end):
+            bin_of_edge = _bin(edges[i, slot], base[i], scale[i], bottom, one, top) if slot >= start else 0
+            if bin_of_edge >= filled:
+                first[i, filled : bin_of_edge + 1] = slot
+                filled = bin_of_edge + 1
+        first[i, filled:] = end
 
 
 @njit(nogil=True, cache=True)
@@ -429,13 +457,9 @@ def place_pairs(
                 surely = middle + 1
             else:
                 end = middle
-        possible, end = surely, n_cut
-        while possible < end:  # the first cut that the item is surely not above
-            middle = (possible + end) >> 1
-            if scores[p] + errors[p] >= low[i, middle]:
-                possible = middle + 1
-            else:
-                end = middle
+        possible = surely
+        while possible < n_cut and scores[p] + errors[p] >= low[i, possible]:
+            possible += 1  # to the first cut that the item is surely not above
         ranges[p, 0], ranges[p, 1] = surely, possible
         if surely == possible:
             counts[i, surely] += weights[p]

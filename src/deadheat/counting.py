@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat import distances, inputs
 from deadheat import ties as tie_rules
 from deadheat.distances import Distance
-from deadheat.profile import TieProfile
+from deadheat.profiles import TieProfile
 from deadheat.relevance import Relevance
 from deadheat.ties import Cuts, Relevant, Ties
 
@@ -34,7 +34,7 @@ Progress = Callable[[int, int], None]
 BLOCK_ROWS = 512  # queries in a block
 TILE_COLUMNS = 1024  # columns in a tile: block × tile × 4 bytes is about a core's L2 cache
 _BLOCK_ENTRIES = 1 << 17  # relevant pairs in a block, where classes are large
-_MANY_OPEN = 1 / 12  # share of a tile beyond which a float64 product is cheaper than refining pair by pair
+_MANY_OPEN = 1 / 16  # share of a tile beyond which a float64 product is cheaper than refining pair by pair
 _SMALL_CLASS = 256  # pairs below which a class is scored pair by pair
 
 
@@ -355,7 +355,7 @@ class _Slots:
         used = int((self.edges < np.inf).sum(axis=1).max(initial=0)) + 1
         self.edges = np.ascontiguousarray(self.edges[:, :used])
         self.regions = np.ascontiguousarray(self.regions[:, :used])
-        n_bin = 1 << int(np.clip(np.ceil(np.log2(12 * used)), 6, 12))
+        n_bin = 1 << int(np.clip(np.ceil(np.log2(6 * used)), 6, 12))
         self.first = np.empty((n_row, n_bin), dtype=np.uint16 if used < 2**16 else np.uint32)
         self.base, self.scale = np.empty(n_row, dtype=dtype), np.empty(n_row, dtype=dtype)
         _kernels.build_bins(self.edges, self.base, self.scale, self.first)

@@ -88,22 +88,26 @@ class Columns:
 
 @dataclass(frozen=True)
 class Rows:
-    """A matrix and what each of its rows is divided by before use."""
+    """A matrix and what each of its rows is multiplied by before use."""
 
     raw: NDArray[Any]
-    divisor: Float64
+    factor: Float64
 
     def take(self, index: Index, dtype: DTypeLike) -> NDArray[Any]:
-        """Some of the rows, divided, in the given type."""
+        """Some of the rows, multiplied, in the given type."""
         from deadheat import _kernels
 
         out = np.empty((len(index), self.raw.shape[1]), dtype=dtype)
-        _kernels.take_rows(self.raw, index, self.divisor, out)
+        _kernels.take_rows(self.raw, index, self.factor, out)
         return out
 
-    def exactly(self, index: Index) -> Float64:
-        """Some of the rows as they came, in float64."""
-        return self.raw[index].astype(np.float64)
+    @classmethod
+    def over(cls, raw: NDArray[Any], unit: Float64) -> Rows:
+        """Rows divided by a number of which they are multiples, or by a power of two: exact either way."""
+        mantissa, _ = np.frexp(unit)
+        if (mantissa == 0.5).all() and unit.min() >= np.finfo(np.float64).tiny:
+            return cls(raw, np.broadcast_to(1 / unit, len(raw)).copy())
+        return cls((raw / unit.reshape(-1, 1)).astype(raw.dtype), np.ones(len(raw)))
 
 
 class Distance(ABC):
@@ -175,16 +179,13 @@ class _Product(Distance):
         return scores
 
     def pair_scores(self, rows: Index, columns: Index) -> Float64:
-        scores = np.empty(len(rows))
-        step = max(1, _CHUNK // self.dim)
-        for start in range(0, len(rows), step):
-            part = slice(start, start + step)
-            left = self.queries.take(rows[part], np.float64)
-            right = self.items.take(self.columns.representative[columns[part]], np.float64)
-            scores[part] = np.einsum("ij,ij->i", left, right)
+        from deadheat import _kernels
+
+        left, right, items = self.queries, self.items, self.columns.representative[columns]
+        scores = _kernels.pair_dots(left.raw, left.factor, rows, right.raw, right.factor, items)
         if self.offset is not None:
-            scores -= self.offset[self.columns.representative[columns]]
-        return scores
+            scores -= self.offset[items]
+        return np.asarray(scores)
 
     queries: Rows
     items: Rows
@@ -198,8 +199,8 @@ class _Product(Distance):
             unit = _power_of_two(self.query_raw, self.gallery_raw)
             self.largest_integer = np.inf
         self.unit = unit
-        self.queries = Rows(self.query_raw, np.full(len(self.query_raw), unit))
-        self.items = Rows(self.gallery_raw, np.full(len(self.gallery_raw), unit))
+        self.queries = Rows.over(self.query_raw, np.array([unit]))
+        self.items = self.queries if self.gallery_raw is self.query_raw else Rows.over(self.gallery_raw, np.array([unit]))
         self.query_norm = _norms(self.query_raw, unit)
         self.item_norm = self.query_norm if self.gallery_raw is self.query_raw else _norms(self.gallery_raw, unit)
         self.columns = Columns.of(self.gallery_raw).in_bands(self.item_norm)
@@ -262,7 +263,7 @@ class Cosine(_Product):
             if unit is None:
                 return False
             units.append(unit)
-        queries, items = Rows(self.query_raw, units[0]), Rows(self.gallery_raw, units[-1])
+        queries, items = Rows.over(self.query_raw, units[0]), Rows.over(self.gallery_raw, units[-1])
         squares = [_integer_squares(rows) for rows in ((queries, items) if len(units) == 2 else (queries,))]
         largest_query, largest_item = squares[0].max(), squares[-1].max()
         if largest_query * largest_item**2 > 2.0**51 or largest_query * largest_item > 2.0**48:
@@ -399,8 +400,8 @@ class Cityblock(Distance):
         self.unit, largest = _common_unit(query, gallery, limit=2.0**51)
         if largest == np.inf:
             self.unit = _power_of_two(query, gallery)
-        self.queries = Rows(query, np.full(len(query), self.unit))
-        self.items = Rows(gallery, np.full(len(gallery), self.unit))
+        self.queries = Rows.over(query, np.array([self.unit]))
+        self.items = self.queries if gallery is query else Rows.over(gallery, np.array([self.unit]))
         self.query_size = _absolute_sums(query, self.unit)
         self.item_size = self.query_size if gallery is query else _absolute_sums(gallery, self.unit)
         self.columns = Columns.of(gallery).in_bands(self.item_size)
@@ -601,7 +602,7 @@ def _normalised(raw: NDArray[Any]) -> tuple[Rows, NDArray[np.bool_]]:
     from deadheat import _kernels
 
     squares, _ = _kernels.row_sums(raw, 1.0)
-    return Rows(raw, np.where(squares > 0, np.sqrt(squares), 1.0)), largest > 0
+    return Rows(raw, 1 / np.where(squares > 0, np.sqrt(squares), 1.0)), largest > 0
 
 
 def _exact_rows(raw: NDArray[Any], index: Index) -> Float64:

@@ -164,6 +164,35 @@ def cells(values: Float64, name: str) -> tuple[Float64, Float64, NDArray[np.bool
     return np.where(negative, -outer, inner), np.where(negative, -inner, outer), closed
 
 
+def ordinals(values: Float64, name: str) -> NDArray[np.int64]:
+    """Number the values of a shorter type in ascending order; zero is 0 and the next number up is 1.
+
+    Examples
+    --------
+    >>> ordinals(np.array([-(2.0**-24), 0.0, 1.0]), "float16").tolist()
+    [-1, 0, 15360]
+    """
+    sizes = np.abs(values).astype(np.float16 if name == "float16" else np.float32)
+    bits = sizes.view(np.uint16 if name == "float16" else np.uint32).astype(np.int64)
+    return np.where(values < 0, -1, 1) * (bits >> 16 if name == "bfloat16" else bits)
+
+
+def from_ordinal(number: int, name: str) -> float:
+    """The value of a shorter type that has this number.
+
+    Examples
+    --------
+    >>> from_ordinal(15360, "float16")
+    1.0
+    """
+    if name == "float16":
+        size = float(np.array(abs(number), dtype=np.uint16).view(np.float16))
+    else:
+        bits = abs(number) << 16 if name == "bfloat16" else abs(number)
+        size = float(np.array(bits, dtype=np.uint32).view(np.float32))
+    return math.copysign(size, number)
+
+
 def exact_dots(left: NDArray[Any], right: NDArray[Any]) -> list[int]:
     """Row-wise dot products of float64 rows, shape (n, dim) each, as exact integers in units of 2^-2148."""
     from deadheat import _kernels

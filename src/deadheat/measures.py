@@ -26,7 +26,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.profile import TieProfile
+from deadheat.profiles import TieProfile
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]

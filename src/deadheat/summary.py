@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat import _render, inputs
 from deadheat import measures as rank_measures
-from deadheat.profile import Int64, TieProfile
-from deadheat.profile import Ties as TieCounts
+from deadheat.profiles import Int64, TieProfile
+from deadheat.profiles import Ties as TieCounts
 
 if TYPE_CHECKING:
     from deadheat.ties import Ties

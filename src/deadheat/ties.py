@@ -259,7 +259,7 @@ class Rounded(Ties):
             column = relevant.columns[row, entry]
             (closeness,) = distance.surds(relevant.rows[row : row + 1], np.array([column]))
             values[row, entry] = self._settle(values[row, entry], other[row, entry], closeness, sign, shift)
-        relevant.score = np.where(valid, sign * values, np.inf)
+        relevant.score = np.where(valid, sign * values, np.nan)  # NaN sorts behind everything, infinity included
         relevant.bound = np.zeros_like(relevant.score)
         relevant.reorder(np.argsort(relevant.score, axis=1, kind="stable"))
         valid = relevant.count > 0
@@ -268,14 +268,17 @@ class Rounded(Ties):
         relevant.number_groups(starts)
 
     def _settle(self, value: float, last: float, closeness: Surd, sign: int, shift: int) -> float:
-        """The rounded value of an exact number that lies between two values of the type."""
-        while value < last:
-            _, end, closed = (part[0] for part in exact.cells(np.array([value]), self.dtype))
-            side = sign * closeness.compare(Surd.of(sign * Fraction(float(end)) + shift))
-            if side < 0 or (side == 0 and closed):
-                break
-            value = float(exact.round_to(np.nextafter(np.array([end]), np.inf), self.dtype)[0])
-        return value
+        """The rounded value of an exact number that lies between two values of the type, by bisection."""
+        low, high = exact.ordinals(np.array([value, last]), self.dtype).tolist()
+        while low < high:
+            middle = (low + high) // 2
+            _, end, closed = exact.cells(np.array([exact.from_ordinal(middle, self.dtype)]), self.dtype)
+            side = sign * closeness.compare(Surd.of(sign * Fraction(float(end[0])) + shift))
+            if side < 0 or (side == 0 and closed[0]):
+                high = middle
+            else:
+                low = middle + 1
+        return exact.from_ordinal(low, self.dtype)
 
     def cuts(self, distance: Distance, relevant: Relevant) -> list[Cuts]:
         sign, shift = self._target(distance)

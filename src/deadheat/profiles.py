@@ -281,13 +281,20 @@ def _check(profile: TieProfile) -> None:
     _require(bool(np.all(profile.tied >= profile.tied_relevant)), "tied must not be less than tied_relevant")
     _require(bool(np.all(profile.closer >= profile.closer_relevant)), "closer must not be less than closer_relevant")
     _require(bool(np.all(profile.closer_relevant >= 0)), "closer_relevant must not be negative")
-    query = np.repeat(np.arange(n_query), np.diff(profile.offsets))
+    filled = np.diff(profile.offsets) > 0
+    last = profile.offsets[1:][filled] - 1
     _require(
-        bool(np.all(profile.closer + profile.tied <= profile.n_ranked[query])),
+        bool(np.all(profile.closer[last] + profile.tied[last] <= profile.n_ranked[filled])),
         "closer + tied must not be more than n_ranked",
     )
-    found = np.bincount(query, profile.tied_relevant, n_query)
+    found = np.diff(np.concatenate([[0], np.cumsum(profile.tied_relevant)])[profile.offsets])
     _require(bool(np.all(found <= profile.n_relevant)), "the groups hold more relevant items than n_relevant")
+    if not profile.bounds_only:
+        after = np.ones(n_group, dtype=np.bool_)
+        after[profile.offsets[:-1][filled]] = False
+        after[:1] = False
+        gap = profile.closer[1:] - profile.closer[:-1] - profile.tied[:-1]
+        _require(bool(np.all(gap[after[1:]] >= 0)), "closer must not be less than closer + tied of the group before")
     graded = profile.tied_by_grade is not None and profile.relevant_by_grade is not None
     _require(
         graded or (profile.tied_by_grade is None and profile.relevant_by_grade is None),
