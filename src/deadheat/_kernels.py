@@ -128,7 +128,7 @@ def hash_rows(raw: Array, directions: bool) -> Array:
 
 @njit(nogil=True, cache=True)
 def _same_row(a: Array, b: Array) -> bool:
-    for j in range(len(a)):
+    for j in range(len(a)):  # noqa: SIM110
         if a[j] != b[j]:
             return False
     return True
@@ -180,7 +180,7 @@ def row_sums(raw: Array, scale: float) -> tuple[Array, Array]:
     """Sums of squares and of absolute values of the rows divided by `scale`."""
     squares, absolutes = np.empty(raw.shape[0]), np.empty(raw.shape[0])
     for i in range(raw.shape[0]):
-        square = absolute = 0.0
+        square, absolute = np.float64(0), np.float64(0)
         for j in range(raw.shape[1]):
             value = np.float64(raw[i, j]) / scale
             square += value * value
@@ -314,21 +314,32 @@ LOWEST_EDGE = -3e38  # below every score, and above the −infinity of what is h
 
 
 @njit(nogil=True, cache=True)
-def build_slots(low: Array, high: Array, error: Array, edges: Array, regions: Array) -> None:
+def make_ascending(low: Array, high: Array) -> None:
+    """Widen bounds on ascending numbers so that both bounds ascend, in place, row by row."""
+    for i in range(low.shape[0]):
+        for c in range(1, low.shape[1]):
+            high[i, c] = max(high[i, c], high[i, c - 1])
+        for c in range(low.shape[1] - 1, 0, -1):
+            low[i, c - 1] = min(low[i, c - 1], low[i, c])
+
+
+@njit(nogil=True, cache=True)
+def build_slots(low: Array, high: Array, error: Array, edges: Array, regions: Array) -> int:
     """Turn the cuts of each row into edges for scores that may be off by `error`.
 
     Cut c of a row lies between low[i, c] and high[i, c], both ascending. An item with score s is surely above it if
     s >= high + error and surely not if s < low − error. `edges` becomes the ascending list of these numbers, ended
     by infinity, rounded up to its type (which changes no comparison); the slot of a score is the number of edges
     that it is not below, and `regions[i, slot]` is the number of cuts that an item in this slot is above, or −1
-    where that is open.
+    where that is open. Returns the largest number of slots in a row.
     """
     n_cut = low.shape[1]
+    most = 0
     top = edges.dtype.type(np.inf)
     for i in range(low.shape[0]):
         possible = surely = slot = 0
         regions[i, 0] = 0
-        while surely < n_cut and high[i, surely] < np.inf or possible < n_cut and low[i, possible] < np.inf:
+        while (surely < n_cut and high[i, surely] < np.inf) or (possible < n_cut and low[i, possible] < np.inf):
             edge = np.inf
             if possible < n_cut:
                 edge = low[i, possible] - error[i]
@@ -344,13 +355,15 @@ def build_slots(low: Array, high: Array, error: Array, edges: Array, regions: Ar
                 edges[i, slot] = np.nextafter(edges[i, slot], top)
             slot += 1
             regions[i, slot] = surely if surely == possible else -1
-        edges[i, slot:] = top
+        edges[i, slot] = top
+        most = max(most, slot + 1)
+    return most
 
 
 @njit(nogil=True, cache=True, inline="always")
 def _bin(score: float, base: float, scale: float, bottom: float, one: float, top: float) -> int:
     """The bin of a score: it never decreases as the score grows, however the arithmetic rounds."""
-    return np.int32(min(max((score - base) * scale + one, bottom), top))
+    return int(min(max((score - base) * scale + one, bottom), top))
 
 
 @njit(nogil=True, cache=True)
@@ -422,6 +435,79 @@ def add_slots(slots: Array, regions: Array, counts: Array) -> None:
         for slot in range(slots.shape[1]):
             if slots[i, slot] and regions[i, slot] >= 0:
                 counts[i, regions[i, slot]] += slots[i, slot]
+
+
+@njit(nogil=True, cache=True)
+def sort_rows(order: Array, columns: Array, count: Array, others: Array, score: Array, bound: Array) -> Array:
+    """Put the entries of each row in the given order, in place; where a score is surely above all before it.
+
+    Entries with a count of 0 are padding and come last.
+    """
+    n_row, width = order.shape
+    starts = np.zeros((n_row, width), np.bool_)
+    kept = np.empty((3, width), np.int64)
+    scores, bounds = np.empty(width), np.empty(width)
+    for i in range(n_row):
+        for j in range(width):
+            entry = order[i, j]
+            kept[0, j], kept[1, j], kept[2, j] = columns[i, entry], count[i, entry], others[i, entry]
+            scores[j], bounds[j] = score[i, entry], bound[i, entry]
+        n_entry = 0
+        for j in range(width):
+            columns[i, j], count[i, j], others[i, j] = kept[0, j], kept[1, j], kept[2, j]
+            score[i, j], bound[i, j] = scores[j], bounds[j]
+            n_entry += kept[1, j] > 0
+        lowest = np.inf  # of the entries from j on
+        for j in range(n_entry - 1, -1, -1):
+            lowest = min(lowest, scores[j] - bounds[j])
+            bounds[j], scores[j] = lowest, scores[j] + bounds[j]
+        highest = -np.inf  # of the entries before j
+        for j in range(n_entry):
+            starts[i, j] = j == 0 or highest < bounds[j]
+            highest = max(highest, scores[j])
+    return starts
+
+
+@njit(nogil=True, cache=True)
+def number_groups(starts: Array, count: Array, group: Array, first: Array, total: Array) -> None:
+    """Number the groups of each row, note the first entry of each, and add up its counts."""
+    for i in range(starts.shape[0]):
+        number = -1
+        for j in range(starts.shape[1]):
+            if count[i, j] == 0:
+                break
+            if starts[i, j]:
+                number += 1
+                first[i, number] = j
+            group[i, j] = number
+            total[i, number] += count[i, j]
+
+
+@njit(nogil=True, cache=True)
+def collect_groups(n_group: Array, closer: Array, tied: Array, relevant: Array, out: Array) -> None:
+    """From counts of irrelevant items, farthest group first, to profile rows (4, all groups), nearest first."""
+    place = 0
+    for i in range(len(n_group)):
+        seen = 0
+        for g in range(n_group[i] - 1, -1, -1):
+            out[0, place] = closer[i, g] + seen
+            out[1, place] = seen
+            out[2, place] = tied[i, g] + relevant[i, g]
+            out[3, place] = relevant[i, g]
+            seen += relevant[i, g]
+            place += 1
+
+
+@njit(nogil=True, cache=True)
+def spread_groups(queries: Array, n_group: Array, block: Array, offsets: Array, out: Array) -> None:
+    """Copy the profile rows of a block's queries to where they belong."""
+    start = 0
+    for i in range(len(queries)):
+        target = offsets[queries[i]]
+        for k in range(n_group[i]):
+            for which in range(4):
+                out[which, target + k] = block[which, start + k]
+        start += n_group[i]
 
 
 @njit(nogil=True, cache=True)

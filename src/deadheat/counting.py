@@ -3,7 +3,7 @@
 A worker takes a block of queries, sorts the few scores of their relevant items into groups, and counts all other
 items between the cuts that the groups make, one tile of the gallery at a time, while the tile is still in cache:
 
-    block of queries × gallery:   [ tile | tile | tile | … ]   each: product ─> hide relevant ─> count ─> refine ─> decide
+    queries × gallery:  [ tile | tile | tile | … ]   each: product ─> hide relevant ─> count ─> refine ─> decide
 
 What a float32 score leaves open goes to float64, what that leaves open to exact arithmetic; see `distances`. No
 result depends on how the work is cut up.
@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -151,9 +152,9 @@ class _Pass:
         from threadpoolctl import threadpool_limits
 
         blocks = self._blocks(threads)
-        with _reporting(progress, sum(map(len, blocks)) * self.n_column) as report:
-            with threadpool_limits(1, user_api="blas"):
-                results = _in_threads(self._block, blocks, threads, lambda block: report(len(block) * self.n_column))
+        total = sum(map(len, blocks)) * self.n_column
+        with _reporting(progress, total) as report, threadpool_limits(1, user_api="blas"):
+            results = _in_threads(self._block, blocks, threads, lambda block: report(len(block) * self.n_column))
         return self._assemble(results)
 
     def _blocks(self, threads: int) -> list[Int64]:
@@ -173,16 +174,15 @@ class _Pass:
 
     def _block(self, queries: Int64) -> _BlockResult:
         """The groups of some queries."""
+        from deadheat import _kernels
+
         relevant, hidden, leftovers = self._relevant(queries)
-        keep = np.flatnonzero(relevant.count.any(axis=1))
-        n_relevant = relevant.count.sum(axis=1)
         self.rule.group(self.distance, relevant)
         counters = [
             _Counter(self.distance, queries, cuts, self.weight) for cuts in self.rule.cuts(self.distance, relevant)
         ]
         self._count_columns(queries, hidden, counters)
-        member = relevant.group >= 0
-        row, entry = np.nonzero(member & (relevant.others > 0))
+        row, entry = np.nonzero(relevant.others > 0)
         if len(counters) == 1:  # what shares a relevant item's column is tied with it
             place = 2 * relevant.group[row, entry] + 1
             np.add.at(counters[0].counts, (row, place), relevant.others[row, entry])
@@ -191,18 +191,9 @@ class _Pass:
         _place(counters, *leftovers)
         above = [counter.above() for counter in counters]
         tied_or_closer, closer = (above[0][:, 0::2], above[0][:, 1::2]) if len(above) == 1 else above
-        assert len(keep) <= len(queries)
-        return self._result(queries, relevant, closer, tied_or_closer - closer, n_relevant)
-
-    def _result(
-        self, queries: Int64, relevant: Relevant, closer: Int64, tied: Int64, n_relevant: Int64
-    ) -> _BlockResult:
-        """Put relevant and irrelevant counts together, groups nearest first."""
-        tied_relevant = relevant.add_up(relevant.count)
-        closer_relevant = np.cumsum(tied_relevant[:, ::-1], axis=1)[:, ::-1] - tied_relevant
-        table = np.stack([closer + closer_relevant, closer_relevant, tied + tied_relevant, tied_relevant])
-        real = (relevant.first >= 0)[:, ::-1]
-        return _BlockResult(queries, relevant.n_group, table[:, :, ::-1][:, real], n_relevant)
+        groups = np.empty((4, int(relevant.n_group.sum())), dtype=np.int64)
+        _kernels.collect_groups(relevant.n_group, closer, tied_or_closer - closer, relevant.total, groups)
+        return _BlockResult(queries, relevant.n_group, groups, relevant.total.sum(axis=1))
 
     def _relevant(self, queries: Int64) -> tuple[Relevant, Int64, tuple[Int64, Int64, Int64]]:
         """The relevant columns of some queries; columns hidden from the count; and what is left in the latter.
@@ -251,12 +242,12 @@ class _Pass:
     def _relevant_scores(
         self, queries: Int64, classes: Int64, columns: Int64, valid: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Scores of the last pass for the relevant columns, class by class, infinite in padding."""
-        score = np.full(columns.shape, np.inf)
+        """Scores of the last pass for the relevant columns, class by class, NaN in padding."""
+        score = np.full(columns.shape, np.nan)
         last = len(self.distance.passes) - 1
         heads = np.flatnonzero(np.diff(classes, prepend=-1, append=-1))
         small = np.zeros(len(queries), dtype=np.bool_)
-        for begin, end in zip(heads[:-1], heads[1:], strict=True):
+        for begin, end in pairwise(heads.tolist()):
             width = int(self.class_start[classes[begin] + 1] - self.class_start[classes[begin]])
             if width * (end - begin) < _SMALL_CLASS:
                 small[begin:end] = True
@@ -265,7 +256,7 @@ class _Pass:
             score[begin:end, :width] = self.distance.tile(last, left, columns[begin, :width])
         row, entry = np.nonzero(valid & small[:, None])
         score[row, entry] = self.distance.pair_scores(queries[row], columns[row, entry])
-        score[~valid] = np.inf
+        score[~valid] = np.nan
         bound = np.zeros(columns.shape)
         if not self.distance.passes[last].exact:
             row, entry = np.nonzero(valid)
@@ -295,20 +286,21 @@ class _Pass:
 
     def _assemble(self, results: list[_BlockResult]) -> TieProfile:
         """Put the blocks together in the order of the queries."""
+        from deadheat import _kernels
+
         n_query = len(self.relevance.query_class)
         n_group, n_relevant = np.zeros(n_query, dtype=np.int64), np.zeros(n_query, dtype=np.int64)
-        start = np.zeros(n_query, dtype=np.int64)
-        filled = 0
         for result in results:
             n_group[result.queries], n_relevant[result.queries] = result.n_group, result.n_relevant
-            start[result.queries] = filled + np.cumsum(result.n_group) - result.n_group
-            filled += int(result.n_group.sum())
-        groups = np.concatenate([np.empty((4, 0), dtype=np.int64), *(result.groups for result in results)], axis=1)
         offsets = np.concatenate([[0], np.cumsum(n_group)])
-        order = np.repeat(start - offsets[:-1], n_group) + np.arange(offsets[-1])
+        groups = np.empty((4, offsets[-1]), dtype=np.int64)
+        for result in results:
+            _kernels.spread_groups(result.queries, result.n_group, result.groups, offsets, groups)
         pointer, _ = self.relevance.excluded(np.arange(n_query))
         n_ranked = int(self.relevance.ranked.sum()) - np.diff(pointer)
-        return TieProfile(offsets, *groups[:, order], n_ranked, n_relevant, bounds_only=self.rule.bounds_only)
+        return TieProfile(
+            offsets, groups[0], groups[1], groups[2], groups[3], n_ranked, n_relevant, bounds_only=self.rule.bounds_only
+        )
 
 
 def _hidden(columns: Int64, strays: tuple[Int64, Int64, Int64], n_column: int) -> Int64:
@@ -350,11 +342,8 @@ class _Slots:
 
         n_row, n_cut = cuts.low.shape
         self.edges = np.empty((n_row, 2 * n_cut + 1), dtype=dtype)
-        self.regions = np.zeros((n_row, 2 * n_cut + 1), dtype=np.int32)
-        _kernels.build_slots(cuts.low, cuts.high, error, self.edges, self.regions)
-        used = int((self.edges < np.inf).sum(axis=1).max(initial=0)) + 1
-        self.edges = np.ascontiguousarray(self.edges[:, :used])
-        self.regions = np.ascontiguousarray(self.regions[:, :used])
+        self.regions = np.empty((n_row, 2 * n_cut + 1), dtype=np.int32)
+        used = _kernels.build_slots(cuts.low, cuts.high, error, self.edges, self.regions)
         n_bin = 1 << int(np.clip(np.ceil(np.log2(6 * used)), 6, 12))
         self.first = np.empty((n_row, n_bin), dtype=np.uint16 if used < 2**16 else np.uint32)
         self.base, self.scale = np.empty(n_row, dtype=dtype), np.empty(n_row, dtype=dtype)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -83,7 +84,7 @@ class Columns:
         cuts = [0, *ends.tolist(), len(order)]
         position = np.empty_like(order)
         position[order] = np.arange(len(order))
-        return Columns(self.representative[order], position[self.of_item], list(zip(cuts[:-1], cuts[1:], strict=True)))
+        return Columns(self.representative[order], position[self.of_item], list(pairwise(cuts)))
 
 
 @dataclass(frozen=True)
@@ -200,17 +201,11 @@ class _Product(Distance):
             self.largest_integer = np.inf
         self.unit = unit
         self.queries = Rows.over(self.query_raw, np.array([unit]))
-        self.items = self.queries if self.gallery_raw is self.query_raw else Rows.over(self.gallery_raw, np.array([unit]))
+        same = self.gallery_raw is self.query_raw
+        self.items = self.queries if same else Rows.over(self.gallery_raw, np.array([unit]))
         self.query_norm = _norms(self.query_raw, unit)
         self.item_norm = self.query_norm if self.gallery_raw is self.query_raw else _norms(self.gallery_raw, unit)
         self.columns = Columns.of(self.gallery_raw).in_bands(self.item_norm)
-
-    def _set_passes(self, largest_sum: float) -> None:
-        """Choose the passes: one exact pass in float32 where sums stay below 2^24, exact in float64 below 2^53."""
-        if largest_sum < 2.0**24:
-            self.passes = (Pass(np.float32, exact=True),)
-        else:
-            self.passes = (Pass(np.float32, exact=False), Pass(np.float64, exact=largest_sum < 2.0**53))
 
     def _size(self, query_norm: Float64, item_norm: Float64) -> Float64:
         """What the error of a score is proportional to."""
@@ -250,9 +245,7 @@ class Cosine(_Product):
         if exact_only and self._set_integers():
             return
         self.queries, self.query_nonzero = _normalised(query)
-        self.items, self.item_nonzero = (
-            (self.queries, self.query_nonzero) if gallery is query else _normalised(gallery)
-        )
+        self.items, self.item_nonzero = (self.queries, self.query_nonzero) if gallery is query else _normalised(gallery)
         self.passes = (Pass(np.float32, exact=False), Pass(np.float64, exact=False))
 
     def _set_integers(self) -> bool:
@@ -327,7 +320,7 @@ class InnerProduct(_Product):
     def __init__(self, query: NDArray[Any], gallery: NDArray[Any]) -> None:
         super().__init__(query, gallery)
         self._scale()
-        self._set_passes(self.largest_integer**2 * self.dim)
+        self.passes = _passes(self.largest_integer**2 * self.dim)
 
     def closeness(self, rows: Index, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         return _multiplied(*_multiplied(low, high, self.unit), self.unit)
@@ -352,7 +345,7 @@ class Euclidean(_Product):
         self._scale()
         self.offset = _integer_squares(self.items) / 2
         self.query_square = _integer_squares(self.queries)
-        self._set_passes(3 * self.largest_integer**2 * self.dim)
+        self.passes = _passes(3 * self.largest_integer**2 * self.dim)
 
     def _size(self, query_norm: Float64, item_norm: Float64) -> Float64:
         return query_norm * item_norm + np.square(item_norm) / 2
@@ -408,7 +401,10 @@ class Cityblock(Distance):
         if 2 * largest * self.dim < 2.0**24:
             self.passes = (Pass(np.float32, exact=True),)
         else:
-            self.passes = (Pass(np.float32, exact=False), Pass(np.float64, exact=bool(2 * largest * self.dim < 2.0**53)))
+            self.passes = (
+                Pass(np.float32, exact=False),
+                Pass(np.float64, exact=bool(2 * largest * self.dim < 2.0**53)),
+            )
 
     def left(self, number: int, rows: Index) -> NDArray[Any]:
         return self.queries.take(rows, self.passes[number].dtype)
@@ -522,6 +518,13 @@ def make(name: str, query: Any, gallery: Any | None, exact_only: bool) -> Distan
     }
     distance: Distance = kinds[name](left, right)
     return distance
+
+
+def _passes(largest_sum: float) -> tuple[Pass, ...]:
+    """One exact pass in float32 where sums of integers stay below 2^24; else two, the last exact below 2^53."""
+    if largest_sum < 2.0**24:
+        return (Pass(np.float32, exact=True),)
+    return (Pass(np.float32, exact=False), Pass(np.float64, exact=bool(largest_sum < 2.0**53)))
 
 
 # Scaling ---------------------------------------------------------------------------------------------------------

@@ -75,8 +75,8 @@ class Surd(NamedTuple):
 
         Examples
         --------
-        >>> Surd(1, 9, 1).compare_shifted(Surd(1, 4, 1), Fraction(1)), Surd(1, 2, 1).compare_shifted(Surd(1, 3, 1), Fraction(0))
-        (0, -1)
+        >>> Surd(1, 9, 1).compare_shifted(Surd(1, 4, 1), Fraction(1))
+        0
         """
         mine, yours = self._signed_square(), other._signed_square()
         return _sign_of_sum([(1, mine), (-1, yours), (-1, shift * abs(shift))])

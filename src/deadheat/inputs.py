@@ -118,7 +118,9 @@ def labels(values: ArrayLike, n: int, name: str, what: str) -> NDArray[Any]:
     return array
 
 
-def label_codes(query: NDArray[Any], gallery: NDArray[Any] | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def label_codes(
+    query: NDArray[Any], gallery: NDArray[Any] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number the gallery's labels from 0 and give each query its number, or −1 if no gallery item has its label.
 
     Labels are compared as the integers or strings that they are, never through floats.
@@ -134,7 +136,8 @@ def label_codes(query: NDArray[Any], gallery: NDArray[Any] | None = None) -> tup
     wanted, query_codes = _factorize(query)
     if wanted and names and isinstance(wanted[0], int) != isinstance(names[0], int):
         raise TypeError(
-            f"query_labels and gallery_labels must be of the same kind, but have dtypes {query.dtype} and {gallery.dtype}"
+            "query_labels and gallery_labels must be of the same kind, "
+            f"but have dtypes {query.dtype} and {gallery.dtype}"
         )
     number = {name: code for code, name in enumerate(names)}
     found = np.array([number.get(name, -1) for name in wanted], dtype=np.int64)
@@ -147,9 +150,7 @@ def junk_mask(values: ArrayLike | None, n_query: int, n_gallery: int) -> NDArray
         return None
     mask = np.asarray(values)
     if mask.shape not in ((n_gallery,), (n_query, n_gallery)):
-        raise ValueError(
-            f"junk must have shape ({n_gallery},) or ({n_query}, {n_gallery}), but has shape {mask.shape}"
-        )
+        raise ValueError(f"junk must have shape ({n_gallery},) or ({n_query}, {n_gallery}), but has shape {mask.shape}")
     if mask.dtype != np.bool_:
         raise TypeError(f"junk must be bool, but has dtype {mask.dtype}")
     return mask

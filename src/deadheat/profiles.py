@@ -103,7 +103,9 @@ class TieProfile:
         flat = np.array([group for query in groups for group in query], dtype=np.int64).reshape(-1, 4)
         offsets = np.cumsum([0] + [len(query) for query in groups])
         found = [sum(group[3] for group in query) for query in groups]
-        return cls(offsets, *flat.T, np.array(n_ranked), np.array(found if n_relevant is None else n_relevant))
+        closer, closer_relevant, tied, tied_relevant = flat.T
+        relevant = np.array(found if n_relevant is None else n_relevant)
+        return cls(offsets, closer, closer_relevant, tied, tied_relevant, np.array(n_ranked), relevant)
 
     @property
     def n_query(self) -> int:

@@ -44,7 +44,9 @@ class Relevance:
         """Relevant is what has the query's label; `junk` is a mask over the gallery, or over pairs."""
         everywhere = np.ones(len(gallery_class), dtype=np.bool_)
         ranked = ~junk if junk is not None and junk.ndim == 1 else everywhere
-        return cls(query_class, gallery_class, ranked, junk if junk is not None and junk.ndim == 2 else None, leave_one_out)
+        return cls(
+            query_class, gallery_class, ranked, junk if junk is not None and junk.ndim == 2 else None, leave_one_out
+        )
 
     def excluded(self, queries: Int64) -> tuple[Int64, Int64]:
         """The ranked gallery items that do not count for each of these queries, in CSR form: itself, and its junk."""

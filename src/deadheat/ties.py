@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cmp_to_key
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,9 @@ Above = Callable[[int, int, Surd], bool]
 class Relevant:
     """The relevant columns of a block of queries, as matrices of shape (n_row, width).
 
-    Entries with a `count` of 0 are padding; their score is infinite. After grouping, each row ascends in closeness
-    and `group` numbers its groups from the farthest, −1 for padding.
+    Entries with a `count` of 0 are padding; their score is NaN. After grouping, each row ascends in closeness,
+    `group` numbers its groups from the farthest (−1 for padding), `first` is the first entry of each group and
+    `total` the number of relevant items in it.
     """
 
     rows: Int64
@@ -46,36 +48,31 @@ class Relevant:
     bound: Float64
     group: Int64 = field(init=False)
     first: Int64 = field(init=False)
+    n_group: Int64 = field(init=False)
+    total: Int64 = field(init=False)
 
-    def reorder(self, order: Int64) -> None:
-        """Sort the entries of every row."""
-        for name in ("columns", "count", "others", "score", "bound"):
-            setattr(self, name, np.take_along_axis(getattr(self, name), order, axis=1))
+    def sort(self) -> NDArray[np.bool_]:
+        """Sort the entries of every row by score; returns where a score is surely above all before it."""
+        from deadheat import _kernels
+
+        order = np.argsort(self.score, axis=1, kind="stable")
+        starts = _kernels.sort_rows(order, self.columns, self.count, self.others, self.score, self.bound)
+        return np.asarray(starts)
 
     def number_groups(self, starts: NDArray[np.bool_]) -> None:
-        """Number the groups, given where each of them starts, and note the first entry of each."""
-        valid = self.count > 0
-        number = np.cumsum(starts, axis=1) - 1
-        self.group = np.where(valid, number, -1)
-        self.first = np.full((len(starts), max(1, int(number.max(initial=0)) + 1)), -1)
-        row, entry = np.nonzero(starts)
-        self.first[row, number[row, entry]] = entry
+        """Number the groups, given where each of them starts, and note the first entry of each and its items."""
+        from deadheat import _kernels
 
-    @property
-    def n_group(self) -> Int64:
-        """How many groups each row has."""
-        return np.asarray(self.group.max(axis=1) + 1)
+        self.n_group = starts.sum(axis=1)
+        shape = (len(starts), max(1, int(self.n_group.max(initial=0))))
+        self.group = np.full(starts.shape, -1)
+        self.first = np.full(shape, -1)
+        self.total = np.zeros(shape, dtype=np.int64)
+        _kernels.number_groups(starts, self.count, self.group, self.first, self.total)
 
     def of_groups(self, values: NDArray[Any], fill: float) -> NDArray[Any]:
         """The entry of the first member of each group, shape (n_row, largest n_group)."""
         return np.where(self.first >= 0, np.take_along_axis(values, np.maximum(self.first, 0), axis=1), fill)
-
-    def add_up(self, values: Int64) -> Int64:
-        """Sums over the members of each group, shape (n_row, largest n_group)."""
-        out = np.zeros(self.first.shape, dtype=np.int64)
-        row, entry = np.nonzero(self.group >= 0)
-        np.add.at(out, (row, self.group[row, entry]), values[row, entry])
-        return out
 
 
 @dataclass
@@ -96,8 +93,9 @@ class Cuts:
     above: Above
 
     def __post_init__(self) -> None:
-        self.low = np.ascontiguousarray(np.minimum.accumulate(self.low[:, ::-1], axis=1)[:, ::-1])
-        self.high = np.ascontiguousarray(np.maximum.accumulate(self.high, axis=1))
+        from deadheat import _kernels
+
+        _kernels.make_ascending(self.low, self.high)
 
 
 class Ties(ABC):
@@ -201,7 +199,7 @@ class Tolerance(Ties):
             size = np.abs(low) + abs(shift)
             ends = distance.score(rows, low + shift - size * 2.0**-50, high + shift + size * 2.0**-50)
             ends = (np.nextafter(ends[0], -np.inf), np.nextafter(ends[1], np.inf))
-            sequences.append(Cuts(*(np.where(padding, np.inf, end) for end in ends), above))
+            sequences.append(Cuts(np.where(padding, np.inf, ends[0]), np.where(padding, np.inf, ends[1]), above))
         return sequences
 
 
@@ -253,19 +251,15 @@ class Rounded(Ties):
         rows = np.broadcast_to(relevant.rows[:, None], valid.shape)
         score = np.where(valid, relevant.score, 0.0)
         low, high = distance.closeness(rows, score - relevant.bound, score + relevant.bound)
-        ends = sorted_ends(sign * (low - shift), sign * (high - shift))
+        ends = _sorted_ends(sign * (low - shift), sign * (high - shift))
         values, other = (exact.round_to(end, self.dtype) for end in _nudged(*ends))
         for row, entry in np.argwhere(valid & (values != other)):
             column = relevant.columns[row, entry]
             (closeness,) = distance.surds(relevant.rows[row : row + 1], np.array([column]))
             values[row, entry] = self._settle(values[row, entry], other[row, entry], closeness, sign, shift)
-        relevant.score = np.where(valid, sign * values, np.nan)  # NaN sorts behind everything, infinity included
+        relevant.score = np.where(valid, sign * values, np.nan)
         relevant.bound = np.zeros_like(relevant.score)
-        relevant.reorder(np.argsort(relevant.score, axis=1, kind="stable"))
-        valid = relevant.count > 0
-        starts = valid.copy()
-        starts[:, 1:] &= relevant.score[:, 1:] != relevant.score[:, :-1]
-        relevant.number_groups(starts)
+        relevant.number_groups(relevant.sort())
 
     def _settle(self, value: float, last: float, closeness: Surd, sign: int, shift: int) -> float:
         """The rounded value of an exact number that lies between two values of the type, by bisection."""
@@ -315,14 +309,9 @@ def make(ties: Any) -> Ties:
 
 def _group_by_score(distance: Distance, relevant: Relevant) -> None:
     """Sort by the exact closeness: by score, and by exact arithmetic where the bounds of scores overlap."""
-    relevant.reorder(np.argsort(relevant.score, axis=1, kind="stable"))
-    valid = relevant.count > 0
-    upper = np.maximum.accumulate(relevant.score + relevant.bound, axis=1)
-    lower = np.minimum.accumulate((relevant.score - relevant.bound)[:, ::-1], axis=1)[:, ::-1]
-    starts = valid.copy()
-    starts[:, 1:] &= upper[:, :-1] < lower[:, 1:]
-    unsure = valid & ~starts & (relevant.bound > 0)
-    unsure[:, 1:] |= valid[:, 1:] & ~starts[:, 1:] & (relevant.bound[:, :-1] > 0)
+    starts = relevant.sort()
+    unsure = (relevant.count > 0) & ~starts & (relevant.bound > 0)
+    unsure[:, 1:] |= (relevant.count[:, 1:] > 0) & ~starts[:, 1:] & (relevant.bound[:, :-1] > 0)
     for row in np.flatnonzero(unsure.any(axis=1)):
         _settle_row(distance, relevant, starts, int(row))
     relevant.number_groups(starts)
@@ -332,17 +321,23 @@ def _settle_row(distance: Distance, relevant: Relevant, starts: NDArray[np.bool_
     """Sort exactly, in one row, every run of entries whose bounds overlap."""
     n = int((relevant.count[row] > 0).sum())
     heads = np.append(np.flatnonzero(starts[row, :n]), n)
-    for begin, end in zip(heads[:-1], heads[1:], strict=True):
+    for begin, end in pairwise(heads.tolist()):
         if end - begin == 1 or not relevant.bound[row, begin:end].any():
             continue
         run = slice(begin, end)
         surds = distance.surds(np.full(end - begin, relevant.rows[row]), relevant.columns[row, run])
-        order = sorted(range(end - begin), key=cmp_to_key(lambda i, j: surds[i].compare(surds[j])))
+        order = _exact_order(surds)
         for name in ("columns", "count", "others", "score", "bound"):
             matrix = getattr(relevant, name)
             matrix[row, run] = matrix[row, run][order]
-        for place, (one, two) in enumerate(zip(order[:-1], order[1:], strict=True)):
+        for place, (one, two) in enumerate(pairwise(order)):
             starts[row, begin + place + 1] = surds[one].compare(surds[two]) != 0
+
+
+def _exact_order(surds: list[Surd]) -> list[int]:
+    """The places of the numbers in ascending order."""
+    key = cmp_to_key(Surd.compare)
+    return sorted(range(len(surds)), key=lambda place: key(surds[place]))
 
 
 def _surd_cache(distance: Distance, rows: Int64, columns: Int64) -> Callable[[int, int], Surd]:
@@ -362,7 +357,7 @@ def _interleaved(pair: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(np.moveaxis(pair, 0, -1)).reshape(pair.shape[1], -1)
 
 
-def sorted_ends(one: Float64, two: Float64) -> tuple[Float64, Float64]:
+def _sorted_ends(one: Float64, two: Float64) -> tuple[Float64, Float64]:
     """Intervals with their ends in order."""
     return np.minimum(one, two), np.maximum(one, two)
 
@@ -375,6 +370,7 @@ def _nudged(low: Float64, high: Float64) -> tuple[Float64, Float64]:
 def _between(distance: Distance, rows: Int64, end: Float64, shift: int) -> tuple[Float64, Float64]:
     """The scores between which the closeness `end + shift` lies, infinite where it is."""
     low, high = _nudged(end + shift, end + shift) if shift else (end, end)
-    finite = np.where(np.isfinite(end), 1.0, 0.0)
+    finite = np.isfinite(end)
     scores = distance.score(rows, np.where(finite, low, 0.0), np.where(finite, high, 0.0))
-    return np.where(finite, np.nextafter(scores[0], -np.inf), end), np.where(finite, np.nextafter(scores[1], np.inf), end)
+    low, high = _nudged(*scores)
+    return np.where(finite, low, end), np.where(finite, high, end)
