@@ -203,24 +203,19 @@ def pair_dots(left: Array, left_factor: Array, rows: Array, right: Array, right_
     """Dot products in float64 of row rows[p] on the left with row columns[p] on the right, each times its factor."""
     out = np.empty(len(rows))
     dim = left.shape[1]
-    whole = dim - dim % 8
+    terms = np.empty(dim)
     for p in range(len(rows)):
         a, by_a = left[rows[p]], left_factor[rows[p]]
         b, by_b = right[columns[p]], right_factor[columns[p]]
-        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
-        for j in range(0, whole, 8):
-            s0 += (a[j] * by_a) * (b[j] * by_b)
-            s1 += (a[j + 1] * by_a) * (b[j + 1] * by_b)
-            s2 += (a[j + 2] * by_a) * (b[j + 2] * by_b)
-            s3 += (a[j + 3] * by_a) * (b[j + 3] * by_b)
-            s4 += (a[j + 4] * by_a) * (b[j + 4] * by_b)
-            s5 += (a[j + 5] * by_a) * (b[j + 5] * by_b)
-            s6 += (a[j + 6] * by_a) * (b[j + 6] * by_b)
-            s7 += (a[j + 7] * by_a) * (b[j + 7] * by_b)
-        total = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
-        for j in range(whole, dim):
-            total += (a[j] * by_a) * (b[j] * by_b)
-        out[p] = total
+        for j in range(dim):
+            terms[j] = (a[j] * by_a) * (b[j] * by_b)
+        n = dim
+        while n > 1:  # fold the terms in half until one is left: both loops are vector loops
+            half = n >> 1
+            for j in range(half):
+                terms[j] += terms[n - half + j]
+            n -= half
+        out[p] = terms[0]
     return out
 
 
@@ -435,6 +430,77 @@ def add_slots(slots: Array, regions: Array, counts: Array) -> None:
         for slot in range(slots.shape[1]):
             if slots[i, slot] and regions[i, slot] >= 0:
                 counts[i, regions[i, slot]] += slots[i, slot]
+
+
+@njit(nogil=True, cache=True)
+def relevant_columns(
+    classes: Array,
+    starts: Array,
+    keys: Array,
+    sizes: Array,
+    weight: Array,
+    columns: Array,
+    count: Array,
+    others: Array,
+) -> None:
+    """List the columns of each query's class, with the relevant items in each and the others; 0 in padding.
+
+    The classes' columns are given in CSR form: `keys` holds class · n_column + column, ascending, `sizes` the items.
+    """
+    n_column = len(weight)
+    for i in range(len(classes)):
+        start = starts[classes[i]]
+        n = starts[classes[i] + 1] - start
+        for j in range(n):
+            column = keys[start + j] - classes[i] * n_column
+            columns[i, j], count[i, j], others[i, j] = column, sizes[start + j], weight[column] - sizes[start + j]
+        columns[i, n:], count[i, n:], others[i, n:] = n_column, 0, 0
+
+
+@njit(nogil=True, cache=True)
+def take_out(
+    rows: Array,
+    taken: Array,
+    same_class: Array,
+    columns: Array,
+    count: Array,
+    others: Array,
+) -> Array:
+    """Take single items out of the counts of their columns; returns which of them lie in columns not listed."""
+    stray = np.zeros(len(rows), np.bool_)
+    for p in range(len(rows)):
+        i = rows[p]
+        left, right = 0, columns.shape[1]
+        while left < right:
+            middle = (left + right) >> 1
+            if columns[i, middle] < taken[p]:
+                left = middle + 1
+            else:
+                right = middle
+        if left == columns.shape[1] or columns[i, left] != taken[p]:
+            stray[p] = True
+        elif same_class[p]:
+            count[i, left] -= 1
+        else:
+            others[i, left] -= 1
+    return stray
+
+
+@njit(nogil=True, cache=True)
+def exact_cuts(score: Array, bound: Array, first: Array, low: Array, high: Array) -> None:
+    """Two cuts a group at the score of its first entry: "at least as close" and "closer"; infinite in padding."""
+    for i in range(first.shape[0]):
+        for g in range(first.shape[1]):
+            j = first[i, g]
+            if j < 0:
+                low[i, 2 * g :], high[i, 2 * g :] = np.inf, np.inf
+                break
+            if bound[i, j] == 0:  # an exact score: both cuts are known, and differ
+                low[i, 2 * g] = high[i, 2 * g] = score[i, j]
+                low[i, 2 * g + 1] = high[i, 2 * g + 1] = np.nextafter(score[i, j], np.inf)
+            else:
+                low[i, 2 * g] = low[i, 2 * g + 1] = np.nextafter(score[i, j] - bound[i, j], -np.inf)
+                high[i, 2 * g] = high[i, 2 * g + 1] = np.nextafter(score[i, j] + bound[i, j], np.inf)
 
 
 @njit(nogil=True, cache=True)

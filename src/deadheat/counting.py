@@ -201,37 +201,30 @@ class _Pass:
         A column can hold items that do not count for a query (itself, junk) beside others that do. Such columns,
         and the relevant ones, are hidden from the tiles; what counts in them is placed singly.
         """
+        from deadheat import _kernels
+
         classes = self.relevance.query_class[queries]
-        start = self.class_start[classes]
-        size = self.class_start[classes + 1] - start
-        entry = start[:, None] + np.arange(size.max())
-        valid = np.arange(size.max()) < size[:, None]
-        entry = np.where(valid, entry, start[:, None])
-        columns = self.class_keys[entry] - classes[:, None] * self.n_column
-        count = np.where(valid, self.class_count[entry], 0)
-        taken = np.zeros_like(count)  # items in each relevant column that do not count, relevant or not
+        size = self.class_start[classes + 1] - self.class_start[classes]
+        columns, count, others = np.empty((3, len(queries), size.max()), dtype=np.int64)
+        _kernels.relevant_columns(
+            classes, self.class_start, self.class_keys, self.class_count, self.weight, columns, count, others
+        )
         pointer, items = self.relevance.excluded(queries)
         row = np.repeat(np.arange(len(queries)), np.diff(pointer))
         column = self.distance.columns.of_item[items]
-        position = np.searchsorted(self.class_keys, classes[row] * self.n_column + column)
-        inside = position < self.class_start[classes[row] + 1]
-        inside[inside] = self.class_keys[position[inside]] == (classes[row] * self.n_column + column)[inside]
-        place = (row[inside], position[inside] - start[row[inside]])
-        np.add.at(taken, place, 1)
-        same_class = self.relevance.gallery_class[items[inside]] == classes[row[inside]]
-        np.subtract.at(count, place, same_class.astype(np.int64))
-        others = np.where(valid, self.weight[columns] - taken, 0) - count
-        gone = valid & (count == 0)
-        strays = self._strays(row[~inside], column[~inside])
-        gone_row, gone_entry = np.nonzero(gone)
+        same_class = self.relevance.gallery_class[items] == classes[row]
+        stray = _kernels.take_out(row, column, same_class, columns, count, others)
+        strays = self._strays(row[stray], column[stray])
+        gone_row, gone_entry = np.nonzero((count == 0) & (others > 0))
         leftovers = (
             np.concatenate([gone_row, strays[0]]),
             np.concatenate([columns[gone_row, gone_entry], strays[1]]),
             np.concatenate([others[gone_row, gone_entry], strays[2]]),
         )
-        hidden = _hidden(np.where(valid, columns, self.n_column), strays, self.n_column)
+        others[gone_row, gone_entry] = 0
+        hidden = _hidden(columns, strays, self.n_column)
         score, bound = self._relevant_scores(queries, classes, columns, count > 0)
-        return Relevant(queries, columns, count, np.where(count > 0, others, 0), score, bound), hidden, leftovers
+        return Relevant(queries, columns, count, others, score, bound), hidden, leftovers
 
     def _strays(self, row: Int64, column: Int64) -> tuple[Int64, Int64, Int64]:
         """Columns outside a query's class that hold items that do not count, and how many in them do."""
@@ -307,7 +300,7 @@ def _hidden(columns: Int64, strays: tuple[Int64, Int64, Int64], n_column: int) -
     """For each row the columns to hide, ascending, padded with n_column."""
     row, column, _ = strays
     if not len(row):
-        return columns
+        return columns.copy()
     most = int(np.bincount(row).max())
     extra = np.full((len(columns), most), n_column)
     extra[row, np.arange(len(row)) - np.searchsorted(row, row)] = column

@@ -163,21 +163,31 @@ def scores(values: ArrayLike, name: str) -> NDArray[Any]:
         raise TypeError(f"{name} must hold real numbers of at most 64 bits, but has dtype {array.dtype}")
     if array.dtype.kind == "f":
         _require_finite(array, name, "; to leave an item out, use junk")
+        if not hasattr(values, "__array__"):
+            _require_unrounded(array, values, name)
     return array
 
 
-def relevance(values: Any, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """Check a relevance matrix: bool or integer grades of 0 and more, NumPy or SciPy sparse, as dense int64."""
-    array = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
-    if array.shape != shape:
-        raise ValueError(f"relevant must have the shape of scores, {shape}, but has shape {array.shape}")
-    if array.dtype.kind not in "biu":
-        raise TypeError(f"relevant must be bool or integer grades, but has dtype {array.dtype}")
-    if array.size and array.min() < 0:
-        raise ValueError(f"relevant must hold grades of 0 and more, but holds {array.min()}")
-    if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
-        raise ValueError(f"relevant must hold grades below 2^63, but holds {array.max()}")
-    return array.astype(np.int64)
+def relevance(values: Any, shape: tuple[int, ...]) -> Any:
+    """Check a relevance matrix: bool or integer grades of 0 and more, as NumPy array or as SciPy sparse rows (CSR)."""
+    try:
+        matrix = values if hasattr(values, "tocsr") else np.asarray(values)
+    except ValueError:
+        raise ValueError("relevant must be a matrix, but its rows differ in length or kind") from None
+    if matrix.shape != shape:
+        raise ValueError(f"relevant must have the shape of scores, {shape}, but has shape {matrix.shape}")
+    if matrix.dtype.kind not in "biu":
+        raise TypeError(f"relevant must be bool or integer grades, but has dtype {matrix.dtype}")
+    entries = matrix
+    if hasattr(values, "tocsr"):
+        matrix = values.tocsr(copy=True)  # entries that are given twice add up, in a copy
+        matrix.sum_duplicates()
+        entries = matrix.data
+    if entries.size and entries.min() < 0:
+        raise ValueError(f"relevant must hold grades of 0 and more, but holds {entries.min()}")
+    if entries.dtype == np.uint64 and entries.size and entries.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"relevant must hold grades below 2^63, but holds {entries.max()}")
+    return matrix
 
 
 def choice(value: Any, options: Iterable[str], name: str) -> str:
@@ -241,6 +251,16 @@ def _require_finite(array: NDArray[Any], name: str, hint: str = "") -> None:
             row, column = np.argwhere(bad)[0]
             value = array[start + row, column]
             raise ValueError(f"{name} must be finite, but holds {value} in row {start + row}, column {column}{hint}")
+
+
+def _require_unrounded(array: NDArray[Any], values: Any, name: str) -> None:
+    """Refuse lists with integers that NumPy rounded, because other entries are floats or of the other sign."""
+    given = np.array(values, dtype=object)
+    rounded = given != array.astype(object)
+    if rounded.any():
+        raise ValueError(
+            f"{name} must fit one type exactly, but float64 cannot hold {given[rounded][0]}; give an array"
+        )
 
 
 def _require_exact_integers(array: NDArray[Any], name: str) -> None:

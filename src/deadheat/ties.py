@@ -129,20 +129,17 @@ class Exact(Ties):
         _group_by_score(distance, relevant)
 
     def cuts(self, distance: Distance, relevant: Relevant) -> list[Cuts]:
-        score = relevant.of_groups(relevant.score, np.inf)
-        bound = relevant.of_groups(relevant.bound, 0.0)
-        next_up = np.nextafter(score, np.inf)
-        known = bound == 0
-        # two cuts a group: "at least as close" and "closer", which is one number twice unless scores are exact
-        low = np.where(known, np.stack([score, next_up]), np.nextafter(score - bound, -np.inf))
-        high = np.where(known, np.stack([score, next_up]), np.nextafter(score + bound, np.inf))
-        columns = relevant.of_groups(relevant.columns, -1)
-        threshold = _surd_cache(distance, relevant.rows, columns)
+        from deadheat import _kernels
+
+        n_row, n_group = relevant.first.shape
+        low, high = np.empty((n_row, 2 * n_group)), np.empty((n_row, 2 * n_group))
+        _kernels.exact_cuts(relevant.score, relevant.bound, relevant.first, low, high)
+        threshold = _surd_cache(distance, relevant)
 
         def above(row: int, cut: int, closeness: Surd) -> bool:
             return closeness.compare(threshold(row, cut // 2)) >= cut % 2
 
-        return [Cuts(_interleaved(low), _interleaved(high), above)]
+        return [Cuts(low, high, above)]
 
 
 class Tolerance(Ties):
@@ -185,7 +182,7 @@ class Tolerance(Ties):
         bound = relevant.of_groups(relevant.bound, 0.0)
         padding = relevant.first < 0
         low, high = distance.closeness(rows, score - bound, score + bound)
-        threshold = _surd_cache(distance, relevant.rows, relevant.of_groups(relevant.columns, -1))
+        threshold = _surd_cache(distance, relevant)
         eps = Fraction(self.eps)
 
         def tied(row: int, cut: int, closeness: Surd) -> bool:
@@ -340,13 +337,16 @@ def _exact_order(surds: list[Surd]) -> list[int]:
     return sorted(range(len(surds)), key=lambda place: key(surds[place]))
 
 
-def _surd_cache(distance: Distance, rows: Int64, columns: Int64) -> Callable[[int, int], Surd]:
+def _surd_cache(distance: Distance, relevant: Relevant) -> Callable[[int, int], Surd]:
     """The exact closeness of the first member of each group, computed when asked for."""
     known: dict[tuple[int, int], Surd] = {}
 
     def threshold(row: int, group: int) -> Surd:
         if (row, group) not in known:
-            (known[row, group],) = distance.surds(rows[row : row + 1], columns[row, group : group + 1].astype(np.int64))
+            entry = relevant.first[row, group]
+            (known[row, group],) = distance.surds(
+                relevant.rows[row : row + 1], relevant.columns[row, entry : entry + 1]
+            )
         return known[row, group]
 
     return threshold
