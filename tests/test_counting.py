@@ -435,7 +435,7 @@ LARGER = [
 @pytest.mark.parametrize("make", LARGER)
 def test_larger_data_equal_integer_arithmetic(make, distance, n_class, monkeypatch):
     rng = np.random.default_rng(zlib.crc32(f"{make.__name__} {distance} {n_class}".encode()))
-    n = 110 if distance == "cosine" else 150
+    n = 80 if distance == "cosine" else 150
     rows, labels = make(rng, n), rng.integers(0, n_class, n)
     keys = exact_keys(rows, rows, distance)
     same, others = labels[:, None] == labels, ~np.eye(n, dtype=bool)
@@ -548,15 +548,13 @@ def test_ties_in_floats_are_decided_exactly(make, distance, monkeypatch):
     assert sum(decided.sizes) > 100
 
 
-@pytest.mark.parametrize("scale", [1.0, 0.1, 2.0**-60])
+@pytest.mark.parametrize("scale", [1.0, 3.0, 7 * 2.0**-60])
 @pytest.mark.parametrize("distance", distances.DISTANCES[:4])
 def test_small_integers_in_any_unit_need_no_refinement(distance, scale, monkeypatch):
     def fail(*_):
         raise AssertionError
 
     rows = np.random.default_rng(1).integers(-5, 6, (120, 8)).astype(np.float32) * np.float32(scale)
-    if scale == 0.1:
-        rows = np.sign(rows)
     monkeypatch.setattr(counting._Refine, "scores", fail)
     dh.profile(rows, np.arange(120) % 7, distance=distance, threads=1)
 
@@ -594,12 +592,12 @@ def test_one_third_is_a_tie_only_where_the_floats_are_equal():
 
 
 def test_queries_without_relevant_items_are_kept_as_singletons():
-    profile = dh.profile([[0.0], [1.0], [2.0]], ["a", "b", "c"], [[1.0], [2.0]], ["b", "b"])
+    profile = dh.profile([[0.0], [1.0], [2.0]], ["a", "b", "c"], [[1.0], [2.0]], ["b", "b"], distance="euclidean")
     assert as_dictionaries(profile) == [
         {"groups": [], "n_ranked": 2, "n_relevant": 0},
         {"groups": [(0, 0, 1, 1), (1, 1, 1, 1)], "n_ranked": 2, "n_relevant": 2},
         {"groups": [], "n_ranked": 2, "n_relevant": 0},
-    ] or profile.n_relevant.tolist() == [0, 2, 0]
+    ]
 
 
 def test_a_single_item_and_a_gallery_of_junk():

@@ -2,7 +2,8 @@
 
 from deadheat.counting import profile
 from deadheat.profiles import TieProfile
+from deadheat.summary import Report, Result, evaluate, measure
 from deadheat.ties import Rounded, Tolerance
 
-__all__ = ["Rounded", "TieProfile", "Tolerance", "profile"]
+__all__ = ["Report", "Result", "Rounded", "TieProfile", "Tolerance", "evaluate", "measure", "profile"]
 __version__ = "0.1.0"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,27 +11,38 @@ from pathlib import Path
 from typing import IO
 
 
+def is_special(path: Path) -> bool:
+    """Whether a path is there and is a device, a pipe or the like, which nothing can replace."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a binary file that takes the place of `path` when the block ends without an error.
 
-    Whatever goes wrong (a full disk, an interrupt), `path` stays as it was and no temporary file is left.
+    Whatever goes wrong (a full disk, an interrupt), `path` stays as it was and no temporary file is left. A link is
+    followed, the permissions of a file that was there are kept, and a device or a pipe is written as it is.
 
     Raises
     ------
     OSError
         If the folder does not exist, cannot be written, or is full.
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(f"cannot write {target}: it is a folder")
+    if is_special(target):
+        with open(target, "wb") as file:
+            yield file
+        return
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
     descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
+        os.chmod(temporary, mode)
         os.replace(temporary, target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

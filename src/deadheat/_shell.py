@@ -18,7 +18,7 @@ from typing import IO, Any, NoReturn
 
 import click
 
-from deadheat._atomic import replacing
+from deadheat._atomic import is_special, replacing
 
 FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
 _DEBUG = "DEADHEAT_DEBUG"  # set in the environment to see tracebacks
@@ -64,20 +64,15 @@ def check_output(path: Path, inputs: Sequence[Path]) -> None:
     with _written(path):
         if path.exists() and not os.access(path, os.W_OK):
             raise OSError(errno.EACCES, os.strerror(errno.EACCES))
-        if not _is_special(path):
-            tempfile.TemporaryFile(dir=_target(path).parent).close()
+        if not is_special(path):
+            tempfile.TemporaryFile(dir=Path(os.path.realpath(path)).parent).close()
 
 
 @contextmanager
 def output(path: Path) -> Iterator[IO[bytes]]:
     """Open a file to write: a regular one whole or not at all, a device or a pipe as it is."""
-    with _written(path):
-        if _is_special(path):
-            with open(path, "wb") as file:
-                yield file
-        else:
-            with replacing(_target(path)) as file:
-                yield file
+    with _written(path), replacing(path) as file:
+        yield file
 
 
 class Bar:
@@ -173,15 +168,6 @@ def _written(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise click.ClickException(f"cannot write {path}: {_reason(error)}") from None
-
-
-def _is_special(path: Path) -> bool:
-    return path.exists() and not path.is_file()
-
-
-def _target(path: Path) -> Path:
-    """Where a link leads, so that the file is replaced and not the link."""
-    return Path(os.path.realpath(path))
 
 
 def _reason(error: OSError) -> str:

@@ -11,19 +11,16 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat import _render, inputs
+from deadheat import _render, counting, inputs
 from deadheat import measures as rank_measures
+from deadheat import ties as tie_rules
 from deadheat.profiles import Int64, TieProfile
 from deadheat.profiles import Ties as TieCounts
-
-if TYPE_CHECKING:
-    from deadheat.ties import Ties
 
 Float64 = NDArray[np.float64]
 Singletons = Literal["skip", "zero", "one", "balanced"]
@@ -38,7 +35,7 @@ def evaluate(
     *,
     measures: str | Iterable[str] | None = None,
     distance: str = "cosine",
-    ties: str | Ties = "exact",
+    ties: str | tie_rules.Ties = "exact",
     junk: ArrayLike | None = None,
     singletons: Singletons = "skip",
     average: Average = "query",
@@ -90,16 +87,14 @@ def evaluate(
     """
     names = _canonical(measures)
     _check_options(singletons, average)
-    tie_rule = _tie_rule(ties, distance)
-    from deadheat.counting import profile
-
-    taken = profile(
+    rule = tie_rules.make(ties)
+    taken = counting.profile(
         query,
         query_labels,
         gallery,
         gallery_labels,
         distance=distance,
-        ties=ties,
+        ties=rule,
         junk=junk,
         threads=threads,
         progress=progress,
@@ -111,7 +106,7 @@ def evaluate(
         average=average,
         classes=_classes(query_labels, "query_labels", taken.n_query) if average == "class" else None,
         distance=distance,
-        tie_rule=tie_rule,
+        tie_rule=rule.describe(distance),
     )
 
 
@@ -362,6 +357,8 @@ class Report:
         std : bool
             Also the standard deviation of each mean over random tie-breaking.
         """
+        from importlib.metadata import version
+
         columns = ("lower", "expected", "upper", *(("std",) if std else ()))
         results = {
             name: {
@@ -423,19 +420,6 @@ def _classes(labels: ArrayLike | None, name: str, n_query: int) -> Int64:
     if labels is None:
         raise ValueError('average="class" needs labels, one for each query')
     return inputs.label_codes(inputs.labels(labels, n_query, name, "the profile"))[1]
-
-
-def _tie_rule(ties: str | Ties, distance: str) -> str:
-    """A tie rule in a few words: "exact", "float16 similarity", "tolerance 1e-06"."""
-    from deadheat.ties import Rounded, Tolerance, make
-
-    rule = make(ties)
-    if isinstance(rule, Tolerance):
-        return f"tolerance {rule.eps!r}"
-    if isinstance(rule, Rounded):
-        usual = "similarity" if distance in ("cosine", "inner_product") else "distance"
-        return f"{rule.dtype} {rule.of or usual}"
-    return str(rule)
 
 
 def _json_number(value: float) -> float | None:

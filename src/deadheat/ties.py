@@ -113,8 +113,8 @@ class Ties(ABC):
         """One sequence of cuts with two for each group, or two sequences with one each: tied or closer, and closer."""
 
     @abstractmethod
-    def __str__(self) -> str:
-        """How it is written in a report."""
+    def describe(self, distance: str) -> str:
+        """How it is written in a report on this distance."""
 
 
 class Exact(Ties):
@@ -122,7 +122,7 @@ class Exact(Ties):
 
     exact_only = True
 
-    def __str__(self) -> str:
+    def describe(self, distance: str) -> str:
         return "exact"
 
     def group(self, distance: Distance, relevant: Relevant) -> None:
@@ -154,7 +154,7 @@ class Tolerance(Ties):
 
     Examples
     --------
-    >>> str(Tolerance(1e-6))
+    >>> Tolerance(1e-6).describe("cosine")
     'tolerance 1e-06'
     """
 
@@ -167,8 +167,8 @@ class Tolerance(Ties):
             raise ValueError(f"eps must be finite and not negative, but is {eps}")
         self.eps = float(eps)
 
-    def __str__(self) -> str:
-        return f"tolerance {self.eps:g}"
+    def describe(self, distance: str) -> str:
+        return f"tolerance {self.eps!r}"
 
     def __repr__(self) -> str:
         return f"Tolerance({self.eps!r})"
@@ -214,16 +214,17 @@ class Rounded(Ties):
 
     Examples
     --------
-    >>> str(Rounded("float16", of="distance"))
-    'float16 distance'
+    >>> Rounded("float16").describe("cosine"), Rounded("float16").describe("euclidean")
+    ('float16 similarity', 'float16 distance')
     """
 
     def __init__(self, dtype: str, of: str | None = None) -> None:
         self.dtype = inputs.choice(dtype, exact.FORMATS, "dtype")
         self.of = None if of is None else inputs.choice(of, ("similarity", "distance"), "of")
 
-    def __str__(self) -> str:
-        return self.dtype if self.of is None else f"{self.dtype} {self.of}"
+    def describe(self, distance: str) -> str:
+        usual = "similarity" if distance in ("cosine", "inner_product") else "distance"
+        return f"{self.dtype} {self.of or usual}"
 
     def __repr__(self) -> str:
         return f"Rounded({self.dtype!r}, of={self.of!r})"
