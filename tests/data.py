@@ -9,7 +9,7 @@ import pytest
 
 
 def data_file(name):
-    """The path of a shared data file, from DEADHEAT_DATA or beside the repository; skips the test where it is absent."""
+    """The path of a shared data file, in DEADHEAT_DATA or beside the repository; skips the test where it is absent."""
     places = [Path(__file__).resolve().parents[2] / "shared" / "data"]
     if os.environ.get("DEADHEAT_DATA"):
         places.insert(0, Path(os.environ["DEADHEAT_DATA"]))

@@ -570,7 +570,9 @@ def test_one_step_breaks_a_tie(distance):
     for target, place in ((0.0, "behind"), (9.0, "before")):
         moved = gallery.copy()
         moved[1, 0] = np.nextafter(1.25, target)
-        (groups,) = [q["groups"] for q in as_dictionaries(dh.profile([[5.0, 0.1]], [0], moved, [1, 0, 1], distance=distance))]
+        (groups,) = [
+            q["groups"] for q in as_dictionaries(dh.profile([[5.0, 0.1]], [0], moved, [1, 0, 1], distance=distance))
+        ]
         assert groups == [(0, 0, 1, 1)] if place == "before" else [(2, 0, 1, 1)]
     tied = dh.profile([[5.0, 0.1]], [0], gallery, [1, 0, 1], distance=distance)
     assert as_dictionaries(tied)[0]["groups"] == [(0, 0, 3, 1)]

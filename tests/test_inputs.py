@@ -93,7 +93,9 @@ def test_dims_that_differ_are_refused(distance):
     assert message == "query and gallery must have the same dim, but have 3 and 2 columns"
 
 
-@pytest.mark.parametrize("array", [ROWS, ROWS.astype(np.float32), ROWS.astype(int), ROWS.astype(np.int8), ROWS.tolist()])
+@pytest.mark.parametrize(
+    "array", [ROWS, ROWS.astype(np.float32), ROWS.astype(int), ROWS.astype(np.int8), ROWS.tolist()]
+)
 def test_hamming_is_for_bits(array):
     message = refusal(TypeError, array, LABELS, distance="hamming")
     assert message.startswith("query must be bool, or uint8")
@@ -106,13 +108,11 @@ def test_hamming_codes_must_agree_in_length_and_in_form():
     assert "16 and 8" in refusal(ValueError, bits, LABELS, bits[:, :8], LABELS, distance="hamming")
     assert "2 and 1" in refusal(ValueError, packed, LABELS, packed[:, :1], LABELS, distance="hamming")
     for one, other in ((bits, packed), (packed, bits)):
-        message = refusal((ValueError, TypeError)[one.shape == other.shape], one, LABELS, other, LABELS, distance="hamming")
-        assert "query" in message
-        assert "gallery" in message
+        with pytest.raises((ValueError, TypeError), match=r"^query and gallery must"):
+            dh.profile(one, LABELS, other, LABELS, distance="hamming")
     # as many bytes in one as bits in the other: of one shape, and not to be compared
-    bytes_ = np.zeros((4, 16), dtype=np.uint8)
-    with pytest.raises((ValueError, TypeError), match=r"query and gallery .*(bool|uint8)"):
-        dh.profile(bits, LABELS, bytes_, LABELS, distance="hamming")
+    with pytest.raises((ValueError, TypeError), match=r"^query and gallery must .*(bool|uint8)"):
+        dh.profile(bits, LABELS, np.zeros((4, 16), dtype=np.uint8), LABELS, distance="hamming")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -177,8 +177,8 @@ def test_gallery_and_its_labels_come_together():
 
 @pytest.mark.parametrize(
     ("distance", "nearest"),
-    [("cosin", "cosine"), ("Cosine", "cosine"), ("euclid", "euclidean"), ("L2", None), ("inner-product", "inner_product"),
-     ("city_block", "cityblock"), ("haming", "hamming"), ("", None)],
+    [("cosin", "cosine"), ("Cosine", "cosine"), ("euclid", "euclidean"), ("L2", None),
+     ("inner-product", "inner_product"), ("city_block", "cityblock"), ("haming", "hamming"), ("", None)],
 )  # fmt: skip
 def test_an_unknown_distance_is_refused_with_the_nearest(distance, nearest):
     message = refusal(ValueError, ROWS, LABELS, distance=distance)
@@ -263,9 +263,11 @@ def test_bad_tolerances_are_refused(eps, kind):
 
 
 def test_bad_roundings_are_refused():
-    with pytest.raises(ValueError, match=r"^dtype must be one of float16, bfloat16, float32, but is 'float15'; did you"):
+    with pytest.raises(
+        ValueError, match=r"^dtype must be one of float16, bfloat16, float32, but is 'float15'; did you"
+    ):
         dh.Rounded("float15")
-    with pytest.raises(TypeError, match="^dtype must be one of "):
+    with pytest.raises(TypeError, match=r"^dtype must be one of "):
         dh.Rounded(np.float16)
     with pytest.raises(ValueError, match=r"^of must be one of similarity, distance, but is 'distances'; did you mean"):
         dh.Rounded("float16", of="distances")
@@ -273,7 +275,12 @@ def test_bad_roundings_are_refused():
 
 @pytest.mark.parametrize(
     ("distance", "of"),
-    [("euclidean", "similarity"), ("cityblock", "similarity"), ("hamming", "similarity"), ("inner_product", "distance")],
+    [
+        ("euclidean", "similarity"),
+        ("cityblock", "similarity"),
+        ("hamming", "similarity"),
+        ("inner_product", "distance"),
+    ],
 )
 def test_only_what_a_distance_has_can_be_rounded(distance, of):
     rows = ROWS > 3 if distance == "hamming" else ROWS
@@ -286,4 +293,6 @@ def test_only_what_a_distance_has_can_be_rounded(distance, of):
 def test_options_are_checked_before_any_work():
     """A wrong option is refused also where nothing would have come of it."""
     assert "ties" in refusal(ValueError, ROWS, [0, 1, 2, 3], ties="nonsense")
-    assert "of must" in refusal(ValueError, ROWS, [0, 1, 2, 3], distance="euclidean", ties=dh.Rounded("float16", "similarity"))
+    assert "of must" in refusal(
+        ValueError, ROWS, [0, 1, 2, 3], distance="euclidean", ties=dh.Rounded("float16", "similarity")
+    )

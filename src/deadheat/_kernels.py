@@ -550,15 +550,27 @@ def number_groups(starts: Array, count: Array, group: Array, first: Array, total
 
 
 @njit(nogil=True, cache=True)
-def collect_groups(n_group: Array, closer: Array, tied: Array, relevant: Array, out: Array) -> None:
-    """From counts of irrelevant items, farthest group first, to profile rows (4, all groups), nearest first."""
+def collect_groups(n_group: Array, relevant: Array, within: Array, nearer: Array, out: Array) -> None:
+    """From counts between cuts, farthest first, to profile rows (4, all groups), nearest first.
+
+    `within` counts irrelevant items by the number of cuts "tied or closer" that they are above, `nearer` by the cuts
+    "closer". Where the cuts of the two kinds take turns in one sequence, both are the same array, twice as wide.
+    """
+    step = 1 if within.shape[1] == relevant.shape[1] + 1 else 2
     place = 0
     for i in range(len(n_group)):
-        seen = 0
+        seen = above_within = above_nearer = 0
+        in_within, in_nearer = within.shape[1] - 1, nearer.shape[1] - 1
         for g in range(n_group[i] - 1, -1, -1):
-            out[0, place] = closer[i, g] + seen
+            while in_within > step * g:
+                above_within += within[i, in_within]
+                in_within -= 1
+            while in_nearer > step * g + step - 1:
+                above_nearer += nearer[i, in_nearer]
+                in_nearer -= 1
+            out[0, place] = above_nearer + seen
             out[1, place] = seen
-            out[2, place] = tied[i, g] + relevant[i, g]
+            out[2, place] = above_within - above_nearer + relevant[i, g]
             out[3, place] = relevant[i, g]
             seen += relevant[i, g]
             place += 1

@@ -1,7 +1,7 @@
 """The loop that Numba compiles for rankings that come with scores: sort what is relevant, count everything else.
 
-In come integer keys, larger for nearer, and grades; out go tie groups. A row costs O(R log R + G log R) for R relevant
-of G items, and no row is ever sorted as a whole.
+In come integer keys, larger for nearer, and grades; out go tie groups. No row is ever sorted as a whole: for R relevant
+of G items it costs O(R log R), and then O(1) an item where the scores are spread evenly, O(log R) at worst.
 """
 # mypy: disallow-untyped-decorators=False
 
@@ -17,6 +17,7 @@ Array = NDArray[Any]
 
 # The columns of a table of tie groups
 CLOSER, CLOSER_RELEVANT, TIED, TIED_RELEVANT = 0, 1, 2, 3
+FEWEST_BINS, MOST_BINS = 1 << 10, 1 << 15
 
 
 @njit(nogil=True, cache=True)
@@ -38,10 +39,32 @@ def _levels(keys: Array, grades: Array) -> Array:
 
 
 @njit(nogil=True, cache=True)
-def _last_at_most(levels: Array, key: int) -> int:
+def _bins(levels: Array) -> tuple[Any, Array]:
+    """Cut the span of the levels into bins of 2^shift keys each, and count the levels below each bin."""
+    shift = np.uint64(0)
+    n_level = len(levels)
+    if n_level == 0:
+        return shift, np.zeros(0, np.int32)
+    span = np.uint64(levels[-1]) - np.uint64(levels[0])  # modulo 2^64, so right whatever the signs
+    n_bin = np.uint64(min(max(8 * n_level, FEWEST_BINS), MOST_BINS))
+    while span >> shift >= n_bin:
+        shift += np.uint64(1)
+    below = np.empty(np.int64(span >> shift) + 2, np.int32)
+    level = 0
+    for b in range(len(below)):
+        while level < n_level and (np.uint64(levels[level]) - np.uint64(levels[0])) >> shift < np.uint64(b):
+            level += 1
+        below[b] = level
+    return shift, below
+
+
+@njit(nogil=True, cache=True)
+def _last_at_most(levels: Array, shift: Any, below: Array, key: int) -> Any:
     """The place of the last level that is not above the key; the first one must not be."""
-    place, size = 0, len(levels)
-    while size > 1:  # the same steps whatever the key, so that there is no branch to mispredict
+    b = (np.uint64(min(key, levels[-1])) - np.uint64(levels[0])) >> shift
+    place = np.int64(max(below[b] - 1, 0))
+    size = np.int64(below[b + np.uint64(1)]) - place
+    while size > 1:  # where a bin is crowded, halve it
         half = size >> 1
         place = place + half if levels[place + half] <= key else place
         size -= half
@@ -72,6 +95,7 @@ def count_groups(
     filled = 0
     for i in range(keys.shape[0]):
         levels = _levels(keys[i], grades[i])
+        shift, below = _bins(levels)
         n_level = len(levels)
         here = groups[filled : filled + n_level]
         ranked = 0
@@ -80,7 +104,7 @@ def count_groups(
             ranked += grade >= 0
             if grade < 0 or n_level == 0 or key < levels[0]:
                 continue
-            level = _last_at_most(levels, key)
+            level = _last_at_most(levels, shift, below, key)
             group = n_level - 1 - level
             if key > levels[level]:
                 here[group, CLOSER] += 1  # closer than this group, and not than the next nearer one

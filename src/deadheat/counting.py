@@ -11,7 +11,6 @@ result depends on how the work is cut up.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -92,7 +91,7 @@ def profile(
     (array([0]), array([2]))
     """
     rule = tie_rules.make(ties)
-    workers = _default_threads() if threads is None else inputs.positive_integer(threads, "threads")
+    workers = inputs.thread_count(threads)
     if (gallery is None) != (gallery_labels is None):
         given, missing = ("gallery", "gallery_labels") if gallery_labels is None else ("gallery_labels", "gallery")
         raise ValueError(f"gallery and gallery_labels must be given together, but got {given} without {missing}")
@@ -115,11 +114,6 @@ def _relevance(
         codes = inputs.label_codes(wanted, inputs.labels(gallery_labels, n_gallery, "gallery_labels", "gallery"))
     mask = inputs.junk_mask(junk, n_query, n_gallery)
     return Relevance.by_label(*codes, junk=mask, leave_one_out=gallery_labels is None)
-
-
-def _default_threads() -> int:
-    """The processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -189,10 +183,9 @@ class _Pass:
         else:
             _place(counters, row, relevant.columns[row, entry], relevant.others[row, entry])
         _place(counters, *leftovers)
-        above = [counter.above() for counter in counters]
-        tied_or_closer, closer = (above[0][:, 0::2], above[0][:, 1::2]) if len(above) == 1 else above
         groups = np.empty((4, int(relevant.n_group.sum())), dtype=np.int64)
-        _kernels.collect_groups(relevant.n_group, closer, tied_or_closer - closer, relevant.total, groups)
+        within, nearer = counters[0].counts, counters[-1].counts
+        _kernels.collect_groups(relevant.n_group, relevant.total, within, nearer, groups)
         return _BlockResult(queries, relevant.n_group, groups, relevant.total.sum(axis=1))
 
     def _relevant(self, queries: Int64) -> tuple[Relevant, Int64, tuple[Int64, Int64, Int64]]:
@@ -247,13 +240,14 @@ class _Pass:
                 continue
             left = self.distance.left(last, queries[begin:end])
             score[begin:end, :width] = self.distance.tile(last, left, columns[begin, :width])
-        row, entry = np.nonzero(valid & small[:, None])
-        score[row, entry] = self.distance.pair_scores(queries[row], columns[row, entry])
+        if small.any():
+            row, entry = np.nonzero(valid & small[:, None])
+            score[row, entry] = self.distance.pair_scores(queries[row], columns[row, entry])
         score[~valid] = np.nan
-        bound = np.zeros(columns.shape)
-        if not self.distance.passes[last].exact:
-            row, entry = np.nonzero(valid)
-            bound[row, entry] = self.distance.pair_bound(queries[row], columns[row, entry])
+        if self.distance.passes[last].exact:
+            return score, np.zeros(columns.shape)
+        bound = self.distance.pair_bound(queries[:, None], np.minimum(columns, self.n_column - 1))
+        bound[~valid] = 0
         return score, bound
 
     def _count_columns(self, queries: Int64, hidden: Int64, counters: list[_Counter]) -> None:
@@ -261,6 +255,7 @@ class _Pass:
         from deadheat import _kernels
 
         number, last = 0, len(self.distance.passes) - 1
+        spaces = _Spaces(self.distance, len(queries))
         for band in self.distance.columns.bands:
             for counter in counters:
                 counter.enter(band)
@@ -269,7 +264,7 @@ class _Pass:
                 columns = np.arange(start, min(start + TILE_COLUMNS, band[1]))
                 if number not in prepared:
                     prepared[number] = self.distance.left(number, queries)
-                tile = self.distance.tile(number, prepared[number], columns)
+                tile = self.distance.tile(number, prepared[number], columns, spaces.get(number, len(columns)))
                 _kernels.hide_columns(tile, hidden, start)
                 refine = _Refine(self.distance, queries, columns, prepared)
                 share = max(counter.add(number, tile, columns, refine) for counter in counters)
@@ -291,9 +286,11 @@ class _Pass:
             _kernels.spread_groups(result.queries, result.n_group, result.groups, offsets, groups)
         pointer, _ = self.relevance.excluded(np.arange(n_query))
         n_ranked = int(self.relevance.ranked.sum()) - np.diff(pointer)
+        closer, closer_relevant, tied, tied_relevant = groups
         return TieProfile(
-            offsets, groups[0], groups[1], groups[2], groups[3], n_ranked, n_relevant, bounds_only=self.rule.bounds_only
-        )
+            offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant,
+            bounds_only=self.rule.bounds_only, check=False,
+        )  # fmt: skip
 
 
 def _hidden(columns: Int64, strays: tuple[Int64, Int64, Int64], n_column: int) -> Int64:
@@ -305,6 +302,20 @@ def _hidden(columns: Int64, strays: tuple[Int64, Int64, Int64], n_column: int) -
     extra = np.full((len(columns), most), n_column)
     extra[row, np.arange(len(row)) - np.searchsorted(row, row)] = column
     return np.sort(np.concatenate([columns, extra], axis=1), axis=1)
+
+
+class _Spaces:
+    """Memory for the tiles of a block, used again for each, one piece a pass."""
+
+    def __init__(self, distance: Distance, n_row: int) -> None:
+        self.distance, self.n_row = distance, n_row
+        self.pieces: dict[int, NDArray[Any]] = {}
+
+    def get(self, number: int, n_column: int) -> NDArray[Any]:
+        """A matrix of n_row rows to write the scores of a pass to."""
+        if number not in self.pieces:
+            self.pieces[number] = np.empty(self.n_row * TILE_COLUMNS, self.distance.passes[number].dtype)
+        return self.pieces[number][: self.n_row * n_column].reshape(self.n_row, n_column)
 
 
 @dataclass
@@ -406,10 +417,6 @@ class _Counter:
                     else:
                         high = middle
                 self.counts[row, low] += weights[pair]
-
-    def above(self) -> Int64:
-        """How many items are above each cut, shape (n_row, n_cut)."""
-        return np.cumsum(self.counts[:, :0:-1], axis=1)[:, ::-1]
 
 
 def _place(counters: list[_Counter], rows: Int64, columns: Int64, weights: Int64) -> None:

@@ -485,7 +485,8 @@ class Hamming(Distance):
 
     def pair_scores(self, rows: Index, columns: Index) -> Float64:
         differing = self.query_words[rows] ^ self.gallery_words[self.columns.representative[columns]]
-        return -np.bitwise_count(differing).sum(axis=1, dtype=np.int64).astype(np.float64)
+        counts: Float64 = np.bitwise_count(differing).sum(axis=1).astype(np.float64)
+        return -counts
 
     def surds(self, rows: Index, columns: Index) -> list[Surd]:
         counts = (-self.pair_scores(rows, columns)).astype(np.int64).tolist()
@@ -505,7 +506,7 @@ def make(name: str, query: Any, gallery: Any | None, exact_only: bool) -> Distan
     left = check(query, "query")
     right = left if gallery is None else check(gallery, "gallery")
     if gallery is not None:
-        inputs.require_same_dim(query, gallery)
+        inputs.require_same_dim(query, gallery, codes=name == "hamming")
     if left.dtype != right.dtype:
         left, right = left.astype(np.float64), right.astype(np.float64)
     if name == "cosine":
@@ -582,7 +583,7 @@ def _absolute_sums(raw: NDArray[Any], scale: float) -> Float64:
     """Sums of absolute values of the rows divided by `scale`, rounded up."""
     from deadheat import _kernels
 
-    _, sums = _kernels.row_sums(raw, scale)
+    sums: Float64 = _kernels.row_sums(raw, scale)[1]
     return sums * (1 + (raw.shape[1] + 16) * 2.0**-52)
 
 

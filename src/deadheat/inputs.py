@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import operator
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -81,9 +82,13 @@ def bits(values: ArrayLike, name: str) -> NDArray[np.uint64]:
     return words.view("<u8").astype(np.uint64)
 
 
-def require_same_dim(query: ArrayLike, gallery: ArrayLike) -> None:
+def require_same_dim(query: ArrayLike, gallery: ArrayLike, codes: bool = False) -> None:
     """Refuse two sets of embeddings whose rows differ in length or, for binary codes, in type."""
     left, right = np.asarray(query), np.asarray(gallery)
+    if codes and (left.dtype == np.bool_) != (right.dtype == np.bool_):
+        raise TypeError(
+            f"query and gallery must both be bool or both be packed, but have dtypes {left.dtype} and {right.dtype}"
+        )
     if left.shape[1:] != right.shape[1:]:
         raise ValueError(
             f"query and gallery must have the same dim, but have {left.shape[1]} and {right.shape[1]} columns"
@@ -229,8 +234,17 @@ def positive_integer(value: Any, name: str) -> int:
     return number
 
 
+def thread_count(threads: int | None) -> int:
+    """How many threads to work with; by default, the processors that this process may use."""
+    if threads is not None:
+        return positive_integer(threads, "threads")
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _matrix(values: ArrayLike, name: str) -> NDArray[Any]:
     """An array of two dimensions with at least one row and one column."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be a plain array, but is a masked one; to leave items out, use junk")
     try:
         array = np.asarray(values)
     except (ValueError, TypeError):
@@ -255,12 +269,11 @@ def _require_finite(array: NDArray[Any], name: str, hint: str = "") -> None:
 
 def _require_unrounded(array: NDArray[Any], values: Any, name: str) -> None:
     """Refuse lists with integers that NumPy rounded, because other entries are floats or of the other sign."""
-    given = np.array(values, dtype=object)
-    rounded = given != array.astype(object)
-    if rounded.any():
-        raise ValueError(
-            f"{name} must fit one type exactly, but float64 cannot hold {given[rounded][0]}; give an array"
-        )
+    given = np.array(values, dtype=object).ravel().tolist()
+    plain = [value.item() if isinstance(value, np.generic) else value for value in given]
+    rounded = [value for value, kept in zip(plain, array.ravel().tolist(), strict=True) if value != kept]
+    if rounded:
+        raise ValueError(f"{name} must fit one type, but {array.dtype} does not hold {rounded[0]}; give an array")
 
 
 def _require_exact_integers(array: NDArray[Any], name: str) -> None:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import struct
 import zipfile
-from dataclasses import dataclass, field, replace
+import zlib
+from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -53,6 +55,8 @@ class TieProfile:
         distance as tied, windows overlap, and only lower and upper have a meaning; expected values are NaN.
     query_ids : tuple of str, optional
         Names of the queries, where the input had names. Not part of the digest.
+    check : bool
+        Whether to make sure that the arrays agree with each other.
 
     Raises
     ------
@@ -84,13 +88,15 @@ class TieProfile:
     relevant_by_grade: Int64 | None = None
     bounds_only: bool = False
     query_ids: tuple[str, ...] | None = None
+    check: InitVar[bool] = True
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, check: bool) -> None:
         for name in _ARRAYS + _GRADED_ARRAYS:
             array = getattr(self, name)
             if array is not None:
-                object.__setattr__(self, name, np.ascontiguousarray(array, dtype=np.int64))
-        _check(self)
+                object.__setattr__(self, name, _integers(array, name))
+        if check:
+            _check(self)
 
     @classmethod
     def from_groups(
@@ -239,22 +245,28 @@ class TieProfile:
         ValueError
             If it holds something else, or is damaged.
         """
-        try:
-            with np.load(path, allow_pickle=False) as archive:
-                content = dict(archive)
-        except (ValueError, EOFError, zipfile.BadZipFile, zipfile.LargeZipFile, TypeError) as error:
-            raise ValueError(f"{os.fspath(path)} is not a saved tie profile, or is damaged: {error}") from None
+        name = os.fspath(path)
+        with open(path, "rb") as file:
+            try:
+                with np.load(file, allow_pickle=False) as archive:
+                    content = dict(archive)
+            except (ValueError, TypeError, KeyError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+                raise ValueError(f"{name} is not a saved tie profile, or is damaged: {error}") from None
+            except (RuntimeError, NotImplementedError, struct.error) as error:  # an archive of another make
+                raise ValueError(f"{name} is not a saved tie profile, or is damaged: {error}") from None
         if str(content.pop("format", "")) != _FORMAT:
-            raise ValueError(f"{os.fspath(path)} does not hold a tie profile of this version ({_FORMAT!r})")
+            raise ValueError(f"{name} does not hold a tie profile of this version ({_FORMAT!r})")
         digest = str(content.pop("digest", ""))
-        ids = content.pop("query_ids", None)
-        bounds_only = bool(content.pop("bounds_only", False))
         try:
-            profile = cls(**content, bounds_only=bounds_only, query_ids=None if ids is None else tuple(map(str, ids)))
-        except TypeError as error:
-            raise ValueError(f"{os.fspath(path)} is not a saved tie profile: {error}") from None
+            ids = content.pop("query_ids", None)
+            if ids is not None:
+                content["query_ids"] = tuple(map(str, ids.tolist()))
+            content["bounds_only"] = bool(content.pop("bounds_only").item())
+            profile = cls(**content)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"{name} is not a saved tie profile, or is damaged: {error}") from None
         if profile.digest() != digest:
-            raise ValueError(f"{os.fspath(path)} is damaged: its content does not have the digest it carries")
+            raise ValueError(f"{name} is damaged: its content does not have the digest it carries")
         return profile
 
 
@@ -267,51 +279,71 @@ class Ties:
     largest: int
 
 
+def _integers(values: Any, name: str) -> Int64:
+    """An argument of a profile as int64, if that changes no value."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"{name} must hold integers, but has dtype {array.dtype}")
+    if array.ndim != (2 if name in _GRADED_ARRAYS else 1):
+        raise ValueError(f"{name} must not have shape {array.shape}")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
 def _check(profile: TieProfile) -> None:
     """Refuse arrays that cannot be a profile."""
     n_query, n_group = len(profile.offsets) - 1, len(profile.closer)
-    lengths = {name: len(getattr(profile, name)) for name in ("closer_relevant", "tied", "tied_relevant")}
     _require(n_query >= 0 and profile.offsets[0] == 0, "offsets must begin with 0")
-    _require(bool(np.all(np.diff(profile.offsets) >= 0)), "offsets must not decrease")
+    _require(np.all(np.diff(profile.offsets) >= 0), "offsets must not decrease")
     _require(profile.offsets[-1] == n_group, f"offsets must end with the number of groups, {n_group}")
-    for name, length in lengths.items():
+    for name in ("closer_relevant", "tied", "tied_relevant"):
+        length = len(getattr(profile, name))
         _require(length == n_group, f"{name} must have one entry per group, {n_group}, but has {length}")
     for name in ("n_ranked", "n_relevant"):
         length = len(getattr(profile, name))
         _require(length == n_query, f"{name} must have one entry per query, {n_query}, but has {length}")
-    _require(bool(np.all(profile.tied_relevant >= 1)), "tied_relevant must be at least 1 in every group")
-    _require(bool(np.all(profile.tied >= profile.tied_relevant)), "tied must not be less than tied_relevant")
-    _require(bool(np.all(profile.closer >= profile.closer_relevant)), "closer must not be less than closer_relevant")
-    _require(bool(np.all(profile.closer_relevant >= 0)), "closer_relevant must not be negative")
-    filled = np.diff(profile.offsets) > 0
-    last = profile.offsets[1:][filled] - 1
+    if profile.query_ids is not None:
+        length = len(profile.query_ids)
+        _require(length == n_query, f"query_ids must have one entry per query, {n_query}, but has {length}")
+    _check_groups(profile)
+    _check_grades(profile)
+
+
+def _check_groups(profile: TieProfile) -> None:
+    """Refuse counts that no ranking has."""
+    _require(np.all(profile.tied_relevant >= 1), "tied_relevant must be at least 1 in every group")
+    _require(np.all(profile.tied >= profile.tied_relevant), "tied must not be less than tied_relevant")
+    _require(np.all(profile.closer_relevant >= 0), "closer_relevant must not be negative")
+    _require(np.all(profile.closer >= profile.closer_relevant), "closer must not be less than closer_relevant")
+    running = np.concatenate([[0], np.cumsum(profile.tied_relevant)])
+    before = running[:-1] - running[profile.offsets[profile.query_of_group]]
     _require(
-        bool(np.all(profile.closer[last] + profile.tied[last] <= profile.n_ranked[filled])),
-        "closer + tied must not be more than n_ranked",
+        np.array_equal(profile.closer_relevant, before),
+        "closer_relevant must be the sum of tied_relevant over the groups before",
     )
-    found = np.diff(np.concatenate([[0], np.cumsum(profile.tied_relevant)])[profile.offsets])
-    _require(bool(np.all(found <= profile.n_relevant)), "the groups hold more relevant items than n_relevant")
+    found = np.diff(running[profile.offsets])
+    _require(np.all(found <= profile.n_relevant), "the groups hold more relevant items than n_relevant")
+    ends = profile.closer + profile.tied
+    _require(np.all(ends <= profile.n_ranked[profile.query_of_group]), "closer + tied must not be more than n_ranked")
     if not profile.bounds_only:
-        after = np.ones(n_group, dtype=np.bool_)
-        after[profile.offsets[:-1][filled]] = False
-        after[:1] = False
-        gap = profile.closer[1:] - profile.closer[:-1] - profile.tied[:-1]
-        _require(bool(np.all(gap[after[1:]] >= 0)), "closer must not be less than closer + tied of the group before")
-    graded = profile.tied_by_grade is not None and profile.relevant_by_grade is not None
-    _require(
-        graded or (profile.tied_by_grade is None and profile.relevant_by_grade is None),
-        "tied_by_grade and relevant_by_grade must be given together",
-    )
-    if profile.tied_by_grade is not None and profile.relevant_by_grade is not None:
-        n_grade = len(profile.grades)
-        _require(profile.tied_by_grade.shape == (n_group, n_grade), "tied_by_grade must be (n_group, n_grade)")
-        _require(profile.relevant_by_grade.shape == (n_query, n_grade), "relevant_by_grade must be (n_query, n_grade)")
-        _require(
-            np.array_equal(profile.tied_by_grade.sum(axis=1), profile.tied_relevant),
-            "tied_by_grade must add up to tied_relevant",
-        )
+        follows = np.diff(profile.query_of_group) == 0
+        gap = profile.closer[1:] - ends[:-1]
+        _require(np.all(gap[follows] >= 0), "closer must not be less than closer + tied of the group before")
 
 
-def _require(holds: bool, rule: str) -> None:
+def _check_grades(profile: TieProfile) -> None:
+    """Refuse counts by grade that contradict the others."""
+    _require(np.all(np.diff(profile.grades, prepend=0) > 0), "grades must be positive and ascending")
+    tied, relevant, n_grade = profile.tied_by_grade, profile.relevant_by_grade, len(profile.grades)
+    if tied is None and relevant is None:
+        return
+    if tied is None or relevant is None:
+        raise ValueError("not a tie profile: tied_by_grade and relevant_by_grade must be given together")
+    _require(tied.shape == (profile.n_group, n_grade), "tied_by_grade must be (n_group, n_grade)")
+    _require(relevant.shape == (profile.n_query, n_grade), "relevant_by_grade must be (n_query, n_grade)")
+    _require(np.array_equal(tied.sum(axis=1), profile.tied_relevant), "tied_by_grade must add up to tied_relevant")
+    _require(np.array_equal(relevant.sum(axis=1), profile.n_relevant), "relevant_by_grade must add up to n_relevant")
+
+
+def _require(holds: Any, rule: str) -> None:
     if not holds:
         raise ValueError(f"not a tie profile: {rule}")

@@ -26,7 +26,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat import inputs
-from deadheat.counting import _default_threads
 from deadheat.profiles import TieProfile
 
 Int64 = NDArray[np.int64]
@@ -90,7 +89,7 @@ def profile_scores(
     0.5833 0.5833 0.5833
     """
     inputs.choice(order, ("descending", "ascending"), "order")
-    workers = _default_threads() if threads is None else inputs.positive_integer(threads, "threads")
+    workers = inputs.thread_count(threads)
     matrix = inputs.scores(scores, "scores")
     relevance = inputs.relevance(relevant, matrix.shape)
     mask = inputs.junk_mask(junk, *matrix.shape)
@@ -188,8 +187,10 @@ class _Groups(NamedTuple):
 def _keys(scores: NDArray[Any], order: str) -> Int64:
     """A new array of int64 that compare as the scores do, the best score highest."""
     if scores.dtype.kind == "f":
-        bits = (scores.astype(np.float64, order="C") + 0.0).view(np.int64)  # -0.0 + 0.0 is 0.0
-        keys = bits ^ ((bits >> 63) & _HIGHEST)  # of negative floats, a larger size is a lower key
+        values = scores.astype(np.float64, order="C")
+        values += 0.0  # -0.0 + 0.0 is 0.0
+        keys = values.view(np.int64)
+        keys ^= (keys >> 63) & _HIGHEST  # of negative floats, a larger size is a lower key
     elif scores.dtype.kind == "u":
         keys = (scores.astype(np.uint64, order="C") ^ np.uint64(1 << 63)).view(np.int64)
     else:
