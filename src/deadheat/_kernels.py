@@ -251,7 +251,7 @@ def integer_units(raw: Array, units: Array, limit: float) -> float:
             place = low if odd == 0 else min(place, low)
             if odd != 1:
                 odd = _gcd(whole, odd)
-        unit = np.float64(odd)
+        unit: float = np.float64(odd)
         for _ in range(abs(place - LOWEST)):
             unit = unit * 2.0 if place > LOWEST else unit / 2.0
         if odd == 0:

@@ -564,9 +564,14 @@ def _row_units(raw: NDArray[Any], limit: float) -> Float64 | None:
 
 def _power_of_two(*matrices: NDArray[Any]) -> float:
     """A power of two that no element exceeds in size (but a finite one)."""
-    largest = max(float(np.abs(matrix).max()) for matrix in matrices)
+    largest = max(float(_largest(matrix).max()) for matrix in matrices)
     exponent = min(int(np.frexp(largest)[1]), 1023)
     return float(np.ldexp(1.0, max(exponent, -1022))) if largest else 1.0
+
+
+def _largest(raw: NDArray[Any]) -> Float64:
+    """The size of the largest element of each row."""
+    return np.maximum(raw.max(axis=1), -raw.min(axis=1)).astype(np.float64)
 
 
 def _norms(raw: NDArray[Any], scale: float) -> Float64:
@@ -576,15 +581,15 @@ def _norms(raw: NDArray[Any], scale: float) -> Float64:
     squares, absolutes = _kernels.row_sums(raw, scale)
     norms = np.where(squares > 2.0**-900, np.sqrt(squares), absolutes)  # tiny squares may have lost their bits
     norms *= 1 + (raw.shape[1] + 16) * 2.0**-52
-    return np.where(np.abs(raw).max(axis=1) > 0, np.maximum(norms, 2.0**-1000), 0.0)
+    return np.where(_largest(raw) > 0, np.maximum(norms, 2.0**-1000), 0.0)
 
 
 def _absolute_sums(raw: NDArray[Any], scale: float) -> Float64:
     """Sums of absolute values of the rows divided by `scale`, rounded up."""
     from deadheat import _kernels
 
-    sums: Float64 = _kernels.row_sums(raw, scale)[1]
-    return sums * (1 + (raw.shape[1] + 16) * 2.0**-52)
+    _, sums = _kernels.row_sums(raw, scale)
+    return np.asarray(sums * (1 + (raw.shape[1] + 16) * 2.0**-52))
 
 
 def _integer_squares(rows: Rows) -> Float64:
@@ -599,7 +604,7 @@ def _integer_squares(rows: Rows) -> Float64:
 
 def _normalised(raw: NDArray[Any]) -> tuple[Rows, NDArray[np.bool_]]:
     """The rows to be divided by their norms, and which of them are not zero."""
-    largest = np.abs(raw).max(axis=1).astype(np.float64)
+    largest = _largest(raw)
     _, exponent = np.frexp(largest)
     if raw.dtype == np.float64 and (np.abs(exponent[largest > 0]) > 400).any():
         raw = np.ldexp(raw, -exponent[:, None])  # the direction is what counts, and squares must not overflow

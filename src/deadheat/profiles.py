@@ -104,14 +104,28 @@ class TieProfile:
         groups: list[list[tuple[int, int, int, int]]],
         n_ranked: list[int],
         n_relevant: list[int] | None = None,
+        *,
+        bounds_only: bool = False,
+        check: bool = True,
     ) -> TieProfile:
         """Build a profile by hand: a list of (closer, closer_relevant, tied, tied_relevant) for each query."""
         flat = np.array([group for query in groups for group in query], dtype=np.int64).reshape(-1, 4)
         offsets = np.cumsum([0] + [len(query) for query in groups])
         found = [sum(group[3] for group in query) for query in groups]
         closer, closer_relevant, tied, tied_relevant = flat.T
-        relevant = np.array(found if n_relevant is None else n_relevant)
-        return cls(offsets, closer, closer_relevant, tied, tied_relevant, np.array(n_ranked), relevant)
+        relevant = np.array(found if n_relevant is None else n_relevant, dtype=np.int64)
+        ranked = np.array(n_ranked, dtype=np.int64)
+        return cls(
+            offsets,
+            closer,
+            closer_relevant,
+            tied,
+            tied_relevant,
+            ranked,
+            relevant,
+            bounds_only=bounds_only,
+            check=check,
+        )
 
     @property
     def n_query(self) -> int:
