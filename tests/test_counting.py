@@ -191,6 +191,14 @@ def decimals(rng, n, d):
 
 
 @kind
+def half_way(rng, n, d):
+    """Integers half-way between two values of bfloat16, float16 or float32, seen from 0 and multiplied by 1."""
+    rows = np.zeros((n, d))
+    rows[:, 0] = rng.choice([0, 1, 256, 257, 258, 259, 2048, 2049, 2050, 2051, 2**24, 2**24 + 1, 2**24 + 2, 65520], n)
+    return rows * rng.choice([-1, 1], (n, 1))
+
+
+@kind
 def float16(rng, n, d):
     return rng.standard_normal((n, d)).astype(np.float16)
 
@@ -402,6 +410,20 @@ def saturated_below_2_53(rng, n):
     return 2**23 + rng.integers(0, 4, (n, 4))
 
 
+def products_just_above_2_24(rng, n):
+    """Beyond what float32 holds exactly, by little."""
+    return rng.integers(2000, 2100, (n, 6))
+
+
+def sums_just_above_2_24(rng, n):
+    return rng.integers(-(2**22), 2**22, (n, 6))
+
+
+def products_just_above_2_53(rng, n):
+    """Beyond what float64 holds exactly, by little, and no larger than what is looked at as integers."""
+    return rng.integers(2**26 - 30, 2**26 + 1, (n, 5))
+
+
 def saturated_above_2_53(rng, n):
     """float32 leaves all of it open, float64 what is tied."""
     return 2**27 + rng.integers(-2, 3, (n, 3)) * 2**12 + 1
@@ -425,8 +447,8 @@ def all_magnitudes(rng, n):
 
 
 LARGER = [
-    small_integers, many_duplicates, few_directions, saturated_below_2_53, saturated_above_2_53, hidden_ties,
-    sparse_and_orthogonal, all_magnitudes,
+    small_integers, many_duplicates, few_directions, saturated_below_2_53, products_just_above_2_24, sums_just_above_2_24,
+    products_just_above_2_53, saturated_above_2_53, hidden_ties, sparse_and_orthogonal, all_magnitudes,
 ]  # fmt: skip
 
 

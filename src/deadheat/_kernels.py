@@ -389,9 +389,26 @@ def build_bins(edges: Array, base: Array, scale: Array, first: Array) -> None:
 
 
 @njit(nogil=True, cache=True)
+def _hide(row: Array, hidden: Array, start: int) -> None:
+    """Set to −infinity the scores of hidden columns, given in ascending order, in a row that begins at `start`."""
+    left, right = 0, len(hidden)
+    while left < right:
+        middle = (left + right) >> 1
+        if hidden[middle] < start:
+            left = middle + 1
+        else:
+            right = middle
+    while left < len(hidden) and hidden[left] < start + len(row):
+        row[hidden[left] - start] = -np.inf
+        left += 1
+
+
+@njit(nogil=True, cache=True)
 def count_tile(
     tile: Array,
-    weights: Array,
+    columns: Array,
+    weight: Array,
+    hidden: Array,
     edges: Array,
     regions: Array,
     base: Array,
@@ -400,14 +417,19 @@ def count_tile(
     slots: Array,
     open_rows: Array,
     open_columns: Array,
+    n_open: int,
 ) -> int:
-    """Add the weight of every column to the slot of its score; list the items whose slot leaves something open."""
-    n_open = 0
+    """Add the weight of every column that is not hidden to the slot of its score.
+
+    Appends the items whose slot leaves something open to the list of `n_open` such items, and returns its new length.
+    """
     n_column = tile.shape[1]
     bins = np.empty(n_column, np.uint32)
+    weights = weight[columns[0] : columns[0] + n_column]
     bottom, one, top = edges.dtype.type(0), edges.dtype.type(1), edges.dtype.type(first.shape[1] - 1)
     for i in range(tile.shape[0]):
         row, edge, region, count, start = tile[i], edges[i], regions[i], slots[i], first[i]
+        _hide(row, hidden[i], columns[0])
         origin, by = base[i], scale[i]
         for j in range(n_column):
             bins[j] = np.uint32(_bin(row[j], origin, by, bottom, one, top))
@@ -418,7 +440,7 @@ def count_tile(
                 slot += np.uint64(1)
             count[slot] += weights[j]
             if region[slot] < 0:
-                open_rows[n_open], open_columns[n_open] = i, j
+                open_rows[n_open], open_columns[n_open] = i, columns[0] + j
                 n_open += 1
     return n_open
 
@@ -586,24 +608,6 @@ def spread_groups(queries: Array, n_group: Array, block: Array, offsets: Array, 
             for which in range(4):
                 out[which, target + k] = block[which, start + k]
         start += n_group[i]
-
-
-@njit(nogil=True, cache=True)
-def hide_columns(tile: Array, columns: Array, start: int) -> None:
-    """Set to −infinity the entries of the given columns, sorted in each row, in a tile that begins at `start`."""
-    stop = start + tile.shape[1]
-    for i in range(tile.shape[0]):
-        row = columns[i]
-        left, right = 0, len(row)
-        while left < right:
-            middle = (left + right) >> 1
-            if row[middle] < start:
-                left = middle + 1
-            else:
-                right = middle
-        while left < len(row) and row[left] < stop:
-            tile[i, row[left] - start] = -np.inf
-            left += 1
 
 
 @njit(nogil=True, cache=True)

@@ -35,6 +35,7 @@ BLOCK_ROWS = 512  # queries in a block
 TILE_COLUMNS = 1024  # columns in a tile: block × tile × 4 bytes is about a core's L2 cache
 _BLOCK_ENTRIES = 1 << 17  # relevant pairs in a block, where classes are large
 _MANY_OPEN = 1 / 16  # share of a tile beyond which a float64 product is cheaper than refining pair by pair
+_MOST_OPEN = 1 << 16  # open items after which they are settled
 _SMALL_CLASS = 256  # pairs below which a class is scored pair by pair
 
 
@@ -252,22 +253,15 @@ class _Pass:
 
     def _count_columns(self, queries: Int64, hidden: Int64, counters: list[_Counter]) -> None:
         """Count every column that is not hidden."""
-        from deadheat import _kernels
-
         number, last = 0, len(self.distance.passes) - 1
-        spaces = _Spaces(self.distance, len(queries))
+        scores = _Scores(self.distance, queries)
         for band in self.distance.columns.bands:
             for counter in counters:
                 counter.enter(band)
-            prepared: dict[int, NDArray[Any]] = {}
             for start in range(band[0], band[1], TILE_COLUMNS):
                 columns = np.arange(start, min(start + TILE_COLUMNS, band[1]))
-                if number not in prepared:
-                    prepared[number] = self.distance.left(number, queries)
-                tile = self.distance.tile(number, prepared[number], columns, spaces.get(number, len(columns)))
-                _kernels.hide_columns(tile, hidden, start)
-                refine = _Refine(self.distance, queries, columns, prepared)
-                share = max(counter.add(number, tile, columns, refine) for counter in counters)
+                tile = scores.tile(number, columns)
+                share = max(counter.add(number, tile, columns, hidden, scores) for counter in counters)
                 number = last if share > 4 * _MANY_OPEN else number
             for counter in counters:
                 counter.leave()
@@ -304,38 +298,22 @@ def _hidden(columns: Int64, strays: tuple[Int64, Int64, Int64], n_column: int) -
     return np.sort(np.concatenate([columns, extra], axis=1), axis=1)
 
 
-class _Spaces:
-    """Memory for the tiles of a block, used again for each, one piece a pass."""
+class _Scores:
+    """Tiles of scores for a block of queries, in memory that is used again for each tile."""
 
-    def __init__(self, distance: Distance, n_row: int) -> None:
-        self.distance, self.n_row = distance, n_row
-        self.pieces: dict[int, NDArray[Any]] = {}
+    def __init__(self, distance: Distance, queries: Int64) -> None:
+        self.distance, self.queries = distance, queries
+        self.left: dict[int, NDArray[Any]] = {}
+        self.space: dict[int, NDArray[Any]] = {}
 
-    def get(self, number: int, n_column: int) -> NDArray[Any]:
-        """A matrix of n_row rows to write the scores of a pass to."""
-        if number not in self.pieces:
-            self.pieces[number] = np.empty(self.n_row * TILE_COLUMNS, self.distance.passes[number].dtype)
-        return self.pieces[number][: self.n_row * n_column].reshape(self.n_row, n_column)
-
-
-@dataclass
-class _Refine:
-    """Scores of the last pass for single items of a tile, computed pair by pair or as a whole tile."""
-
-    distance: Distance
-    queries: Int64
-    columns: Int64
-    prepared: dict[int, NDArray[Any]]
-
-    def scores(self, rows: Int64, places: Int64) -> NDArray[np.float64]:
-        """Scores of items given by their place in the tile."""
-        last = len(self.distance.passes) - 1
-        if len(rows) < _MANY_OPEN * len(self.queries) * len(self.columns):
-            return self.distance.pair_scores(self.queries[rows], self.columns[places])
-        if last not in self.prepared:
-            self.prepared[last] = self.distance.left(last, self.queries)
-        tile = self.distance.tile(last, self.prepared[last], self.columns)
-        return np.asarray(tile[rows, places], dtype=np.float64)
+    def tile(self, number: int, columns: Int64) -> NDArray[Any]:
+        """Scores of one pass, until the next tile of that pass is asked for."""
+        if number not in self.left:
+            self.left[number] = self.distance.left(number, self.queries)
+            self.space[number] = np.empty(len(self.queries) * TILE_COLUMNS, self.distance.passes[number].dtype)
+        shape = (len(self.queries), len(columns))
+        out = self.space[number][: shape[0] * shape[1]].reshape(shape)
+        return self.distance.tile(number, self.left[number], columns, out)
 
 
 class _Slots:
@@ -356,12 +334,16 @@ class _Slots:
 
 
 class _Counter:
-    """Counts the items of one block of queries between one sequence of cuts."""
+    """Counts the items of one block of queries between one sequence of cuts.
+
+    Items that a pass leaves open are kept in a list until there are many, and then computed anew in the last pass.
+    """
 
     def __init__(self, distance: Distance, queries: Int64, cuts: Cuts, weight: Int64) -> None:
         self.distance, self.queries, self.cuts, self.weight = distance, queries, cuts, weight
         self.counts = np.zeros((len(queries), cuts.low.shape[1] + 1), dtype=np.int64)
-        self.open = np.empty((2, 0), dtype=np.int32)
+        self.open = np.empty((2, _MOST_OPEN + len(queries) * TILE_COLUMNS), dtype=np.int32)
+        self.n_open = 0
 
     def enter(self, band: tuple[int, int]) -> None:
         """Begin a band of columns."""
@@ -372,34 +354,44 @@ class _Counter:
         """End a band: what was counted in slots is counted in regions."""
         from deadheat import _kernels
 
+        self._settle_open()
         for slots in self.slots.values():
             _kernels.add_slots(slots.slots, slots.regions, self.counts)
 
-    def add(self, number: int, tile: NDArray[Any], columns: Int64, refine: _Refine) -> float:
+    def add(self, number: int, tile: NDArray[Any], columns: Int64, hidden: Int64, scores: _Scores) -> float:
         """Count a tile of scores of one pass; returns the share of items that the pass left open."""
         from deadheat import _kernels
 
         if number not in self.slots:
             error = self.distance.bound(number, self.queries, self.band)
             self.slots[number] = _Slots(self.cuts, error, tile.dtype)
-        slots = self.slots[number]
-        if self.open.shape[1] < tile.size:
-            self.open = np.empty((2, tile.size), dtype=np.int32)
-        n_open = _kernels.count_tile(
-            tile, self.weight[columns], slots.edges, slots.regions, slots.base, slots.scale, slots.first, slots.slots,
-            self.open[0], self.open[1],
+        s, before, last = self.slots[number], self.n_open, len(self.distance.passes) - 1
+        self.n_open = _kernels.count_tile(
+            tile, columns, self.weight, hidden, s.edges, s.regions, s.base, s.scale, s.first, s.slots,
+            self.open[0], self.open[1], before,
         )  # fmt: skip
-        if n_open:
-            rows, places = self.open[:, :n_open].astype(np.int64)
-            last = number == len(self.distance.passes) - 1
-            scores = tile[rows, places].astype(np.float64) if last else refine.scores(rows, places)
-            self.place(rows, columns[places], scores, self.weight[columns[places]])
-        return float(n_open / tile.size)
+        share = (self.n_open - before) / tile.size
+        if share and (number == last or share > _MANY_OPEN):
+            rows, places = self.open[:, before : self.n_open].astype(np.int64)
+            exact_tile = tile if number == last else scores.tile(last, columns)
+            self.n_open = before
+            self.place(rows, places, exact_tile[rows, places - columns[0]].astype(np.float64))
+        elif self.n_open > _MOST_OPEN:
+            self._settle_open()
+        return share
 
-    def place(self, rows: Int64, columns: Int64, scores: NDArray[np.float64], weights: Int64) -> None:
+    def _settle_open(self) -> None:
+        """Count the items on the list by their scores of the last pass."""
+        rows, columns = self.open[:, : self.n_open].astype(np.int64)
+        self.n_open = 0
+        if len(rows):
+            self.place(rows, columns, self.distance.pair_scores(self.queries[rows], columns))
+
+    def place(self, rows: Int64, columns: Int64, scores: NDArray[np.float64], weights: Int64 | None = None) -> None:
         """Count single items by their scores of the last pass, and exactly where these leave something open."""
         from deadheat import _kernels
 
+        weights = self.weight[columns] if weights is None else weights
         errors = self.distance.pair_bound(self.queries[rows], columns)
         ranges = np.empty((len(rows), 2), dtype=np.int64)
         _kernels.place_pairs(rows, scores, errors, weights, self.cuts.low, self.cuts.high, self.counts, ranges)

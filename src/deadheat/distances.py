@@ -571,7 +571,7 @@ def _power_of_two(*matrices: NDArray[Any]) -> float:
 
 def _largest(raw: NDArray[Any]) -> Float64:
     """The size of the largest element of each row."""
-    return np.maximum(raw.max(axis=1), -raw.min(axis=1)).astype(np.float64)
+    return np.asarray(np.maximum(raw.max(axis=1), -raw.min(axis=1)), dtype=np.float64)
 
 
 def _norms(raw: NDArray[Any], scale: float) -> Float64:
