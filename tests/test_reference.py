@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import oracles
 import pytest
+from data import data_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -125,19 +124,6 @@ def test_the_trap_of_the_design_notes():
 
 # ---------------------------------------------------------------------------------------------------------------------
 # George Washington, as published and mended
-
-
-def data_file(name):
-    places = [Path(__file__).resolve().parents[1].parent / "shared" / "data"]
-    if os.environ.get("DEADHEAT_DATA"):
-        places.insert(0, Path(os.environ["DEADHEAT_DATA"]))
-    for place in places:
-        if (place / name).is_file():
-            return place / name
-    pytest.skip(
-        f"{name} is in neither DEADHEAT_DATA nor ../shared/data "
-        "(it is data/phocnet.npz of github.com/anguelos/embedding_map)"
-    )
 
 
 @pytest.fixture(scope="module")

@@ -340,6 +340,8 @@ def build_slots(low: Array, high: Array, error: Array, edges: Array, regions: Ar
                 edge = low[i, possible] - error[i]
             if surely < n_cut:
                 edge = min(edge, high[i, surely] + error[i])
+            if np.isnan(edge):
+                raise ValueError("a bound on a cut is not a number")
             edge = max(edge, LOWEST_EDGE)
             while possible < n_cut and low[i, possible] - error[i] <= edge:
                 possible += 1

@@ -193,9 +193,9 @@ class Tolerance(Ties):
 
         sequences = []
         for shift, above in ((-self.eps, tied), (self.eps, closer)):
-            size = np.abs(low) + abs(shift)
-            ends = distance.score(rows, low + shift - size * 2.0**-50, high + shift + size * 2.0**-50)
-            ends = (np.nextafter(ends[0], -np.inf), np.nextafter(ends[1], np.inf))
+            with np.errstate(over="ignore"):
+                shifted = low + shift - _slack(low, shift), high + shift + _slack(high, shift)
+                ends = _nudged(*distance.score(rows, *shifted))
             sequences.append(Cuts(np.where(padding, np.inf, ends[0]), np.where(padding, np.inf, ends[1]), above))
         return sequences
 
@@ -361,6 +361,11 @@ def _interleaved(pair: NDArray[Any]) -> NDArray[Any]:
 def _sorted_ends(one: Float64, two: Float64) -> tuple[Float64, Float64]:
     """Intervals with their ends in order."""
     return np.minimum(one, two), np.maximum(one, two)
+
+
+def _slack(value: Float64, shift: float) -> Float64:
+    """More than the roundings of a sum can change it."""
+    return np.asarray((np.abs(value) + abs(shift)) * 2.0**-50)
 
 
 def _nudged(low: Float64, high: Float64) -> tuple[Float64, Float64]:
