@@ -405,6 +405,32 @@ def _hide(row: Array, hidden: Array, start: int) -> None:
         left += 1
 
 
+@njit(nogil=True, cache=True, inline="always")
+def _slot(score: Any, slot: Any, edge: Array) -> Any:
+    """The number of edges that a score is not below, given a number that it is not below for certain."""
+    while score >= edge[slot]:
+        slot += np.uint64(1)
+    return slot
+
+
+@njit(nogil=True, cache=True)
+def _list_nonzero(bins: Array, near: Array) -> int:
+    """The places of the entries that are not 0, found sixteen at a time where all are."""
+    n = 0
+    for begin in range(0, len(bins) - 15, 16):
+        some = np.uint32(0)
+        for j in range(16):
+            some |= bins[begin + j]
+        if some:
+            for j in range(begin, begin + 16):
+                near[n] = j
+                n += bins[j] > 0
+    for j in range(len(bins) - len(bins) % 16, len(bins)):
+        near[n] = j
+        n += bins[j] > 0
+    return n
+
+
 @njit(nogil=True, cache=True)
 def count_tile(
     tile: Array,
@@ -427,19 +453,29 @@ def count_tile(
     """
     n_column = tile.shape[1]
     bins = np.empty(n_column, np.uint32)
+    near = np.empty(n_column, np.uint32)
     weights = weight[columns[0] : columns[0] + n_column]
     bottom, one, top = edges.dtype.type(0), edges.dtype.type(1), edges.dtype.type(first.shape[1] - 1)
     for i in range(tile.shape[0]):
         row, edge, region, count, start = tile[i], edges[i], regions[i], slots[i], first[i]
         _hide(row, hidden[i], columns[0])
         origin, by = base[i], scale[i]
+        n_near = 0
         for j in range(n_column):
             bins[j] = np.uint32(_bin(row[j], origin, by, bottom, one, top))
+            n_near += bins[j] > 0
+        if n_near < n_column >> 2:  # most items are farther than the farthest relevant one: look at the others only
+            n_near = _list_nonzero(bins, near)
+            for k in range(n_near):
+                j = np.uint64(near[k])
+                slot = _slot(row[j], np.uint64(start[np.uint64(bins[j])]), edge)
+                count[slot] += weights[j]
+                if region[slot] < 0:
+                    open_rows[n_open], open_columns[n_open] = i, columns[0] + np.int64(j)
+                    n_open += 1
+            continue
         for j in range(n_column):
-            slot = np.uint64(start[np.uint64(bins[j])])
-            score = row[j]
-            while score >= edge[slot]:
-                slot += np.uint64(1)
+            slot = _slot(row[j], np.uint64(start[np.uint64(bins[j])]), edge)
             count[slot] += weights[j]
             if region[slot] < 0:
                 open_rows[n_open], open_columns[n_open] = i, columns[0] + j
