@@ -453,7 +453,7 @@ def count_tile(
     """
     n_column = tile.shape[1]
     bins = np.empty(n_column, np.uint32)
-    near = np.empty(n_column, np.uint32)
+    near = np.empty(n_column, np.int64)
     weights = weight[columns[0] : columns[0] + n_column]
     bottom, one, top = edges.dtype.type(0), edges.dtype.type(1), edges.dtype.type(first.shape[1] - 1)
     for i in range(tile.shape[0]):
@@ -467,11 +467,11 @@ def count_tile(
         if n_near < n_column >> 2:  # most items are farther than the farthest relevant one: look at the others only
             n_near = _list_nonzero(bins, near)
             for k in range(n_near):
-                j = np.uint64(near[k])
+                j = near[k]
                 slot = _slot(row[j], np.uint64(start[np.uint64(bins[j])]), edge)
                 count[slot] += weights[j]
                 if region[slot] < 0:
-                    open_rows[n_open], open_columns[n_open] = i, columns[0] + np.int64(j)
+                    open_rows[n_open], open_columns[n_open] = i, columns[0] + j
                     n_open += 1
             continue
         for j in range(n_column):

@@ -69,6 +69,8 @@ class Columns:
         from deadheat import _kernels
 
         _, first, group = np.unique(_kernels.hash_rows(raw, directions), return_index=True, return_inverse=True)
+        if len(first) == len(raw):
+            return cls(np.arange(len(raw)), np.arange(len(raw)), [(0, len(raw))])
         leader = first[group]
         alone = ~_kernels.same_rows(raw, leader, directions)
         leader[alone] = np.flatnonzero(alone)
