@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from deadheat._compile import inner, kernel
 
 Array = NDArray[Any]
 
@@ -20,7 +21,7 @@ LIMBS = 140  # 32 bits each: products of float64 numbers span 2^-2148 to 2^2048,
 LOWEST = 1074  # every finite float64 number is an integer times 2^-1074
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _split(bits: int) -> tuple[int, int]:
     """From the bits of a float64 number, an integer and a place with number = integer·2^(place − 1074)."""
     exponent = (bits >> 52) & 0x7FF
@@ -31,7 +32,7 @@ def _split(bits: int) -> tuple[int, int]:
     return (-whole if bits < 0 else whole), exponent
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _add(limbs: Array, value: int, place: int) -> None:
     """Add value·2^place, |value| < 2^61, to the sum."""
     limb, shift = place >> 5, place & 31
@@ -42,7 +43,7 @@ def _add(limbs: Array, value: int, place: int) -> None:
     limbs[limb + 2] += high >> 33
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _add_product(limbs: Array, a: int, b: int, place: int) -> None:
     """Add a·b·2^place, each of a and b below 2^53 in size, to the sum."""
     a_high, a_low = a >> 27, a & 0x7FFFFFF  # a = high·2^27 + low, so that every partial product is below 2^55
@@ -52,7 +53,7 @@ def _add_product(limbs: Array, a: int, b: int, place: int) -> None:
     _add(limbs, a_high * b_high, place + 54)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _carry(limbs: Array, out: Array) -> None:
     """Spread the carries; `out` is the two's complement of the sum, least significant limb first."""
     carry = np.int64(0)
@@ -62,7 +63,7 @@ def _carry(limbs: Array, out: Array) -> None:
         carry = total >> 32
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def exact_dots(left: Array, right: Array) -> Array:
     """Exact row-wise dot products, float64, in units of 2^-2148."""
     out = np.empty((left.shape[0], LIMBS), np.uint32)
@@ -79,7 +80,7 @@ def exact_dots(left: Array, right: Array) -> Array:
     return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def exact_absolute_differences(left: Array, right: Array) -> Array:
     """Exact row-wise sums of |left − right|, float64, in units of 2^-2148."""
     out = np.empty((left.shape[0], LIMBS), np.uint32)
@@ -100,7 +101,7 @@ def exact_absolute_differences(left: Array, right: Array) -> Array:
 # Rows ------------------------------------------------------------------------------------------------------------
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _pivot(row: Array) -> float:
     """The size of the first element that is not zero, or 1 where all are."""
     for value in row:
@@ -109,7 +110,7 @@ def _pivot(row: Array) -> float:
     return 1.0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def hash_rows(raw: Array, directions: bool) -> Array:
     """A 64-bit hash of every row; with `directions`, the same for rows that are positive multiples of each other."""
     out = np.empty(raw.shape[0], np.uint64)
@@ -126,7 +127,7 @@ def hash_rows(raw: Array, directions: bool) -> Array:
     return out
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _same_row(a: Array, b: Array) -> bool:
     for j in range(len(a)):  # noqa: SIM110
         if a[j] != b[j]:
@@ -134,7 +135,7 @@ def _same_row(a: Array, b: Array) -> bool:
     return True
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _same_direction(a: Array, b: Array, limbs: Array, out: Array) -> bool:
     """Whether a·pivot(b) = b·pivot(a) exactly, element by element."""
     if _same_row(a, b):
@@ -160,7 +161,7 @@ def _same_direction(a: Array, b: Array, limbs: Array, out: Array) -> bool:
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def same_rows(raw: Array, other: Array, directions: bool) -> Array:
     """Whether row i equals row other[i] exactly, or is a positive multiple of it."""
     result = np.empty(raw.shape[0], np.bool_)
@@ -175,7 +176,7 @@ def same_rows(raw: Array, other: Array, directions: bool) -> Array:
     return result
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def row_sums(raw: Array, scale: float) -> tuple[Array, Array]:
     """Sums of squares and of absolute values of the rows divided by `scale`."""
     squares, absolutes = np.empty(raw.shape[0]), np.empty(raw.shape[0])
@@ -189,7 +190,7 @@ def row_sums(raw: Array, scale: float) -> tuple[Array, Array]:
     return squares, absolutes
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def take_rows(raw: Array, index: Array, factor: Array, out: Array) -> None:
     """out[i] = raw[index[i]] · factor[index[i]], multiplied in float64 and rounded to the type of `out`."""
     for i in range(len(index)):
@@ -198,7 +199,7 @@ def take_rows(raw: Array, index: Array, factor: Array, out: Array) -> None:
             target[j] = np.float64(row[j]) * by
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def pair_dots(left: Array, left_factor: Array, rows: Array, right: Array, right_factor: Array, columns: Array) -> Array:
     """Dot products in float64 of row rows[p] on the left with row columns[p] on the right, each times its factor."""
     out = np.empty(len(rows))
@@ -219,14 +220,14 @@ def pair_dots(left: Array, left_factor: Array, rows: Array, right: Array, right_
     return out
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _gcd(a: int, b: int) -> int:
     while b:
         a, b = b, a % b
     return a
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def integer_units(raw: Array, units: Array, limit: float) -> float:
     """Find numbers of which every element is a small integer multiple: one for all (len 1) or one a row.
 
@@ -266,7 +267,7 @@ def integer_units(raw: Array, units: Array, limit: float) -> float:
 # Tiles of scores -------------------------------------------------------------------------------------------------
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def signed_squares(products: Array, squares: Array, out: Array) -> None:
     """out[i, j] = a·|a| / squares[j] for the product a = products[i, j]: cosine up to the query, sign kept."""
     for i in range(products.shape[0]):
@@ -275,7 +276,7 @@ def signed_squares(products: Array, squares: Array, out: Array) -> None:
             out[i, j] = a * abs(a) / squares[j]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def minus_absolute_differences(left: Array, right: Array, out: Array) -> None:
     """out[i, j] = −Σ |left[i] − right[:, j]|, with the gallery given by columns so that the loop over j is a vector."""
     for i in range(left.shape[0]):
@@ -288,7 +289,7 @@ def minus_absolute_differences(left: Array, right: Array, out: Array) -> None:
                 row[j] -= abs(value - column[j])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def minus_differing_bits(left: Array, right: Array, out: Array) -> None:
     """out[i, j] = −(number of bits in which left[i] and right[j] differ)."""
     for i in range(left.shape[0]):
@@ -308,7 +309,7 @@ def minus_differing_bits(left: Array, right: Array, out: Array) -> None:
 LOWEST_EDGE = -3e38  # below every score, and above the −infinity of what is hidden
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def make_ascending(low: Array, high: Array) -> None:
     """Widen bounds on ascending numbers so that both bounds ascend, in place, row by row."""
     for i in range(low.shape[0]):
@@ -318,7 +319,7 @@ def make_ascending(low: Array, high: Array) -> None:
             low[i, c - 1] = min(low[i, c - 1], low[i, c])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def build_slots(low: Array, high: Array, error: Array, edges: Array, regions: Array) -> int:
     """Turn the cuts of each row into edges for scores that may be off by `error`.
 
@@ -357,13 +358,13 @@ def build_slots(low: Array, high: Array, error: Array, edges: Array, regions: Ar
     return most
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inner
 def _bin(score: float, base: float, scale: float, bottom: float, one: float, top: float) -> int:
     """The bin of a score: it never decreases as the score grows, however the arithmetic rounds."""
     return int(min(max((score - base) * scale + one, bottom), top))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def build_bins(edges: Array, base: Array, scale: Array, first: Array) -> None:
     """Spread bins over the edges of each row; first[i, b] is the lowest slot that a score in bin b can have.
 
@@ -384,13 +385,15 @@ def build_bins(edges: Array, base: Array, scale: Array, first: Array) -> None:
         filled = 0
         for slot in range(end):
             bin_of_edge = _bin(edges[i, slot], base[i], scale[i], bottom, one, top) if slot >= start else 0
-            if bin_of_edge >= filled:
-                first[i, filled : bin_of_edge + 1] = slot
-                filled = bin_of_edge + 1
-        first[i, filled:] = end
+            while filled <= bin_of_edge:
+                first[i, filled] = slot
+                filled += 1
+        while filled < n_bin:
+            first[i, filled] = end
+            filled += 1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _hide(row: Array, hidden: Array, start: int) -> None:
     """Set to −infinity the scores of hidden columns, given in ascending order, in a row that begins at `start`."""
     left, right = 0, len(hidden)
@@ -405,7 +408,7 @@ def _hide(row: Array, hidden: Array, start: int) -> None:
         left += 1
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inner
 def _slot(score: Any, slot: Any, edge: Array) -> Any:
     """The number of edges that a score is not below, given a number that it is not below for certain."""
     while score >= edge[slot]:
@@ -413,7 +416,7 @@ def _slot(score: Any, slot: Any, edge: Array) -> Any:
     return slot
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _list_nonzero(bins: Array, near: Array) -> int:
     """The places of the entries that are not 0, found sixteen at a time where all are."""
     n = 0
@@ -431,7 +434,7 @@ def _list_nonzero(bins: Array, near: Array) -> int:
     return n
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_tile(
     tile: Array,
     columns: Array,
@@ -483,7 +486,7 @@ def count_tile(
     return n_open
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def add_slots(slots: Array, regions: Array, counts: Array) -> None:
     """Add what was counted in slots to the regions that they are; open slots were listed instead."""
     for i in range(slots.shape[0]):
@@ -492,7 +495,7 @@ def add_slots(slots: Array, regions: Array, counts: Array) -> None:
                 counts[i, regions[i, slot]] += slots[i, slot]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def relevant_columns(
     classes: Array,
     starts: Array,
@@ -514,10 +517,11 @@ def relevant_columns(
         for j in range(n):
             column = keys[start + j] - classes[i] * n_column
             columns[i, j], count[i, j], others[i, j] = column, sizes[start + j], weight[column] - sizes[start + j]
-        columns[i, n:], count[i, n:], others[i, n:] = n_column, 0, 0
+        for j in range(n, columns.shape[1]):
+            columns[i, j], count[i, j], others[i, j] = n_column, 0, 0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def take_out(
     rows: Array,
     taken: Array,
@@ -546,15 +550,15 @@ def take_out(
     return stray
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def exact_cuts(score: Array, bound: Array, first: Array, low: Array, high: Array) -> None:
     """Two cuts a group at the score of its first entry: "at least as close" and "closer"; infinite in padding."""
     for i in range(first.shape[0]):
         for g in range(first.shape[1]):
             j = first[i, g]
             if j < 0:
-                low[i, 2 * g :], high[i, 2 * g :] = np.inf, np.inf
-                break
+                low[i, 2 * g] = low[i, 2 * g + 1] = high[i, 2 * g] = high[i, 2 * g + 1] = np.inf
+                continue
             if bound[i, j] == 0:  # an exact score: both cuts are known, and differ
                 low[i, 2 * g] = high[i, 2 * g] = score[i, j]
                 low[i, 2 * g + 1] = high[i, 2 * g + 1] = np.nextafter(score[i, j], np.inf)
@@ -563,7 +567,7 @@ def exact_cuts(score: Array, bound: Array, first: Array, low: Array, high: Array
                 high[i, 2 * g] = high[i, 2 * g + 1] = np.nextafter(score[i, j] + bound[i, j], np.inf)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sort_rows(order: Array, columns: Array, count: Array, others: Array, score: Array, bound: Array) -> Array:
     """Put the entries of each row in the given order, in place; where a score is surely above all before it.
 
@@ -594,7 +598,7 @@ def sort_rows(order: Array, columns: Array, count: Array, others: Array, score: 
     return starts
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def number_groups(starts: Array, count: Array, group: Array, first: Array, total: Array) -> None:
     """Number the groups of each row, note the first entry of each, and add up its counts."""
     for i in range(starts.shape[0]):
@@ -609,7 +613,7 @@ def number_groups(starts: Array, count: Array, group: Array, first: Array, total
             total[i, number] += count[i, j]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def collect_groups(n_group: Array, relevant: Array, within: Array, nearer: Array, out: Array) -> None:
     """From counts between cuts, farthest first, to profile rows (4, all groups), nearest first.
 
@@ -636,7 +640,7 @@ def collect_groups(n_group: Array, relevant: Array, within: Array, nearer: Array
             place += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def spread_groups(queries: Array, n_group: Array, block: Array, offsets: Array, out: Array) -> None:
     """Copy the profile rows of a block's queries to where they belong."""
     start = 0
@@ -648,7 +652,7 @@ def spread_groups(queries: Array, n_group: Array, block: Array, offsets: Array, 
         start += n_group[i]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def place_pairs(
     rows: Array, scores: Array, errors: Array, weights: Array, low: Array, high: Array, counts: Array, ranges: Array
 ) -> None:

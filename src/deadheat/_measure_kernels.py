@@ -12,24 +12,15 @@ The constants come from integer arithmetic (`_fixed_log2` and what follows), so 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from deadheat._compile import inner, kernel
+
 Array = NDArray[Any]
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def _inner(function: _Function) -> _Function:
-    """Compile a function that only kernels call: neither kept on disk nor callable from Python, which saves time."""
-    options: dict[str, Any] = {"nogil": True, "no_cpython_wrapper": True}
-    return cast(_Function, njit(**options)(function))
-
 
 # ---------------------------------------------------------------------------------------------------------------------
 # constants, as pairs of float64
@@ -91,7 +82,7 @@ BLOCK = 64  # the running sum of the discounts is kept at every BLOCK-th rank
 # double-double arithmetic (Dekker 1971; Knuth, TAOCP 2, 4.2.2)
 
 
-@_inner
+@inner
 def _two_sum(a: float, b: float) -> tuple[float, float]:
     """The float nearest to a + b, and the rest, exactly."""
     s = a + b
@@ -99,7 +90,7 @@ def _two_sum(a: float, b: float) -> tuple[float, float]:
     return s, (a - (s - v)) + (b - v)
 
 
-@_inner
+@inner
 def _two_product(a: float, b: float) -> tuple[float, float]:
     """The float nearest to a * b, and the rest, exactly: both factors are split in halves of 26 bits (Veltkamp)."""
     p = a * b
@@ -112,7 +103,7 @@ def _two_product(a: float, b: float) -> tuple[float, float]:
     return p, ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-@_inner
+@inner
 def _add(a_high: float, a_low: float, b_high: float, b_low: float) -> tuple[float, float]:
     s, e = _two_sum(a_high, b_high)
     e += a_low + b_low
@@ -120,7 +111,7 @@ def _add(a_high: float, a_low: float, b_high: float, b_low: float) -> tuple[floa
     return high, e - (high - s)
 
 
-@_inner
+@inner
 def _multiply(a_high: float, a_low: float, b_high: float, b_low: float) -> tuple[float, float]:
     p, e = _two_product(a_high, b_high)
     e += a_high * b_low + a_low * b_high
@@ -128,7 +119,7 @@ def _multiply(a_high: float, a_low: float, b_high: float, b_low: float) -> tuple
     return high, e - (high - p)
 
 
-@_inner
+@inner
 def _divide(a_high: float, a_low: float, b_high: float, b_low: float) -> tuple[float, float]:
     quotient = a_high / b_high
     p, e = _two_product(quotient, b_high)
@@ -137,14 +128,14 @@ def _divide(a_high: float, a_low: float, b_high: float, b_low: float) -> tuple[f
     return high, correction - (high - quotient)
 
 
-@_inner
+@inner
 def _from_integer(i: int) -> tuple[float, float]:
     """An int64 as a pair: float64 alone holds 53 of its bits."""
     high = float(i)
     return high, float(i - np.int64(high))
 
 
-@_inner
+@inner
 def log2(i: int) -> tuple[float, float]:
     """log2 of a positive integer, as a pair; exact for powers of two.
 
@@ -171,7 +162,7 @@ def log2(i: int) -> tuple[float, float]:
     return _add(high, low, t_high, t_low)
 
 
-@_inner
+@inner
 def harmonic(i: int) -> tuple[float, float]:
     """The harmonic number 1 + 1/2 + ... + 1/i, as a pair.
 
@@ -191,7 +182,7 @@ def harmonic(i: int) -> tuple[float, float]:
 # average precision
 
 
-@_inner
+@inner
 def _precisions(closer: int, seen: int, slots: int, p: int, q: int) -> float:
     """Sum over i = 1 .. slots of (seen + (i - 1) p/q) / (closer + i): the precisions in consecutive ranks.
 
@@ -213,7 +204,7 @@ def _precisions(closer: int, seen: int, slots: int, p: int, q: int) -> float:
     return (h_high + h_low) / q
 
 
-@_inner
+@inner
 def _mixed_precisions(k: int, n: int, tied: int, relevant: int, c: int) -> tuple[float, float, float]:
     """Lower, expected and upper sum of the precisions at the relevant ranks up to c of one mixed group."""
     last = k + tied - relevant
@@ -224,7 +215,7 @@ def _mixed_precisions(k: int, n: int, tied: int, relevant: int, c: int) -> tuple
     return lower, expected, upper
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def average_precision(
     offsets: Array,
     closer: Array,
@@ -285,7 +276,7 @@ def average_precision(
             upper[query] = (total_high + rest_high) / r
 
 
-@_inner
+@inner
 def _precision_variance(k: int, n: int, size: int, m: int, slots: int) -> float:
     """Variance of the sum of the precisions at the relevant ranks of one mixed group, over its orders.
 
@@ -305,11 +296,11 @@ def _precision_variance(k: int, n: int, size: int, m: int, slots: int) -> float:
     mean_b = sum_b / size
     mean_pairs = 2.0 * pairs_b / (float(size) * float(size - 1))
     mean_w = 2.0 * pairs_b / size
-    inner = float(max(size - 2, 1))
+    others = float(max(size - 2, 1))
     tail = linear = squares = deltas = 0.0
     for t in range(size, 0, -1):
         b = _slot(k, t, base) if t <= slots else 0.0
-        delta = ((t - 1) * b + tail - mean_w) / inner
+        delta = ((t - 1) * b + tail - mean_w) / others
         shift = (n + 1) * (b - mean_b) + (m - 1) * delta
         linear += shift * shift
         deltas += delta * delta
@@ -318,13 +309,13 @@ def _precision_variance(k: int, n: int, size: int, m: int, slots: int) -> float:
     share = float(m) / float(size)
     variance = share * (float(size - m) / float(size - 1)) * linear
     if size >= 4:
-        orthogonal = max(squares - inner * deltas, 0.0)
+        orthogonal = max(squares - others * deltas, 0.0)
         share *= (float(m - 1) / float(size - 1)) * (float(size - m) / float(size - 2))
         variance += share * (float(size - m - 1) / float(size - 3)) * orthogonal
     return variance
 
 
-@_inner
+@inner
 def _slot(k: int, t: int, base: int) -> float:
     """1/(k + t), less 1/base where base is not 0."""
     if base == 0:
@@ -332,7 +323,7 @@ def _slot(k: int, t: int, base: int) -> float:
     return float(base - k - t) / (float(k + t) * float(base))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def precision_variances(
     closer: Array, closer_relevant: Array, tied: Array, tied_relevant: Array, slots: Array, out: Array
 ) -> None:
@@ -355,7 +346,7 @@ def precision_variances(
 # what is among the first c
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def first_ranks(
     offsets: Array,
     closer: Array,
@@ -402,7 +393,7 @@ def first_ranks(
             lower[query] = closer_relevant[group] + min(tied_relevant[group], free)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_pairs(
     offsets: Array, closer: Array, closer_relevant: Array, tied: Array, tied_relevant: Array,
     retrieved: Array, inverted: Array, undecided: Array,
@@ -420,7 +411,7 @@ def count_pairs(
         undecided[query] = level
 
 
-@_inner
+@inner
 def _value_at(i: int, k: int, size: int, kind: int, base: int) -> float:
     """What `extremes` takes the expectation of; where base is not 0, how far it is from 1/base."""
     if kind == 0:
@@ -431,7 +422,7 @@ def _value_at(i: int, k: int, size: int, kind: int, base: int) -> float:
     return float(abs(rank - base)) / (float(rank) * float(base))
 
 
-@_inner
+@inner
 def _extreme(k: int, size: int, m: int, slots: int, kind: int, centred: bool, shift: float, squared: bool) -> float:
     """The expectation of a function of the slot of the first of m relevant items among `size`: see `extremes`."""
     p_high, p_low = _divide(float(m), 0.0, float(size), 0.0)
@@ -460,7 +451,7 @@ def _extreme(k: int, size: int, m: int, slots: int, kind: int, centred: bool, sh
     return total + p_high * float(size - slots) / float(m) * end + rest
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def extremes(
     closer: Array,
     tied: Array,
@@ -498,7 +489,7 @@ def extremes(
 # discounted gain
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def discounts(discount: Array, high: Array, low: Array) -> None:
     """Fill in 1/log2(rank + 1) for every rank from 1 on, and its sum up to every BLOCK-th rank, as pairs."""
     total = rest = 0.0
@@ -512,7 +503,7 @@ def discounts(discount: Array, high: Array, low: Array) -> None:
             low[rank // BLOCK] = rest
 
 
-@_inner
+@inner
 def _discounts_between(start: int, stop: int, discount: Array, high: Array, low: Array) -> tuple[float, float]:
     """The sum of the discounts of the ranks start + 1 .. stop, as a pair."""
     total = rest = 0.0
@@ -532,7 +523,7 @@ def _discounts_between(start: int, stop: int, discount: Array, high: Array, low:
     return _add(a_high, a_low, total, rest)
 
 
-@_inner
+@inner
 def _gain(
     start: int, c: int, counts: Array, row: int, gains: Array, order: int, discount: Array, high: Array, low: Array
 ) -> tuple[float, float]:
@@ -549,7 +540,7 @@ def _gain(
     return total, rest
 
 
-@_inner
+@inner
 def _mean_gain(
     k: int, size: int, c: int, counts: Array, row: int, gains: Array, discount: Array, high: Array, low: Array
 ) -> tuple[float, float]:
@@ -563,7 +554,7 @@ def _mean_gain(
     return _multiply(mean, mean_low, block, e)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def normalised_gain(
     offsets: Array,
     closer: Array,
@@ -628,7 +619,7 @@ def normalised_gain(
             upper[query] = min((total_high + rest_high) / divisor, 1.0)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def ideal_gains(
     relevant_by_grade: Array, gains: Array, cutoff: Array, discount: Array, high: Array, low: Array, out: Array
 ) -> None:
@@ -638,7 +629,7 @@ def ideal_gains(
         out[query] = gain + e
 
 
-@_inner
+@inner
 def _discount_spread(k: int, size: int, slots: int, discount: Array) -> float:
     """Sum over the slots of a group of (d - mean d)^2, d their discounts, 0 beyond the cutoff.
 
@@ -658,7 +649,7 @@ def _discount_spread(k: int, size: int, slots: int, discount: Array) -> float:
     return total
 
 
-@_inner
+@inner
 def _discount_above(k: int, t: int, near: bool, y_high: float, y_low: float, discount: Array) -> float:
     """The discount of slot t, less that of the slot with logarithm y where `near`."""
     if not near:
@@ -668,7 +659,7 @@ def _discount_above(k: int, t: int, near: bool, y_high: float, y_low: float, dis
     return (d_high + d_low) / (x_high * y_high)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def discount_spreads(closer: Array, tied: Array, slots: Array, discount: Array, out: Array) -> None:
     """Fill in the spread of the discounts of each of the groups given; equal neighbours are computed once."""
     for g in range(len(out)):

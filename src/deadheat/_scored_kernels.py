@@ -3,15 +3,15 @@
 In come integer keys, larger for nearer, and grades; out go tie groups. No row is ever sorted as a whole: for R relevant
 of G items it costs O(R log R), and then O(1) an item where the scores are spread evenly, O(log R) at worst.
 """
-# mypy: disallow-untyped-decorators=False
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from deadheat._compile import inner, kernel
 
 Array = NDArray[Any]
 
@@ -20,7 +20,7 @@ CLOSER, CLOSER_RELEVANT, TIED, TIED_RELEVANT = 0, 1, 2, 3
 FEWEST_BINS, MOST_BINS = 1 << 10, 1 << 15
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _levels(keys: Array, grades: Array) -> Array:
     """The distinct keys of the relevant items of one row, ascending."""
     found = np.empty(len(keys), np.int64)
@@ -38,7 +38,7 @@ def _levels(keys: Array, grades: Array) -> Array:
     return found[:n_level]
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _bins(levels: Array) -> tuple[Any, Array]:
     """Cut the span of the levels into bins of 2^shift keys each, and count the levels below each bin."""
     shift = np.uint64(0)
@@ -58,7 +58,7 @@ def _bins(levels: Array) -> tuple[Any, Array]:
     return shift, below
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _last_at_most(levels: Array, shift: Any, below: Array, key: int) -> Any:
     """The place of the last level that is not above the key; the first one must not be."""
     b = (np.uint64(min(key, levels[-1])) - np.uint64(levels[0])) >> shift
@@ -71,7 +71,7 @@ def _last_at_most(levels: Array, shift: Any, below: Array, key: int) -> Any:
     return place
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_groups(
     keys: Array, grades: Array, known: Array, n_group: Array, n_ranked: Array, groups: Array, by_grade: Array
 ) -> int:
