@@ -17,6 +17,7 @@ it is exact.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import pairwise
@@ -549,9 +550,20 @@ def _common_unit(query: NDArray[Any], gallery: NDArray[Any], limit: float) -> tu
 
 
 def _integer_units(raw: NDArray[Any], units: Float64, limit: float) -> float:
+    """Fill in the units and return the largest multiple, infinity if it exceeds the limit, as it mostly does."""
+    if _largest_multiple(raw[0, :32].tolist()) > limit:
+        return np.inf
     from deadheat import _kernels
 
     return float(_kernels.integer_units(raw, units, limit))
+
+
+def _largest_multiple(values: list[float]) -> int:
+    """The largest of some numbers in units of their greatest common divisor."""
+    ratios = [value.as_integer_ratio() for value in values]
+    shared = math.lcm(*(denominator for _, denominator in ratios))
+    multiples = [abs(numerator) * (shared // denominator) for numerator, denominator in ratios]
+    return max(multiples) // (math.gcd(*multiples) or 1)
 
 
 def _row_units(raw: NDArray[Any], limit: float) -> Float64 | None:
