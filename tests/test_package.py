@@ -1,0 +1,59 @@
+"""The package as a whole: its public names, what importing it costs, and what its papers say of it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import deadheat as dh
+
+ROOT = Path(__file__).parent.parent
+PUBLIC = [
+    "Report",
+    "Result",
+    "Rounded",
+    "TieProfile",
+    "Tolerance",
+    "evaluate",
+    "measure",
+    "profile",
+    "profile_run",
+    "profile_scores",
+]
+
+
+def test_public_names_are_these() -> None:
+    assert sorted(dh.__all__) == PUBLIC
+    assert all(hasattr(dh, name) for name in PUBLIC)
+
+
+def test_every_public_name_is_documented_with_an_example_or_its_attributes() -> None:
+    for name in PUBLIC:
+        text = inspect.getdoc(getattr(dh, name)) or ""
+        assert ">>>" in text or "Attributes" in text, name
+
+
+def test_import_loads_nothing_heavy() -> None:
+    heavy = ("numba", "scipy", "sklearn", "pyarrow", "matplotlib", "rich", "click", "torch", "threadpoolctl")
+    program = f"import sys, deadheat; print([name for name in {heavy!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_version_is_the_same_everywhere() -> None:
+    project = (ROOT / "pyproject.toml").read_text()
+    assert f'version = "{dh.__version__}"' in project
+    assert f"## {dh.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_readme_has_two_commands_for_a_fresh_machine() -> None:
+    commands = re.findall(r"^python3 -m venv .*$", (ROOT / "README.md").read_text(), flags=re.MULTILINE)
+    assert [command.rsplit("&& ", 1)[1] for command in commands] == ["deadheat demo", "pytest"]
+
+
+def test_nothing_is_compiled_with_fastmath() -> None:
+    for path in (ROOT / "src").rglob("*.py"):
+        assert "fastmath=" not in path.read_text(), path
