@@ -148,21 +148,21 @@ class _Pass:
 
         blocks = self._blocks(threads)
         total = sum(map(len, blocks)) * self.n_column
-        with _reporting(progress, total) as report, threadpool_limits(1, user_api="blas"):
+        with _Reporting(progress, total) as report, threadpool_limits(1, user_api="blas"):
             results = _in_threads(self._block, blocks, threads, lambda block: report(len(block) * self.n_column))
         return self._assemble(results)
 
     def _blocks(self, threads: int) -> list[Int64]:
         """Queries with something relevant, sorted by class and cut into blocks."""
         classes = self.relevance.query_class
-        size = np.where(classes >= 0, np.diff(self.class_start, append=0)[classes], 0)
+        size = np.where(classes >= 0, np.diff(self.class_start)[classes], 0)
         order = np.argsort(classes, kind="stable")
         order = order[size[order] > 0]
         most = min(BLOCK_ROWS, -(-len(order) // (2 * threads)) or 1)
         blocks, start = [], 0
         while start < len(order):
             widest = int(size[order[start : start + most]].max())
-            stop = start + max(16, min(most, _BLOCK_ENTRIES // widest))
+            stop = start + max(4, min(most, _BLOCK_ENTRIES // widest))
             blocks.append(order[start:stop])
             start = stop
         return blocks
@@ -240,7 +240,9 @@ class _Pass:
                 small[begin:end] = True
                 continue
             left = self.distance.left(last, queries[begin:end])
-            score[begin:end, :width] = self.distance.tile(last, left, columns[begin, :width])
+            for start in range(0, width, TILE_COLUMNS):
+                part = columns[begin, start : min(start + TILE_COLUMNS, width)]
+                score[begin:end, start : start + len(part)] = self.distance.tile(last, left, part)
         if small.any():
             row, entry = np.nonzero(valid & small[:, None])
             score[row, entry] = self.distance.pair_scores(queries[row], columns[row, entry])
@@ -278,8 +280,7 @@ class _Pass:
         groups = np.empty((4, offsets[-1]), dtype=np.int64)
         for result in results:
             _kernels.spread_groups(result.queries, result.n_group, result.groups, offsets, groups)
-        pointer, _ = self.relevance.excluded(np.arange(n_query))
-        n_ranked = int(self.relevance.ranked.sum()) - np.diff(pointer)
+        n_ranked = self.relevance.n_ranked()
         closer, closer_relevant, tied, tied_relevant = groups
         return TieProfile(
             offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant,
@@ -436,7 +437,7 @@ def _in_threads(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-class _reporting:
+class _Reporting:
     """Calls a progress function with what is done so far; draws a bar where progress is True."""
 
     def __init__(self, progress: bool | Progress, total: int) -> None:

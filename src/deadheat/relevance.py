@@ -58,3 +58,9 @@ class Relevance:
             pairs[np.arange(len(queries)), queries] = True
         row, item = np.nonzero(pairs & self.ranked)
         return np.searchsorted(row, np.arange(len(queries) + 1)), item
+
+    def n_ranked(self) -> Int64:
+        """How many gallery items are ranked for each query, shape (n_query,)."""
+        n_query, total = len(self.query_class), int(self.ranked.sum())
+        counts = [np.diff(self.excluded(np.arange(i, min(i + 256, n_query)))[0]) for i in range(0, n_query, 256)]
+        return np.asarray(total - np.concatenate(counts))
