@@ -5,13 +5,16 @@ into one buffer, with the same threads and shape, on random data. Nothing is kep
 
     python -m benchmarks                      the table
     python -m benchmarks --json out.json      also as JSON
+    python -m benchmarks --breakdown          where one evaluation spends its time, on one thread, by cProfile
 """
 
 from __future__ import annotations
 
+import cProfile
 import json
 import os
 import platform
+import pstats
 import statistics
 import subprocess
 import sys
@@ -145,11 +148,32 @@ def table(title: str, rows: list[dict[str, Any]]) -> Table:
     return view
 
 
+def breakdown() -> list[dict[str, Any]]:
+    """The functions of one evaluation of the first case that take the most time themselves, on one thread."""
+    kind, distance, n, dim, size = CASES[0]
+    labels = np.random.default_rng(1).permutation(np.arange(n) // size)
+    rows = make(kind, n, dim, labels)
+    dh.evaluate(rows, labels, distance=distance, threads=1)
+    profiler = cProfile.Profile()
+    profiler.runcall(dh.evaluate, rows, labels, distance=distance, threads=1)
+    found = pstats.Stats(profiler).stats  # type: ignore[attr-defined]
+    total = sum(own for _, _, own, _, _ in found.values())
+    top = sorted(found.items(), key=lambda entry: -entry[1][2])[:15]
+    return [
+        {"function": f"{Path(file).name}: {name}", "calls": calls, "s": own, "share": own / total}
+        for (file, _, name), (_, calls, own, _, _) in top
+    ]
+
+
 @click.command()
+@click.option("--breakdown", "only_breakdown", is_flag=True, help="Only where one evaluation spends its time.")
 @click.option("--json", "out", type=click.Path(path_type=Path), help="Also write the results as JSON.")
-def main(out: Path | None) -> None:
+def main(out: Path | None, only_breakdown: bool) -> None:
     """Measure, print tables and write JSON."""
     console = Console()
+    if only_breakdown:
+        console.print(table(f"evaluate, {CASES[0]}, one thread", breakdown()))
+        return
     machine = f"{platform.processor() or platform.machine()}, {os.cpu_count()} processors, NumPy {np.__version__}"
     console.print(f"{machine}; median of {REPEATS}")
     times = []

@@ -426,6 +426,12 @@ def _in_threads(
     work: Callable[[Int64], _BlockResult], blocks: list[Int64], threads: int, done: Callable[[Int64], None]
 ) -> list[_BlockResult]:
     """Do the work for every block, in threads; an interrupt drops the blocks that have not begun."""
+    if threads == 1:
+        results = []
+        for block in blocks:
+            results.append(work(block))
+            done(block)
+        return results
     pool = ThreadPoolExecutor(threads)
     try:
         futures = {pool.submit(work, block): block for block in blocks}
