@@ -323,20 +323,25 @@ def _slot(k: int, t: int, base: int) -> float:
     return float(base - k - t) / (float(k + t) * float(base))
 
 
+@inner
+def _as_before(closer: Array, tied: Array, tied_relevant: Array, slots: Array, g: int) -> bool:
+    """Whether group g equals the one before it, so that nothing need be computed again."""
+    return (
+        g > 0
+        and closer[g] == closer[g - 1]
+        and tied[g] == tied[g - 1]
+        and tied_relevant[g] == tied_relevant[g - 1]
+        and slots[g] == slots[g - 1]
+    )
+
+
 @kernel
 def precision_variances(
     closer: Array, closer_relevant: Array, tied: Array, tied_relevant: Array, slots: Array, out: Array
 ) -> None:
     """Fill in the variance of each of the mixed groups given; equal neighbours are computed once."""
     for g in range(len(out)):
-        if (
-            g > 0
-            and closer[g] == closer[g - 1]
-            and closer_relevant[g] == closer_relevant[g - 1]
-            and tied[g] == tied[g - 1]
-            and tied_relevant[g] == tied_relevant[g - 1]
-            and slots[g] == slots[g - 1]
-        ):
+        if _as_before(closer, tied, tied_relevant, slots, g) and closer_relevant[g] == closer_relevant[g - 1]:
             out[g] = out[g - 1]
         else:
             out[g] = _precision_variance(closer[g], closer_relevant[g], tied[g], tied_relevant[g], slots[g])
@@ -472,13 +477,7 @@ def extremes(
     Equal neighbours are computed once.
     """
     for g in range(len(out)):
-        if (
-            g > 0
-            and closer[g] == closer[g - 1]
-            and tied[g] == tied[g - 1]
-            and tied_relevant[g] == tied_relevant[g - 1]
-            and slots[g] == slots[g - 1]
-        ):
+        if _as_before(closer, tied, tied_relevant, slots, g):
             out[g] = out[g - 1]
         else:
             k, size, m = closer[g], tied[g], tied_relevant[g]

@@ -11,7 +11,6 @@ result depends on how the work is cut up.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -97,8 +96,7 @@ def profile(
         given, missing = ("gallery", "gallery_labels") if gallery_labels is None else ("gallery_labels", "gallery")
         raise ValueError(f"gallery and gallery_labels must be given together, but got {given} without {missing}")
     metric = distances.make(distance, query, gallery, rule.exact_only)
-    if isinstance(rule, tie_rules.Rounded):
-        rule.check(metric)
+    rule.check(metric)
     relevance = _relevance(metric, query_labels, gallery_labels, junk)
     return _Pass(metric, rule, relevance).run(workers, progress)
 
@@ -292,7 +290,7 @@ def _hidden(columns: Int64, strays: tuple[Int64, Int64, Int64], n_column: int) -
     """For each row the columns to hide, ascending, padded with n_column."""
     row, column, _ = strays
     if not len(row):
-        return columns.copy()
+        return columns.copy()  # the columns themselves will be sorted by score
     most = int(np.bincount(row).max())
     extra = np.full((len(columns), most), n_column)
     extra[row, np.arange(len(row)) - np.searchsorted(row, row)] = column
@@ -448,7 +446,6 @@ class _Reporting:
 
     def __init__(self, progress: bool | Progress, total: int) -> None:
         self.progress, self.total, self.done = progress, total, 0
-        self.lock = threading.Lock()
         self.bar: Any = None
 
     def __enter__(self) -> Callable[[int], None]:
@@ -463,12 +460,11 @@ class _Reporting:
 
     def add(self, amount: int) -> None:
         """Note that so much more is done."""
-        with self.lock:
-            self.done += amount
-            if self.bar is not None:
-                self.bar.update(self.task, completed=self.done)
-            elif callable(self.progress):
-                self.progress(self.done, self.total)
+        self.done += amount
+        if self.bar is not None:
+            self.bar.update(self.task, completed=self.done)
+        elif callable(self.progress):
+            self.progress(self.done, self.total)
 
     def __exit__(self, *error: object) -> None:
         if self.bar is not None:

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -31,6 +32,8 @@ from deadheat.exact import Float64, Surd
 
 Int64 = NDArray[np.int64]
 Index = Int64
+
+_Result = TypeVar("_Result")
 
 _CHUNK = 1 << 18  # elements gathered at once when pairs are scored one by one
 
@@ -161,18 +164,46 @@ class Distance(ABC):
         return low, high
 
 
-class _Product(Distance):
-    """Distances whose score is a matrix product: q·x, minus an offset that the column brings."""
+class _Dense(Distance):
+    """Distances between rows of numbers: the rows as they came, and the same multiplied so that they stay small."""
 
-    similarity = True
+    queries: Rows
+    items: Rows
 
     def __init__(self, query: NDArray[Any], gallery: NDArray[Any]) -> None:
         self.query_raw, self.gallery_raw = query, gallery
         self.n_query, self.dim = query.shape
-        self.offset: Float64 | None = None  # one a gallery item
 
     def left(self, number: int, rows: Index) -> NDArray[Any]:
         return self.queries.take(rows, self.passes[number].dtype)
+
+    def _for_both(self, work: Callable[[NDArray[Any]], _Result]) -> tuple[_Result, _Result]:
+        """What some work makes of the queries and of the gallery; done once where they are the same."""
+        of_query = work(self.query_raw)
+        return of_query, of_query if self.gallery_raw is self.query_raw else work(self.gallery_raw)
+
+    def _scale(self, limit: float) -> float:
+        """Divide everything by one number, `unit`: such that integers up to `limit` are left, else a power of two.
+
+        Returns the largest of the integers, infinity where there are none.
+        """
+        self.unit, largest = _common_unit(self.query_raw, self.gallery_raw, limit)
+        if largest == np.inf:
+            self.unit = _power_of_two(self.query_raw, self.gallery_raw)
+        self.queries, self.items = self._for_both(lambda raw: Rows.over(raw, np.array([self.unit])))
+        return largest
+
+    def _exact_pairs(self, rows: Index, columns: Index) -> tuple[Float64, Float64]:
+        """The rows of queries and of columns as they came, pair by pair, in float64."""
+        items = self.columns.representative[columns]
+        return self.query_raw[rows].astype(np.float64), self.gallery_raw[items].astype(np.float64)
+
+
+class _Product(_Dense):
+    """Distances whose score is a matrix product: q·x, minus an offset that the column brings."""
+
+    similarity = True
+    offset: Float64 | None = None  # one a gallery item
 
     def tile(self, number: int, left: NDArray[Any], columns: Index, out: NDArray[Any] | None = None) -> NDArray[Any]:
         items = self.columns.representative[columns]
@@ -191,24 +222,11 @@ class _Product(Distance):
             scores -= self.offset[items]
         return np.asarray(scores)
 
-    queries: Rows
-    items: Rows
-
-    def _scale(self) -> None:
-        """Divide everything by one number: by a common unit if that leaves small integers, else by a power of two."""
-        unit, largest = _common_unit(self.query_raw, self.gallery_raw, limit=2.0**26)
-        if largest < np.inf:
-            self.largest_integer = largest
-        else:
-            unit = _power_of_two(self.query_raw, self.gallery_raw)
-            self.largest_integer = np.inf
-        self.unit = unit
-        self.queries = Rows.over(self.query_raw, np.array([unit]))
-        same = self.gallery_raw is self.query_raw
-        self.items = self.queries if same else Rows.over(self.gallery_raw, np.array([unit]))
-        self.query_norm = _norms(self.query_raw, unit)
-        self.item_norm = self.query_norm if self.gallery_raw is self.query_raw else _norms(self.gallery_raw, unit)
+    def _scale(self, limit: float = 2.0**26) -> float:
+        largest = super()._scale(limit)
+        self.query_norm, self.item_norm = self._for_both(lambda raw: _norms(raw, self.unit))
         self.columns = Columns.of(self.gallery_raw).in_bands(self.item_norm)
+        return largest
 
     def _size(self, query_norm: Float64, item_norm: Float64) -> Float64:
         """What the error of a score is proportional to."""
@@ -247,25 +265,20 @@ class Cosine(_Product):
         self.squares: Float64 | None = None
         if exact_only and self._set_integers():
             return
-        self.queries, self.query_nonzero = _normalised(query)
-        self.items, self.item_nonzero = (self.queries, self.query_nonzero) if gallery is query else _normalised(gallery)
+        (self.queries, self.query_nonzero), (self.items, self.item_nonzero) = self._for_both(_normalised)
         self.passes = (Pass(np.float32, exact=False), Pass(np.float64, exact=False))
 
     def _set_integers(self) -> bool:
         """Use exact fractions if all rows are small integers times a number of their own."""
-        units = []
-        for raw in (self.query_raw,) if self.gallery_raw is self.query_raw else (self.query_raw, self.gallery_raw):
-            unit = _row_units(raw, limit=2.0**9)
-            if unit is None:
-                return False
-            units.append(unit)
-        queries, items = Rows.over(self.query_raw, units[0]), Rows.over(self.gallery_raw, units[-1])
-        squares = [_integer_squares(rows) for rows in ((queries, items) if len(units) == 2 else (queries,))]
-        largest_query, largest_item = squares[0].max(), squares[-1].max()
+        of_query, of_item = self._for_both(_integer_rows)
+        if of_query is None or of_item is None:
+            return False
+        (queries, query_squares), (items, item_squares) = of_query, of_item
+        largest_query, largest_item = query_squares.max(), item_squares.max()
         if largest_query * largest_item**2 > 2.0**51 or largest_query * largest_item > 2.0**48:
             return False
         self.queries, self.items = queries, items
-        self.squares = np.maximum(squares[-1], 1.0)
+        self.squares = np.maximum(item_squares, 1.0)
         self.passes = (Pass(np.float64, exact=True),)
         return True
 
@@ -305,8 +318,7 @@ class Cosine(_Product):
         return product * (1 + 2.0**-10) + exact.underflow(self.dim, dtype)
 
     def surds(self, rows: Index, columns: Index) -> list[Surd]:
-        left = _exact_rows(self.query_raw, rows)
-        right = _exact_rows(self.gallery_raw, self.columns.representative[columns])
+        left, right = self._exact_pairs(rows, columns)
         products = exact.exact_dots(left, right)
         squares = zip(exact.exact_dots(left, left), exact.exact_dots(right, right), strict=True)
         return [
@@ -322,8 +334,7 @@ class InnerProduct(_Product):
 
     def __init__(self, query: NDArray[Any], gallery: NDArray[Any]) -> None:
         super().__init__(query, gallery)
-        self._scale()
-        self.passes = _passes(self.largest_integer**2 * self.dim)
+        self.passes = _passes(self._scale() ** 2 * self.dim)
 
     def closeness(self, rows: Index, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         return _multiplied(*_multiplied(low, high, self.unit), self.unit)
@@ -332,8 +343,7 @@ class InnerProduct(_Product):
         return _divided(*_divided(low, high, self.unit), self.unit)
 
     def surds(self, rows: Index, columns: Index) -> list[Surd]:
-        left = _exact_rows(self.query_raw, rows)
-        right = _exact_rows(self.gallery_raw, self.columns.representative[columns])
+        left, right = self._exact_pairs(rows, columns)
         return [Surd((p > 0) - (p < 0), p * p, 1 << 4296) for p in exact.exact_dots(left, right)]
 
 
@@ -345,10 +355,9 @@ class Euclidean(_Product):
 
     def __init__(self, query: NDArray[Any], gallery: NDArray[Any]) -> None:
         super().__init__(query, gallery)
-        self._scale()
-        self.offset = _integer_squares(self.items) / 2
+        self.passes = _passes(3 * self._scale() ** 2 * self.dim)
         self.query_square = _integer_squares(self.queries)
-        self.passes = _passes(3 * self.largest_integer**2 * self.dim)
+        self.offset = (self.query_square if self.items is self.queries else _integer_squares(self.items)) / 2
 
     def _size(self, query_norm: Float64, item_norm: Float64) -> Float64:
         return query_norm * item_norm + np.square(item_norm) / 2
@@ -375,8 +384,7 @@ class Euclidean(_Product):
         return self.query_square[rows] - error, self.query_square[rows] + error
 
     def surds(self, rows: Index, columns: Index) -> list[Surd]:
-        left = _exact_rows(self.query_raw, rows)
-        right = _exact_rows(self.gallery_raw, self.columns.representative[columns])
+        left, right = self._exact_pairs(rows, columns)
         products = zip(
             exact.exact_dots(left, left), exact.exact_dots(right, right), exact.exact_dots(left, right), strict=True
         )
@@ -384,33 +392,17 @@ class Euclidean(_Product):
         return [Surd(-(square > 0), square, 1 << 2148) for square in squares]
 
 
-class Cityblock(Distance):
+class Cityblock(_Dense):
     """Σ |q − x|."""
 
     name = "cityblock"
     similarity = False
 
     def __init__(self, query: NDArray[Any], gallery: NDArray[Any]) -> None:
-        self.query_raw, self.gallery_raw = query, gallery
-        self.n_query, self.dim = query.shape
-        self.unit, largest = _common_unit(query, gallery, limit=2.0**51)
-        if largest == np.inf:
-            self.unit = _power_of_two(query, gallery)
-        self.queries = Rows.over(query, np.array([self.unit]))
-        self.items = self.queries if gallery is query else Rows.over(gallery, np.array([self.unit]))
-        self.query_size = _absolute_sums(query, self.unit)
-        self.item_size = self.query_size if gallery is query else _absolute_sums(gallery, self.unit)
+        super().__init__(query, gallery)
+        self.passes = _passes(2 * self._scale(limit=2.0**51) * self.dim)
+        self.query_size, self.item_size = self._for_both(lambda raw: _absolute_sums(raw, self.unit))
         self.columns = Columns.of(gallery).in_bands(self.item_size)
-        if 2 * largest * self.dim < 2.0**24:
-            self.passes = (Pass(np.float32, exact=True),)
-        else:
-            self.passes = (
-                Pass(np.float32, exact=False),
-                Pass(np.float64, exact=bool(2 * largest * self.dim < 2.0**53)),
-            )
-
-    def left(self, number: int, rows: Index) -> NDArray[Any]:
-        return self.queries.take(rows, self.passes[number].dtype)
 
     def tile(self, number: int, left: NDArray[Any], columns: Index, out: NDArray[Any] | None = None) -> NDArray[Any]:
         from deadheat import _kernels
@@ -450,8 +442,7 @@ class Cityblock(Distance):
         return _divided(low, high, self.unit)
 
     def surds(self, rows: Index, columns: Index) -> list[Surd]:
-        left = _exact_rows(self.query_raw, rows)
-        right = _exact_rows(self.gallery_raw, self.columns.representative[columns])
+        left, right = self._exact_pairs(rows, columns)
         return [Surd(-(s > 0), s * s, 1 << 4296) for s in exact.exact_absolute_differences(left, right)]
 
 
@@ -566,14 +557,13 @@ def _largest_multiple(values: list[float]) -> int:
     return max(multiples) // (math.gcd(*multiples) or 1)
 
 
-def _row_units(raw: NDArray[Any], limit: float) -> Float64 | None:
-    """For each row a number of which its elements are small integer multiples, or None if some row has none."""
-    if len(raw) == 1:
-        raw = np.concatenate([raw, raw])
-        units = _row_units(raw, limit)
-        return None if units is None else units[:1]
+def _integer_rows(raw: NDArray[Any]) -> tuple[Rows, Float64] | None:
+    """The rows, each divided by a number of which it is a small multiple, and their squares; None if one has none."""
     units = np.empty(len(raw))
-    return units if _integer_units(raw, units, limit) < np.inf else None
+    if _integer_units(raw, units, limit=2.0**9) == np.inf:
+        return None
+    rows = Rows.over(raw, units)
+    return rows, _integer_squares(rows)
 
 
 def _power_of_two(*matrices: NDArray[Any]) -> float:
@@ -626,11 +616,6 @@ def _normalised(raw: NDArray[Any]) -> tuple[Rows, NDArray[np.bool_]]:
 
     squares, _ = _kernels.row_sums(raw, 1.0)
     return Rows(raw, 1 / np.where(squares > 0, np.sqrt(squares), 1.0)), largest > 0
-
-
-def _exact_rows(raw: NDArray[Any], index: Index) -> Float64:
-    """Some rows as they came, in float64."""
-    return np.ascontiguousarray(raw[index], dtype=np.float64)
 
 
 def _widened(low: Float64, high: Float64) -> tuple[Float64, Float64]:

@@ -24,6 +24,10 @@ Int64 = NDArray[np.int64]
 
 _FORMAT = "deadheat.TieProfile 1"
 _ARRAYS = ("offsets", "closer", "closer_relevant", "tied", "tied_relevant", "n_ranked", "n_relevant", "grades")
+_UNREADABLE = (  # what NumPy and zipfile raise for a damaged archive, or one of another make
+    ValueError, TypeError, KeyError, EOFError, OSError, RuntimeError, NotImplementedError,
+    zipfile.BadZipFile, zlib.error, struct.error,
+)  # fmt: skip
 _GRADED_ARRAYS = ("tied_by_grade", "relevant_by_grade")
 
 
@@ -264,9 +268,7 @@ class TieProfile:
             try:
                 with np.load(file, allow_pickle=False) as archive:
                     content = dict(archive)
-            except (ValueError, TypeError, KeyError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
-                raise ValueError(f"{name} is not a saved tie profile, or is damaged: {error}") from None
-            except (RuntimeError, NotImplementedError, struct.error) as error:  # an archive of another make
+            except _UNREADABLE as error:
                 raise ValueError(f"{name} is not a saved tie profile, or is damaged: {error}") from None
         if str(content.pop("format", "")) != _FORMAT:
             raise ValueError(f"{name} does not hold a tie profile of this version ({_FORMAT!r})")

@@ -104,6 +104,9 @@ class Ties(ABC):
     bounds_only = False
     exact_only = False  # whether scores are only ever compared with each other
 
+    def check(self, distance: Distance) -> None:  # noqa: B027
+        """Refuse a distance that this meaning does not fit; most fit all."""
+
     @abstractmethod
     def group(self, distance: Distance, relevant: Relevant) -> None:
         """Sort the relevant items of every query into groups."""
@@ -243,7 +246,6 @@ class Rounded(Ties):
         return -1, 1 if distance.name == "cosine" else 0
 
     def group(self, distance: Distance, relevant: Relevant) -> None:
-        self.check(distance)
         sign, shift = self._target(distance)
         valid = relevant.count > 0
         rows = np.broadcast_to(relevant.rows[:, None], valid.shape)
