@@ -16,7 +16,7 @@ import oracles
 import pytest
 
 import deadheat as dh
-from deadheat import counting, distances
+from deadheat import blocks, counting, distances
 
 CASES = int(os.environ.get("DEADHEAT_FUZZ", "14"))  # of each kind and distance
 
@@ -545,7 +545,7 @@ def spied(monkeypatch, owner, name, position):
 
 
 def test_data_that_float32_cannot_tell_apart_are_refined_tile_by_tile(monkeypatch):
-    passes = spied(monkeypatch, distances.Euclidean, "tile", 1)
+    passes = spied(monkeypatch, distances.Euclidean, "product", 1)
     one_by_one = spied(monkeypatch, distances.Euclidean, "pair_scores", 1)
     rows = saturated_above_2_53(np.random.default_rng(1), 100)
     dh.profile(rows * 1.0, np.arange(100) % 30, distance="euclidean", threads=1)
@@ -558,13 +558,13 @@ def test_scattered_open_items_are_refined_one_by_one(monkeypatch):
     rows = rng.standard_normal((200, 16)).astype(np.float32)
     rows[1::2] = np.nextafter(rows[::2], np.float32(9))
     labels = np.arange(200) % 100
-    passes = spied(monkeypatch, distances.Cosine, "tile", 1)
+    passes = spied(monkeypatch, distances.Cosine, "product", 1)
     one_by_one = spied(monkeypatch, distances.Cosine, "pair_scores", 1)
     wanted = dh.profile(rows, labels, threads=1)
     assert set(passes) == {0}
     n_relevant = int(wanted.n_relevant.sum())
     assert n_relevant < sum(map(len, one_by_one)) < n_relevant + 200 * 200 / 16
-    monkeypatch.setattr(counting, "_MOST_OPEN", 3)  # they are settled in batches, of any size
+    monkeypatch.setattr(blocks, "_MOST_OPEN", 3)  # they are settled in batches, of any size
     monkeypatch.setattr(counting, "TILE_COLUMNS", 40)
     assert dh.profile(rows, labels, threads=1) == wanted
 
@@ -709,7 +709,7 @@ def test_an_error_in_a_worker_reaches_the_caller(monkeypatch):
     def fail(*_):
         raise MemoryError("no room")
 
-    monkeypatch.setattr(distances.Euclidean, "tile", fail)
+    monkeypatch.setattr(distances.Euclidean, "product", fail)
     with pytest.raises(MemoryError, match="no room"):
         dh.profile(np.eye(300), np.arange(300) % 2, distance="euclidean")
 

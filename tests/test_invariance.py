@@ -17,7 +17,7 @@ import pytest
 from data import data_file
 
 import deadheat as dh
-from deadheat import counting, distances
+from deadheat import blocks, counting, distances
 from deadheat.summary import measure
 
 PRODUCTS = ["cosine", "euclidean", "inner_product", "cityblock"]
@@ -112,9 +112,25 @@ def test_the_threshold_for_refining_whole_tiles_and_the_size_of_small_classes(ki
     rows, labels = example(kind, 90)
     wanted = dh.profile(rows, labels, distance=distance).digest()
     for many_open, small_class in ((0.0, 0), (2.0, 10**6)):
-        monkeypatch.setattr(counting, "_MANY_OPEN", many_open)
-        monkeypatch.setattr(counting, "_SMALL_CLASS", small_class)
+        monkeypatch.setattr(blocks, "_MANY_OPEN", many_open)
+        monkeypatch.setattr(blocks, "_MANY_LEFT", many_open)
+        monkeypatch.setattr(blocks, "_SMALL_CLASS", small_class)
         assert dh.profile(rows, labels, distance=distance).digest() == wanted
+
+
+@every_kind_and_distance
+def test_shards_of_queries_and_half_of_the_products(kind, distance, monkeypatch):
+    """All products or half of them; all blocks at once, some at a time, or one; rows kept ready or not."""
+    rows, labels = example(kind)
+    monkeypatch.setattr(counting, "BLOCK_ROWS", 24)
+    monkeypatch.setattr(counting, "_SYMMETRIC_SHARE", 2.0)
+    wanted = bits(dh.profile(rows, labels, distance=distance))
+    monkeypatch.setattr(counting, "_SYMMETRIC_SHARE", 0.0)
+    for shard_bytes, kept_bytes in ((1 << 30, 0), (1 << 17, 1 << 20), (1, 0)):
+        monkeypatch.setattr(counting, "_SHARD_BYTES", shard_bytes)
+        monkeypatch.setattr(counting, "_PAIR_BYTES", 0)
+        monkeypatch.setattr(counting, "_KEPT_BYTES", kept_bytes)
+        assert bits(dh.profile(rows, labels, distance=distance, threads=2)) == wanted
 
 
 @pytest.mark.parametrize("ties", ["exact", "float16", dh.Tolerance(0.05)], ids=str)

@@ -528,6 +528,90 @@ def test_the_bits_are_the_same_everywhere() -> None:
     assert digest.hexdigest()[:16] == "258e7fce71f7b81b"
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3, 50])
+def test_many_measures_at_once_are_those_one_by_one(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measures, "_WORTH_A_THREAD", 1)
+    profile = a_fixed_profile()
+    names = [*NAMES, *GAIN_NAMES, *DEFAULT_MEASURES]
+    for name, bounds in zip(names, measures.all_bounds(profile, [*map(parse, names)], threads), strict=True):
+        for together, alone in zip(bounds, per_query(profile, name), strict=True):
+            assert_array_equal(together, alone)
+
+
+@pytest.mark.parametrize("n_query", [0, 1, 2, 7])
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_ranges_hold_each_query_once(n_query: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measures, "_WORTH_A_THREAD", 1)
+    groups = [[(i, i, 1, 1) for i in range(size)] for size in (0, 9, 1, 0, 0, 4, 2)[:n_query]]
+    ranges = measures._ranges(TieProfile.from_groups(groups, [9] * n_query), threads)
+    assert [query for first, last in ranges for query in range(first, last)] == list(range(n_query))
+    assert len(ranges) <= threads
+
+
+def plain_bounds(groups: list[list[int]], n_ranked: int, r: int, measure: measures.Measure) -> list[float]:
+    """One query in Python's floats, in the order of operations that the bits are defined by; no sums over slots."""
+    c = (
+        r
+        if measure.family == "R-Precision"
+        else min(max(n_ranked, r), n_ranked + r if measure.cutoff is None else measure.cutoff)
+    )
+    if r == 0:
+        return [math.nan] * 3
+    if measure.family == "AUC":
+        found = sum(m for *_, m in groups)
+        most = found * (n_ranked - found) - sum(m * (k - n) for k, n, _, m in groups)
+        least = most - sum(m * (tied - m) for _, _, tied, m in groups)
+        pairs = float(r) * (n_ranked - found)
+        return [least / pairs, (least + most) / (2 * pairs), most / pairs] if pairs else [math.nan] * 3
+    if measure.family in ("Hit", "MRR", "mINP"):
+        if not groups or (measure.family == "mINP" and sum(m for *_, m in groups) < r):
+            return [0.0] * 3
+        k, _, tied, m = groups[-1 if measure.family == "mINP" else 0]
+        if measure.family == "mINP":
+            low, high, kind, slots = r / (k + tied), r / (k + m), -1, tied
+        else:
+            worst, best, slots = k + tied - m + 1, k + 1, min(max(c - k, 0), tied)
+            kind = int(measure.family == "MRR")
+            low, high = (float(rank <= c) / (rank if kind else 1) for rank in (worst, best))
+        if low == high:
+            return [low] * 3
+        mean = measures._extremes(*(np.array([i]) for i in (k, tied, m, slots)), kind=kind)[0]
+        return [low, min(max(low, mean * (r if kind < 0 else 1)), high), high]
+    factor = 2.0 if measure.family == "F1" else 1.0
+    divisor = float(
+        r if measure.family in ("Recall", "R-Precision") else c if measure.cutoff is None else measure.cutoff
+    )
+    divisor += r if measure.family == "F1" else 0
+    least = most = 0
+    mean = 0.0
+    for k, n, tied, m in groups:
+        if k < c:
+            most = n + min(m, c - k)
+            mean = factor * (n * tied + m * min(c - k, tied)) / (tied * divisor)
+        if k + tied - m < c:
+            least = n + min(m, c - (k + tied - m))
+    low, high = factor * least / divisor, factor * most / divisor
+    return [low, min(max(low, mean), high), high]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith(("mAP", "MAP"))])
+def test_bits_of_the_compiled_loops(name: str) -> None:
+    rng = random.Random(name)
+    profile = profile_of([random_query(rng, [1], most) for most in (8, 30, 30, 200, 1000) for _ in range(20)], [1])
+    for windows in (False, True):
+        # Groups that overlap: the same, but each with two more irrelevant items behind its relevant ones.
+        found = replace(
+            profile, tied=profile.tied + 2, n_ranked=profile.n_ranked + 2, bounds_only=True, check=False
+        ) if windows else profile  # fmt: skip
+        table = np.stack([found.closer, found.closer_relevant, found.tied, found.tied_relevant], axis=1)
+        groups = [table[i:j].tolist() for i, j in zip(found.offsets[:-1], found.offsets[1:], strict=True)]
+        counts = zip(groups, found.n_ranked.tolist(), found.n_relevant.tolist(), strict=True)
+        plain = np.array([plain_bounds(*count, parse(name)) for count in counts]).T
+        if windows:
+            plain[1] = np.nan
+        assert_array_equal(np.array(per_query(found, name)), plain)
+
+
 @pytest.mark.parametrize("name", [*NAMES, *GAIN_NAMES])
 def test_a_query_does_not_depend_on_the_others(name: str) -> None:
     profile = a_fixed_profile()

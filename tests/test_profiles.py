@@ -76,6 +76,31 @@ def test_ties_counts_mixed_groups_only():
     assert all_relevant.ties == Ties(1, 1, 2)  # two grades are a mixture as well
 
 
+@pytest.mark.parametrize("n_grade", [1, 2, 3])
+def test_ties_of_many_groups(n_grade):
+    rng = np.random.default_rng(n_grade)
+    sizes = rng.integers(0, 6, size=60)
+    counts = rng.integers(0, 3, size=(sizes.sum(), n_grade))
+    counts[:, 0] += counts.sum(axis=1) == 0
+    relevant = counts.sum(axis=1)
+    tied = relevant + rng.integers(0, 2, size=len(counts))
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    nothing = np.zeros(60, dtype=int)
+    graded = {"tied_by_grade": counts, "relevant_by_grade": np.zeros((60, n_grade), dtype=int)} if n_grade > 1 else {}
+    profile = TieProfile(
+        offsets, relevant, relevant, tied, relevant, nothing, nothing, np.arange(n_grade) + 1, **graded, check=False
+    )
+    mixed = (tied > relevant) | ((counts > 0).sum(axis=1) > 1)
+    queries = len(np.unique(profile.query_of_group[mixed]))
+    assert profile.ties == Ties(int(mixed.sum()), queries, int(tied[mixed].max()))
+
+
+def test_arrays_that_are_as_they_should_be_are_not_copied():
+    whole = example()
+    again = TieProfile(**{name: getattr(whole, name) for name in NAMES}, check=False)
+    assert all(getattr(again, name) is getattr(whole, name) for name in NAMES)
+
+
 def test_equality_is_that_of_the_canonical_bytes():
     assert example() == example()
     assert example() != example(n_ranked=[10, 10, 6, 11])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadheat import summary
+from deadheat import _sums, summary
 from deadheat.measures import DEFAULT_MEASURES
 from deadheat.measures import per_query as values_of
 from deadheat.profiles import TieProfile
@@ -61,6 +61,44 @@ def test_singletons_count_as_a_value(singletons: summary.Singletons, precision: 
     assert [array[3] for array in report["Recall@1"].per_query] == [recall] * 3
     assert report["mAP"].n_query == 4
     assert report["mAP"].std_per_query[3] == 0
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.floats(0, 1),
+            st.floats(2**-43, 1),
+            st.integers(1, 2**60).map(lambda i: 1 / i),
+            st.floats(allow_nan=False, allow_infinity=False, width=32),
+            st.sampled_from([0.0, -0.0, 5e-324, 1.0, np.nextafter(1, 0), np.nextafter(1, 2), 2.0**-96, 2.0**-97, -1.0]),
+        ),
+        max_size=40,
+    ),
+    st.integers(0, 3),
+)
+def test_a_sum_is_rounded_once(values: list[float], n_missing: int) -> None:
+    for some in (values, [value for value in values if 2**-43 <= value <= 1]):
+        array = np.array([math.nan] * n_missing + some, dtype=np.float64)
+        assert _sums.total(array) == (math.fsum(some), len(some))
+
+
+def test_a_sum_that_lies_between_two_floats_is_rounded_to_even() -> None:
+    for value in (1.0, np.nextafter(1, 0), 0.5 + 2.0**-52, 1 / 3):
+        for part in (2.0**-53, 2.0**-54, 2.0**-55, 2.0**-93):
+            values = [value, part, part, *[2.0**-96] * 3]
+            for n in range(1, len(values) + 1):
+                assert _sums.total(np.array(values[:n])) == (math.fsum(values[:n]), n)
+
+
+def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deadheat.measures._WORTH_A_THREAD", 1)
+    one, three = (measure(PROFILE, threads=threads) for threads in (1, 3))
+    for name in DEFAULT_MEASURES:
+        assert triple(one[name]) == triple(three[name])
+        np.testing.assert_array_equal(one[name].per_query, three[name].per_query)
+    with pytest.raises(ValueError, match="threads must be at least 1, but is 0"):
+        measure(PROFILE, threads=0)
 
 
 def test_mean_over_classes_weighs_classes_alike() -> None:

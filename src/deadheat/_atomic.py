@@ -8,7 +8,10 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import IO
+
+_UMASK = Lock()
 
 
 def is_special(path: Path) -> bool:
@@ -51,6 +54,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 def _umask() -> int:
     """The umask of this process, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
+    with _UMASK:  # two threads at once could leave it at 0
+        mask = os.umask(0)
+        os.umask(mask)
     return mask

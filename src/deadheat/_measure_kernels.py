@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from deadheat._compile import inner, kernel
 
 Array = NDArray[Any]
+Arrays = tuple[Array, ...]  # `groups` are offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant
 
 # ---------------------------------------------------------------------------------------------------------------------
 # constants, as pairs of float64
@@ -179,6 +180,25 @@ def harmonic(i: int) -> tuple[float, float]:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# what the measures share
+
+
+@inner
+def _last_rank(n_ranked: int, n_relevant: int, cutoff: int) -> int:
+    """The last rank that counts, no larger than need be. A cutoff of 0 stands for the number of relevant items."""
+    return n_relevant if cutoff == 0 else min(max(n_ranked, n_relevant), cutoff)
+
+
+@inner
+def _store(out: Array, query: int, lower: float, expected: float, upper: float) -> None:
+    """Keep the values of a query, and take back what rounding may have put out of order; NaN stays NaN."""
+    upper = lower if upper < lower else upper
+    expected = lower if expected < lower else expected
+    expected = upper if expected > upper else expected
+    out[0, query], out[1, query], out[2, query] = lower, expected, upper
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # average precision
 
 
@@ -216,30 +236,17 @@ def _mixed_precisions(k: int, n: int, tied: int, relevant: int, c: int) -> tuple
 
 
 @kernel
-def average_precision(
-    offsets: Array,
-    closer: Array,
-    closer_relevant: Array,
-    tied: Array,
-    tied_relevant: Array,
-    n_relevant: Array,
-    cutoff: Array,
-    lower: Array,
-    expected: Array,
-    upper: Array,
-) -> None:
-    """Fill in AP per query, cut at rank `cutoff` (n_query,), divided by `n_relevant`.
+def average_precisions(first: int, last: int, groups: Arrays, cutoff: int, out: Array) -> None:
+    """Fill in AP, cut at rank `cutoff`, divided by `n_relevant`.
 
     Groups without a tie to break are added up once, for all three values; so these are equal, bit by bit, where no
     group is mixed. A group like the one before it is not computed again.
     """
+    offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant = groups
     k0 = n0 = l0 = m0 = c0 = -1
     low = mean = high = 0.0
-    for query in range(len(offsets) - 1):
-        if n_relevant[query] == 0:
-            lower[query] = expected[query] = upper[query] = np.nan
-            continue
-        c = cutoff[query]
+    for query in range(first, last):
+        c = _last_rank(n_ranked[query], n_relevant[query], cutoff)
         mixed = False
         total = rest = 0.0
         total_low = rest_low = total_mean = rest_mean = total_high = rest_high = 0.0
@@ -247,12 +254,14 @@ def average_precision(
             k = closer[group]
             if k >= c:
                 break
-            n, size, m = closer_relevant[group], tied[group], tied_relevant[group]
+            n, size = closer_relevant[group], tied[group]
+            if size == 1:
+                total, e = _two_sum(total, float(n + 1) / float(k + 1))
+                rest += e
+                continue
+            m = tied_relevant[group]
             if size == m:
-                if m == 1:
-                    total, e = _two_sum(total, float(n + 1) / float(k + 1))
-                else:
-                    total, e = _two_sum(total, _precisions(k, n + 1, min(m, c - k), _UNIT, _UNIT))
+                total, e = _two_sum(total, _precisions(k, n + 1, min(m, c - k), _UNIT, _UNIT))
                 rest += e
                 continue
             if k != k0 or n != n0 or size != l0 or m != m0 or c != c0:
@@ -265,15 +274,15 @@ def average_precision(
             rest_mean += e
             total_high, e = _two_sum(total_high, high)
             rest_high += e
-        r = float(n_relevant[query])
-        lower[query] = expected[query] = upper[query] = (total + rest) / r
-        if mixed:
-            total_low, rest_low = _add(total, rest, total_low, rest_low)
-            total_mean, rest_mean = _add(total, rest, total_mean, rest_mean)
-            total_high, rest_high = _add(total, rest, total_high, rest_high)
-            lower[query] = (total_low + rest_low) / r
-            expected[query] = (total_mean + rest_mean) / r
-            upper[query] = (total_high + rest_high) / r
+        r = float(n_relevant[query]) if n_relevant[query] > 0 else np.nan
+        if not mixed:
+            value = (total + rest) / r
+            _store(out, query, value, value, value)
+            continue
+        total_low, rest_low = _add(total, rest, total_low, rest_low)
+        total_mean, rest_mean = _add(total, rest, total_mean, rest_mean)
+        total_high, rest_high = _add(total, rest, total_high, rest_high)
+        _store(out, query, (total_low + rest_low) / r, (total_mean + rest_mean) / r, (total_high + rest_high) / r)
 
 
 @inner
@@ -348,72 +357,108 @@ def precision_variances(
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# what is among the first c
+# what depends on one group, or on pairs
+
+
+@inner
+def _last_before(start: int, stop: int, c: int, closer: Array) -> int:
+    """The last group from start up to stop, less one, that begins before rank c; start - 1 where there is none."""
+    while start < stop:
+        middle = (start + stop) // 2
+        if closer[middle] < c:
+            start = middle + 1
+        else:
+            stop = middle
+    return start - 1
 
 
 @kernel
-def first_ranks(
-    offsets: Array,
-    closer: Array,
-    closer_relevant: Array,
-    tied: Array,
-    tied_relevant: Array,
-    cutoff: Array,
-    lower: Array,
-    upper: Array,
-    straddling: Array,
+def hits(
+    first: int, last: int, groups: Arrays, cutoff: int, factor: float, size: float, share: float, out: Array
 ) -> None:
-    """Fill in, per query, how many relevant items the first `cutoff` ranks hold, at least and at most.
-
-    `straddling` becomes the last group that begins before the cutoff, or -1. Both bounds are found by bisection, for
-    neither the first rank of a group nor the rank after its irrelevant items ever decreases (windows of a tolerance
-    may overlap, and the bounds then end in different groups).
-    """
-    for query in range(len(offsets) - 1):
-        c = cutoff[query]
-        start, stop = offsets[query], offsets[query + 1]
-        while start < stop:
-            middle = (start + stop) // 2
-            if closer[middle] < c:
-                start = middle + 1
-            else:
-                stop = middle
-        group = start - 1
-        lower[query] = upper[query] = 0
-        straddling[query] = -1
-        if group < offsets[query]:
-            continue
-        straddling[query] = group
-        upper[query] = closer_relevant[group] + min(tied_relevant[group], c - closer[group])
-        start, stop = offsets[query], group + 1
-        while start < stop:
-            middle = (start + stop) // 2
-            if closer[middle] + tied[middle] - tied_relevant[middle] < c:
-                start = middle + 1
-            else:
-                stop = middle
-        group = start - 1
-        if group >= offsets[query]:
-            free = c - (closer[group] + tied[group] - tied_relevant[group])
-            lower[query] = closer_relevant[group] + min(tied_relevant[group], free)
+    """Fill in `factor` times the hits in the first `cutoff` ranks, over `size` + `share` * `n_relevant`."""
+    offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant = groups
+    for query in range(first, last):
+        c = _last_rank(n_ranked[query], n_relevant[query], cutoff)
+        divisor = size + share * float(n_relevant[query]) if n_relevant[query] > 0 else np.nan
+        start = offsets[query]
+        best = worst = _last_before(start, offsets[query + 1], c, closer)
+        least = most = 0
+        mean = 0.0 * divisor
+        if best >= start:
+            k, n, t, m = closer[best], closer_relevant[best], tied[best], tied_relevant[best]
+            most = n + min(m, c - k)
+            mean = factor * float(n * t + m * min(c - k, t)) / (float(t) * divisor)
+        # Windows of a tolerance may overlap, and the relevant items of several then begin beyond the cutoff at worst.
+        while worst >= start and closer[worst] + tied[worst] - tied_relevant[worst] >= c:
+            worst -= 1
+        if worst >= start:
+            m = tied_relevant[worst]
+            least = closer_relevant[worst] + min(m, c - (closer[worst] + tied[worst] - m))
+        _store(out, query, factor * float(least) / divisor, mean, factor * float(most) / divisor)
 
 
 @kernel
-def count_pairs(
-    offsets: Array, closer: Array, closer_relevant: Array, tied: Array, tied_relevant: Array,
-    retrieved: Array, inverted: Array, undecided: Array,
-) -> None:  # fmt: skip
-    """Fill in, per query, ranked relevant items, and pairs with an irrelevant one in front, or at the same distance."""
-    for query in range(len(offsets) - 1):
+def straddling_groups(offsets: Array, closer: Array, cutoff: Array, out: Array) -> None:
+    """Fill in, per query, the last group that begins before the cutoff, or -1."""
+    for query in range(len(out)):
+        group = _last_before(offsets[query], offsets[query + 1], cutoff[query], closer)
+        out[query] = group if group >= offsets[query] else -1
+
+
+@kernel
+def first_hits(first: int, last: int, groups: Arrays, cutoff: int, reciprocal: bool, out: Array) -> None:
+    """Fill in Hit@k or the reciprocal rank: only the first group matters. A mean over its slots is left NaN."""
+    offsets, closer, _, tied, tied_relevant, n_ranked, n_relevant = groups
+    for query in range(first, last):
+        group = offsets[query]
+        if group == offsets[query + 1]:
+            nothing = 0.0 if n_relevant[query] > 0 else np.nan
+            _store(out, query, nothing, nothing, nothing)
+            continue
+        k, final = closer[group], tied[group] - tied_relevant[group] + 1
+        slots = min(_last_rank(n_ranked[query], n_relevant[query], cutoff) - k, tied[group])
+        low = high = 0.0
+        if slots > 0:
+            high = 1.0 / float(k + 1) if reciprocal else 1.0
+        if slots >= final:
+            low = 1.0 / float(k + final) if reciprocal else 1.0
+        _store(out, query, low, high if low == high else np.nan, high)
+
+
+@kernel
+def inverse_penalties(first: int, last: int, groups: Arrays, out: Array) -> None:
+    """Fill in mINP: only the last group matters, if nothing relevant is missing. A mean over its slots is left NaN."""
+    offsets, closer, closer_relevant, tied, tied_relevant, _, n_relevant = groups
+    for query in range(first, last):
+        group = offsets[query + 1] - 1
+        r = n_relevant[query]
+        if group < offsets[query] or closer_relevant[group] + tied_relevant[group] < r:
+            nothing = 0.0 if r > 0 else np.nan
+            _store(out, query, nothing, nothing, nothing)
+            continue
+        low = float(r) / float(closer[group] + tied[group])
+        high = float(r) / float(closer[group] + tied_relevant[group])
+        _store(out, query, low, high if low == high else np.nan, high)
+
+
+@kernel
+def areas(first: int, last: int, groups: Arrays, out: Array) -> None:
+    """Fill in AUC, from the pairs of a relevant item and an irrelevant one in front of it, or at the same distance."""
+    offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant = groups
+    for query in range(first, last):
         found = behind = level = 0
         for group in range(offsets[query], offsets[query + 1]):
             m = tied_relevant[group]
             found += m
             behind += m * (closer[group] - closer_relevant[group])
             level += m * (tied[group] - m)
-        retrieved[query] = found
-        inverted[query] = behind
-        undecided[query] = level
+        most = found * (n_ranked[query] - found) - behind
+        pairs = float(n_relevant[query]) * float(n_ranked[query] - found)
+        if not pairs > 0.0:
+            pairs = np.nan
+        least = most - level
+        _store(out, query, float(least) / pairs, float(least + most) / (2.0 * pairs), float(most) / pairs)
 
 
 @inner
@@ -458,6 +503,8 @@ def _extreme(k: int, size: int, m: int, slots: int, kind: int, centred: bool, sh
 
 @kernel
 def extremes(
+    first: int,
+    last: int,
     closer: Array,
     tied: Array,
     tied_relevant: Array,
@@ -474,10 +521,10 @@ def extremes(
     1 for kind 0, one over the rank counted from the front for kind 1 and from the back (the slot of the last of the
     relevant items) for kind -1; beyond it 0. Where `centred`, it is the distance to f(1) instead: the variance is the
     same, and small differences keep their digits. Where `squared`, the expectation is that of (f(i) - shift)^2.
-    Equal neighbours are computed once.
+    Equal neighbours among the groups from first up to last are computed once.
     """
-    for g in range(len(out)):
-        if _as_before(closer, tied, tied_relevant, slots, g):
+    for g in range(first, last):
+        if g > first and _as_before(closer, tied, tied_relevant, slots, g):
             out[g] = out[g - 1]
         else:
             k, size, m = closer[g], tied[g], tied_relevant[g]
@@ -507,14 +554,11 @@ def _discounts_between(start: int, stop: int, discount: Array, high: Array, low:
     """The sum of the discounts of the ranks start + 1 .. stop, as a pair."""
     total = rest = 0.0
     first, last = (start + BLOCK - 1) // BLOCK, stop // BLOCK
-    if last - first < 1:
-        for rank in range(start + 1, stop + 1):
-            total, e = _two_sum(total, discount[rank])
-            rest += e
-        return total, rest
-    for rank in range(start + 1, first * BLOCK + 1):
+    for rank in range(start + 1, (first * BLOCK if first < last else stop) + 1):
         total, e = _two_sum(total, discount[rank])
         rest += e
+    if first >= last:
+        return total, rest
     for rank in range(last * BLOCK + 1, stop + 1):
         total, e = _two_sum(total, discount[rank])
         rest += e
@@ -554,32 +598,26 @@ def _mean_gain(
 
 
 @kernel
-def normalised_gain(
-    offsets: Array,
-    closer: Array,
-    tied: Array,
-    tied_relevant: Array,
-    by_grade: Array,
-    gains: Array,
-    relevant_by_grade: Array,
-    cutoff: Array,
-    discount: Array,
-    high: Array,
-    low: Array,
-    lower: Array,
-    expected: Array,
-    upper: Array,
+def discounted_gains(
+    first: int, last: int, groups: Arrays, cutoff: int, by_grade: Arrays, gains: Array, table: Arrays, out: Array
 ) -> None:
-    """Fill in nDCG per query, cut at rank `cutoff` (n_query,), from counts (n_group, n_grade) and (n_query, n_grade).
+    """Fill in nDCG, cut at rank `cutoff`, from counts by grade, (n_group, n_grade) and (n_query, n_grade).
 
-    As in `average_precision`, groups in which all items have the same gain are added up once for all three values.
+    As in `average_precisions`, groups in which all items have the same gain are added up once for all three values.
     """
-    for query in range(len(offsets) - 1):
-        c = cutoff[query]
-        ideal, ideal_rest = _gain(_NOTHING, c, relevant_by_grade, query, gains, _DESCENDING, discount, high, low)
+    offsets, closer, _, tied, tied_relevant, n_ranked, n_relevant = groups
+    counts, relevant_counts = by_grade
+    discount, high, low = table
+    before, ideal, ideal_rest = -1, 0.0, 0.0
+    for query in range(first, last):
+        c = _last_rank(n_ranked[query], n_relevant[query], cutoff)
+        if len(gains) > 1 or min(n_relevant[query], c) != before:
+            before = min(n_relevant[query], c)
+            ideal, ideal_rest = _gain(_NOTHING, c, relevant_counts, query, gains, _DESCENDING, discount, high, low)
         if ideal == 0.0:
-            lower[query] = expected[query] = upper[query] = np.nan
+            _store(out, query, np.nan, np.nan, np.nan)
             continue
+        divisor = ideal + ideal_rest
         mixed = False
         total = rest = 0.0
         total_low = rest_low = total_mean = rest_mean = total_high = rest_high = 0.0
@@ -588,34 +626,32 @@ def normalised_gain(
             if k >= c:
                 break
             size = tied[group]
-            if size == tied_relevant[group]:
-                if size == 1 and len(gains) == 1:
-                    total, e = _two_sum(total, discount[k + 1])
-                    rest += e
-                    continue
-                one_grade = False
-                for grade in range(len(gains)):
-                    one_grade |= by_grade[group, grade] == size
-                if one_grade:
-                    gain, e = _gain(k, c, by_grade, group, gains, _DESCENDING, discount, high, low)
-                    total, rest = _add(total, rest, gain, e)
-                    continue
+            if size == 1 and len(gains) == 1:
+                total, e = _two_sum(total, discount[k + 1])
+                rest += e
+                continue
+            gain, e = _gain(k, c, counts, group, gains, _DESCENDING, discount, high, low)
+            one_grade = False
+            for grade in range(len(gains)):
+                one_grade |= counts[group, grade] == size
+            if one_grade:
+                total, rest = _add(total, rest, gain, e)
+                continue
             mixed = True
-            gain, e = _gain(k + size - tied_relevant[group], c, by_grade, group, gains, _ASCENDING, discount, high, low)
-            total_low, rest_low = _add(total_low, rest_low, gain, e)
-            gain, e = _mean_gain(k, size, c, by_grade, group, gains, discount, high, low)
-            total_mean, rest_mean = _add(total_mean, rest_mean, gain, e)
-            gain, e = _gain(k, c, by_grade, group, gains, _DESCENDING, discount, high, low)
             total_high, rest_high = _add(total_high, rest_high, gain, e)
-        divisor = ideal + ideal_rest
-        lower[query] = expected[query] = upper[query] = min((total + rest) / divisor, 1.0)
-        if mixed:
-            total_low, rest_low = _add(total, rest, total_low, rest_low)
-            total_mean, rest_mean = _add(total, rest, total_mean, rest_mean)
-            total_high, rest_high = _add(total, rest, total_high, rest_high)
-            lower[query] = (total_low + rest_low) / divisor
-            expected[query] = (total_mean + rest_mean) / divisor
-            upper[query] = min((total_high + rest_high) / divisor, 1.0)
+            gain, e = _gain(k + size - tied_relevant[group], c, counts, group, gains, _ASCENDING, discount, high, low)
+            total_low, rest_low = _add(total_low, rest_low, gain, e)
+            gain, e = _mean_gain(k, size, c, counts, group, gains, discount, high, low)
+            total_mean, rest_mean = _add(total_mean, rest_mean, gain, e)
+        if not mixed:
+            value = min((total + rest) / divisor, 1.0)
+            _store(out, query, value, value, value)
+            continue
+        total_low, rest_low = _add(total, rest, total_low, rest_low)
+        total_mean, rest_mean = _add(total, rest, total_mean, rest_mean)
+        total_high, rest_high = _add(total, rest, total_high, rest_high)
+        value = min((total_high + rest_high) / divisor, 1.0)
+        _store(out, query, (total_low + rest_low) / divisor, (total_mean + rest_mean) / divisor, value)
 
 
 @kernel

@@ -9,16 +9,15 @@ import errno
 import os
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, NoReturn
+from typing import IO, Any, Literal, NoReturn
 
 import click
 
 from deadheat._atomic import is_special, replacing
+from deadheat._progress import Bar
 
 FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
 _DEBUG = "DEADHEAT_DEBUG"  # set in the environment to see tracebacks
@@ -75,43 +74,14 @@ def output(path: Path) -> Iterator[IO[bytes]]:
         yield file
 
 
-class Bar:
-    """A progress bar on standard error: `bar(done, total)` draws it once the work has taken a while.
-
-    Only a person sees it: `bar.callback` is False where standard error is not a terminal.
-    """
-
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._begin = time.monotonic()
-        self._bar: Any = None
-        self.callback = self if sys.stderr.isatty() else False
-
-    def __call__(self, done: int, total: int) -> None:
-        if self._bar is None:
-            if time.monotonic() - self._begin < _PATIENCE:
-                return
-            self._bar = self._start()
-        self._bar.update(self._bar.task_ids[0], completed=done, total=total)
-
-    def _start(self) -> Any:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-        bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        bar.add_task(self._title, total=None)
-        bar.start()
-        return bar
-
-    def __enter__(self) -> Bar:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+@contextmanager
+def bar(title: str) -> Iterator[Bar | Literal[False]]:
+    """A progress bar for a person who has to wait; False, for no progress, if standard error is not a terminal."""
+    if not sys.stderr.isatty():
+        yield False
+        return
+    with Bar(title, patience=_PATIENCE) as shown:
+        yield shown
 
 
 @contextmanager

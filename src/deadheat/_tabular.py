@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -224,26 +225,100 @@ def _check_names(path: Path, names: list[str]) -> None:
         raise ValueError(f"{path} has more than one column called {twice!r}")
 
 
-def _read_parquet(path: Path, list_column: str | None) -> Table:
+def parquet_pieces(
+    path: Path, list_column: str | None, column: str | int | None, with_labels: bool, elements: int
+) -> Iterator[Array]:
+    """The embedding in a Parquet file, as `split` and `numbers` find it, in pieces of about so many elements.
+
+    There is always a piece, and all have the same dim. Of the other columns nothing is read.
+    """
+    with _parquet_file(path) as file:
+        table = _arrow_table(path, file.schema_arrow.empty_table(), list_column)
+        places, _ = split(table, column, with_labels)
+        names = [(table.names or [])[place] for place in places]
+        if not file.metadata.num_rows:
+            yield numbers(table, places)
+        step = max(1, elements * file.metadata.num_rows // max(1, _elements(file.metadata, names)))
+        start, width = 0, None
+        for content in _batches(path, file, step, names):
+            table = _arrow_table(path, content, None, start, width)
+            rows = numbers(table, [(table.names or []).index(name) for name in names])
+            start, width = start + len(rows), rows.shape[1]
+            yield rows
+
+
+def parquet_labels(path: Path, column: str | int | None) -> Array:
+    """The labels in a Parquet file, of which nothing else is read."""
+    with _parquet_file(path) as file, _parquet_errors(path):
+        table = _arrow_table(path, file.schema_arrow.empty_table())
+        name = (table.names or [])[label_place(table, column)]
+        content = file.read(columns=[name])
+    table = _arrow_table(path, content)
+    return labels(table, (table.names or []).index(name))
+
+
+def _batches(path: Path, file: Any, step: int, names: list[str]) -> Iterator[Any]:
+    """Tables of `step` rows, or fewer, with columns of these names."""
+    import pyarrow as pa
+
+    batches = file.iter_batches(step, columns=names)
+    while True:
+        with _parquet_errors(path):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        yield pa.Table.from_batches([batch])
+
+
+def _elements(metadata: Any, names: list[str]) -> int:
+    """How many numbers there are in columns, lists counted by what is in them."""
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    leaves = [group.column(i) for group in groups for i in range(group.num_columns)]
+    return sum(leaf.num_values for leaf in leaves if leaf.path_in_schema.startswith(tuple(names)))
+
+
+@contextmanager
+def _parquet_file(path: Path) -> Iterator[Any]:
+    """An open Parquet file, of which nothing but the footer has been read."""
     try:
-        import pyarrow as pa
         from pyarrow import parquet
     except ModuleNotFoundError:
         raise ModuleNotFoundError(f"{path}: reading Parquet needs pyarrow: pip install 'deadheat[parquet]'") from None
     with open(path, "rb") as file:
-        try:
-            content = parquet.read_table(file)
-        except (pa.ArrowException, OSError) as error:
-            reason = " ".join(str(error).split())
-            raise ValueError(f"{path} cannot be read as Parquet; truncated or damaged? {reason}") from None
+        with _parquet_errors(path):
+            opened = parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
+        yield opened
+
+
+@contextmanager
+def _parquet_errors(path: Path) -> Iterator[None]:
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{path} cannot be read as Parquet; truncated or damaged? {reason}") from None
+
+
+def _read_parquet(path: Path, list_column: str | None) -> Table:
+    with _parquet_file(path) as file, _parquet_errors(path):
+        content = file.read()
+    return _arrow_table(path, content, list_column)
+
+
+def _arrow_table(
+    path: Path, content: Any, list_column: str | None = None, first: int = 0, width: int | None = None
+) -> Table:
+    """The columns of a Parquet file, or of a piece that begins at row `first`, with lists of a width."""
     names = list(content.column_names)
     _check_names(path, names)
     if list_column is not None and list_column not in names:
         raise ValueError(f"{path} has no column {list_column!r}, only {', '.join(map(repr, names))}")
     skipped = [n for n in names if list_column not in (None, n) and _is_list(content.schema.field(n).type)]
     names = [n for n in names if n not in skipped and not n.startswith("__index_level_")]
-    columns = [_column(content.column(name), f"{path}, column {name!r}") for name in names]
-    return Table(path, names, list(columns), range(content.num_rows))
+    columns = [_column(content.column(name), f"{path}, column {name!r}", first, width) for name in names]
+    return Table(path, names, list(columns), range(first, first + content.num_rows))
 
 
 def _is_list(kind: Any) -> bool:
@@ -252,7 +327,7 @@ def _is_list(kind: Any) -> bool:
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
-def _column(column: Any, title: str) -> Array:
+def _column(column: Any, title: str, first: int = 0, width: int | None = None) -> Array:
     """A Parquet column as an array: (n,), or (n, dim) if it holds lists."""
     if column.null_count:
         raise ValueError(f"{title} has {column.null_count} missing values")
@@ -270,10 +345,14 @@ def _column(column: Any, title: str) -> Array:
     widths = compute.list_value_length(column).to_numpy(zero_copy_only=False)
     if values.null_count:
         raise ValueError(f"{title} has {values.null_count} missing values inside its lists")
-    if len(set(widths.tolist())) > 1:
-        row = int(np.flatnonzero(widths != widths[0])[0])
-        raise ValueError(f"{title}: lists must be of one length, but row {row} has {widths[row]} and row 0 {widths[0]}")
-    return np.asarray(values.to_numpy(zero_copy_only=False)).reshape(len(column), widths[0] if len(widths) else 0)
+    if width is None:
+        width = int(widths[0]) if len(widths) else 0
+    if (widths != width).any():
+        row = int(np.flatnonzero(widths != width)[0])
+        raise ValueError(
+            f"{title}: lists must be of one length, but row {first + row} has {widths[row]} and row 0 {width}"
+        )
+    return np.asarray(values.to_numpy(zero_copy_only=False)).reshape(len(column), width)
 
 
 def _is_number(cell: str) -> bool:

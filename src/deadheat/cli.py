@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from deadheat._shell import Bar, Program, check_output, output, say
+from deadheat._shell import Program, bar, check_output, output, say
 
 if TYPE_CHECKING:
     from deadheat.files import Samples
@@ -176,8 +176,8 @@ def _evaluated(file: Path, query: Samples, gallery: Samples | None, options: dic
 
     how |= {key: options[key] for key in ("distance", "singletons", "average", "threads")}
     try:
-        with Bar("ranking") as bar:
-            return summary.evaluate(*query, *(gallery or ()), progress=bar.callback, **how)
+        with bar("ranking") as progress:
+            return summary.evaluate(*query, *(gallery or ()), progress=progress, **how)
     except (ValueError, TypeError) as error:
         raise type(error)(f"{_blamed(str(error), file, options)}{error}") from None
 

@@ -1,41 +1,46 @@
 """The counting pass: from embeddings and labels to a tie profile, in blocks, without the distance matrix.
 
-A worker takes a block of queries, sorts the few scores of their relevant items into groups, and counts all other
-items between the cuts that the groups make, one tile of the gallery at a time, while the tile is still in cache:
+Blocks of queries sort the few scores of their relevant items into groups; then all other items are counted between the
+cuts that the groups make, one tile of scores at a time, while the tile is in cache:
 
-    queries × gallery:  [ tile | tile | tile | … ]   each: product ─> hide relevant ─> count ─> refine ─> decide
+    queries × gallery:  [ tile | tile | tile | … ]   each: product ─> count for its rows ─> transpose ─> count for its columns
 
-What a float32 score leaves open goes to float64, what that leaves open to exact arithmetic; see `distances`. No
-result depends on how the work is cut up.
+Leave one out is symmetric, so that a tile serves its columns as queries too. What blocks need while they count is
+kept for all of them at once as far as memory allows: the blocks that fit are a *shard*, and shards follow each other.
+No result depends on how the work is cut up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from threading import Event, local
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat import distances, inputs
 from deadheat import ties as tie_rules
-from deadheat.distances import Distance
+from deadheat._progress import Progress, Reporting
+from deadheat.blocks import Block, Task, Tile, n_bins
+from deadheat.distances import Distance, Space
 from deadheat.profiles import TieProfile
 from deadheat.relevance import Relevance
-from deadheat.ties import Cuts, Relevant, Ties
+from deadheat.ties import Ties
 
 Int64 = NDArray[np.int64]
-Progress = Callable[[int, int], None]
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 BLOCK_ROWS = 512  # queries in a block
-TILE_COLUMNS = 1024  # columns in a tile: block × tile × 4 bytes is about a core's L2 cache
-_BLOCK_ENTRIES = 1 << 17  # relevant pairs in a block, where classes are large
-_MANY_OPEN = 1 / 16  # share of a tile beyond which a float64 product is cheaper than refining pair by pair
-_MOST_OPEN = 1 << 16  # open items after which they are settled
-_SMALL_CLASS = 256  # pairs below which a class is scored pair by pair
+TILE_COLUMNS = 512  # columns in a tile: a tile and its transpose are about a core's L2 cache
+_BLOCK_ENTRIES = 1 << 19  # relevant pairs in a block, where classes are large
+_SHARD_BYTES = 160 << 20  # what the blocks of a shard may take, and for each relevant pair of all queries:
+_PAIR_BYTES = 16
+_KEPT_BYTES = 64 << 20  # what blocks may take that are kept ready for the product
+_SYMMETRIC_SHARE = 0.75  # of distinct rows from which on leave one out computes only half of the products
 
 
 def profile(
@@ -116,356 +121,229 @@ def _relevance(
 
 
 @dataclass(frozen=True)
-class _BlockResult:
-    """The groups of a block's queries, nearest first, and the queries' own counts."""
+class _Run:
+    """A run of columns of one band that make a tile, and the block of queries that they are, if they are one."""
 
-    queries: Int64
-    n_group: Int64
-    groups: NDArray[np.int64]  # (4, n_group): closer, closer_relevant, tied, tied_relevant
-    n_relevant: Int64
+    columns: range
+    band: int
+    block: int | None
 
 
 class _Pass:
-    """One counting pass: what all blocks share."""
+    """One counting pass: how it is cut into blocks, tiles and shards, and the work on them."""
 
     def __init__(self, distance: Distance, rule: Ties, relevance: Relevance) -> None:
-        self.distance, self.rule, self.relevance = distance, rule, relevance
-        n_column = len(distance.columns)
-        of_item = distance.columns.of_item
-        ranked = np.flatnonzero(relevance.ranked)
-        self.weight = np.bincount(of_item[ranked], minlength=n_column).astype(np.int64)
-        keys = relevance.gallery_class[ranked] * n_column + of_item[ranked]
-        self.class_keys, self.class_count = np.unique(keys, return_counts=True)
-        n_class = int(relevance.gallery_class.max()) + 1
-        self.class_start = np.searchsorted(self.class_keys, np.arange(n_class + 1) * n_column)
-        self.n_column = n_column
+        self.distance = distance
+        n_query = len(relevance.query_class)
+        symmetric = relevance.leave_one_out and len(distance.columns) >= _SYMMETRIC_SHARE * n_query
+        if symmetric:
+            distance.columns = distance.columns.as_items(_by_band_and_class(distance, relevance))
+        self.task = Task(distance, rule, relevance)
+        self.active = np.flatnonzero(~_alone(relevance) if symmetric else self.task.most_groups)
+        self.symmetric = symmetric
+        distance.expect(float(self.task.width[self.active].mean()) if len(self.active) else 0.0)
+        self.own = local()
 
     def run(self, threads: int, progress: bool | Progress) -> TieProfile:
-        """Work through all blocks and put the profile together."""
+        """Work through all shards and put the profile together."""
         from threadpoolctl import threadpool_limits
 
-        blocks = self._blocks(threads)
-        total = sum(map(len, blocks)) * self.n_column
-        with _Reporting(progress, total) as report, threadpool_limits(1, user_api="blas"):
-            results = _in_threads(self._block, blocks, threads, lambda block: report(len(block) * self.n_column))
-        return self._assemble(results)
+        blocks, runs = self._layout(threads)
+        self.run_of = {run.block: run for run in runs}
+        assembly = _Assembly(self.task)
+        total = len(self.active) * self.task.n_column
+        with threadpool_limits(1, user_api="blas"), Reporting(progress, total) as report, _Workers(threads) as workers:
+            for shard in self._shards(blocks):
+                self._count_shard(workers, {k: blocks[k] for k in shard}, runs, assembly, report)
+        return assembly.profile(self.task)
 
-    def _blocks(self, threads: int) -> list[Int64]:
-        """Queries with something relevant, sorted by class and cut into blocks."""
-        classes = self.relevance.query_class
-        size = np.where(classes >= 0, np.diff(self.class_start)[classes], 0)
-        order = np.argsort(classes, kind="stable")
-        order = order[size[order] > 0]
-        most = min(BLOCK_ROWS, -(-len(order) // (2 * threads)) or 1)
-        blocks, start = [], 0
+    def _layout(self, threads: int) -> tuple[list[Int64], list[_Run]]:
+        """The queries of each block, and the columns of each tile."""
+        columns, most = self.distance.columns, -(-len(self.active) // (2 * threads)) or 1
+        blocks: list[Int64] = []
+        runs: list[_Run] = []
+        if not self.symmetric:
+            blocks = self._blocks(_by_class(self.task.relevance, self.active, self.task.width), most)
+            for band, (start, stop) in enumerate(columns.bands):
+                runs += [_Run(part, band, None) for part in _parts(start, stop, TILE_COLUMNS)]
+            return blocks, runs
+        for band, (start, stop) in enumerate(columns.bands):
+            items = columns.representative[start:stop]
+            n_active = int((~_alone(self.task.relevance)[items]).sum())  # they come first
+            for queries in self._blocks(items[:n_active], min(most, TILE_COLUMNS)):
+                runs.append(_Run(range(start, start + len(queries)), band, len(blocks)))
+                blocks.append(queries)
+                start += len(queries)
+            runs += [_Run(part, band, None) for part in _parts(start, stop, TILE_COLUMNS)]
+        return blocks, runs
+
+    def _blocks(self, order: Int64, most: int) -> list[Int64]:
+        """Queries in their order, cut into blocks."""
+        size, start, blocks = self.task.width[order], 0, []
+        most = min(BLOCK_ROWS, most)
         while start < len(order):
-            widest = int(size[order[start : start + most]].max())
-            stop = start + max(4, min(most, _BLOCK_ENTRIES // widest))
+            widest = int(size[start : start + most].max())
+            stop = start + max(4, min(most, _BLOCK_ENTRIES // max(1, widest)))
             blocks.append(order[start:stop])
             start = stop
         return blocks
 
-    def _block(self, queries: Int64) -> _BlockResult:
-        """The groups of some queries."""
-        from deadheat import _kernels
+    def _shards(self, blocks: list[Int64]) -> list[list[int]]:
+        """The numbers of the blocks of each shard, such that what these need fits in memory."""
+        room = _SHARD_BYTES + _PAIR_BYTES * int(self.task.most_groups[self.active].sum())
+        shards: list[list[int]] = []
+        taken = room
+        for number, queries in enumerate(blocks):
+            width = int(self.task.width[queries].max())
+            need = len(queries) * (64 * width + 2 * n_bins(2 * width) + 100)
+            if taken + need > room:
+                shards.append([])
+                taken = 0
+            shards[-1].append(number)
+            taken += need
+        return shards
 
-        relevant, hidden, leftovers = self._relevant(queries)
-        self.rule.group(self.distance, relevant)
-        counters = [
-            _Counter(self.distance, queries, cuts, self.weight) for cuts in self.rule.cuts(self.distance, relevant)
-        ]
-        self._count_columns(queries, hidden, counters)
-        row, entry = np.nonzero(relevant.others > 0)
-        if len(counters) == 1:  # what shares a relevant item's column is tied with it
-            place = 2 * relevant.group[row, entry] + 1
-            np.add.at(counters[0].counts, (row, place), relevant.others[row, entry])
-        else:
-            _place(counters, row, relevant.columns[row, entry], relevant.others[row, entry])
-        _place(counters, *leftovers)
-        groups = np.empty((4, int(relevant.n_group.sum())), dtype=np.int64)
-        within, nearer = counters[0].counts, counters[-1].counts
-        _kernels.collect_groups(relevant.n_group, relevant.total, within, nearer, groups)
-        return _BlockResult(queries, relevant.n_group, groups, relevant.total.sum(axis=1))
+    def _count_shard(
+        self, workers: _Workers, queries: dict[int, Int64], runs: list[_Run], assembly: _Assembly,
+        report: Callable[[int], None],
+    ) -> None:  # fmt: skip
+        """Make the blocks of a shard, count all tiles for them, and hand in their groups."""
+        made = workers.each(lambda number: Block(self.task, queries[number]), queries)
+        blocks = dict(zip(queries, made, strict=True))
+        kept = self._kept_rows(workers, blocks)
+        workers.each(lambda run: self._count_run(run, blocks, kept, workers.stop, report), runs[::-1])
+        workers.each(assembly.add, made)
 
-    def _relevant(self, queries: Int64) -> tuple[Relevant, Int64, tuple[Int64, Int64, Int64]]:
-        """The relevant columns of some queries; columns hidden from the count; and what is left in the latter.
+    def _kept_rows(self, workers: _Workers, blocks: dict[int, Block]) -> dict[int, NDArray[Any]]:
+        """The queries of each block made ready for the first pass, if all of them are small enough to be kept."""
+        per_row = self.distance.left(0, self.active[:1]).nbytes
+        if sum(len(block.queries) for block in blocks.values()) * per_row > _KEPT_BYTES:
+            return {}
+        rows = workers.each(lambda number: self.distance.left(0, blocks[number].queries), blocks)
+        return dict(zip(blocks, rows, strict=True))
 
-        A column can hold items that do not count for a query (itself, junk) beside others that do. Such columns,
-        and the relevant ones, are hidden from the tiles; what counts in them is placed singly.
-        """
-        from deadheat import _kernels
+    def _count_run(
+        self, run: _Run, blocks: dict[int, Block], kept: dict[int, NDArray[Any]], stop: Event,
+        report: Callable[[int], None],
+    ) -> None:  # fmt: skip
+        """Count a run of columns for all blocks; where it is a block of the shard, both for each other but once."""
+        if not hasattr(self.own, "space"):
+            self.own.space = Space()
+        columns = np.arange(run.columns.start, run.columns.stop)
+        partner = blocks.get(run.block) if run.block is not None else None
+        right: dict[int, NDArray[Any]] = {0: kept[run.block]} if partner is not None and kept else {}
+        numbers = [number for number in blocks if partner is None or number <= run.block]
+        turn = len(numbers) * (run.columns.start % 7) // 7  # so that threads do not meet at one block
+        for number in numbers[turn:] + numbers[:turn]:
+            if stop.is_set():
+                return
+            block = blocks[number]
+            one = max(block.number, partner.number if partner is not None else 0)
+            if one not in right:
+                right[one] = self.distance.right(one, columns)
+            if partner is block:
+                left = right[one]
+            else:
+                left = kept[number] if kept and one == 0 else self.distance.left(one, block.queries)
+            self._count_tile(one, run, number, blocks, left, right[one])
+            report((len(block.queries) * len(columns)) * (1 if partner in (None, block) else 2))
 
-        classes = self.relevance.query_class[queries]
-        size = self.class_start[classes + 1] - self.class_start[classes]
-        columns, count, others = np.empty((3, len(queries), size.max()), dtype=np.int64)
-        _kernels.relevant_columns(
-            classes, self.class_start, self.class_keys, self.class_count, self.weight, columns, count, others
-        )
-        pointer, items = self.relevance.excluded(queries)
-        row = np.repeat(np.arange(len(queries)), np.diff(pointer))
-        column = self.distance.columns.of_item[items]
-        same_class = self.relevance.gallery_class[items] == classes[row]
-        stray = _kernels.take_out(row, column, same_class, columns, count, others)
-        strays = self._strays(row[stray], column[stray])
-        gone_row, gone_entry = np.nonzero((count == 0) & (others > 0))
-        leftovers = (
-            np.concatenate([gone_row, strays[0]]),
-            np.concatenate([columns[gone_row, gone_entry], strays[1]]),
-            np.concatenate([others[gone_row, gone_entry], strays[2]]),
-        )
-        others[gone_row, gone_entry] = 0
-        hidden = _hidden(columns, strays, self.n_column)
-        score, bound = self._relevant_scores(queries, classes, columns, count > 0)
-        return Relevant(queries, columns, count, others, score, bound), hidden, leftovers
+    def _count_tile(
+        self, one: int, run: _Run, number: int, blocks: dict[int, Block], left: NDArray[Any], right: NDArray[Any]
+    ) -> None:
+        """Count the scores of a block for a run of columns, and those of the run for the block's columns."""
+        from deadheat import _counting_kernels as kernels
 
-    def _strays(self, row: Int64, column: Int64) -> tuple[Int64, Int64, Int64]:
-        """Columns outside a query's class that hold items that do not count, and how many in them do."""
-        keys, taken = np.unique(row * self.n_column + column, return_counts=True)
-        row, column = np.divmod(keys, self.n_column)
-        return row, column, self.weight[column] - taken
+        distance, space = self.distance, self.own.space
+        block, partner = blocks[number], blocks.get(run.block) if run.block != number else None
+        products = distance.product(one, left, right, space)
+        if partner is not None:
+            turned = space.get("turned", products.shape[::-1], products.dtype)
+            kernels.transpose(products, turned)
+        columns = np.arange(run.columns.start, run.columns.stop)
+        scores = distance.finish(products, columns, space)
+        block.add(Tile(distance, one, block.queries, run.columns, (left, right), scores, space), run.band)
+        if partner is not None:
+            own = self.run_of[number]
+            scores = distance.finish(turned, np.arange(own.columns.start, own.columns.stop), space)
+            partner.add(Tile(distance, one, partner.queries, own.columns, (right, left), scores, space), own.band)
 
-    def _relevant_scores(
-        self, queries: Int64, classes: Int64, columns: Int64, valid: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Scores of the last pass for the relevant columns, class by class, NaN in padding."""
-        score = np.full(columns.shape, np.nan)
-        last = len(self.distance.passes) - 1
-        heads = np.flatnonzero(np.diff(classes, prepend=-1, append=-1))
-        small = np.zeros(len(queries), dtype=np.bool_)
-        for begin, end in pairwise(heads.tolist()):
-            width = int(self.class_start[classes[begin] + 1] - self.class_start[classes[begin]])
-            if width * (end - begin) < _SMALL_CLASS:
-                small[begin:end] = True
-                continue
-            left = self.distance.left(last, queries[begin:end])
-            for start in range(0, width, TILE_COLUMNS):
-                part = columns[begin, start : min(start + TILE_COLUMNS, width)]
-                score[begin:end, start : start + len(part)] = self.distance.tile(last, left, part)
-        if small.any():
-            row, entry = np.nonzero(valid & small[:, None])
-            score[row, entry] = self.distance.pair_scores(queries[row], columns[row, entry])
-        score[~valid] = np.nan
-        if self.distance.passes[last].exact:
-            return score, np.zeros(columns.shape)
-        bound = self.distance.pair_bound(queries[:, None], np.minimum(columns, self.n_column - 1))
-        bound[~valid] = 0
-        return score, bound
 
-    def _count_columns(self, queries: Int64, hidden: Int64, counters: list[_Counter]) -> None:
-        """Count every column that is not hidden."""
-        number, last = 0, len(self.distance.passes) - 1
-        scores = _Scores(self.distance, queries)
-        for band in self.distance.columns.bands:
-            for counter in counters:
-                counter.enter(band)
-            for start in range(band[0], band[1], TILE_COLUMNS):
-                columns = np.arange(start, min(start + TILE_COLUMNS, band[1]))
-                tile = scores.tile(number, columns)
-                share = max(counter.add(number, tile, columns, hidden, scores) for counter in counters)
-                number = last if share > 4 * _MANY_OPEN else number
-            for counter in counters:
-                counter.leave()
+class _Assembly:
+    """The arrays of the profile, with room for as many groups as each query can have."""
 
-    def _assemble(self, results: list[_BlockResult]) -> TieProfile:
-        """Put the blocks together in the order of the queries."""
-        from deadheat import _kernels
+    def __init__(self, task: Task) -> None:
+        n_query = len(task.relevance.query_class)
+        self.offsets = np.concatenate([[0], np.cumsum(task.most_groups)])
+        self.arrays = tuple(np.empty(self.offsets[-1], dtype=np.int64) for _ in range(4))
+        self.n_group, self.n_relevant = np.zeros((2, n_query), dtype=np.int64)
 
-        n_query = len(self.relevance.query_class)
-        n_group, n_relevant = np.zeros(n_query, dtype=np.int64), np.zeros(n_query, dtype=np.int64)
-        for result in results:
-            n_group[result.queries], n_relevant[result.queries] = result.n_group, result.n_relevant
-        offsets = np.concatenate([[0], np.cumsum(n_group)])
-        groups = np.empty((4, offsets[-1]), dtype=np.int64)
-        for result in results:
-            _kernels.spread_groups(result.queries, result.n_group, result.groups, offsets, groups)
-        n_ranked = self.relevance.n_ranked()
-        closer, closer_relevant, tied, tied_relevant = groups
+    def add(self, block: Block) -> None:
+        """Take the groups of a block that has counted everything."""
+        self.n_group[block.queries], self.n_relevant[block.queries] = block.n_group, block.n_relevant
+        block.finish(self.offsets, self.arrays)
+
+    def profile(self, task: Task) -> TieProfile:
+        """The profile, without the room that was not needed."""
+        from deadheat import _counting_kernels as kernels
+
+        offsets = np.concatenate([[0], np.cumsum(self.n_group)])
+        if offsets[-1] < self.offsets[-1]:
+            for array in self.arrays:
+                kernels.close_gaps(array, self.offsets, self.n_group)
+        arrays = [array[: offsets[-1]] for array in self.arrays]
+        if offsets[-1] < 0.9 * self.offsets[-1]:
+            arrays = [array.copy() for array in arrays]
         return TieProfile(
-            offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant,
-            bounds_only=self.rule.bounds_only, check=False,
-        )  # fmt: skip
+            offsets, *arrays, task.relevance.n_ranked(), self.n_relevant, bounds_only=task.rule.bounds_only, check=False
+        )
 
 
-def _hidden(columns: Int64, strays: tuple[Int64, Int64, Int64], n_column: int) -> Int64:
-    """For each row the columns to hide, ascending, padded with n_column."""
-    row, column, _ = strays
-    if not len(row):
-        return columns.copy()  # the columns themselves will be sorted by score
-    most = int(np.bincount(row).max())
-    extra = np.full((len(columns), most), n_column)
-    extra[row, np.arange(len(row)) - np.searchsorted(row, row)] = column
-    return np.sort(np.concatenate([columns, extra], axis=1), axis=1)
+class _Workers:
+    """Threads for one call. With one, the work is done in the caller's; an interrupt drops what has not begun."""
 
+    def __init__(self, threads: int) -> None:
+        self.stop = Event()
+        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
-class _Scores:
-    """Tiles of scores for a block of queries, in memory that is used again for each tile."""
-
-    def __init__(self, distance: Distance, queries: Int64) -> None:
-        self.distance, self.queries = distance, queries
-        self.left: dict[int, NDArray[Any]] = {}
-        self.space: dict[int, NDArray[Any]] = {}
-
-    def tile(self, number: int, columns: Int64) -> NDArray[Any]:
-        """Scores of one pass, until the next tile of that pass is asked for."""
-        if number not in self.left:
-            self.left[number] = self.distance.left(number, self.queries)
-            self.space[number] = np.empty(len(self.queries) * TILE_COLUMNS, self.distance.passes[number].dtype)
-        shape = (len(self.queries), len(columns))
-        out = self.space[number][: shape[0] * shape[1]].reshape(shape)
-        return self.distance.tile(number, self.left[number], columns, out)
-
-
-class _Slots:
-    """Edges for the scores of one pass in one band, and what was counted between them."""
-
-    def __init__(self, cuts: Cuts, error: NDArray[np.float64], dtype: Any) -> None:
-        from deadheat import _kernels
-
-        n_row, n_cut = cuts.low.shape
-        self.edges = np.empty((n_row, 2 * n_cut + 1), dtype=dtype)
-        self.regions = np.empty((n_row, 2 * n_cut + 1), dtype=np.int32)
-        used = _kernels.build_slots(cuts.low, cuts.high, error, self.edges, self.regions)
-        n_bin = 1 << int(np.clip(np.ceil(np.log2(6 * used)), 6, 12))
-        self.first = np.empty((n_row, n_bin), dtype=np.uint16 if used < 2**16 else np.uint32)
-        self.base, self.scale = np.empty(n_row, dtype=dtype), np.empty(n_row, dtype=dtype)
-        _kernels.build_bins(self.edges, self.base, self.scale, self.first)
-        self.slots = np.zeros((n_row, used), dtype=np.int64)
-
-
-class _Counter:
-    """Counts the items of one block of queries between one sequence of cuts.
-
-    Items that a pass leaves open are kept in a list until there are many, and then computed anew in the last pass.
-    """
-
-    def __init__(self, distance: Distance, queries: Int64, cuts: Cuts, weight: Int64) -> None:
-        self.distance, self.queries, self.cuts, self.weight = distance, queries, cuts, weight
-        self.counts = np.zeros((len(queries), cuts.low.shape[1] + 1), dtype=np.int64)
-        self.open = np.empty((2, _MOST_OPEN + len(queries) * TILE_COLUMNS), dtype=np.int32)
-        self.n_open = 0
-
-    def enter(self, band: tuple[int, int]) -> None:
-        """Begin a band of columns."""
-        self.band = band
-        self.slots: dict[int, _Slots] = {}
-
-    def leave(self) -> None:
-        """End a band: what was counted in slots is counted in regions."""
-        from deadheat import _kernels
-
-        self._settle_open()
-        for slots in self.slots.values():
-            _kernels.add_slots(slots.slots, slots.regions, self.counts)
-
-    def add(self, number: int, tile: NDArray[Any], columns: Int64, hidden: Int64, scores: _Scores) -> float:
-        """Count a tile of scores of one pass; returns the share of items that the pass left open."""
-        from deadheat import _kernels
-
-        if number not in self.slots:
-            error = self.distance.bound(number, self.queries, self.band)
-            self.slots[number] = _Slots(self.cuts, error, tile.dtype)
-        s, before, last = self.slots[number], self.n_open, len(self.distance.passes) - 1
-        self.n_open = _kernels.count_tile(
-            tile, columns, self.weight, hidden, s.edges, s.regions, s.base, s.scale, s.first, s.slots,
-            self.open[0], self.open[1], before,
-        )  # fmt: skip
-        share = (self.n_open - before) / tile.size
-        if share and (number == last or share > _MANY_OPEN):
-            rows, places = self.open[:, before : self.n_open].astype(np.int64)
-            exact_tile = tile if number == last else scores.tile(last, columns)
-            self.n_open = before
-            self.place(rows, places, exact_tile[rows, places - columns[0]].astype(np.float64))
-        elif self.n_open > _MOST_OPEN:
-            self._settle_open()
-        return share
-
-    def _settle_open(self) -> None:
-        """Count the items on the list by their scores of the last pass."""
-        rows, columns = self.open[:, : self.n_open].astype(np.int64)
-        self.n_open = 0
-        if len(rows):
-            self.place(rows, columns, self.distance.pair_scores(self.queries[rows], columns))
-
-    def place(self, rows: Int64, columns: Int64, scores: NDArray[np.float64], weights: Int64 | None = None) -> None:
-        """Count single items by their scores of the last pass, and exactly where these leave something open."""
-        from deadheat import _kernels
-
-        weights = self.weight[columns] if weights is None else weights
-        errors = self.distance.pair_bound(self.queries[rows], columns)
-        ranges = np.empty((len(rows), 2), dtype=np.int64)
-        _kernels.place_pairs(rows, scores, errors, weights, self.cuts.low, self.cuts.high, self.counts, ranges)
-        undecided = np.flatnonzero(ranges[:, 0] < ranges[:, 1])
-        for start in range(0, len(undecided), 4096):
-            part = undecided[start : start + 4096]
-            surds = self.distance.surds(self.queries[rows[part]], columns[part])
-            for pair, closeness in zip(part.tolist(), surds, strict=True):
-                low, high = ranges[pair].tolist()
-                row = int(rows[pair])
-                while low < high:  # the first cut that the item is not above
-                    middle = (low + high) // 2
-                    if self.cuts.above(row, middle, closeness):
-                        low = middle + 1
-                    else:
-                        high = middle
-                self.counts[row, low] += weights[pair]
-
-
-def _place(counters: list[_Counter], rows: Int64, columns: Int64, weights: Int64) -> None:
-    """Count single items in every counter."""
-    real = weights > 0
-    rows, columns, weights = rows[real], columns[real], weights[real]
-    if len(rows):
-        scores = counters[0].distance.pair_scores(counters[0].queries[rows], columns)
-        for counter in counters:
-            counter.place(rows, columns, scores, weights)
-
-
-def _in_threads(
-    work: Callable[[Int64], _BlockResult], blocks: list[Int64], threads: int, done: Callable[[Int64], None]
-) -> list[_BlockResult]:
-    """Do the work for every block, in threads; an interrupt drops the blocks that have not begun."""
-    if threads == 1:
-        results = []
-        for block in blocks:
-            results.append(work(block))
-            done(block)
-        return results
-    pool = ThreadPoolExecutor(threads)
-    try:
-        futures = {pool.submit(work, block): block for block in blocks}
-        for future in as_completed(futures):
-            future.result()
-            done(futures[future])
-        return [future.result() for future in futures]
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-class _Reporting:
-    """Calls a progress function with what is done so far; draws a bar where progress is True."""
-
-    def __init__(self, progress: bool | Progress, total: int) -> None:
-        self.progress, self.total, self.done = progress, total, 0
-        self.bar: Any = None
-
-    def __enter__(self) -> Callable[[int], None]:
-        if self.progress is True:
-            from rich.console import Console
-            from rich.progress import Progress as Bar
-
-            self.bar = Bar(console=Console(stderr=True), transient=True)
-            self.task = self.bar.add_task("counting", total=self.total)
-            self.bar.start()
-        return self.add
-
-    def add(self, amount: int) -> None:
-        """Note that so much more is done."""
-        self.done += amount
-        if self.bar is not None:
-            self.bar.update(self.task, completed=self.done)
-        elif callable(self.progress):
-            self.progress(self.done, self.total)
+    def __enter__(self) -> _Workers:
+        return self
 
     def __exit__(self, *error: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()
+        self.stop.set()
+        if self.pool is not None:
+            self.pool.shutdown(wait=True, cancel_futures=True)
+
+    def each(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
+        """What the work makes of each item, in their order."""
+        if self.pool is None:
+            return [work(item) for item in items]
+        futures = [self.pool.submit(work, item) for item in items]
+        for future in as_completed(futures):
+            future.result()
+        return [future.result() for future in futures]
+
+
+# Orders ----------------------------------------------------------------------------------------------------------
+
+
+def _by_class(relevance: Relevance, queries: Int64, size: Int64) -> Int64:
+    """Queries sorted by the size of their class, and by class."""
+    return queries[np.lexsort((relevance.query_class[queries], size[queries]))]
+
+
+def _by_band_and_class(distance: Distance, relevance: Relevance) -> Int64:
+    """All items by band; in each those that are alone in their class last, and the others as in `_by_class`."""
+    items = np.arange(len(relevance.query_class))
+    size = np.bincount(relevance.gallery_class)[relevance.query_class]
+    return np.lexsort((relevance.query_class, size, _alone(relevance), distance.columns.band_of(items)))
+
+
+def _alone(relevance: Relevance) -> NDArray[np.bool_]:
+    """Which items are the only one of their class, in leave one out."""
+    return np.bincount(relevance.gallery_class)[relevance.query_class] < 2
+
+
+def _parts(start: int, stop: int, step: int) -> list[range]:
+    """A range cut into ranges of equal length, but for the last."""
+    return [range(first, min(first + step, stop)) for first in range(start, stop, step)]

@@ -1,18 +1,14 @@
 """Embeddings and labels from files.
 
 In comes a path; out come two arrays, a table of numbers and one label for each of its rows, not yet checked any
-further: that is for `inputs`. NumPy files are read here, tables of text and Parquet in `_tabular`. A pickle is never
-loaded, and whatever is wrong with a file is said in one line that names it.
+further: that is for `inputs`. Embeddings that need not fit in memory come out as a `Source` instead. NumPy files are
+read here and in `_npy`, tables of text and Parquet in `_tabular`. A pickle is never loaded, and whatever is wrong with
+a file is said in one line that names it.
 """
 
 from __future__ import annotations
 
-import errno
 import os
-import struct
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,15 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import _tabular
+from deadheat import _npy, _tabular, sources
+from deadheat.sources import Source
 
 EMBEDDING_KEYS = ("embeddings", "embedding", "features", "x")
 LABEL_KEYS = ("labels", "label", "y")
 
 Array = NDArray[Any]
-
-# What the readers below NumPy raise on bytes that are not theirs, beside built-in errors.
-_DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError)
 
 
 class Samples(NamedTuple):
@@ -103,13 +97,83 @@ def read(
     if ending == ".npy":
         if given is None:
             raise ValueError(f"{path} holds embeddings only: give a file of labels too")
-        return Samples(_read_npy(path), given)
+        return Samples(_npy.read(path), given)
     if ending in _tabular.TABLES:
         table = _tabular.read(path, header, list_column=embeddings_key)
         found, place = _tabular.split(table, label_column, with_labels=given is None)
         return Samples(_tabular.numbers(table, found), _tabular.labels(table, place) if given is None else given)
     known = ", ".join([".npz", ".npy", *_tabular.TABLES])
     raise ValueError(f"{path} must be a file of embeddings that ends in one of {known}, but ends in {ending!r}")
+
+
+def embeddings_source(
+    path: str | os.PathLike[str],
+    name: str = "embeddings",
+    *,
+    embeddings_key: str | None = None,
+    label_column: str | int | None = None,
+    with_labels: bool = False,
+) -> Source:
+    """Open the embeddings in ``.npy`` or ``.parquet`` files, of which little is in memory at any time.
+
+    Parameters
+    ----------
+    path : path
+        A file, or a pattern such as ``emb-*.npy``, which stands for all files that it fits, in order of name.
+    name : str
+        What messages call the embeddings, beside the file.
+    embeddings_key, label_column
+        As for `read`.
+    with_labels : bool
+        Whether a column of a Parquet file must hold the labels: then it is not part of the embedding, whatever its
+        name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part in range(3):
+    ...         np.save(Path(folder, f"emb-{part}.npy"), np.full((2, 4), part, dtype=np.float16))
+    ...     source = embeddings_source(Path(folder, "emb-*.npy"))
+    ...     source.shape, source.dtype, source.read(1, 3)[:, 0]
+    ((6, 4), dtype('float32'), array([0., 1.], dtype=float32))
+    """
+    return sources.open_rows(path, name, list_column=embeddings_key, column=label_column, with_labels=with_labels)
+
+
+def labels_beside(
+    path: str | os.PathLike[str],
+    labels: str | os.PathLike[str] | None = None,
+    *,
+    labels_key: str | None = None,
+    label_column: str | int | None = None,
+    header: bool | None = None,
+) -> Array:
+    """Read the labels of what `embeddings_source` opens, and nothing else.
+
+    Parameters
+    ----------
+    path : path
+        The file of embeddings, or a pattern; of Parquet files, one column is read if `labels` is not given.
+    labels : path, optional
+        A file of labels, as for `read`, or a pattern that stands for several ``.npy`` files, in the order of their
+        names.
+    labels_key, label_column, header
+        As for `read`.
+    """
+    if labels is not None:
+        if Path(labels).suffix.lower() == ".npy":
+            return np.asarray(sources.open_labels(labels, "labels"))
+        return _read_labels(Path(labels), labels_key, label_column, header)
+    if Path(path).suffix.lower() != ".parquet":
+        raise ValueError(f"{path} holds embeddings only: give a file of labels too")
+    parts = [_tabular.parquet_labels(Path(part), label_column) for part in sources.fitting(path, "embeddings")]
+    return np.asarray(sources.open_labels(parts, "labels"))
+
+
+def is_out_of_core(path: str | os.PathLike[str]) -> bool:
+    """Whether `embeddings_source` is for a file, or a pattern, of this name."""
+    return Path(path).suffix.lower() in sources.ENDINGS
 
 
 def alike(labels: Array, others: Array) -> tuple[Array, Array]:
@@ -122,10 +186,10 @@ def alike(labels: Array, others: Array) -> tuple[Array, Array]:
 def _read_labels(path: Path, key: str | None, column: str | int | None, header: bool | None) -> Array:
     ending = path.suffix.lower()
     if ending == ".npy":
-        return _flat(_read_npy(path))
+        return _npy.flat(_npy.read(path))
     if ending == ".npz":
         with _archive(path) as archive:
-            return _flat(_member(archive, key or _find_labels(archive, path), path))
+            return _npy.flat(_member(archive, key or _find_labels(archive, path), path))
     if ending == ".txt":
         return _tabular.read_lines(path)
     if ending in _tabular.TABLES:
@@ -140,7 +204,7 @@ def _read_npz(path: Path, embeddings_key: str | None, labels_key: str | None, la
         key = embeddings_key or _find_embeddings(archive, path)
         embeddings = _member(archive, key, path)
         if labels is None:
-            labels = _flat(_member(archive, labels_key or _find_labels(archive, path), path))
+            labels = _npy.flat(_member(archive, labels_key or _find_labels(archive, path), path))
     return Samples(embeddings, labels)
 
 
@@ -151,7 +215,7 @@ def _find_embeddings(archive: Any, path: Path) -> str:
 
 def _find_labels(archive: Any, path: Path) -> str:
     """The key of the labels: a usual name, or the only array that is a row or a column."""
-    return _find(archive, path, "labels", LABEL_KEYS, lambda array: array.ndim in (1, 2) and _flat(array).ndim == 1)
+    return _find(archive, path, "labels", LABEL_KEYS, lambda array: array.ndim in (1, 2) and _npy.flat(array).ndim == 1)
 
 
 def _find(archive: Any, path: Path, what: str, usual: tuple[str, ...], fits: Any) -> str:
@@ -179,7 +243,7 @@ def _member(archive: Any, key: str, path: Path) -> Array:
     """One array of an archive; never a pickled one."""
     if key not in archive.files:
         raise ValueError(f"{path} has no array {key!r}, only {_listed(archive.files)}")
-    with _reading(path, f" array {key!r}"):
+    with _npy.reading(path, f" array {key!r}"):
         return np.asarray(archive[key])
 
 
@@ -187,46 +251,12 @@ def _member(archive: Any, key: str, path: Path) -> Array:
 def _archive(path: Path) -> Iterator[Any]:
     """An open ``.npz`` file."""
     with open(path, "rb") as file:
-        with _reading(path):
+        with _npy.reading(path):
             archive = np.load(file, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise ValueError(f"{path} is not a .npz file, whatever its name says")
         with archive:
             yield archive
-
-
-def _read_npy(path: Path) -> Array:
-    with open(path, "rb") as file, _reading(path):
-        array = np.load(file, allow_pickle=False)
-    if not isinstance(array, np.ndarray):
-        raise ValueError(f"{path} is not a .npy file, whatever its name says")
-    return array
-
-
-@contextmanager
-def _reading(path: Path, part: str = "") -> Iterator[None]:
-    """Say in one line what NumPy, zipfile and zlib say in many ways."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno != errno.EINVAL:  # a damaged archive sends zipfile to a place before the file's beginning
-            raise
-        raise ValueError(f"{path}{part} cannot be read; truncated or damaged?") from None
-    except (ArithmeticError, EOFError, LookupError, RuntimeError, TypeError, ValueError, *_DAMAGED) as error:
-        reason = " ".join(str(error).split())
-        if "allow_pickle" in reason and "Object arrays" in reason:
-            raise ValueError(
-                f"{path}{part} holds Python objects, which are pickled and never loaded: "
-                "save numbers or strings of a fixed width (array.astype(str))"
-            ) from None
-        if "pickled" in reason:
-            reason = "neither NumPy's format nor an archive (pickles are never loaded)"
-        raise ValueError(f"{path}{part} cannot be read; truncated or damaged? {reason}") from None
-
-
-def _flat(labels: Array) -> Array:
-    """A row or a column of labels as (n,); any other shape as it is."""
-    return labels.ravel() if labels.ndim == 2 and 1 in labels.shape else labels
 
 
 def _listed(keys: list[str]) -> str:

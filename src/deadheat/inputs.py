@@ -44,17 +44,52 @@ def embeddings(values: ArrayLike, name: str) -> NDArray[Any]:
     ValueError: query must be two-dimensional (n, dim), but has shape (3,)
     """
     array = _matrix(values, name)
-    kind, size = array.dtype.kind, array.dtype.itemsize
+    target = float_type(array.dtype, name)
+    require_exact(array, name)
+    return np.ascontiguousarray(array, dtype=target)
+
+
+def matrix(values: ArrayLike, name: str) -> NDArray[Any]:
+    """An array of two dimensions, which may be empty."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be a plain array, but is a masked one; to leave items out, use junk")
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError):
+        raise ValueError(f"{name} must be a matrix, but its rows differ in length or kind") from None
+    if array.ndim != 2:
+        raise ValueError(f"{name} must be two-dimensional (n, dim), but has shape {array.shape}")
+    return array
+
+
+def require_filled(shape: tuple[int, ...], name: str) -> None:
+    """Refuse a matrix without rows or without columns."""
+    if 0 in shape:
+        raise ValueError(f"{name} must have at least one row and one column, but has shape {shape}")
+
+
+def float_type(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
+    """Whichever of float32 and float64 holds every number of a type; 64-bit integers are for `require_exact`.
+
+    Examples
+    --------
+    >>> float_type(np.dtype(np.uint8), "query"), float_type(np.dtype(np.int32), "query")
+    (dtype('float32'), dtype('float64'))
+    """
+    kind, size = dtype.kind, dtype.itemsize
     if kind == "f" and size <= 8:
-        target: type[np.floating[Any]] = np.float32 if size <= 4 else np.float64
-    elif kind in "biu":
-        target = np.float32 if size <= 2 else np.float64
-        _require_exact_integers(array, name)
+        return np.dtype(np.float32 if size <= 4 else np.float64)
+    if kind in "biu":
+        return np.dtype(np.float32 if size <= 2 else np.float64)
+    raise TypeError(f"{name} must hold real numbers of at most 64 bits, but has dtype {dtype}")
+
+
+def require_exact(rows: NDArray[Any], name: str, start: int = 0) -> None:
+    """Refuse NaN, infinities, and integers that float64 cannot hold, in rows that are numbered from `start`."""
+    if rows.dtype.kind == "f":
+        _require_finite(rows, name, start=start)
     else:
-        raise TypeError(f"{name} must hold real numbers of at most 64 bits, but has dtype {array.dtype}")
-    checked = np.ascontiguousarray(array, dtype=target)
-    _require_finite(checked, name)
-    return checked
+        _require_exact_integers(rows, name)
 
 
 def bits(values: ArrayLike, name: str) -> NDArray[np.uint64]:
@@ -82,14 +117,15 @@ def bits(values: ArrayLike, name: str) -> NDArray[np.uint64]:
     return words.view("<u8").astype(np.uint64)
 
 
-def require_same_dim(query: ArrayLike, gallery: ArrayLike, codes: bool = False) -> None:
-    """Refuse two sets of embeddings whose rows differ in length or, for binary codes, in type."""
-    left, right = np.asarray(query), np.asarray(gallery)
-    if codes and (left.dtype == np.bool_) != (right.dtype == np.bool_):
+def require_same_dim(query: Any, gallery: Any, codes: bool = False) -> None:
+    """Refuse two sets of embeddings, arrays or sources, that differ in dim or, for binary codes, in type."""
+    left, right = (values if hasattr(values, "shape") else np.asarray(values) for values in (query, gallery))
+    kinds = [np.asarray(values).dtype for values in (query, gallery)] if codes else []
+    if codes and (kinds[0] == np.bool_) != (kinds[1] == np.bool_):
         raise TypeError(
-            f"query and gallery must both be bool or both be packed, but have dtypes {left.dtype} and {right.dtype}"
+            f"query and gallery must both be bool or both be packed, but have dtypes {kinds[0]} and {kinds[1]}"
         )
-    if left.shape[1:] != right.shape[1:]:
+    if left.shape[1] != right.shape[1]:
         raise ValueError(
             f"query and gallery must have the same dim, but have {left.shape[1]} and {right.shape[1]} columns"
         )
@@ -243,27 +279,19 @@ def thread_count(threads: int | None) -> int:
 
 def _matrix(values: ArrayLike, name: str) -> NDArray[Any]:
     """An array of two dimensions with at least one row and one column."""
-    if isinstance(values, np.ma.MaskedArray):
-        raise TypeError(f"{name} must be a plain array, but is a masked one; to leave items out, use junk")
-    try:
-        array = np.asarray(values)
-    except (ValueError, TypeError):
-        raise ValueError(f"{name} must be a matrix, but its rows differ in length or kind") from None
-    if array.ndim != 2:
-        raise ValueError(f"{name} must be two-dimensional (n, dim), but has shape {array.shape}")
-    if 0 in array.shape:
-        raise ValueError(f"{name} must have at least one row and one column, but has shape {array.shape}")
+    array = matrix(values, name)
+    require_filled(array.shape, name)
     return array
 
 
-def _require_finite(array: NDArray[Any], name: str, hint: str = "") -> None:
+def _require_finite(array: NDArray[Any], name: str, hint: str = "", start: int = 0) -> None:
     """Refuse NaN and infinities, and say where the first one is."""
     step = max(1, _ROWS_AT_ONCE // array.shape[1])
-    for start in range(0, len(array), step):
-        bad = ~np.isfinite(array[start : start + step])
+    for first in range(0, len(array), step):
+        bad = ~np.isfinite(array[first : first + step])
         if bad.any():
-            row, column = np.argwhere(bad)[0]
-            value = array[start + row, column]
+            row, column = np.argwhere(bad)[0] + (first, 0)
+            value = array[row, column]
             raise ValueError(f"{name} must be finite, but holds {value} in row {start + row}, column {column}{hint}")
 
 

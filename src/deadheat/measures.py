@@ -19,8 +19,11 @@ from __future__ import annotations
 import difflib
 import math
 import re
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -69,7 +72,9 @@ _FAMILY_OF |= dict.fromkeys(_EXPONENTIAL, "nDCG")
 
 _GAINS = {"log2": "linear", "exp-log2": "exponential"}  # as ir_measures calls them
 _LARGEST_CUTOFF = 2**53
+_NO_CUTOFF = 2**62  # beyond every rank
 _LARGEST_EXPONENT = 500  # of the gain 2^g - 1: its square must not overflow
+_WORTH_A_THREAD = 2**16  # as many groups take longer than to start a thread
 
 
 @dataclass(frozen=True)
@@ -147,6 +152,11 @@ def parse(name: str) -> Measure:
     """
     if not isinstance(name, str):
         raise TypeError(f"a measure must be given by its name, such as 'mAP' or 'P@10', but got {name!r}")
+    return _parse(str(name))
+
+
+@lru_cache(maxsize=256)
+def _parse(name: str) -> Measure:
     text, gain = _split_gain(name)
     base, cutoff_text = _split_cutoff(text)
     family = _FAMILY_OF.get(_key(base))
@@ -286,122 +296,86 @@ def per_query(profile: TieProfile, measure: Measure | str) -> Bounds:
     0.3333 0.6111 1.0000
     """
     measure = parse(measure) if isinstance(measure, str) else measure
-    lower, expected, upper = _VALUES[measure.family](profile, measure)
-    if profile.bounds_only:
-        expected = np.full(profile.n_query, np.nan)
-    # In exact arithmetic this changes nothing; it takes back what rounding may have put out of order.
-    upper = np.maximum(lower, upper)
-    expected = np.minimum(np.maximum(lower, expected), upper)
-    return Bounds(lower, expected, upper)
+    return all_bounds(profile, (measure,))[0]
 
 
-def _average_precision(profile: TieProfile, measure: Measure) -> Bounds:
-    from deadheat._measure_kernels import average_precision
-
-    bounds = Bounds(*(np.empty(profile.n_query) for _ in range(3)))
-    cutoff = _cutoffs(profile, measure)
-    average_precision(*_groups(profile), _plain(profile.n_relevant), cutoff, *bounds)
-    return bounds
-
-
-def _first_k(profile: TieProfile, measure: Measure) -> Bounds:
-    """P@k, Recall@k, F1@k and R-Precision: hits over something."""
-    lower, upper, group = _hits(profile, _cutoffs(profile, measure))
-    n, tied, m, slots = _straddling(profile, measure, group)
-    divisor = _divisor(profile, measure)
-    factor = 2.0 if measure.family == "F1" else 1.0
-    found = group >= 0
-    with np.errstate(invalid="ignore"):
-        expected = np.zeros(profile.n_query)
-        expected[found] = factor * (n * tied + m * slots) / (tied * divisor[found])
-        return Bounds(
-            _defined(profile, factor * lower / divisor),
-            _defined(profile, expected),
-            _defined(profile, factor * upper / divisor),
-        )
+def all_bounds(profile: TieProfile, measures: Sequence[Measure], threads: int = 1) -> list[Bounds]:
+    """`per_query` of several measures, in threads."""
+    out = _closed_forms(profile, measures, threads)
+    for measure, (lower, expected, upper) in zip(measures, out, strict=True):
+        if profile.bounds_only:
+            expected[:] = np.nan
+        elif measure.family in _EXTREMES:
+            query = np.flatnonzero(lower < upper)
+            if not len(query):
+                continue  # and nothing is compiled
+            groups = _end_groups(profile, measure, query)
+            mean = _extremes(*groups, kind=_EXTREMES[measure.family], threads=threads)
+            if measure.family == "mINP":
+                mean *= profile.n_relevant[query]
+            expected[query] = np.minimum(np.maximum(lower[query], mean), upper[query])
+    return [Bounds(*values) for values in out]
 
 
-def _hit(profile: TieProfile, measure: Measure) -> Bounds:
-    """Hit@k: only the first group matters."""
-    k, tied, m, query = _end_groups(profile, first=True)
-    slots = np.clip(_cutoffs(profile, measure)[query] - k, 0, tied)
-    value = np.minimum(slots, 1).astype(np.float64)
-    open_ = (slots > 0) & (slots <= tied - m)
-    value[open_] = _extremes(k, tied, m, slots, open_, kind=0)
-    return Bounds(
-        _spread(profile, query, slots > tied - m),
-        _spread(profile, query, value),
-        _spread(profile, query, slots > 0),
-    )
+def _closed_forms(profile: TieProfile, measures: Sequence[Measure], threads: int = 1) -> Float64:
+    """Lower, expected and upper values, (n_measure, 3, n_query); each thread has its own queries.
+
+    The expected values of `_EXTREMES` are still NaN where lower and upper differ.
+    """
+    out = np.empty((len(measures), 3, profile.n_query))
+    groups = _groups(profile)
+    work = [_kernel(profile, measure, groups, values) for measure, values in zip(measures, out, strict=True)]
+
+    def fill(first: int, last: int) -> None:
+        for kernel, *arguments in work:
+            kernel(first, last, *arguments)
+
+    _in_threads(fill, _ranges(profile, threads))
+    return out
 
 
-def _reciprocal_rank(profile: TieProfile, measure: Measure) -> Bounds:
-    """MRR and MRR@k: only the first group matters."""
-    k, tied, m, query = _end_groups(profile, first=True)
-    slots = np.clip(_cutoffs(profile, measure)[query] - k, 0, tied)
-    best = np.where(slots > 0, 1 / (k + 1), 0.0)
-    mean = best.copy()
-    mixed = (tied > m) & (slots > 0)
-    mean[mixed] = _extremes(k, tied, m, slots, mixed, kind=1)
-    return Bounds(
-        _spread(profile, query, np.where(slots > tied - m, 1 / (k + tied - m + 1), 0.0)),
-        _spread(profile, query, mean),
-        _spread(profile, query, best),
-    )
+def _kernel(profile: TieProfile, measure: Measure, groups: tuple[Int64, ...], out: Float64) -> tuple[Any, ...]:
+    """The loop that fills in a measure, and what it takes after the range of queries."""
+    from deadheat import _measure_kernels as kernels
+
+    family, cutoff = measure.family, _fixed_cutoff(measure)
+    if family in _HITS:
+        factor, size, share = _HITS[family]
+        return kernels.hits, groups, cutoff, factor, size * cutoff, share, out
+    if family == "nDCG":
+        graded = (_counts_by_grade(profile), _gains(profile, measure))
+        return kernels.discounted_gains, groups, cutoff, *graded, _discounts(profile, measure), out
+    if family in ("Hit", "MRR"):
+        return kernels.first_hits, groups, cutoff, family == "MRR", out
+    if family == "AUC":
+        return kernels.areas, groups, out
+    if family == "mINP":
+        return kernels.inverse_penalties, groups, out
+    return kernels.average_precisions, groups, cutoff, out
 
 
-def _inverse_penalty(profile: TieProfile, measure: Measure) -> Bounds:
-    """mINP: only the last group matters, and that nothing relevant is missing."""
-    retrieved, _, _ = _count_pairs(profile)
-    k, tied, m, query = _end_groups(profile, first=False)
-    complete = retrieved[query] == profile.n_relevant[query]
-    r = np.where(complete, profile.n_relevant[query], 0)
-    mean = r / (k + m)
-    mixed = (tied > m) & complete
-    mean[mixed] = r[mixed] * _extremes(k, tied, m, tied, mixed, kind=-1)
-    return Bounds(
-        _spread(profile, query, r / (k + tied)),
-        _spread(profile, query, mean),
-        _spread(profile, query, r / (k + m)),
-    )
+def _ranges(profile: TieProfile, threads: int) -> list[tuple[int, int]]:
+    """The queries, divided in ranges with about as many groups each; fewer than threads where that is not worth it."""
+    parts = max(1, min(threads, profile.n_group // _WORTH_A_THREAD))
+    inner = np.searchsorted(profile.offsets, profile.n_group * np.arange(1, parts) // parts).tolist()
+    return list(pairwise((0, *inner, profile.n_query)))
 
 
-def _auc(profile: TieProfile, measure: Measure) -> Bounds:
-    retrieved, inverted, undecided = _count_pairs(profile)
-    most = retrieved * (profile.n_ranked - retrieved) - inverted
-    least = most - undecided
-    with np.errstate(invalid="ignore"):
-        pairs = _pairs(profile, retrieved)
-        return Bounds(least / pairs, (least + most) / (2 * pairs), most / pairs)
+def _in_threads(work: Callable[[int, int], None], ranges: Iterable[tuple[int, int]]) -> None:
+    """Do the work for each range, all at once; the first in this thread."""
+    first, *others = ranges
+    with ThreadPoolExecutor(max(1, len(others))) as pool:  # starts no thread that it has no work for
+        running = [pool.submit(work, *some) for some in others]
+        work(*first)
+        for some in running:
+            some.result()
 
 
-def _discounted_gain(profile: TieProfile, measure: Measure) -> Bounds:
-    from deadheat._measure_kernels import normalised_gain
+# What P@k, Recall@k, R-Precision and F1@k are, as factors: a hits / (b k + c R).
+_HITS = {"P": (1.0, 1.0, 0.0), "Recall": (1.0, 0.0, 1.0), "R-Precision": (1.0, 0.0, 1.0), "F1": (2.0, 1.0, 1.0)}
 
-    bounds = Bounds(*(np.empty(profile.n_query) for _ in range(3)))
-    cutoff = _cutoffs(profile, measure)
-    by_grade, relevant_by_grade, gains = _grades(profile, measure)
-    offsets, closer, _, tied, tied_relevant = _groups(profile)
-    table = _discounts(profile, cutoff)
-    normalised_gain(
-        offsets, closer, tied, tied_relevant, by_grade, gains, relevant_by_grade, cutoff, *table, *bounds
-    )  # fmt: skip
-    return bounds
-
-
-_VALUES = {
-    "mAP": _average_precision,
-    "MAP@R": _average_precision,
-    "R-Precision": _first_k,
-    "P": _first_k,
-    "Recall": _first_k,
-    "Hit": _hit,
-    "MRR": _reciprocal_rank,
-    "nDCG": _discounted_gain,
-    "F1": _first_k,
-    "AUC": _auc,
-    "mINP": _inverse_penalty,
-}
+# Measures that depend on one end of the ranking, and what `_extremes` takes the mean of.
+_EXTREMES = {"Hit": 0, "MRR": 1, "mINP": -1}
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -469,51 +443,53 @@ def _average_precision_std(profile: TieProfile, measure: Measure) -> Float64:
 
 
 def _first_k_std(profile: TieProfile, measure: Measure) -> Float64:
-    _, _, group = _hits(profile, _cutoffs(profile, measure))
-    _, tied, m, slots = _straddling(profile, measure, group)
+    from deadheat._measure_kernels import straddling_groups
+
+    cutoff, group = _cutoffs(profile, measure), np.empty(profile.n_query, dtype=np.int64)
+    straddling_groups(_plain(profile.offsets), _plain(profile.closer), cutoff, group)
+    found = group >= 0
+    group = group[found]
+    tied, m = profile.tied[group], profile.tied_relevant[group]
+    slots = np.minimum(cutoff[found] - profile.closer[group], tied)
     others = np.maximum(tied - 1, 1)
     variance = np.zeros(profile.n_query)
-    variance[group >= 0] = slots * (m / tied) * ((tied - m) / tied) * ((tied - slots) / others)
-    factor = 2.0 if measure.family == "F1" else 1.0
+    variance[found] = slots * (m / tied) * ((tied - m) / tied) * ((tied - slots) / others)
+    factor, size, share = _HITS[measure.family]
+    divisor = size * _fixed_cutoff(measure) + share * profile.n_relevant
     with np.errstate(invalid="ignore"):
-        return _defined(profile, factor * np.sqrt(variance) / _divisor(profile, measure))
+        return _defined(profile, factor * np.sqrt(variance) / divisor)
 
 
-def _hit_std(profile: TieProfile, measure: Measure) -> Float64:
-    k, tied, m, query = _end_groups(profile, first=True)
-    slots = np.clip(_cutoffs(profile, measure)[query] - k, 0, tied)
-    return _extreme_std(profile, (k, tied, m, slots), query, (slots > 0) & (slots <= tied - m), kind=0)
-
-
-def _reciprocal_rank_std(profile: TieProfile, measure: Measure) -> Float64:
-    k, tied, m, query = _end_groups(profile, first=True)
-    slots = np.clip(_cutoffs(profile, measure)[query] - k, 0, tied)
-    return _extreme_std(profile, (k, tied, m, slots), query, (tied > m) & (slots > 0), kind=1)
-
-
-def _inverse_penalty_std(profile: TieProfile, measure: Measure) -> Float64:
-    retrieved, _, _ = _count_pairs(profile)
-    k, tied, m, query = _end_groups(profile, first=False)
-    complete = retrieved[query] == profile.n_relevant[query]
-    deviation = _extreme_std(profile, (k, tied, m, tied), query, (tied > m) & complete, kind=-1)
-    return profile.n_relevant * deviation
+def _extreme_std(profile: TieProfile, measure: Measure) -> Float64:
+    """Hit@k, MRR and mINP."""
+    lower, _, upper = _closed_forms(profile, [measure])[0]
+    query = np.flatnonzero(lower < upper)
+    deviation = np.zeros(profile.n_query)
+    groups = _end_groups(profile, measure, query)
+    deviation[query] = _extremes(*groups, kind=_EXTREMES[measure.family], deviation=True)
+    return _defined(profile, profile.n_relevant * deviation if measure.family == "mINP" else deviation)
 
 
 def _auc_std(profile: TieProfile, measure: Measure) -> Float64:
     mixed = np.flatnonzero(profile.tied > profile.tied_relevant)
     tied, m = profile.tied[mixed], profile.tied_relevant[mixed]
     variance = _sum_by_query(profile, mixed, m.astype(np.float64) * (tied - m) * (tied + 1) / 12)
-    retrieved, _, _ = _count_pairs(profile)
+    query = np.flatnonzero(np.diff(profile.offsets))
+    last = profile.offsets[query + 1] - 1
+    irrelevant = profile.n_ranked.copy()
+    irrelevant[query] -= profile.closer_relevant[last] + profile.tied_relevant[last]
+    pairs = profile.n_relevant.astype(np.float64) * irrelevant
     with np.errstate(invalid="ignore"):
-        return np.sqrt(variance) / _pairs(profile, retrieved)
+        return np.sqrt(variance) / np.where(pairs > 0, pairs, np.nan)
 
 
 def _discounted_gain_std(profile: TieProfile, measure: Measure) -> Float64:
     from deadheat._measure_kernels import discount_spreads, ideal_gains
 
     cutoff = _cutoffs(profile, measure)
-    table = _discounts(profile, cutoff)
-    by_grade, relevant_by_grade, gains = _grades(profile, measure)
+    table = _discounts(profile, measure)
+    by_grade, relevant_by_grade = _counts_by_grade(profile)
+    gains = _gains(profile, measure)
     ideal = np.empty(profile.n_query)
     ideal_gains(relevant_by_grade, gains, cutoff, *table, ideal)
 
@@ -533,12 +509,12 @@ _DEVIATIONS = {
     "R-Precision": _first_k_std,
     "P": _first_k_std,
     "Recall": _first_k_std,
-    "Hit": _hit_std,
-    "MRR": _reciprocal_rank_std,
+    "Hit": _extreme_std,
+    "MRR": _extreme_std,
     "nDCG": _discounted_gain_std,
     "F1": _first_k_std,
     "AUC": _auc_std,
-    "mINP": _inverse_penalty_std,
+    "mINP": _extreme_std,
 }
 
 
@@ -551,113 +527,68 @@ def _plain(array: Int64) -> Int64:
     return array if array.flags.writeable else array.copy()
 
 
-def _groups(profile: TieProfile) -> tuple[Int64, Int64, Int64, Int64, Int64]:
-    arrays = (profile.offsets, profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant)
-    return tuple(map(_plain, arrays))  # type: ignore[return-value]
+def _groups(profile: TieProfile) -> tuple[Int64, ...]:
+    """The arrays of a profile, in the order that the kernels know."""
+    ranking = (profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant)
+    return tuple(map(_plain, (profile.offsets, *ranking, profile.n_ranked, profile.n_relevant)))
+
+
+def _fixed_cutoff(measure: Measure) -> int:
+    """The cutoff as the kernels know it: 0 stands for the number of relevant items."""
+    if measure.family in ("MAP@R", "R-Precision"):
+        return 0
+    return _NO_CUTOFF if measure.cutoff is None else measure.cutoff
 
 
 def _cutoffs(profile: TieProfile, measure: Measure) -> Int64:
     """The last rank that counts, (n_query,)."""
-    if measure.family in ("MAP@R", "R-Precision"):
+    cutoff = _fixed_cutoff(measure)
+    if cutoff == 0:
         return _plain(profile.n_relevant)
-    cutoff = np.maximum(profile.n_ranked, profile.n_relevant)
-    return cutoff if measure.cutoff is None else np.minimum(cutoff, measure.cutoff)
+    return np.minimum(np.maximum(profile.n_ranked, profile.n_relevant), cutoff)
 
 
-def _divisor(profile: TieProfile, measure: Measure) -> Float64:
-    """What the hits are divided by, (n_query,)."""
-    relevant = profile.n_relevant.astype(np.float64)
-    if measure.family in ("Recall", "R-Precision") or measure.cutoff is None:
-        return relevant
-    return measure.cutoff + (relevant if measure.family == "F1" else 0.0 * relevant)
-
-
-def _hits(profile: TieProfile, cutoff: Int64) -> tuple[Int64, Int64, Int64]:
-    """Fewest and most relevant items among the first `cutoff`, and the last group that begins there, or -1."""
-    from deadheat._measure_kernels import first_ranks
-
-    lower, upper, group = (np.empty(profile.n_query, dtype=np.int64) for _ in range(3))
-    first_ranks(*_groups(profile), cutoff, lower, upper, group)
-    return lower, upper, group
-
-
-def _straddling(profile: TieProfile, measure: Measure, group: Int64) -> tuple[Int64, Int64, Int64, Int64]:
-    """The counts of the group at the cutoff, where there is one, and how many of its slots are within."""
-    found = group >= 0
-    chosen = group[found]
-    k, tied = profile.closer[chosen], profile.tied[chosen]
-    slots = np.minimum(_cutoffs(profile, measure)[found] - k, tied)
-    return profile.closer_relevant[chosen], tied, profile.tied_relevant[chosen], slots
+def _query_of(profile: TieProfile, group: Int64) -> Int64:
+    """The queries that some groups belong to."""
+    return np.searchsorted(profile.offsets, group, side="right") - 1
 
 
 def _groups_within(profile: TieProfile, measure: Measure, chosen: NDArray[np.bool_]) -> tuple[Int64, Int64]:
     """The groups chosen that begin before the cutoff, and how many of their slots are within it."""
     group = np.flatnonzero(chosen)
-    slots = _cutoffs(profile, measure)[profile.query_of_group[group]] - profile.closer[group]
+    slots = _cutoffs(profile, measure)[_query_of(profile, group)] - profile.closer[group]
     within = slots > 0
     return group[within], np.minimum(slots[within], profile.tied[group[within]])
 
 
-def _end_groups(profile: TieProfile, first: bool) -> tuple[Int64, Int64, Int64, Int64]:
-    """`closer`, `tied` and `tied_relevant` of the first or last group of each query that has one, and these queries."""
-    query = np.flatnonzero(np.diff(profile.offsets))
-    group = profile.offsets[query] if first else profile.offsets[query + 1] - 1
-    return profile.closer[group], profile.tied[group], profile.tied_relevant[group], query
+def _end_groups(profile: TieProfile, measure: Measure, query: Int64) -> tuple[Int64, Int64, Int64, Int64]:
+    """`closer`, `tied`, `tied_relevant` and the slots that count of the first (mINP: last) group of some queries."""
+    group = profile.offsets[query + 1] - 1 if measure.family == "mINP" else profile.offsets[query]
+    k, tied = profile.closer[group], profile.tied[group]
+    return k, tied, profile.tied_relevant[group], np.clip(_cutoffs(profile, measure)[query] - k, 0, tied)
 
 
 def _extremes(
-    k: Int64, tied: Int64, m: Int64, slots: Int64, chosen: NDArray[np.bool_], *, kind: int, deviation: bool = False
+    k: Int64, tied: Int64, m: Int64, slots: Int64, *, kind: int, deviation: bool = False, threads: int = 1
 ) -> Float64:
-    """Expectation (or deviation) of a function of the first or last relevant slot, for the groups chosen."""
+    """Expectation (or deviation) of a function of the first or last relevant slot, for some groups."""
     from deadheat._measure_kernels import extremes
 
-    arrays = [array[chosen] for array in (k, tied, m, slots)]
-    order = np.lexsort(arrays[::-1])  # equal groups side by side are computed once
-    k, tied, m, slots = (array[order] for array in arrays)
+    order = np.lexsort((slots, m, tied, k))  # equal groups side by side are computed once
+    k, tied, m, slots = (array[order] for array in (k, tied, m, slots))
     mean, variance, out = np.zeros((3, len(order)))
-    extremes(k, tied, m, slots, kind, deviation, np.zeros(len(order)), False, mean)
+    shift = np.zeros(len(order))
+    parts = max(1, min(threads, len(order) // 16))
+    cuts = (len(order) * np.arange(parts + 1) // parts).tolist()
+    _in_threads(lambda i, j: extremes(i, j, k, tied, m, slots, kind, deviation, shift, False, mean), pairwise(cuts))
     if deviation:
-        extremes(k, tied, m, slots, kind, True, mean, True, variance)
+        extremes(0, len(order), k, tied, m, slots, kind, True, mean, True, variance)
     out[order] = np.sqrt(variance) if deviation else mean
     return out
 
 
-def _extreme_std(
-    profile: TieProfile,
-    groups: tuple[Int64, Int64, Int64, Int64],
-    query: Int64,
-    chosen: NDArray[np.bool_],
-    kind: int,
-) -> Float64:
-    deviation = np.zeros(len(query))
-    deviation[chosen] = _extremes(*groups, chosen, kind=kind, deviation=True)
-    return _spread(profile, query, deviation)
-
-
-def _spread(profile: TieProfile, query: Int64, values: NDArray[Any]) -> Float64:
-    """Put the values of some queries where they belong: the others get 0, and NaN where nothing is relevant."""
-    out = np.zeros(profile.n_query)
-    out[query] = values
-    return _defined(profile, out)
-
-
 def _defined(profile: TieProfile, values: NDArray[Any]) -> Float64:
     return np.where(profile.n_relevant > 0, values, np.nan)
-
-
-def _count_pairs(profile: TieProfile) -> tuple[Int64, Int64, Int64]:
-    """Ranked relevant items, and their pairs with an irrelevant one in front, and at the same distance, (n_query,)."""
-    from deadheat._measure_kernels import count_pairs
-
-    counts = tuple(np.empty(profile.n_query, dtype=np.int64) for _ in range(3))
-    count_pairs(*_groups(profile), *counts)
-    return counts  # type: ignore[return-value]
-
-
-def _pairs(profile: TieProfile, retrieved: Int64) -> Float64:
-    """Pairs of a relevant and a ranked irrelevant item, (n_query,); NaN for none, so that what is over them is too."""
-    pairs = profile.n_relevant.astype(np.float64) * (profile.n_ranked - retrieved)
-    return np.where(pairs > 0, pairs, np.nan)
 
 
 def _sum_by_query(profile: TieProfile, group: Int64, values: Float64) -> Float64:
@@ -666,24 +597,25 @@ def _sum_by_query(profile: TieProfile, group: Int64, values: Float64) -> Float64
     One after the other, in the order of the groups: np.add.reduceat has no order that is the same everywhere.
     """
     order = np.argsort(group)
-    return np.bincount(profile.query_of_group[group[order]], values[order], profile.n_query).astype(np.float64)
+    return np.bincount(_query_of(profile, group[order]), values[order], profile.n_query).astype(np.float64)
 
 
-def _grades(profile: TieProfile, measure: Measure) -> tuple[Int64, Int64, Float64]:
-    """Counts by grade, (n_group, n_grade) and (n_query, n_grade), and the gain of each grade."""
-    by_grade, relevant_by_grade = profile.tied_by_grade, profile.relevant_by_grade
-    if by_grade is None or relevant_by_grade is None:
-        by_grade, relevant_by_grade = profile.tied_relevant[:, None], profile.n_relevant[:, None]
+def _counts_by_grade(profile: TieProfile) -> tuple[Int64, Int64]:
+    """The relevant items by grade, (n_group, n_grade) and (n_query, n_grade)."""
+    if profile.tied_by_grade is None or profile.relevant_by_grade is None:
+        return _plain(profile.tied_relevant[:, None]), _plain(profile.n_relevant[:, None])
+    return _plain(profile.tied_by_grade), _plain(profile.relevant_by_grade)
+
+
+def _gains(profile: TieProfile, measure: Measure) -> Float64:
+    """The gain of each grade."""
     if len(profile.grades) == 1:
-        return _plain(by_grade), _plain(relevant_by_grade), np.ones(1)  # its gain cancels out
-    gains = profile.grades.astype(np.float64)
-    if measure.gain == "exponential":
-        if profile.grades[-1] > _LARGEST_EXPONENT:
-            raise ValueError(
-                f"an exponential gain takes grades up to {_LARGEST_EXPONENT}, but one is {profile.grades[-1]}"
-            )
-        gains = np.array([math.ldexp(1.0, int(grade)) - 1 for grade in profile.grades], dtype=np.float64)
-    return _plain(by_grade), _plain(relevant_by_grade), gains
+        return np.ones(1)  # its gain cancels out
+    if measure.gain == "linear":
+        return profile.grades.astype(np.float64)
+    if profile.grades[-1] > _LARGEST_EXPONENT:
+        raise ValueError(f"an exponential gain takes grades up to {_LARGEST_EXPONENT}, but one is {profile.grades[-1]}")
+    return np.array([math.ldexp(1.0, int(grade)) - 1 for grade in profile.grades], dtype=np.float64)
 
 
 def _gain_spread(by_grade: Int64, gains: Float64, tied: Int64) -> Float64:
@@ -701,11 +633,12 @@ def _gain_spread(by_grade: Int64, gains: Float64, tied: Int64) -> Float64:
     return spread
 
 
-def _discounts(profile: TieProfile, cutoff: Int64) -> tuple[Float64, Float64, Float64]:
+def _discounts(profile: TieProfile, measure: Measure) -> tuple[Float64, Float64, Float64]:
     """1/log2(rank + 1) for every rank that can count, and its running sums."""
-    furthest = int(cutoff.max(initial=1023))
+    furthest = int(_cutoffs(profile, measure).max(initial=1023))
     if furthest > 1023:
-        reach = (profile.closer + profile.tied).max(initial=1023)
+        last = profile.offsets[np.flatnonzero(np.diff(profile.offsets)) + 1] - 1
+        reach = (profile.closer[last] + profile.tied[last]).max(initial=1023)
         furthest = int(min(furthest, max(reach, profile.n_relevant.max(initial=0))))
     return _discount_table(furthest.bit_length())
 

@@ -155,14 +155,12 @@ class TieProfile:
     @cached_property
     def ties(self) -> Ties:
         """How many tie groups are mixed, that is, hold relevant and irrelevant items and so decide something."""
-        mixed = self.tied > self.tied_relevant
-        if self.tied_by_grade is not None:
-            mixed |= (self.tied_by_grade > 0).sum(axis=1) > 1
-        return Ties(
-            mixed_groups=int(mixed.sum()),
-            queries=len(np.unique(self.query_of_group[mixed])),
-            largest=int(self.tied[mixed].max(initial=0)),
-        )
+        if self.tied.sum() == self.n_group:
+            return Ties(0, 0, 0)  # each group is one item
+        from deadheat._profile_kernels import count_mixed
+
+        by_grade = self.tied_relevant[:, None] if self.tied_by_grade is None else self.tied_by_grade
+        return Ties(*map(int, count_mixed(self.offsets, self.tied, by_grade)))
 
     def __getitem__(self, queries: Any) -> TieProfile:
         """The profile of some of the queries: an integer, a slice, a boolean mask or an integer array."""

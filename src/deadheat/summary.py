@@ -107,6 +107,7 @@ def evaluate(
         classes=_classes(query_labels, "query_labels", taken.n_query) if average == "class" else None,
         distance=distance,
         tie_rule=rule.describe(distance),
+        threads=inputs.thread_count(threads),
     )
 
 
@@ -117,6 +118,7 @@ def measure(
     singletons: Singletons = "skip",
     average: Average = "query",
     labels: ArrayLike | None = None,
+    threads: int | None = None,
 ) -> Report:
     """Average measures of a profile over its queries.
 
@@ -135,6 +137,8 @@ def measure(
         query that counts does not count.
     labels : (n_query,), optional
         The labels of the queries; needed for ``average="class"``.
+    threads : int, optional
+        Worker threads, for this call alone; by default as many as there are processors. A small profile takes fewer.
 
     Returns
     -------
@@ -166,10 +170,11 @@ def measure(
         average=average,
         classes=_classes(labels, "labels", profile.n_query) if average == "class" else None,
         tie_rule="tolerance" if profile.bounds_only else None,
+        threads=inputs.thread_count(threads),
     )
 
 
-def _report(profile: TieProfile, names: tuple[str, ...], **settings: Any) -> Report:
+def _report(profile: TieProfile, names: tuple[str, ...], *, threads: int, **settings: Any) -> Report:
     """The report on a profile, with what was asked for computed at once."""
     if not profile.n_relevant.any():
         raise ValueError(
@@ -177,8 +182,7 @@ def _report(profile: TieProfile, names: tuple[str, ...], **settings: Any) -> Rep
             "each without a ranked item of its own label"
         )
     report = Report(profile, names, **settings)
-    for name in names:
-        report[name]
+    report._compute(names, threads)
     return report
 
 
@@ -214,7 +218,7 @@ class Result:
     n_query: int
     n_undefined: int
     _profile: TieProfile = field(repr=False)
-    _groups: list[Int64] = field(repr=False)
+    _classes: Int64 | None = field(repr=False)
 
     @cached_property
     def lower(self) -> float:
@@ -222,11 +226,18 @@ class Result:
 
     @cached_property
     def expected(self) -> float:
-        return self._mean(self.per_query.expected)
+        if self._profile.bounds_only:
+            return math.nan
+        return self._mean(self.per_query.expected) if self._open else self.lower
 
     @cached_property
     def upper(self) -> float:
-        return self._mean(self.per_query.upper)
+        return self._mean(self.per_query.upper) if self._open else self.lower
+
+    @cached_property
+    def _open(self) -> bool:
+        """Whether a tie decides anything; where none does, the three values of every query are one."""
+        return bool((self.per_query.lower < self.per_query.upper).any())
 
     @cached_property
     def std_per_query(self) -> Float64:
@@ -237,18 +248,33 @@ class Result:
     @cached_property
     def std(self) -> float:
         """Square root of the sum of the queries' variances, each with the square of its weight in the mean."""
-        if not self._groups:
-            return math.nan
+        from deadheat import _sums
+
         variance = np.square(self.std_per_query)
-        shares = [math.fsum(variance[group].tolist()) / len(group) ** 2 for group in self._groups]
-        return math.sqrt(math.fsum(shares)) / len(self._groups)
+        if self._classes is None:
+            sums = [_sums.total(variance)]
+        else:
+            sums = [(math.fsum(variance[group].tolist()), len(group)) for group in self._groups]
+        shares = [total / count**2 for total, count in sums if count]
+        return math.sqrt(math.fsum(shares)) / len(shares) if shares else math.nan
 
     def _mean(self, values: Float64) -> float:
-        """The mean over groups of the mean over a group's queries; with one group, the mean over queries."""
-        if not self._groups:
-            return math.nan
+        """The mean over queries, or over classes of the mean over the queries of a class."""
+        from deadheat import _sums
+
+        if self._classes is None:
+            total, count = _sums.total(values)
+            return total / count if count else math.nan
         means = [math.fsum(values[group].tolist()) / len(group) for group in self._groups]
-        return math.fsum(means) / len(means)
+        return math.fsum(means) / len(means) if means else math.nan
+
+    @cached_property
+    def _groups(self) -> list[Int64]:
+        """The queries that count, apart by class."""
+        assert self._classes is not None
+        queries = np.flatnonzero(~np.isnan(self.per_query.lower))
+        queries = queries[np.argsort(self._classes[queries], kind="stable")]
+        return np.split(queries, np.flatnonzero(np.diff(self._classes[queries])) + 1) if len(queries) else []
 
     def __repr__(self) -> str:
         return f"Result({self.name!r}, lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
@@ -300,34 +326,28 @@ class Report:
         """The result for a measure; raises ValueError for an unknown name."""
         parsed = rank_measures.parse(name)
         if parsed.name not in self._results:
-            self._results[parsed.name] = self._result(parsed)
+            self._compute([parsed.name], threads=1)
         return self._results[parsed.name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.measures)
 
-    def _result(self, parsed: rank_measures.Measure) -> Result:
-        bounds = rank_measures.per_query(self.profile, parsed)
-        values = rank_measures.Bounds(*(self._fill(array, parsed.kind) for array in bounds))
-        if self.profile.bounds_only:
-            values = values._replace(expected=bounds.expected)
-        counts = ~np.isnan(values.lower)
-        n_undefined = int((~counts & (self.profile.n_relevant > 0)).sum())
-        return Result(parsed.name, values, int(counts.sum()), n_undefined, self.profile, self._groups(counts))
+    def _compute(self, names: Iterable[str], threads: int) -> None:
+        """Add the results for some measures."""
+        parsed = [rank_measures.parse(name) for name in names]
+        found = self.profile.n_relevant > 0
+        for measure, values in zip(parsed, rank_measures.all_bounds(self.profile, parsed, threads), strict=True):
+            self._fill(values, measure.kind, ~found)
+            defined = ~np.isnan(values.lower)
+            counts = int(np.count_nonzero(defined)), int(np.count_nonzero(found & ~defined))
+            self._results[measure.name] = Result(measure.name, values, *counts, self.profile, self.classes)
 
-    def _fill(self, values: Float64, kind: str) -> Float64:
-        """Give singletons the value that the report counts them as."""
-        singleton = self.profile.n_relevant == 0
-        filler = {"skip": np.nan, "zero": 0.0, "one": 1.0, "balanced": 0.0 if kind == "precision" else 1.0}
-        return np.where(singleton, filler[self.singletons], values)
-
-    def _groups(self, counts: NDArray[np.bool_]) -> list[Int64]:
-        """The queries that count, together, or apart by class."""
-        queries = np.flatnonzero(counts)
-        if not len(queries) or self.classes is None:
-            return [queries] if len(queries) else []
-        queries = queries[np.argsort(self.classes[queries], kind="stable")]
-        return np.split(queries, np.flatnonzero(np.diff(self.classes[queries])) + 1)
+    def _fill(self, values: rank_measures.Bounds, kind: str, singleton: NDArray[np.bool_]) -> None:
+        """Give singletons the value that the report counts them as; they come as NaN."""
+        if self.singletons != "skip":
+            filler = {"zero": 0.0, "one": 1.0, "balanced": 0.0 if kind == "precision" else 1.0}[self.singletons]
+            for array in (values.lower, values.upper) if self.profile.bounds_only else values:
+                array[singleton] = filler
 
     @property
     def n_query(self) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
 from itertools import pairwise
@@ -29,15 +29,22 @@ from deadheat.exact import Float64, Surd
 
 Int64 = NDArray[np.int64]
 Above = Callable[[int, int, Surd], bool]
+Member = Callable[[int, int], int]  # the column of a member of a group, given its row and number
 
 
 @dataclass
 class Relevant:
     """The relevant columns of a block of queries, as matrices of shape (n_row, width).
 
-    Entries with a `count` of 0 are padding; their score is NaN. After grouping, each row ascends in closeness,
-    `group` numbers its groups from the farthest (−1 for padding), `first` is the first entry of each group and
-    `total` the number of relevant items in it.
+    Parameters
+    ----------
+    rows : (n_row,) int64
+        The queries.
+    columns, count, others : int64
+        The columns, and how many items in each are relevant and how many are not. Entries with a `count` of 0 are
+        padding.
+    score, bound : float64
+        Scores of the last pass, NaN in padding, and how much they may be off.
     """
 
     rows: Int64
@@ -46,54 +53,100 @@ class Relevant:
     others: Int64
     score: Float64
     bound: Float64
-    group: Int64 = field(init=False)
-    first: Int64 = field(init=False)
-    n_group: Int64 = field(init=False)
-    total: Int64 = field(init=False)
 
     def sort(self) -> NDArray[np.bool_]:
         """Sort the entries of every row by score; returns where a score is surely above all before it."""
-        from deadheat import _kernels
+        from deadheat import _counting_kernels as kernels
 
-        order = np.argsort(self.score, axis=1, kind="stable")
-        starts = _kernels.sort_rows(order, self.columns, self.count, self.others, self.score, self.bound)
+        order = np.argsort(self.score, axis=1)
+        starts = kernels.sort_rows(order, self.columns, self.count, self.others, self.score, self.bound)
         return np.asarray(starts)
 
-    def number_groups(self, starts: NDArray[np.bool_]) -> None:
-        """Number the groups, given where each of them starts, and note the first entry of each and its items."""
-        from deadheat import _kernels
+    def apart(self) -> Groups | None:
+        """Groups of one item each, if scores alone show that all are, and no entry has others beside it."""
+        from deadheat import _counting_kernels as kernels
 
-        self.n_group = starts.sum(axis=1)
-        shape = (len(starts), max(1, int(self.n_group.max(initial=0))))
-        self.group = np.full(starts.shape, -1)
-        self.first = np.full(shape, -1)
-        self.total = np.zeros(shape, dtype=np.int64)
-        _kernels.number_groups(starts, self.count, self.group, self.first, self.total)
+        if (self.count > 1).any() or self.others.any():
+            return None
+        n_group, reach = (self.count > 0).sum(axis=1), self.bound.max(axis=1)
+        score = np.sort(self.score, axis=1)
+        if not kernels.all_apart(score, reach, n_group):
+            return None
+        score = np.ascontiguousarray(score[:, : max(1, n_group.max())])
+        total = (np.arange(score.shape[1]) < n_group[:, None]).astype(np.int32)
+        return Groups(self.rows, n_group, score, np.broadcast_to(reach[:, None], score.shape), total, None, None)
 
-    def of_groups(self, values: NDArray[Any], fill: float) -> NDArray[Any]:
-        """The entry of the first member of each group, shape (n_row, largest n_group)."""
-        return np.where(self.first >= 0, np.take_along_axis(values, np.maximum(self.first, 0), axis=1), fill)
+    def groups(self, starts: NDArray[np.bool_]) -> Groups:
+        """The groups of sorted entries, given where each of them starts."""
+        from deadheat import _counting_kernels as kernels
+
+        n_group = starts.sum(axis=1)
+        shape = (len(starts), max(1, int(n_group.max(initial=0))))
+        group, first, total = np.full(starts.shape, -1), np.full(shape, -1), np.zeros(shape, dtype=np.int32)
+        kernels.number_groups(starts, self.count, group, first, total)
+
+        def of_first(values: NDArray[Any], fill: float) -> NDArray[Any]:
+            return np.where(first >= 0, np.take_along_axis(values, np.maximum(first, 0), axis=1), fill)
+
+        score, bound = of_first(self.score, np.nan), of_first(self.bound, 0.0)
+        return Groups(self.rows, n_group, score, bound, total, of_first(self.columns, 0).astype(np.int32), group)
+
+
+@dataclass
+class Groups:
+    """The tie groups of a block of queries, farthest first, as matrices of shape (n_row, largest n_group).
+
+    Parameters
+    ----------
+    rows : (n_row,) int64
+        The queries.
+    n_group : (n_row,) int64
+    score, bound : float64
+        The score of a member of each group, NaN in padding, and how much it may be off.
+    total : int32
+        Relevant items in each group.
+    columns : int32, optional
+        The column of that member; None where groups are the relevant columns by ascending score.
+    of_entry : (n_row, width) int64, optional
+        The group of each relevant entry in the order of its row, −1 in padding; None where no entry has others.
+    """
+
+    rows: Int64
+    n_group: Int64
+    score: Float64
+    bound: Float64
+    total: NDArray[np.int32]
+    columns: NDArray[np.int32] | None
+    of_entry: Int64 | None
+
+    @property
+    def padding(self) -> NDArray[np.bool_]:
+        """Where there is no group."""
+        return np.arange(self.score.shape[1]) >= self.n_group[:, None]
 
 
 @dataclass
 class Cuts:
-    """Ascending cuts for each row of a block: bounds on their scores, and the exact test for what these leave open.
+    """Ascending cuts for each row of a block: intervals that hold them, and the exact test for what these leave open.
 
     Parameters
     ----------
-    low, high : (n_row, n_cut) float64
-        An item whose score is at least `high` is above the cut, one whose score is below `low` is not; infinite in
-        padding.
+    low, high : (n_row, n_interval) float64
+        An item whose score is at least `high` is above all cuts in the interval, one whose score is below `low` above
+        none; infinite in padding.
+    each : int
+        How many cuts are in each interval: 1, or 2 that belong to one group.
     above : callable (row, cut, closeness) -> bool
         Whether an item of this exact closeness is above the cut.
     """
 
     low: Float64
     high: Float64
+    each: int
     above: Above
 
     def __post_init__(self) -> None:
-        from deadheat import _kernels
+        from deadheat import _counting_kernels as _kernels
 
         _kernels.make_ascending(self.low, self.high)
 
@@ -108,11 +161,11 @@ class Ties(ABC):
         """Refuse a distance that this meaning does not fit; most fit all."""
 
     @abstractmethod
-    def group(self, distance: Distance, relevant: Relevant) -> None:
-        """Sort the relevant items of every query into groups."""
+    def group(self, distance: Distance, relevant: Relevant) -> Groups:
+        """Sort the relevant items of every query into groups; the entries of `relevant` are put into their order."""
 
     @abstractmethod
-    def cuts(self, distance: Distance, relevant: Relevant) -> list[Cuts]:
+    def cuts(self, distance: Distance, groups: Groups, member: Member) -> list[Cuts]:
         """One sequence of cuts with two for each group, or two sequences with one each: tied or closer, and closer."""
 
     @abstractmethod
@@ -128,21 +181,20 @@ class Exact(Ties):
     def describe(self, distance: str) -> str:
         return "exact"
 
-    def group(self, distance: Distance, relevant: Relevant) -> None:
-        _group_by_score(distance, relevant)
+    def group(self, distance: Distance, relevant: Relevant) -> Groups:
+        return _group_by_score(distance, relevant)
 
-    def cuts(self, distance: Distance, relevant: Relevant) -> list[Cuts]:
-        from deadheat import _kernels
+    def cuts(self, distance: Distance, groups: Groups, member: Member) -> list[Cuts]:
+        from deadheat import _counting_kernels as kernels
 
-        n_row, n_group = relevant.first.shape
-        low, high = np.empty((n_row, 2 * n_group)), np.empty((n_row, 2 * n_group))
-        _kernels.exact_cuts(relevant.score, relevant.bound, relevant.first, low, high)
-        threshold = _surd_cache(distance, relevant)
+        low, high = np.empty((2, *groups.score.shape))
+        kernels.exact_cuts(groups.score, groups.bound, groups.n_group, low, high)
+        threshold = _surd_cache(distance, groups.rows, member)
 
         def above(row: int, cut: int, closeness: Surd) -> bool:
             return closeness.compare(threshold(row, cut // 2)) >= cut % 2
 
-        return [Cuts(low, high, above)]
+        return [Cuts(low, high, 2, above)]
 
 
 class Tolerance(Ties):
@@ -176,16 +228,15 @@ class Tolerance(Ties):
     def __repr__(self) -> str:
         return f"Tolerance({self.eps!r})"
 
-    def group(self, distance: Distance, relevant: Relevant) -> None:
-        _group_by_score(distance, relevant)
+    def group(self, distance: Distance, relevant: Relevant) -> Groups:
+        return _group_by_score(distance, relevant)
 
-    def cuts(self, distance: Distance, relevant: Relevant) -> list[Cuts]:
-        rows = np.broadcast_to(relevant.rows[:, None], relevant.first.shape)
-        score = relevant.of_groups(relevant.score, 0.0)
-        bound = relevant.of_groups(relevant.bound, 0.0)
-        padding = relevant.first < 0
+    def cuts(self, distance: Distance, groups: Groups, member: Member) -> list[Cuts]:
+        padding, bound = groups.padding, groups.bound
+        rows = np.broadcast_to(groups.rows[:, None], padding.shape)
+        score = np.where(padding, 0.0, groups.score)
         low, high = distance.closeness(rows, score - bound, score + bound)
-        threshold = _surd_cache(distance, relevant)
+        threshold = _surd_cache(distance, groups.rows, member)
         eps = Fraction(self.eps)
 
         def tied(row: int, cut: int, closeness: Surd) -> bool:
@@ -199,7 +250,7 @@ class Tolerance(Ties):
             with np.errstate(over="ignore"):
                 shifted = low + shift - _slack(low, shift), high + shift + _slack(high, shift)
                 ends = _nudged(*distance.score(rows, *shifted))
-            sequences.append(Cuts(np.where(padding, np.inf, ends[0]), np.where(padding, np.inf, ends[1]), above))
+            sequences.append(Cuts(np.where(padding, np.inf, ends[0]), np.where(padding, np.inf, ends[1]), 1, above))
         return sequences
 
 
@@ -245,7 +296,7 @@ class Rounded(Ties):
             return 1, 0
         return -1, 1 if distance.name == "cosine" else 0
 
-    def group(self, distance: Distance, relevant: Relevant) -> None:
+    def group(self, distance: Distance, relevant: Relevant) -> Groups:
         sign, shift = self._target(distance)
         valid = relevant.count > 0
         rows = np.broadcast_to(relevant.rows[:, None], valid.shape)
@@ -259,7 +310,7 @@ class Rounded(Ties):
             values[row, entry] = self._settle(values[row, entry], other[row, entry], closeness, sign, shift)
         relevant.score = np.where(valid, sign * values, np.nan)
         relevant.bound = np.zeros_like(relevant.score)
-        relevant.number_groups(relevant.sort())
+        return relevant.groups(relevant.sort())
 
     def _settle(self, value: float, last: float, closeness: Surd, sign: int, shift: int) -> float:
         """The rounded value of an exact number that lies between two values of the type, by bisection."""
@@ -274,13 +325,13 @@ class Rounded(Ties):
                 low = middle + 1
         return exact.from_ordinal(low, self.dtype)
 
-    def cuts(self, distance: Distance, relevant: Relevant) -> list[Cuts]:
+    def cuts(self, distance: Distance, groups: Groups, member: Member) -> list[Cuts]:
         sign, shift = self._target(distance)
-        values = sign * relevant.of_groups(relevant.score, 0.0)
-        padding = relevant.first < 0
+        padding = groups.padding
+        values = sign * np.where(padding, 0.0, groups.score)
         low, high, closed = exact.cells(values, self.dtype)
         far, near = (low, high) if sign > 0 else (high, low)
-        rows = np.broadcast_to(relevant.rows[:, None], values.shape)
+        rows = np.broadcast_to(groups.rows[:, None], values.shape)
         sides = [_between(distance, rows, sign * end, shift) for end in (far, near)]
         bounds = [np.where(padding, np.inf, np.stack([side[k] for side in sides])) for k in (0, 1)]
 
@@ -290,7 +341,7 @@ class Rounded(Ties):
             side = closeness.compare(Surd.of(sign * Fraction(float(end)) + shift))
             return side > 0 or (side == 0 and bool(closed[row, group]) != bool(nearer))
 
-        return [Cuts(_interleaved(bounds[0]), _interleaved(bounds[1]), above)]
+        return [Cuts(_interleaved(bounds[0]), _interleaved(bounds[1]), 1, above)]
 
 
 def make(ties: Any) -> Ties:
@@ -307,14 +358,17 @@ def make(ties: Any) -> Ties:
     return Exact() if ties == "exact" else Rounded(ties)
 
 
-def _group_by_score(distance: Distance, relevant: Relevant) -> None:
+def _group_by_score(distance: Distance, relevant: Relevant) -> Groups:
     """Sort by the exact closeness: by score, and by exact arithmetic where the bounds of scores overlap."""
+    groups = relevant.apart()
+    if groups is not None:
+        return groups
     starts = relevant.sort()
     unsure = (relevant.count > 0) & ~starts & (relevant.bound > 0)
     unsure[:, 1:] |= (relevant.count[:, 1:] > 0) & ~starts[:, 1:] & (relevant.bound[:, :-1] > 0)
     for row in np.flatnonzero(unsure.any(axis=1)):
         _settle_row(distance, relevant, starts, int(row))
-    relevant.number_groups(starts)
+    return relevant.groups(starts)
 
 
 def _settle_row(distance: Distance, relevant: Relevant, starts: NDArray[np.bool_], row: int) -> None:
@@ -340,16 +394,13 @@ def _exact_order(surds: list[Surd]) -> list[int]:
     return sorted(range(len(surds)), key=lambda place: key(surds[place]))
 
 
-def _surd_cache(distance: Distance, relevant: Relevant) -> Callable[[int, int], Surd]:
-    """The exact closeness of the first member of each group, computed when asked for."""
+def _surd_cache(distance: Distance, rows: Int64, member: Member) -> Callable[[int, int], Surd]:
+    """The exact closeness of a member of each group, computed when asked for."""
     known: dict[tuple[int, int], Surd] = {}
 
     def threshold(row: int, group: int) -> Surd:
         if (row, group) not in known:
-            entry = relevant.first[row, group]
-            (known[row, group],) = distance.surds(
-                relevant.rows[row : row + 1], relevant.columns[row, entry : entry + 1]
-            )
+            (known[row, group],) = distance.surds(rows[row : row + 1], np.array([member(row, group)]))
         return known[row, group]
 
     return threshold

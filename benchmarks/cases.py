@@ -1,0 +1,182 @@
+"""What is measured, as data: each case with its shape, its yardstick and its target.
+
+A case is timed against its yardstick by turns, and the ratio of the medians is compared with the target. Cases of the
+sections `memory`, `growth`, `out of core` and `starting` measure something else, in the module of that name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+SECTIONS = {
+    "leave one out": "yardstick: the whole N × N float32 product in row blocks of 512 into one buffer",
+    "query and gallery": "yardstick: the query × gallery float32 product in row blocks of 512 into one buffer",
+    "degenerate": "yardstick: evaluate on random data of the same shape, with the same labels",
+    "cityblock": "yardstick: scipy.spatial.distance.cdist alone on the same data (it has one thread)",
+    "hamming": "yardstick: NumPy XOR and bitwise_count in cache-sized blocks, in the same number of threads",
+    "memory": "growth of the resident set; limit: 256 MB + 16 bytes a relevant pair + 32 bytes a group of the profile",
+    "out of core": "all that the process has resident, against 1 GB",
+    "growth": "exponents of power laws fitted to the times of the product, and of evaluate",
+    "starting": "seconds in a fresh process",
+    "rivals": "what other programs take for less: no bounds, no expectation",
+}
+"""The sections in the order in which they run, and what a row of each compares."""
+
+FORMS = ("sharded .npy", "one .npy", "memmap", "parquet")
+"""How a gallery that is out of core can lie on the disk."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One measurement.
+
+    Attributes
+    ----------
+    section : str
+        One of `SECTIONS`.
+    data : str
+        The kind of embeddings, one of `data.KINDS`; out of core, one of `FORMS`; starting, what is timed.
+    n, dim : int
+        Gallery items (under leave one out also the queries) and their dimension; for ``hamming``, the bits.
+    class_size : int
+        Items of each class in the gallery; real data have classes of their own.
+    distance : str
+    yardstick : str
+        What `evaluate` is compared with: a name in `yardsticks.YARDSTICKS`, or for the other sections the limit.
+    target : float or None
+        The largest ratio that meets the target; with a `tolerance`, the value to be met.
+    tolerance : float or None
+        How far either way from the target still meets it.
+    n_query : int or None
+        Queries; None for leave one out.
+    along : tuple of int
+        Under ``growth``, the values that `axis` takes.
+    axis : str
+        ``"n"`` or ``"dim"``.
+    """
+
+    section: str
+    data: str
+    n: int
+    dim: int
+    class_size: int
+    distance: str
+    yardstick: str
+    target: float | None
+    tolerance: float | None = None
+    n_query: int | None = None
+    along: tuple[int, ...] = ()
+    axis: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the case is called in tables, and by ``--only``."""
+        return f"{self.section} {self.short_name}"
+
+    @property
+    def short_name(self) -> str:
+        """The name within its section."""
+        queries = "" if self.n_query is None else f"{self.n_query} to "
+        match self.section:
+            case "growth":
+                shape = f"N {self.n}" if self.axis == "dim" else f"d {self.dim}"
+                return f"with {'d' if self.axis == 'dim' else 'N'} {self.along[0]}..{self.along[-1]}, {shape}"
+            case "starting":
+                return self.data
+            case "rivals":
+                return f"{self.yardstick} {self.n}x{self.dim}"
+        classes = "" if self.data == "George Washington" else f", classes of {self.class_size}"
+        return f"{queries}{self.n}x{self.dim} {self.distance} {self.data}{classes}"
+
+    def scaled(self, factor: float) -> Case:
+        """The same case with fewer items, for a smoke run; the dimension stays."""
+        if factor == 1:
+            return self
+        n = _shrunk(self.n, factor, 240)
+        return dataclasses.replace(
+            self,
+            n=n,
+            class_size=min(self.class_size, n // 4),
+            n_query=None if self.n_query is None else _shrunk(self.n_query, factor, 60),
+            along=tuple(_shrunk(size, factor, 240) for size in self.along) if self.axis == "n" else self.along,
+        )
+
+
+def _shrunk(count: int, factor: float, least: int) -> int:
+    return min(count, max(least, round(count * factor)))
+
+
+_PRODUCTS = ("cosine", "euclidean", "inner_product")
+
+
+def _leave_one_out() -> Iterator[Case]:
+    for n, dim, small, large in ((20_000, 512, 0.75, 1.5), (10_000, 128, 1.0, 2.0)):
+        for distance in _PRODUCTS:
+            for data in ("random", "clustered"):
+                for size, target in ((5, small), (100, small), (1000, large)):
+                    yield Case("leave one out", data, n, dim, size, distance, "product", target)
+
+
+def _query_and_gallery() -> Iterator[Case]:
+    for distance in _PRODUCTS:
+        for data in ("random", "clustered"):
+            yield Case("query and gallery", data, 100_000, 256, 100, distance, "product", 1.3, n_query=5_000)
+
+
+def _degenerate() -> Iterator[Case]:
+    kinds = ("all zero", "all duplicates", "1 % distinct", "±1 codes", "int8")
+    for n, dim in ((10_000, 128), (20_000, 512)):
+        for data in kinds:
+            yield Case("degenerate", data, n, dim, 100, "cosine", "random data", 1.5)
+    for distance in ("cosine", "euclidean"):
+        yield Case("degenerate", "George Washington", 10_000, 504, 23, distance, "random data", 1.5)
+
+
+def _memory() -> Iterator[Case]:
+    for n, dim, size in (
+        (10_000, 128, 100), (20_000, 128, 100), (40_000, 128, 100), (80_000, 128, 100),
+        (20_000, 512, 5), (20_000, 512, 100), (20_000, 512, 1000),
+    ):  # fmt: skip
+        yield Case("memory", "random", n, dim, size, "cosine", "limit", 1.0)
+
+
+def _growth() -> Iterator[Case]:
+    in_n, in_dim = (10_000, 20_000, 40_000, 80_000), (64, 128, 256, 512, 1024)
+    yield Case("growth", "random", in_n[-1], 128, 100, "cosine", "product", 2.0, 0.05, along=in_n, axis="n")
+    yield Case("growth", "random", 10_000, in_dim[-1], 100, "cosine", "product", None, along=in_dim, axis="dim")
+
+
+def _rivals() -> Iterator[Case]:
+    yield Case("rivals", "random", 10_000, 128, 100, "cosine", "NumPy product and argsort", None)
+    yield Case("rivals", "random", 2_000, 128, 100, "cosine", "scikit-learn average_precision_score", None)
+    yield Case("rivals", "random", 10_000, 128, 100, "cosine", "faiss exact search, top R", None)
+
+
+CASES: tuple[Case, ...] = (
+    *_leave_one_out(),
+    *_query_and_gallery(),
+    *_degenerate(),
+    *(Case("cityblock", data, 5_000, 128, 100, "cityblock", "cdist", 0.5) for data in ("random", "clustered", "int8")),
+    Case("hamming", "packed bits", 50_000, 256, 100, "hamming", "XOR", 0.5),
+    *_memory(),
+    *(Case("out of core", form, 2_000_000, 128, 100, "cosine", "1 GB", 1.0, n_query=2_000) for form in FORMS),
+    *_growth(),
+    *(
+        Case("starting", what, 100, 8, 20, "cosine", "nothing", None)
+        for what in ("import", "first call, cold cache", "first call, warm cache")
+    ),
+    *_rivals(),
+)
+
+
+def select(patterns: Iterable[str]) -> list[Case]:
+    """The cases whose name matches one of the patterns; all of them without a pattern.
+
+    A pattern is a part of the name, whatever the case of its letters; with ``*`` or ``?`` in it, it stands for the
+    whole name, so that ``*classes of 100`` leaves out classes of 1000.
+    """
+    wanted = [text.lower() if set(text) & set("*?") else f"*{text.lower()}*" for text in patterns]
+    return [case for case in CASES if not wanted or any(fnmatchcase(case.name.lower(), text) for text in wanted)]

@@ -1,0 +1,144 @@
+"""A run as a picture: each ratio beside its target, and how time grows.
+
+Whether a target is met is told by the colour (blue and vermilion, which colour-blind people can tell apart), by the
+shape of the mark and by the text at the right, so that it survives a grey printer.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+_BLUE, _VERMILION, _GREY, _INK = "#0072B2", "#D55E00", "#7F7F7F", "#1A1A1A"
+_LOOK = {True: (_BLUE, "o", "target met"), False: (_VERMILION, "X", "target missed"), None: (_GREY, "s", "no target")}
+_ROW, _TOP = 0.2, 1.1  # inches of a line of the chart, and of what is above and below all lines
+_GROWTH = 3.6  # inches of the lower part
+
+Rows = list[dict[str, Any]]
+
+
+def draw(record: dict[str, Any], path: Path) -> None:
+    """Draw a run, as `results.run_record` gives it, into a file whose ending says the format."""
+    ratios = [row for row in record["rows"] if row["figure"] is not None and row["unit"] != "exponent"]
+    grown = [row for row in record["rows"] if row["figure"] is not None and row["unit"] == "exponent"]
+    n_line = len(ratios) + 2 * len({row["section"] for row in ratios})
+    heights = [max(1.5, _ROW * n_line)] * bool(ratios) + [_GROWTH] * bool(grown)
+    figure = Figure(figsize=(9.0, sum(heights) + _TOP * max(1, len(heights))), layout="constrained")
+    FigureCanvasAgg(figure)
+    parts = figure.subfigures(max(1, len(heights)), 1, height_ratios=heights or None, squeeze=False)[:, 0]
+    if ratios:
+        _ratios(parts[0].subplots(), ratios)
+    if grown:
+        axes = parts[-1].subplots(1, len(grown), squeeze=False)[0]
+        for axis, row in zip(axes, grown, strict=True):
+            _growth(axis, row)
+    if not heights:
+        figure.text(0.5, 0.5, "nothing was measured", ha="center")
+    figure.suptitle(_title(record), fontsize=9, color=_INK)
+    figure.savefig(path, dpi=160)
+
+
+def _title(record: dict[str, Any]) -> str:
+    scale = "" if record["scale"] == 1 else f", scaled by {record['scale']:g}: a smoke run"
+    return (
+        f"deadheat.evaluate against its yardsticks, median of {record['repeats']}{scale}\n"
+        f"{record['machine']['processor']}, {record['threads']} threads, "
+        f"NumPy {record['versions']['numpy']}, Numba {record['versions']['numba']}"
+    )
+
+
+def _ratios(axis: Axes, rows: Rows) -> None:
+    """One line a case: a mark at its ratio, the range of the single ratios, a tick at its target."""
+    line, names = 0.0, []
+    right = axis.get_yaxis_transform()
+    for section, members in groupby(rows, key=lambda row: row["section"]):
+        line += 1
+        axis.text(-0.01, line, section, transform=right, ha="right", va="center", weight="bold", size=8, color=_INK)
+        for row in members:
+            line += 1
+            _one_ratio(axis, line, row)
+            names.append((line, row["short_name"]))
+            axis.text(
+                1.01, line, f"{row['figure']:.2f}  {row['outcome']}", transform=right, va="center", size=7,
+                color=_LOOK[row["met"]][0], weight="bold" if row["met"] is False else "normal",
+            )  # fmt: skip
+        line += 0.5
+    for place, name in names:
+        axis.text(-0.01, place, name, transform=right, ha="right", va="center", size=7, color=_INK)
+    axis.set_yticks([place for place, _ in names], labels=[])
+    axis.tick_params(axis="y", length=0)
+    axis.set_ylim(line + 0.5, 0)
+    axis.set_xscale("log")
+    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.xaxis.set_minor_formatter(NullFormatter())
+    axis.axvline(1, color=_INK, linewidth=0.6, linestyle=":", zorder=0)
+    axis.grid(axis="both", color="#E5E5E5", linewidth=0.5)
+    axis.set_axisbelow(True)
+    axis.set_xlabel("ratio to the yardstick, or share of the memory allowed (less is better; logarithmic)", size=8)
+    axis.tick_params(axis="x", labelsize=7)
+    for side in ("top", "right", "left"):
+        axis.spines[side].set_visible(False)
+    _legend(axis, rows)
+
+
+def _one_ratio(axis: Axes, line: float, row: dict[str, Any]) -> None:
+    colour, marker, _ = _LOOK[row["met"]]
+    figure, target = row["figure"], row["target"]
+    if target is not None:
+        axis.plot([figure, target], [line, line], color=colour, linewidth=1.2, alpha=0.5, solid_capstyle="butt")
+        axis.plot([target], [line], marker="|", color=_INK, markersize=9, markeredgewidth=1.8)
+    if "lowest_ratio" in row["details"]:
+        spread = [row["details"]["lowest_ratio"], row["details"]["highest_ratio"]]
+        axis.plot(spread, [line, line], color=colour, linewidth=2.6, alpha=0.35, solid_capstyle="round")
+    axis.plot([figure], [line], marker=marker, color=colour, markersize=5.5, linestyle="none")
+
+
+def _legend(axis: Axes, rows: Rows) -> None:
+    marks = [
+        Line2D([], [], color=colour, marker=marker, linestyle="none", markersize=5.5, label=label)
+        for met, (colour, marker, label) in _LOOK.items()
+        if any(row["met"] is met for row in rows)
+    ]
+    target = Line2D([], [], color=_INK, marker="|", linestyle="none", markersize=9, markeredgewidth=1.8, label="target")
+    spread = Line2D([], [], color=_GREY, linewidth=2.6, alpha=0.5, label="range of the single ratios")
+    axis.legend(
+        handles=[*marks, target, spread], loc="lower left", bbox_to_anchor=(0, 1), ncols=5, frameon=False, fontsize=7,
+        borderaxespad=0.2,
+    )  # fmt: skip
+
+
+def _growth(axis: Axes, row: dict[str, Any]) -> None:
+    """Times and their power laws."""
+    details = row["details"]
+    sizes = details["sizes"]
+    looks = {"evaluate": (_LOOK[row["met"]][0], "o", "-", row["value"], details["standard_error"])}
+    looks["yardstick"] = (_INK, "D", "--", row["yardstick_value"], details["yardstick_standard_error"])
+    for who, (colour, marker, style, exponent, error) in looks.items():
+        axis.plot(
+            sizes, details["medians"][who], color=colour, marker=marker, linestyle=style, markersize=4.5, linewidth=1.2,
+            label=f"{who}: exponent {exponent:.2f} (standard error {error:.2f})",
+        )  # fmt: skip
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    axis.set_xticks(sizes, labels=[f"{size:g}" for size in sizes], size=7)
+    axis.xaxis.set_minor_formatter(NullFormatter())
+    axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.yaxis.set_minor_formatter(NullFormatter())
+    axis.tick_params(axis="both", which="minor", length=0)
+    axis.tick_params(axis="y", labelsize=7)
+    axis.grid(color="#E5E5E5", linewidth=0.5)
+    axis.set_axisbelow(True)
+    axis.set_xlabel("items N" if details["axis"] == "n" else "dimension d", size=8)
+    axis.set_ylabel("seconds", size=8)
+    wanted = "" if row["target"] is None else f", target {row['target']:.2f} ± {row['tolerance']:g}: {row['outcome']}"
+    axis.set_title(f"growth {row['short_name']}{wanted}", size=8, color=_INK)
+    axis.legend(frameon=False, fontsize=7, loc="upper left")

@@ -1,0 +1,178 @@
+"""What comes out: one row a case, whether it meets its target, and a run as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import platform
+import statistics
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Literal
+
+from threadpoolctl import threadpool_info
+
+from benchmarks.cases import Case
+
+ROOT = Path(__file__).resolve().parents[1]
+Unit = Literal["s", "MB", "exponent"]
+_PACKAGES = ("deadheat", "numpy", "numba", "scipy", "scikit-learn", "faiss-cpu", "pyarrow")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a case gave.
+
+    Attributes
+    ----------
+    case : Case
+    yardstick, value : float or None
+        The yardstick's median and that of `evaluate`, in `unit`; or the limit and what was used of it.
+    unit : {"s", "MB", "exponent"}
+    figure : float or None
+        What the target speaks of: the ratio of `value` to `yardstick`, or the exponent itself.
+    times : dict
+        All single times in seconds.
+    details : dict
+        What else was found.
+    reason : str
+        Why nothing was measured, where nothing was.
+    state : {"measured", "skipped", "failed"}
+    """
+
+    case: Case
+    yardstick: float | None = None
+    value: float | None = None
+    unit: Unit = "s"
+    figure: float | None = None
+    times: dict[str, list[float]] = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)
+    reason: str = ""
+    state: Literal["measured", "skipped", "failed"] = "measured"
+
+    @property
+    def missed_by(self) -> float | None:
+        """How far the figure is beyond what the target allows, at most 0 if it is met; None where there is no target.
+
+        A share of the target, or with a tolerance a difference.
+        """
+        if self.figure is None or self.case.target is None:
+            return None
+        if self.case.tolerance is not None:
+            return abs(self.figure - self.case.target) - self.case.tolerance
+        return self.figure / self.case.target - 1
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target is met; None where nothing was measured or there is no target."""
+        return None if self.missed_by is None else self.missed_by <= 0
+
+    @property
+    def outcome(self) -> str:
+        """``"met"``, ``"missed by 12 %"``, or why there is no such thing."""
+        if self.state != "measured":
+            return f"{self.state}: {self.reason}"
+        if self.missed_by is None:
+            return "no target"
+        if self.missed_by <= 0:
+            return "met"
+        if self.case.tolerance is not None:
+            return f"missed by {self.missed_by:.2g}"
+        percent = 100 * self.missed_by
+        return f"missed by {percent:.0f} %" if percent >= 10 else f"missed by {percent:.2g} %"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as plain values, with the case's fields among them."""
+        own = {
+            "yardstick_value": self.yardstick,
+            "value": self.value,
+            "unit": self.unit,
+            "figure": self.figure,
+            "met": self.met,
+            "outcome": self.outcome,
+            "state": self.state,
+            "times": self.times,
+            "details": self.details,
+        }
+        return {"name": self.case.name, "short_name": self.case.short_name, **dataclasses.asdict(self.case), **own}
+
+
+def timed(case: Case, times: dict[str, list[float]]) -> Row:
+    """The row of a case whose yardstick and evaluation were timed by turns."""
+    yardstick, value = (statistics.median(times[what]) for what in ("yardstick", "evaluate"))
+    pairs = [ours / plain for plain, ours in zip(times["yardstick"], times["evaluate"], strict=True)]
+    spread = {"lowest_ratio": min(pairs), "highest_ratio": max(pairs)}
+    return Row(case, yardstick, value, "s", value / yardstick, times, spread)
+
+
+def run_record(rows: Sequence[Row], threads: int, repeats: int, scale: float) -> dict[str, Any]:
+    """A whole run as plain values that JSON can hold."""
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": _commit(),
+        "machine": machine(),
+        "versions": {"python": platform.python_version(), **{name: _version(name) for name in _PACKAGES}},
+        "blas": [
+            {key: info[key] for key in info if key != "filepath"}
+            for info in threadpool_info()
+            if info["user_api"] == "blas"
+        ],
+        "threads": threads,
+        "repeats": repeats,
+        "scale": scale,
+        "rows": [row.to_dict() for row in rows],
+    }
+
+
+def machine() -> dict[str, Any]:
+    """What the numbers were taken on."""
+    return {
+        "processor": _processor(),
+        "processors": processors(),
+        "system": platform.platform(),
+        "memory_bytes": _memory(),
+        "load": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
+    }
+
+
+def processors() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _processor() -> str:
+    """The processor's name where the system tells it."""
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def _memory() -> int | None:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _commit() -> str | None:
+    """The commit that was measured, with a ``+`` where files differ from it."""
+    command = ["git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()

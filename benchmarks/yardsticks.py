@@ -1,0 +1,161 @@
+"""What `deadheat.evaluate` is timed against. A yardstick takes a case, its arrays and a thread count, and gives the
+work to be timed; the preparation before that is not timed.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import deadheat as dh
+from benchmarks.cases import Case
+from benchmarks.data import Array, Arrays, Unavailable, random_like
+
+Work = Callable[[], object]
+
+PRODUCT_ROWS = 512
+_XOR_ROWS, _XOR_COLUMNS = 64, 2048  # a block of 64-bit words is 1 MB, so that it stays in a core's cache
+
+
+def evaluate(arrays: Arrays, distance: str, threads: int) -> dh.Report:
+    """The whole of `deadheat.evaluate`, with all default measures."""
+    return dh.evaluate(
+        arrays.query, arrays.query_labels, arrays.gallery, arrays.gallery_labels, distance=distance, threads=threads
+    )
+
+
+def product(query: Array, gallery: Array) -> None:
+    """The whole product query·galleryᵀ in float32, in blocks of 512 rows into one buffer. Nothing is kept of it."""
+    buffer = np.empty((min(PRODUCT_ROWS, len(query)), len(gallery)), dtype=np.float32)
+    for start in range(0, len(query), PRODUCT_ROWS):
+        block = query[start : start + PRODUCT_ROWS]
+        np.matmul(block, gallery.T, out=buffer[: len(block)])
+
+
+def differing_bits(query: Array, gallery: Array, threads: int, out: Array | None = None) -> None:
+    """All Hamming distances by XOR and `bitwise_count`, one 64-bit word after the other, in cache-sized blocks.
+
+    Parameters
+    ----------
+    query, gallery : (n, words) uint64
+    out : (n_query, n_gallery) uint16, optional
+        Where the distances go; by default nothing is kept of them.
+    """
+    columns = np.ascontiguousarray(gallery.T)
+
+    def rows(start: int) -> None:
+        left = query[start : start + _XOR_ROWS]
+        differing = np.empty((len(left), _XOR_COLUMNS), dtype=np.uint64)
+        count = np.empty(differing.shape, dtype=np.uint8)
+        total = np.empty(differing.shape, dtype=np.uint16)
+        for first in range(0, len(gallery), _XOR_COLUMNS):
+            right = columns[:, first : first + _XOR_COLUMNS]
+            width = right.shape[1]
+            total[:, :width] = 0
+            for word in range(len(right)):
+                np.bitwise_xor(left[:, word, None], right[word], out=differing[:, :width])
+                np.bitwise_count(differing[:, :width], out=count[:, :width])
+                np.add(total[:, :width], count[:, :width], out=total[:, :width])
+            if out is not None:
+                out[start : start + len(left), first : first + width] = total[:, :width]
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(rows, range(0, len(query), _XOR_ROWS)))
+
+
+def _product(case: Case, arrays: Arrays, threads: int) -> Work:
+    return lambda: product(arrays.query, arrays.columns)
+
+
+def _random_data(case: Case, arrays: Arrays, threads: int) -> Work:
+    other = random_like(arrays)
+    return lambda: evaluate(other, case.distance, threads)
+
+
+def _cdist(case: Case, arrays: Arrays, threads: int) -> Work:
+    distance = installed("scipy.spatial.distance")
+    return lambda: distance.cdist(arrays.query, arrays.columns, "cityblock")
+
+
+def _xor(case: Case, arrays: Arrays, threads: int) -> Work:
+    query, gallery = (np.ascontiguousarray(codes).view(np.uint64) for codes in (arrays.query, arrays.columns))
+    return lambda: differing_bits(query, gallery, threads)
+
+
+def _argsort(case: Case, arrays: Arrays, threads: int) -> Work:
+    """Average precision of each query from a sort of its row, as scripts do it; ties fall as they may."""
+
+    def work() -> float:
+        unit = _unit(arrays.query)
+        values = []
+        for query, row in enumerate(unit):
+            scores = unit @ row
+            scores[query] = -np.inf
+            order = np.argsort(-scores)[:-1]
+            hit = arrays.query_labels[order] == arrays.query_labels[query]
+            ranks = np.flatnonzero(hit) + 1
+            values.append(np.mean(np.arange(1, len(ranks) + 1) / ranks))
+        return float(np.mean(values))
+
+    return work
+
+
+def _sklearn(case: Case, arrays: Arrays, threads: int) -> Work:
+    average_precision = installed("sklearn.metrics").average_precision_score
+
+    def work() -> float:
+        unit = _unit(arrays.query)
+        scores = unit @ unit.T
+        others = ~np.eye(len(unit), dtype=bool)
+        labels = arrays.query_labels
+        return float(
+            np.mean([
+                average_precision(labels[others[query]] == labels[query], scores[query, others[query]])
+                for query in range(len(unit))
+            ])
+        )  # fmt: skip
+
+    return work
+
+
+def _faiss(case: Case, arrays: Arrays, threads: int) -> Work:
+    """The nearest R of each query alone, R the size of the classes; nothing is measured with them."""
+    faiss: Any = installed("faiss")
+
+    def work() -> None:
+        faiss.omp_set_num_threads(threads)
+        unit = _unit(arrays.query)
+        index = faiss.IndexFlatIP(case.dim)
+        index.add(unit)
+        index.search(unit, min(case.class_size, len(unit)))
+
+    return work
+
+
+def _unit(rows: Array) -> Array:
+    """Rows divided by their norms."""
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+def installed(name: str) -> ModuleType:
+    """A module that need not be there."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        raise Unavailable(f"{name.split('.')[0]} is not installed") from None
+
+
+YARDSTICKS: dict[str, Callable[[Case, Arrays, int], Work]] = {
+    "product": _product,
+    "random data": _random_data,
+    "cdist": _cdist,
+    "XOR": _xor,
+    "NumPy product and argsort": _argsort,
+    "scikit-learn average_precision_score": _sklearn,
+    "faiss exact search, top R": _faiss,
+}
