@@ -3,7 +3,7 @@
 Blocks of queries sort the few scores of their relevant items into groups; then all other items are counted between the
 cuts that the groups make, one tile of scores at a time, while the tile is in cache:
 
-    queries × gallery:  [ tile | tile | tile | … ]   each: product ─> count for its rows ─> transpose ─> count for its columns
+    queries × gallery:  [ tile | tile | … ]   each: product ─> count for its rows ─> turn it ─> count for its columns
 
 Leave one out is symmetric, so that a tile serves its columns as queries too. What blocks need while they count is
 kept for all of them at once as far as memory allows: the blocks that fit are a *shard*, and shards follow each other.
@@ -12,6 +12,8 @@ No result depends on how the work is cut up.
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -25,9 +27,11 @@ from deadheat import distances, inputs
 from deadheat import ties as tie_rules
 from deadheat._progress import Progress, Reporting
 from deadheat.blocks import Block, Task, Tile, n_bins
+from deadheat.checkpoint import Checkpoint
 from deadheat.distances import Distance, Space
 from deadheat.profiles import TieProfile
 from deadheat.relevance import Relevance
+from deadheat.sources import open_labels
 from deadheat.ties import Ties
 
 Int64 = NDArray[np.int64]
@@ -39,6 +43,7 @@ TILE_COLUMNS = 512  # columns in a tile: a tile and its transpose are about a co
 _BLOCK_ENTRIES = 1 << 19  # relevant pairs in a block, where classes are large
 _SHARD_BYTES = 160 << 20  # what the blocks of a shard may take, and for each relevant pair of all queries:
 _PAIR_BYTES = 16
+_CHECKPOINT_SHARDS = 16  # into which a run with a checkpoint is cut, if it is long enough
 _KEPT_BYTES = 64 << 20  # what blocks may take that are kept ready for the product
 _SYMMETRIC_SHARE = 0.75  # of distinct rows from which on leave one out computes only half of the products
 
@@ -54,6 +59,7 @@ def profile(
     junk: ArrayLike | None = None,
     threads: int | None = None,
     progress: bool | Progress = False,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> TieProfile:
     """Count, for every query and every distance at which it has a relevant item, what is closer and what is tied.
 
@@ -63,9 +69,13 @@ def profile(
     Parameters
     ----------
     query : (n_query, dim) array of floats, integers or bool
+        Or embeddings on disk, read in pieces: a memory-mapped array, the path of a ``.npy`` or ``.parquet`` file, a
+        pattern such as ``"emb-*.npy"``, or a list of these, one after another.
     query_labels : (n_query,) integers or strings
+        Or the path of a ``.npy`` file, a pattern, or a list of paths.
     gallery : (n_gallery, dim) array, optional
     gallery_labels : (n_gallery,) integers or strings, optional
+        Both as above.
     distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
         Hamming takes bool, or uint8 with eight bits packed in each.
     ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
@@ -76,6 +86,9 @@ def profile(
         Worker threads, for this call alone; by default as many as there are processors.
     progress : bool or callable
         True for a bar on standard error, or a function that is called with (done, total).
+    checkpoint : path, optional
+        A directory that keeps what is finished. A run that was killed goes on from there when it is started again
+        with the same data and options, and ends with the same profile. It takes up to twice as long as without.
 
     Returns
     -------
@@ -103,7 +116,11 @@ def profile(
     metric = distances.make(distance, query, gallery, rule.exact_only)
     rule.check(metric)
     relevance = _relevance(metric, query_labels, gallery_labels, junk)
-    return _Pass(metric, rule, relevance).run(workers, progress)
+    work = _Pass(metric, rule, relevance, resumable=checkpoint is not None)
+    if checkpoint is None:
+        return work.run(workers, progress)
+    with Checkpoint(checkpoint, work.identity()) as kept:
+        return work.run(workers, progress, kept)
 
 
 def _relevance(
@@ -111,61 +128,89 @@ def _relevance(
 ) -> Relevance:
     """Check labels and junk, and work out who is relevant to whom."""
     n_query, n_gallery = metric.n_query, metric.n_gallery
-    wanted = inputs.labels(query_labels, n_query, "query_labels", "query")
+    wanted = inputs.labels(open_labels(query_labels, "query_labels"), n_query, "query_labels", "query")
     if gallery_labels is None:
         codes = inputs.label_codes(wanted)
     else:
-        codes = inputs.label_codes(wanted, inputs.labels(gallery_labels, n_gallery, "gallery_labels", "gallery"))
+        given = inputs.labels(open_labels(gallery_labels, "gallery_labels"), n_gallery, "gallery_labels", "gallery")
+        codes = inputs.label_codes(wanted, given)
     mask = inputs.junk_mask(junk, n_query, n_gallery)
     return Relevance.by_label(*codes, junk=mask, leave_one_out=gallery_labels is None)
 
 
 @dataclass(frozen=True)
 class _Run:
-    """A run of columns of one band that make a tile, and the block of queries that they are, if they are one."""
+    """A run of columns of one band that make a tile, and the number of the block of queries that they are, or −1."""
 
     columns: range
     band: int
-    block: int | None
+    block: int
 
 
 class _Pass:
     """One counting pass: how it is cut into blocks, tiles and shards, and the work on them."""
 
-    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance) -> None:
-        self.distance = distance
+    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance, resumable: bool = False) -> None:
+        self.distance, self.resumable = distance, resumable
         n_query = len(relevance.query_class)
-        symmetric = relevance.leave_one_out and len(distance.columns) >= _SYMMETRIC_SHARE * n_query
-        if symmetric:
+        self.symmetric = relevance.leave_one_out and len(distance.columns) >= _SYMMETRIC_SHARE * n_query
+        if self.symmetric:
             distance.columns = distance.columns.as_items(_by_band_and_class(distance, relevance))
         self.task = Task(distance, rule, relevance)
-        self.active = np.flatnonzero(~_alone(relevance) if symmetric else self.task.most_groups)
-        self.symmetric = symmetric
+        self.active = np.flatnonzero(~_alone(relevance) if self.symmetric else self.task.most_groups)
         distance.expect(float(self.task.width[self.active].mean()) if len(self.active) else 0.0)
         self.own = local()
 
-    def run(self, threads: int, progress: bool | Progress) -> TieProfile:
+    def identity(self) -> dict[str, str]:
+        """What a profile follows from, for a checkpoint."""
+        relevance, rule, name = self.task.relevance, self.task.rule, self.distance.name
+        parts = {
+            "query embeddings": self.distance.fingerprint(of_query=True),
+            "distance": name,
+            "ties": rule.describe(name),
+        }
+        if not relevance.leave_one_out:
+            parts["gallery embeddings"] = self.distance.fingerprint(of_query=False)
+        parts["labels"] = _digest(relevance.query_class, relevance.gallery_class)
+        if relevance.junk is not None or not relevance.ranked.all():
+            parts["junk"] = _digest(relevance.ranked, *(() if relevance.junk is None else (relevance.junk,)))
+        return parts
+
+    def run(self, threads: int, progress: bool | Progress, checkpoint: Checkpoint | None = None) -> TieProfile:
         """Work through all shards and put the profile together."""
         from threadpoolctl import threadpool_limits
 
         blocks, runs = self._layout(threads)
         self.run_of = {run.block: run for run in runs}
-        assembly = _Assembly(self.task)
+        shards, assembly = self._shards(blocks), _Assembly(self.task)
+        left = [k for k, shard in enumerate(shards) if not assembly.load(checkpoint, k, [blocks[b] for b in shard])]
         total = len(self.active) * self.task.n_column
-        with threadpool_limits(1, user_api="blas"), Reporting(progress, total) as report, _Workers(threads) as workers:
-            for shard in self._shards(blocks):
-                self._count_shard(workers, {k: blocks[k] for k in shard}, runs, assembly, report)
+        done = total - sum(len(blocks[b]) for k in left for b in shards[k]) * self.task.n_column
+        with (
+            threadpool_limits(1, user_api="blas"),
+            Reporting(progress, total, done=done) as report,
+            _Workers(threads) as workers,
+        ):
+            for place, number in enumerate(left):
+                try:
+                    self._count_shard(workers, {b: blocks[b] for b in shards[number]}, runs, assembly, report)
+                except KeyboardInterrupt:
+                    raise KeyboardInterrupt(
+                        _what_is_kept(checkpoint, len(shards) - len(left) + place, len(shards))
+                    ) from None
+                assembly.save(checkpoint, number, [blocks[b] for b in shards[number]])
         return assembly.profile(self.task)
 
     def _layout(self, threads: int) -> tuple[list[Int64], list[_Run]]:
         """The queries of each block, and the columns of each tile."""
-        columns, most = self.distance.columns, -(-len(self.active) // (2 * threads)) or 1
+        columns = self.distance.columns
+        most = BLOCK_ROWS if self.resumable else -(-len(self.active) // (2 * threads)) or 1
         blocks: list[Int64] = []
         runs: list[_Run] = []
         if not self.symmetric:
             blocks = self._blocks(_by_class(self.task.relevance, self.active, self.task.width), most)
             for band, (start, stop) in enumerate(columns.bands):
-                runs += [_Run(part, band, None) for part in _parts(start, stop, TILE_COLUMNS)]
+                runs += [_Run(part, band, -1) for part in _parts(start, stop, TILE_COLUMNS)]
             return blocks, runs
         for band, (start, stop) in enumerate(columns.bands):
             items = columns.representative[start:stop]
@@ -174,7 +219,7 @@ class _Pass:
                 runs.append(_Run(range(start, start + len(queries)), band, len(blocks)))
                 blocks.append(queries)
                 start += len(queries)
-            runs += [_Run(part, band, None) for part in _parts(start, stop, TILE_COLUMNS)]
+            runs += [_Run(part, band, -1) for part in _parts(start, stop, TILE_COLUMNS)]
         return blocks, runs
 
     def _blocks(self, order: Int64, most: int) -> list[Int64]:
@@ -191,16 +236,17 @@ class _Pass:
     def _shards(self, blocks: list[Int64]) -> list[list[int]]:
         """The numbers of the blocks of each shard, such that what these need fits in memory."""
         room = _SHARD_BYTES + _PAIR_BYTES * int(self.task.most_groups[self.active].sum())
+        most = max(BLOCK_ROWS, len(self.active) // _CHECKPOINT_SHARDS) if self.resumable else len(self.active)
         shards: list[list[int]] = []
-        taken = room
+        taken, n_row = room, 0
         for number, queries in enumerate(blocks):
             width = int(self.task.width[queries].max())
             need = len(queries) * (64 * width + 2 * n_bins(2 * width) + 100)
-            if taken + need > room:
+            if taken + need > room or n_row + len(queries) > most:
                 shards.append([])
-                taken = 0
+                taken = n_row = 0
             shards[-1].append(number)
-            taken += need
+            taken, n_row = taken + need, n_row + len(queries)
         return shards
 
     def _count_shard(
@@ -230,7 +276,7 @@ class _Pass:
         if not hasattr(self.own, "space"):
             self.own.space = Space()
         columns = np.arange(run.columns.start, run.columns.stop)
-        partner = blocks.get(run.block) if run.block is not None else None
+        partner = blocks.get(run.block)
         right: dict[int, NDArray[Any]] = {0: kept[run.block]} if partner is not None and kept else {}
         numbers = [number for number in blocks if partner is None or number <= run.block]
         turn = len(numbers) * (run.columns.start % 7) // 7  # so that threads do not meet at one block
@@ -283,6 +329,27 @@ class _Assembly:
         self.n_group[block.queries], self.n_relevant[block.queries] = block.n_group, block.n_relevant
         block.finish(self.offsets, self.arrays)
 
+    def save(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> None:
+        """Keep what is known of a shard's queries."""
+        if checkpoint is None:
+            return
+        queries = np.concatenate(blocks)
+        places = _runs(self.offsets[queries], self.n_group[queries])
+        groups = {f"groups_{k}": array[places] for k, array in enumerate(self.arrays)}
+        checkpoint.save(number, {"n_group": self.n_group[queries], "n_relevant": self.n_relevant[queries], **groups})
+
+    def load(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> bool:
+        """Take what was kept of a shard's queries; whether anything was."""
+        kept = None if checkpoint is None else checkpoint.load(number)
+        if kept is None:
+            return False
+        queries = np.concatenate(blocks)
+        self.n_group[queries], self.n_relevant[queries] = kept["n_group"], kept["n_relevant"]
+        places = _runs(self.offsets[queries], self.n_group[queries])
+        for k, array in enumerate(self.arrays):
+            array[places] = kept[f"groups_{k}"]
+        return True
+
     def profile(self, task: Task) -> TieProfile:
         """The profile, without the room that was not needed."""
         from deadheat import _counting_kernels as kernels
@@ -294,9 +361,11 @@ class _Assembly:
         arrays = [array[: offsets[-1]] for array in self.arrays]
         if offsets[-1] < 0.9 * self.offsets[-1]:
             arrays = [array.copy() for array in arrays]
+        closer, closer_relevant, tied, tied_relevant = arrays
         return TieProfile(
-            offsets, *arrays, task.relevance.n_ranked(), self.n_relevant, bounds_only=task.rule.bounds_only, check=False
-        )
+            offsets, closer, closer_relevant, tied, tied_relevant, task.relevance.n_ranked(), self.n_relevant,
+            bounds_only=task.rule.bounds_only, check=False,
+        )  # fmt: skip
 
 
 class _Workers:
@@ -347,3 +416,25 @@ def _alone(relevance: Relevance) -> NDArray[np.bool_]:
 def _parts(start: int, stop: int, step: int) -> list[range]:
     """A range cut into ranges of equal length, but for the last."""
     return [range(first, min(first + step, stop)) for first in range(start, stop, step)]
+
+
+def _runs(starts: Int64, lengths: Int64) -> Int64:
+    """The numbers of all runs, one after another."""
+    ends = np.cumsum(lengths)
+    return np.repeat(starts - ends + lengths, lengths) + np.arange(ends[-1] if len(ends) else 0)
+
+
+def _digest(*arrays: NDArray[Any]) -> str:
+    """A digest of arrays, of their shapes and types."""
+    found = hashlib.blake2b(digest_size=32)
+    for array in arrays:
+        found.update(f"{array.shape} {array.dtype.str} ".encode())
+        found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()
+
+
+def _what_is_kept(checkpoint: Checkpoint | None, done: int, total: int) -> str:
+    """What an interrupt leaves."""
+    if checkpoint is None:
+        return "nothing is kept: give a checkpoint to go on from where a run was interrupted"
+    return f"{done} of {total} shards are kept in {checkpoint}"

@@ -32,7 +32,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from deadheat import exact, inputs
 from deadheat.exact import Float64, Surd
-from deadheat.sources import Array, Source, open_rows
+from deadheat.sources import Array, Source, fingerprint, open_rows
 
 Int64 = NDArray[np.int64]
 Index = Int64
@@ -68,7 +68,7 @@ class Pass:
     dtype: DTypeLike
     exact: bool
     chunk: int | None = None
-    rows: DTypeLike = None  # the type of the rows that are multiplied, if not that of the scores
+    rows: DTypeLike | None = None  # the type of the rows that are multiplied, if not that of the scores
 
     def terms(self, dim: int) -> int:
         """How many roundings can follow each other in a sum of `dim` products."""
@@ -187,6 +187,10 @@ class Distance(ABC):
         return len(self.columns.of_item)
 
     @abstractmethod
+    def fingerprint(self, of_query: bool) -> str:
+        """A digest of the embeddings of the queries, or of the gallery."""
+
+    @abstractmethod
     def left(self, number: int, rows: Index) -> NDArray[Any]:
         """Queries made ready for `tile` in pass `number`."""
 
@@ -254,6 +258,9 @@ class _Dense(Distance):
     def __init__(self, query: Source, gallery: Source) -> None:
         self.query_raw, self.gallery_raw = query, gallery
         self.n_query, self.dim = query.shape
+
+    def fingerprint(self, of_query: bool) -> str:
+        return fingerprint(self.query_raw if of_query else self.gallery_raw).hex()
 
     def left(self, number: int, rows: Index) -> NDArray[Any]:
         return self.queries.take(rows, self.passes[number].rows or self.passes[number].dtype)
@@ -570,6 +577,9 @@ class Hamming(Distance):
         self.query_words, self.gallery_words = query, gallery
         self.n_query = len(query)
         self.columns = Columns.of(Array(gallery.view(np.uint32).astype(np.float64)))
+
+    def fingerprint(self, of_query: bool) -> str:
+        return fingerprint(Array((self.query_words if of_query else self.gallery_words).view(np.uint32))).hex()
 
     def left(self, number: int, rows: Index) -> NDArray[Any]:
         return self.query_words[rows]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,6 +22,7 @@ from deadheat import measures as rank_measures
 from deadheat import ties as tie_rules
 from deadheat.profiles import Int64, TieProfile
 from deadheat.profiles import Ties as TieCounts
+from deadheat.sources import open_labels
 
 Float64 = NDArray[np.float64]
 Singletons = Literal["skip", "zero", "one", "balanced"]
@@ -41,11 +43,12 @@ def evaluate(
     average: Average = "query",
     threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Report:
     """Rank the gallery for each query by distance, and average each measure over the queries.
 
-    The same as `measure(profile(...))`: see `deadheat.profile` for the arrays, `distance`, `ties`, `junk`, `threads`
-    and `progress`, and `measure` for the others.
+    The same as `measure(profile(...))`: see `deadheat.profile` for the embeddings, which can also be files, `distance`,
+    `ties`, `junk`, `threads`, `progress` and `checkpoint`, and `measure` for the others.
 
     Parameters
     ----------
@@ -61,7 +64,7 @@ def evaluate(
         ``"cosine"``, ``"euclidean"``, ``"inner_product"``, ``"cityblock"`` or ``"hamming"``.
     ties : str, Tolerance or Rounded
         What it means that two items tie; by default, that their distances are equal as real numbers.
-    junk, threads, progress
+    junk, threads, progress, checkpoint
         As in `deadheat.profile`.
     singletons, average
         As in `measure`.
@@ -98,6 +101,7 @@ def evaluate(
         junk=junk,
         threads=threads,
         progress=progress,
+        checkpoint=checkpoint,
     )
     return _report(
         taken,
@@ -439,7 +443,7 @@ def _classes(labels: ArrayLike | None, name: str, n_query: int) -> Int64:
     """The labels as integers, equal where the labels are."""
     if labels is None:
         raise ValueError('average="class" needs labels, one for each query')
-    return inputs.label_codes(inputs.labels(labels, n_query, name, "the profile"))[1]
+    return inputs.label_codes(inputs.labels(open_labels(labels, name), n_query, name, "the profile"))[1]
 
 
 def _json_number(value: float) -> float | None:
