@@ -90,8 +90,8 @@ def _errors_in_one_line() -> Iterator[None]:
         yield
     except click.exceptions.Exit:
         raise
-    except (KeyboardInterrupt, click.Abort):
-        _fail("interrupted", INTERRUPTED)
+    except (KeyboardInterrupt, click.Abort) as error:
+        _fail(f"interrupted{f': {error}' if str(error) else ''}", INTERRUPTED)
     except BrokenPipeError:
         _let_go_of_stdout()
         sys.exit(PIPE_CLOSED)

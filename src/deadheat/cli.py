@@ -53,6 +53,7 @@ def main(ctx: click.Context) -> None:
 @click.option("--average", default="query", show_default=True, help="Or class.")
 @click.option("--std", is_flag=True, help="Also the standard deviation of the mean over random tie-breaking.")
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Default: all cores.")
+@click.option("--checkpoint", type=_path, metavar="DIR", help="Keep what is finished in DIR, and go on from there.")
 @click.option("--per-query", type=_path, metavar="OUT", help="Write each query's values: .csv, .tsv, .npz, .parquet.")
 @click.option("--json", "json_out", type=_path, is_flag=False, flag_value="-", metavar="[OUT]", help="Write JSON.")
 @click.option(
@@ -62,7 +63,8 @@ def main(ctx: click.Context) -> None:
 def evaluate(file: Path, **options: Any) -> None:
     """Evaluate the embeddings and labels in FILE and print a table, in per cent.
 
-    FILE is a .npz (arrays such as embeddings and labels), .npy (with --labels), .csv, .tsv or .parquet file. Without
+    FILE is a .npz (arrays such as embeddings and labels), .npy (with --labels), .csv, .tsv or .parquet file. Files of
+    .npy and .parquet can be larger than memory, and a pattern in quotes, such as "emb-*.npy", stands for several. Without
     --gallery it is leave one out: each sample is a query, ranked against all others.
 
     --json and --markdown without OUT, or with -, print that instead of the table; put them after FILE.
@@ -163,10 +165,11 @@ def _read(file: Path, options: dict[str, Any]) -> tuple[Samples, Samples | None]
     how = {key: options[key] for key in ("embeddings_key", "labels_key", "label_column", "header")}
     if options["gallery_labels"] is not None and options["gallery"] is None:
         raise click.UsageError("--gallery-labels goes with --gallery")
-    query = files.read(file, options["labels"], **how)
+    read = files.read if options["distance"] == "hamming" else files.open_samples
+    query = read(file, options["labels"], **how)
     if options["gallery"] is None:
         return query, None
-    gallery = files.read(options["gallery"], options["gallery_labels"], **how)
+    gallery = read(options["gallery"], options["gallery_labels"], **how)
     query_labels, gallery_labels = files.alike(query.labels, gallery.labels)
     return query._replace(labels=query_labels), gallery._replace(labels=gallery_labels)
 
@@ -174,7 +177,7 @@ def _read(file: Path, options: dict[str, Any]) -> tuple[Samples, Samples | None]
 def _evaluated(file: Path, query: Samples, gallery: Samples | None, options: dict[str, Any], **how: Any) -> Report:
     from deadheat import summary
 
-    how |= {key: options[key] for key in ("distance", "singletons", "average", "threads")}
+    how |= {key: options[key] for key in ("distance", "singletons", "average", "threads", "checkpoint")}
     try:
         with bar("ranking") as progress:
             return summary.evaluate(*query, *(gallery or ()), progress=progress, **how)

@@ -31,7 +31,7 @@ from deadheat.checkpoint import Checkpoint
 from deadheat.distances import Distance, Space
 from deadheat.profiles import TieProfile
 from deadheat.relevance import Relevance
-from deadheat.sources import open_labels
+from deadheat.sources import EmbeddingsLike, LabelsLike, open_labels
 from deadheat.ties import Ties
 
 Int64 = NDArray[np.int64]
@@ -49,10 +49,10 @@ _SYMMETRIC_SHARE = 0.75  # of distinct rows from which on leave one out computes
 
 
 def profile(
-    query: ArrayLike,
-    query_labels: ArrayLike,
-    gallery: ArrayLike | None = None,
-    gallery_labels: ArrayLike | None = None,
+    query: EmbeddingsLike,
+    query_labels: LabelsLike,
+    gallery: EmbeddingsLike | None = None,
+    gallery_labels: LabelsLike | None = None,
     *,
     distance: str = "cosine",
     ties: str | Ties = "exact",
@@ -124,7 +124,7 @@ def profile(
 
 
 def _relevance(
-    metric: Distance, query_labels: ArrayLike, gallery_labels: ArrayLike | None, junk: ArrayLike | None
+    metric: Distance, query_labels: LabelsLike, gallery_labels: LabelsLike | None, junk: ArrayLike | None
 ) -> Relevance:
     """Check labels and junk, and work out who is relevant to whom."""
     n_query, n_gallery = metric.n_query, metric.n_gallery

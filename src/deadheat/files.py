@@ -29,7 +29,7 @@ Array = NDArray[Any]
 class Samples(NamedTuple):
     """Embeddings (n, dim) and their labels (n,), as they lay in a file."""
 
-    embeddings: Array
+    embeddings: Array | Source
     labels: Array
 
 
@@ -104,6 +104,36 @@ def read(
         return Samples(_tabular.numbers(table, found), _tabular.labels(table, place) if given is None else given)
     known = ", ".join([".npz", ".npy", *_tabular.TABLES])
     raise ValueError(f"{path} must be a file of embeddings that ends in one of {known}, but ends in {ending!r}")
+
+
+def open_samples(
+    path: str | os.PathLike[str],
+    labels: str | os.PathLike[str] | None = None,
+    *,
+    embeddings_key: str | None = None,
+    labels_key: str | None = None,
+    label_column: str | int | None = None,
+    header: bool | None = None,
+) -> Samples:
+    """As `read`, but the embeddings of ``.npy`` and ``.parquet`` files stay on disk, and `path` can be a pattern.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder, "emb.npy"), np.zeros((2, 4)))
+    ...     np.save(Path(folder, "labels.npy"), np.arange(2))
+    ...     open_samples(Path(folder, "emb.npy"), Path(folder, "labels.npy")).embeddings.shape
+    (2, 4)
+    """
+    how: dict[str, Any] = {"labels_key": labels_key, "label_column": label_column, "header": header}
+    if not is_out_of_core(path):
+        return read(path, labels, embeddings_key=embeddings_key, **how)
+    found = labels_beside(path, labels, **how)
+    return Samples(
+        embeddings_source(path, embeddings_key=embeddings_key, label_column=label_column, with_labels=labels is None),
+        found,
+    )
 
 
 def embeddings_source(

@@ -31,12 +31,14 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deadheat import _npy, _tabular, inputs
 
 Rows: TypeAlias = NDArray[Any]
 Index: TypeAlias = NDArray[np.int64]
+Files: TypeAlias = str | os.PathLike[str] | Sequence[str] | Sequence[os.PathLike[str]]
+LabelsLike: TypeAlias = ArrayLike | Files
 
 ENDINGS = (".npy", ".parquet")
 
@@ -103,6 +105,9 @@ class Source(ABC):
     @abstractmethod
     def _take_into(self, index: Index, out: Rows) -> None:
         """Fill `out` with the rows of `index`."""
+
+
+EmbeddingsLike: TypeAlias = ArrayLike | Source | Files | Sequence[Source]
 
 
 class Array(Source):

@@ -22,7 +22,7 @@ from deadheat import measures as rank_measures
 from deadheat import ties as tie_rules
 from deadheat.profiles import Int64, TieProfile
 from deadheat.profiles import Ties as TieCounts
-from deadheat.sources import open_labels
+from deadheat.sources import EmbeddingsLike, LabelsLike, open_labels
 
 Float64 = NDArray[np.float64]
 Singletons = Literal["skip", "zero", "one", "balanced"]
@@ -30,10 +30,10 @@ Average = Literal["query", "class"]
 
 
 def evaluate(
-    query: ArrayLike,
-    query_labels: ArrayLike,
-    gallery: ArrayLike | None = None,
-    gallery_labels: ArrayLike | None = None,
+    query: EmbeddingsLike,
+    query_labels: LabelsLike,
+    gallery: EmbeddingsLike | None = None,
+    gallery_labels: LabelsLike | None = None,
     *,
     measures: str | Iterable[str] | None = None,
     distance: str = "cosine",
@@ -439,7 +439,7 @@ def _check_options(singletons: str, average: str) -> None:
     inputs.choice(average, get_args(Average), "average")
 
 
-def _classes(labels: ArrayLike | None, name: str, n_query: int) -> Int64:
+def _classes(labels: LabelsLike | None, name: str, n_query: int) -> Int64:
     """The labels as integers, equal where the labels are."""
     if labels is None:
         raise ValueError('average="class" needs labels, one for each query')
