@@ -17,6 +17,7 @@ SECTIONS = {
     "degenerate": "yardstick: evaluate on random data of the same shape, with the same labels",
     "cityblock": "yardstick: scipy.spatial.distance.cdist alone on the same data (it has one thread)",
     "hamming": "yardstick: NumPy XOR and bitwise_count in cache-sized blocks, in the same number of threads",
+    "device": "yardstick: the float32 product by PyTorch on a GPU, of rows that are there already, 4096 at a time",
     "memory": "growth of the resident set; limit: 256 MB + 16 bytes a relevant pair + 32 bytes a group of the profile",
     "out of core": "all that the process has resident, against 1 GB",
     "growth": "exponents of power laws fitted to the times of the product, and of evaluate",
@@ -135,6 +136,13 @@ def _degenerate() -> Iterator[Case]:
         yield Case("degenerate", "George Washington", 10_000, 504, 23, distance, "random data", 1.5)
 
 
+def _device() -> Iterator[Case]:
+    for n, dim in ((20_000, 512), (100_000, 512)):
+        for data in ("random", "clustered"):
+            yield Case("device", data, n, dim, 100, "cosine", "product on the device", None)
+    yield Case("device", "random", 100_000, 256, 100, "euclidean", "product on the device", None, n_query=5_000)
+
+
 def _memory() -> Iterator[Case]:
     for n, dim, size in (
         (10_000, 128, 100), (20_000, 128, 100), (40_000, 128, 100), (80_000, 128, 100),
@@ -161,6 +169,7 @@ CASES: tuple[Case, ...] = (
     *_degenerate(),
     *(Case("cityblock", data, 5_000, 128, 100, "cityblock", "cdist", 0.5) for data in ("random", "clustered", "int8")),
     Case("hamming", "packed bits", 50_000, 256, 100, "hamming", "XOR", 0.5),
+    *_device(),
     *_memory(),
     *(Case("out of core", form, 2_000_000, 128, 100, "cosine", "1 GB", 1.0, n_query=2_000) for form in FORMS),
     *_growth(),

@@ -57,9 +57,10 @@ def _time(case: Case, clock: Clock) -> Row:
 def _works(case: Case, threads: int) -> dict[str, yardsticks.Work]:
     """What is timed."""
     arrays = data.make(case)
+    device = yardsticks.DEVICE if case.section == "device" else None
     return {
         "yardstick": yardsticks.YARDSTICKS[case.yardstick](case, arrays, threads),
-        "evaluate": lambda: yardsticks.evaluate(arrays, case.distance, threads),
+        "evaluate": lambda: yardsticks.evaluate(arrays, case.distance, threads, device),
     }
 
 

@@ -18,15 +18,16 @@ from benchmarks.data import Array, Arrays, Unavailable, random_like
 
 Work = Callable[[], object]
 
+DEVICE = "cuda"
 PRODUCT_ROWS = 512
+_DEVICE_ROWS = 4096  # into a buffer of 1.6 GB for 100 000 columns
 _XOR_ROWS, _XOR_COLUMNS = 64, 2048  # a block of 64-bit words is 1 MB, so that it stays in a core's cache
 
 
-def evaluate(arrays: Arrays, distance: str, threads: int) -> dh.Report:
+def evaluate(arrays: Arrays, distance: str, threads: int, device: str | None = None) -> dh.Report:
     """The whole of `deadheat.evaluate`, with all default measures."""
-    return dh.evaluate(
-        arrays.query, arrays.query_labels, arrays.gallery, arrays.gallery_labels, distance=distance, threads=threads
-    )
+    given = arrays.query, arrays.query_labels, arrays.gallery, arrays.gallery_labels
+    return dh.evaluate(*given, distance=distance, threads=threads, device=device)
 
 
 def product(query: Array, gallery: Array) -> None:
@@ -70,6 +71,22 @@ def differing_bits(query: Array, gallery: Array, threads: int, out: Array | None
 
 def _product(case: Case, arrays: Arrays, threads: int) -> Work:
     return lambda: product(arrays.query, arrays.columns)
+
+
+def _product_on_the_device(case: Case, arrays: Arrays, threads: int) -> Work:
+    torch: Any = installed("torch")
+    if not torch.cuda.is_available():
+        raise Unavailable("no CUDA device")
+    query, gallery = (torch.from_numpy(rows).to(DEVICE) for rows in (arrays.query, arrays.columns))
+    buffer = torch.empty(min(_DEVICE_ROWS, len(query)), len(gallery), device=DEVICE)
+
+    def work() -> None:
+        for start in range(0, len(query), _DEVICE_ROWS):
+            block = query[start : start + _DEVICE_ROWS]
+            torch.matmul(block, gallery.T, out=buffer[: len(block)])
+        torch.cuda.synchronize()
+
+    return work
 
 
 def _random_data(case: Case, arrays: Arrays, threads: int) -> Work:
@@ -153,6 +170,7 @@ def installed(name: str) -> ModuleType:
 YARDSTICKS: dict[str, Callable[[Case, Arrays, int], Work]] = {
     "product": _product,
     "random data": _random_data,
+    "product on the device": _product_on_the_device,
     "cdist": _cdist,
     "XOR": _xor,
     "NumPy product and argsort": _argsort,

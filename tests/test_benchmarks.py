@@ -152,6 +152,21 @@ def test_a_case_that_cannot_be_measured_is_a_row(monkeypatch: pytest.MonkeyPatch
     assert report.summary([row])[0] == "0 of 0 targets met, 1 skipped"
 
 
+def test_the_product_on_the_device_is_skipped_without_one() -> None:
+    """Then its code runs on the CPU here."""
+    torch = pytest.importorskip("torch")
+    case = dataclasses.replace(CASE, section="device", yardstick="product on the device")
+    if torch.cuda.is_available():
+        assert running.measure(case, Clock(threads=1, repeats=1)).state == "measured"
+        return
+    assert running.measure(case, Clock(threads=1, repeats=1)).outcome == "skipped: no CUDA device"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.cuda, "is_available", lambda: True)
+        patch.setattr(torch.cuda, "synchronize", lambda: None)
+        patch.setattr(yardsticks, "DEVICE", "cpu")
+        assert running.measure(case, Clock(threads=1, repeats=1)).state == "measured"
+
+
 def test_shards_hold_the_gallery_whatever_the_form(tmp_path: Path) -> None:
     case = Case("out of core", "sharded .npy", 200, 4, 20, "cosine", "1 GB", 1.0, n_query=10)
     out_of_core.write(case, tmp_path)

@@ -255,6 +255,12 @@ def test_nothing_relevant(folder: Path) -> None:
     assert refused("evaluate", folder / "alone.npz").startswith("no query has a relevant item")
 
 
+def test_a_device_without_pytorch(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    message = refused("evaluate", folder / "points.npz", "--device", "cuda")
+    assert message == "device 'cuda' needs PyTorch: pip install 'deadheat[torch]'"
+
+
 @pytest.mark.parametrize(
     ("gallery", "part"),
     [

@@ -12,6 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat._compile import inner, kernel
+from deadheat._kernels import product_of_rows
+from deadheat._vector import (
+    EDGES,
+    LANES,
+    append_between,
+    contiguous,
+    fetch_row,
+    find_slots,
+    look_closer,
+    sum_above,
+)
 
 Array = NDArray[Any]
 
@@ -162,18 +173,18 @@ def make_ascending(low: Array, high: Array) -> None:
 # Edges -----------------------------------------------------------------------------------------------------------
 
 LOWEST_EDGE = -3e38  # below every score, and above the −infinity of what is hidden
-FEW_EDGES = 24  # up to which a score is compared with each of them
+FEW_EDGES = 32  # up to which a score is compared with each of them
+SQUARE = 1 << 18  # elements of the rows of one side of a square of a tile that is looked at more closely
+MANY_EDGES = 8  # beyond which the scores below all edges are better left out first, where these are many
 
 
 @inner
 def _not_below(value: float, exactly: bool, edges: Array) -> Any:
     """A number of the type of `edges` that is not below the value: the lowest, or one that is found faster."""
+    if not exactly:
+        return edges.dtype.type(value + (2.0**-23 * abs(value) + 1e-37))
     edge = edges.dtype.type(value)
-    if edge >= value:
-        return edge
-    if exactly:
-        return np.nextafter(edge, edges.dtype.type(np.inf))
-    return edges.dtype.type(value + (2.0**-23 * abs(value) + 1e-37))
+    return edge if edge >= value else np.nextafter(edge, edges.dtype.type(np.inf))
 
 
 @kernel
@@ -220,6 +231,7 @@ def build_bins(edges: Array, closed: bool, base: Array, scale: Array, codes: Arr
     """
     n_bin = codes.shape[1]
     look = codes.dtype.type(1 << (8 * codes.itemsize - 1))
+    in_bin = np.empty(n_bin, np.int64)  # edges
     bottom, one, top = edges.dtype.type(0), edges.dtype.type(1), edges.dtype.type(n_bin - 1)
     for i in range(edges.shape[0]):
         start = 0
@@ -233,15 +245,14 @@ def build_bins(edges: Array, closed: bool, base: Array, scale: Array, codes: Arr
             span = np.float64(edges[i, end - 1]) - np.float64(edges[i, start])
             base[i] = edges[i, start]
             scale[i] = (n_bin - 3) / max(span, 1e-25)
-        filled = 0
+        in_bin[:] = 0
         for slot in range(end):
-            bin_of_edge = _bin(edges[i, slot], base[i], scale[i], bottom, one, top) if slot >= start else 0
-            mark = look if slot & 1 and not closed else codes.dtype.type(0)
-            codes[i, filled : bin_of_edge + 1] = codes.dtype.type(slot) | mark
-            filled = bin_of_edge + 1
-            codes[i, bin_of_edge] |= look
-        mark = look if end & 1 and not closed else codes.dtype.type(0)
-        codes[i, filled:] = codes.dtype.type(end) | mark
+            in_bin[_bin(edges[i, slot], base[i], scale[i], bottom, one, top) if slot >= start else 0] += 1
+        slot = 0
+        for k in range(n_bin):
+            marked = in_bin[k] > 0 or (slot & 1 and not closed)
+            codes[i, k] = codes.dtype.type(slot) | (look if marked else codes.dtype.type(0))
+            slot += in_bin[k]
 
 
 # Tiles -----------------------------------------------------------------------------------------------------------
@@ -263,104 +274,102 @@ def _hide(row: Array, hidden: Array, start: int) -> None:
 
 
 @inner
-def _list_nonzero(bins: Array, near: Array) -> int:
-    """The places of the entries that are not 0, found sixteen at a time where all are."""
-    n = np.uint64(0)
-    for begin in range(0, len(bins) - 15, 16):
-        some = np.uint32(0)
-        for j in range(16):
-            some |= bins[begin + j]
-        if some:
-            for j in range(begin, begin + 16):
-                near[n] = j
-                n += np.uint64(bins[j] > 0)
-    for j in range(len(bins) - len(bins) % 16, len(bins)):
-        near[n] = j
-        n += np.uint64(bins[j] > 0)
-    return n
+def _few_above(row: Array, edge: float) -> bool:
+    """Whether most of a row is below an edge, to judge by its first scores."""
+    n, sample = np.int64(0), min(len(row), 4 * LANES)
+    for j in range(sample):
+        n += np.int64(row[j] >= edge)
+    return bool(2 * n < sample)
 
 
 @inner
-def _above(row: Array, weight: Array, plain: bool, edge: float) -> int:
-    """The weight of the scores that are not below an edge."""
-    n = np.int32(0)
-    if plain:
-        for j in range(len(row)):
-            n += np.int32(row[j] >= edge)
-    else:
-        for j in range(len(row)):
-            n += weight[j] if row[j] >= edge else np.int32(0)
-    return n
-
-
-@inner
-def _between(row: Array, low: float, high: float, interval: int, places: Array, n: int) -> int:
+def _list_between(row: Array, n_item: int, low: float, high: float, places: Array, n: int) -> int:
     """Append the places of the scores between two edges to a list of length n."""
-    for begin in range(0, len(row), 64):
-        end = min(begin + 64, len(row))
-        some = np.int32(0)
-        for j in range(begin, end):
-            some += np.int32((row[j] >= low) & (row[j] < high))
-        if some:
-            for j in range(begin, end):
-                if row[j] >= low and row[j] < high:
-                    places[n] = (j << 32) | interval
-                    n += 1
+    for begin in range(0, n_item, LANES):
+        n = append_between(row, begin, low, high, places, n)
+    return n
+
+
+@inner
+def _take_above(
+    row: Array, weight: Array, plain: bool, n_item: int, edge: float, places: Array, scores: Array, weights: Array
+) -> int:
+    """Copy the scores that are not below an edge, and their weights, and list their places; returns how many."""
+    n = _list_between(row, n_item, edge, np.inf, places, 0)
+    for q in range(n):
+        scores[q] = row[np.uint64(places[q])]
+    if not plain:
+        for q in range(n):
+            weights[q] = weight[np.uint64(places[q])]
+    for q in range(n, n + LANES):
+        scores[q] = -np.inf
     return n
 
 
 @inner
 def _count_by_edge(
-    row: Array, weight: Array, plain: bool, edges: Array, n_edge: int, closed: bool, counts: Array, places: Array
-) -> int:
-    """Count a row by comparing all scores with each edge; returns how many places were listed as open."""
-    n = 0
-    above = _above(row, weight, plain, edges[0]) if n_edge else 0
+    row: Array, weight: Array, n_item: int, edges: Array, n_edge: int, closed: bool, sums: Array, slots: Array,
+    counts: Array, places: Array,
+) -> int:  # fmt: skip
+    """Count some scores by comparing all of them with each edge; returns how many places were listed as open.
+
+    The slots of these are noted as well.
+    """
+    for k in range(0, n_edge, EDGES):
+        some = edges[k], edges[min(k + 1, n_edge)], edges[min(k + 2, n_edge)], edges[min(k + 3, n_edge)]
+        sums[k], sums[k + 1], sums[k + 2], sums[k + 3] = sum_above(row, weight, n_item, some)
+    n, sums[n_edge] = 0, 0
     for slot in range(1, n_edge + 1):
-        beyond = _above(row, weight, plain, edges[slot]) if slot < n_edge else 0
+        count = sums[slot - 1] - sums[slot]
         if closed or slot & 1 == 0:
-            counts[slot] += above - beyond
-        elif above > beyond:
-            n = _between(row, edges[slot - 1], edges[slot], slot >> 1, places, n)
-        above = beyond
+            counts[slot] += count
+        elif count:
+            listed = n
+            n = _list_between(row, n_item, edges[slot - 1], edges[slot], places, n)
+            for q in range(listed, n):
+                slots[places[q]] = slot
     return n
 
 
 @inner
 def _count_by_bin(
-    row: Array, weight: Array, edges: Array, closed: bool, codes: Array, bins: Array, some: Array, n_some: int,
-    counts: Array, places: Array,
+    row: Array, weight: Array, plain: bool, n_item: int, edges: Array, closed: bool, base: float, scale: float,
+    codes: Array, slots: Array, looks: Array, counts: Array, places: Array,
 ) -> int:  # fmt: skip
-    """Count some places of a row by the codes of their bins, then look closer where the codes say so.
+    """Count some scores by the codes of their bins, after a closer look where the codes say so.
 
-    `some` lists the places, or all count if there are `len(row)` of them. Returns how many were listed as open.
+    Returns how many places were listed as open.
     """
-    shift = np.uint64(8 * codes.itemsize - 1)
-    slot_of = (np.uint64(1) << shift) - np.uint64(1)
-    opens = np.uint64(0 if closed else 1)
-    n_look = np.uint64(0)
-    everything = n_some == len(row)
-    for q in range(n_some):
-        j = np.uint64(q) if everything else np.uint64(some[q])
-        code = np.uint64(codes[np.uint64(bins[j])])
-        counts[code & slot_of] += weight[j]
-        some[n_look] = j
-        n_look += code >> shift
-    n = np.uint64(0)
-    for q in range(n_look):
-        j = np.uint64(some[q])
-        score = row[j]
-        seen = np.uint64(codes[np.uint64(bins[j])]) & slot_of
-        slot = seen + np.uint64(score >= edges[seen])
-        slot += np.uint64(score >= edges[slot])
-        while score >= edges[slot]:
-            slot += np.uint64(1)
-        is_open = slot & opens
-        counts[seen] -= weight[j]
-        counts[slot] += weight[j] if is_open == 0 else np.int32(0)
-        places[n] = (j << np.uint64(32)) | (slot >> np.uint64(1))
-        n += is_open
+    top, odd = edges.dtype.type(len(codes) - 1), np.uint32(0 if closed else 1)
+    n_look = n = 0
+    for begin in range(0, n_item, LANES):
+        n_look = find_slots(row, begin, base, scale, top, codes, slots, looks, n_look)
+    for begin in range(0, n_look, LANES):
+        n = look_closer(row, looks, begin, n_look, edges, odd, slots, places, n)
+    if plain:
+        for j in range(n_item):
+            counts[np.uint64(slots[j])] += np.int32(1)
+    else:
+        for j in range(n_item):
+            counts[np.uint64(slots[j])] += weight[j]
+    for q in range(n):
+        counts[np.uint64(slots[np.uint64(places[q])])] -= weight[np.uint64(places[q])]
     return n
+
+
+@inner
+def _way(score: float, reach: float, edges: Array, slot: int, error: float) -> int:
+    """Where an item of an odd slot is, by a better score: −1 below the interval, 1 above it, 0 if that is open.
+
+    The slot's edges are the ends of the interval moved by `error`, and rounded; so are those of the intervals beside
+    it, from which the tile's score has told the item apart unless they have an edge in common.
+    """
+    low, high = np.float64(edges[slot - 1]), np.float64(edges[slot])
+    if score + reach < low + error - (2.0**-22 * abs(low) + 1e-36):
+        return -1 if slot < 2 or edges[slot - 2] < edges[slot - 1] else 0
+    if score - reach >= high - error + (2.0**-22 * abs(high) + 1e-36):
+        return 1 if edges[slot] < edges[slot + 1] else 0
+    return 0
 
 
 @kernel
@@ -371,33 +380,91 @@ def count_tile(
     """Add the weight of every column that is not hidden to the slot of its score.
 
     The tile's columns begin at `start`. Open items, those in odd slots unless these are closed, are not counted but
-    listed in `opened`, three rows: the row and the place in the tile, and the interval. Returns how many there are. `plain` says that
-    all weights are 1.
+    listed in `opened`, three rows: the row and the place in the tile, and the slot. Returns how many there are.
+    `plain` says that all weights are 1. What is counted in slot 0 means nothing.
     """
-    n_column = tile.shape[1]
-    bins, some = np.empty(n_column, np.uint32), np.empty(n_column + 1, np.int64)
-    places = np.empty(n_column + 1, np.int64)
-    bottom, one, top = edges.dtype.type(0), edges.dtype.type(1), edges.dtype.type(codes.shape[1] - 1)
+    n_row, n_column = tile.shape
+    if tile.strides[1] != tile.itemsize:
+        raise ValueError("the scores of a row must lie side by side")
+    room = n_column + 2 * LANES  # vectors are read and written whole
+    near, places = np.empty(room, np.uint32), np.empty(room, np.uint32)
+    slots, looks = np.empty(room, np.uint32), np.empty(room, np.uint32)
+    scores, near_scores = np.empty(room, edges.dtype), np.empty(room, edges.dtype)
+    weights, near_weights = np.empty(room, np.int32), np.empty(room, np.int32)
+    for j in range(room):
+        scores[j], weights[j], near_weights[j] = -np.inf, weight[j] if j < n_column else 0, 1
+    sums = np.empty(FEW_EDGES + EDGES, np.int32)
     n_open = 0
-    for i in range(tile.shape[0]):
-        row = tile[i]
+    for i in range(n_row):
+        if i + 1 < n_row:
+            fetch_row(edges, i + 1)
+            fetch_row(codes, i + 1)
+            fetch_row(counts, i + 1)
+        row, own, n_item = contiguous(tile[i]), weights, n_column
         _hide(row, hidden[i], start)
-        if n_edge <= FEW_EDGES:
-            n = _count_by_edge(row, weight, plain, edges[i], n_edge, closed, counts[i], places)
-        else:
-            origin, by, n_some = base[i], scale[i], 0
+        few = n_edge > MANY_EDGES and _few_above(row, edges[i, 0])
+        if n_column % LANES:
             for j in range(n_column):
-                bins[j] = np.uint32(_bin(row[j], origin, by, bottom, one, top))
-                n_some += bins[j] > 0
-            if n_some < n_column >> 2 and edges[i, 0] > LOWEST_EDGE:  # most are beyond all thresholds: list the others
-                n_some = _list_nonzero(bins, some)
-            else:
-                n_some = n_column
-            n = _count_by_bin(row, weight, edges[i], closed, codes[i], bins, some, n_some, counts[i], places)
+                scores[j] = row[j]
+            row = scores
+        if few:
+            n_item = _take_above(row, weights, plain, n_column, edges[i, 0], near, near_scores, near_weights)
+            row, own = near_scores, near_weights
+        if n_edge <= FEW_EDGES:
+            n = _count_by_edge(row, own, n_item, edges[i], n_edge, closed, sums, slots, counts[i], places)
+        else:
+            n = _count_by_bin(
+                row, own, plain, n_item, edges[i], closed, base[i], scale[i], codes[i], slots, looks, counts[i], places
+            )
         for q in range(n):
-            opened[0, n_open], opened[1, n_open], opened[2, n_open] = i, places[q] >> 32, places[q] & 0xFFFFFFFF
+            place = places[q]
+            opened[0, n_open], opened[1, n_open] = i, near[place] if few else place
+            opened[2, n_open] = slots[place]
             n_open += 1
     return n_open
+
+
+@inner
+def _by_square(opened: Array, n: int, side: int, n_column: int) -> Array:
+    """The order of listed items by squares of a tile, so that the rows that belong to a square stay in cache."""
+    across = n_column // side + 1
+    squares = opened[0, :n] // side * across + opened[1, :n] // side
+    starts = np.zeros(squares.max() + 2, np.int64)
+    for square in squares:
+        starts[square + 1] += 1
+    starts = np.cumsum(starts)
+    order = np.empty(n, np.int64)
+    for p in range(n):
+        order[starts[squares[p]]] = p
+        starts[squares[p]] += 1
+    return order
+
+
+@kernel
+def settle_open(
+    opened: Array, left: Array, right: Array, offset: Array, weight: Array, edges: Array, error: Array, reach: Array,
+    counts: Array,
+) -> int:  # fmt: skip
+    """Count what can be told of open items by the product in float64 of their float32 rows, minus the column's offset.
+
+    That score is off by up to `reach`, the tile's by up to `error`. `opened` becomes the list of what is still open;
+    returns how many there are.
+    """
+    n_open = opened.shape[1]
+    order = _by_square(opened, n_open, max(64, SQUARE // left.shape[1]), len(right))
+    ways = np.empty(n_open, np.int8)
+    for p in order:
+        i, j, slot = opened[0, p], opened[1, p], opened[2, p]
+        score = product_of_rows(left[i], right[j]) - (offset[j] if len(offset) else 0.0)
+        ways[p] = _way(score, reach[i], edges[i], slot, error[i])
+        if ways[p] != 0:
+            counts[i, slot + ways[p]] += weight[j]
+    n_left = 0
+    for p in range(n_open):
+        if ways[p] == 0:
+            opened[0, n_left], opened[1, n_left], opened[2, n_left] = opened[0, p], opened[1, p], opened[2, p]
+            n_left += 1
+    return n_left
 
 
 @kernel

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat._compile import inner, kernel
+from deadheat._vector import LANES, products
 
 Array = NDArray[Any]
 
-LANES = 32  # sums that run side by side: vector instructions, and few roundings one after the other
+SUMS = 32  # sums that run side by side, in vector instructions
 
 # Exact sums ------------------------------------------------------------------------------------------------------
 
@@ -113,20 +114,20 @@ def hash_rows(raw: Array, directions: bool) -> Array:
     """A 64-bit hash of every row; with `directions`, the same for rows that are positive multiples of each other."""
     n_row, dim = raw.shape
     out = np.empty(n_row, np.uint64)
-    numbers = np.zeros(-(-dim // LANES) * LANES, raw.dtype)
+    numbers = np.zeros(-(-dim // SUMS) * SUMS, raw.dtype)
     words = numbers.view(np.uint32)
-    lanes = np.empty(LANES, np.uint64)
+    lanes = np.empty(SUMS, np.uint64)
     for i in range(n_row):
         pivot = raw.dtype.type(_pivot(raw[i]) if directions else 1.0)
         for j in range(dim):
             numbers[j] = raw[i, j] / pivot + raw.dtype.type(0)  # equal for multiples; and no negative zero
         lanes[:] = np.uint64(0xCBF29CE484222325)
-        for begin in range(0, len(words), LANES):
-            for k in range(LANES):
+        for begin in range(0, len(words), SUMS):
+            for k in range(SUMS):
                 lanes[k] = (lanes[k] ^ np.uint64(words[begin + k])) * np.uint64(0x9E3779B97F4A7C15)
                 lanes[k] ^= lanes[k] >> np.uint64(29)
         state = np.uint64(0)
-        for k in range(LANES):
+        for k in range(SUMS):
             state = (state ^ lanes[k]) * np.uint64(0x9E3779B97F4A7C15)
             state ^= state >> np.uint64(29)
         out[i] = state
@@ -185,18 +186,18 @@ def row_sums(raw: Array, scale: float) -> Array:
     """Sums of squares and of absolute values of the rows divided by `scale`, and the largest size of an element."""
     n_row, dim = raw.shape
     out = np.empty((n_row, 3))
-    sums = np.empty((3, LANES))
+    sums = np.empty((3, SUMS))
     for i in range(n_row):
         sums[:] = 0
         row = raw[i]
-        for begin in range(0, dim - LANES + 1, LANES):
-            for k in range(LANES):
+        for begin in range(0, dim - SUMS + 1, SUMS):
+            for k in range(SUMS):
                 value = np.float64(row[begin + k])
                 part = value / scale
                 sums[0, k] += part * part
                 sums[1, k] += abs(part)
                 sums[2, k] = max(sums[2, k], abs(value))
-        for j in range(dim - dim % LANES, dim):
+        for j in range(dim - dim % SUMS, dim):
             value = np.float64(row[j])
             part = value / scale
             sums[0, 0] += part * part
@@ -230,26 +231,14 @@ def take_rows(raw: Array, index: Array, factor: Array, divide: bool, out: Array)
                 target[j] = np.float64(row[j]) * by
 
 
-@kernel
-def short_sums(left: Array, rows: Array, right: Array, columns: Array) -> Array:
-    """Dot products of row rows[p] on the left with row columns[p] on the right: float32, as LANES sums side by side.
-
-    At most dim // LANES + LANES roundings follow each other.
-    """
-    out = np.empty(len(rows))
-    dim = left.shape[1]
-    whole = dim - dim % LANES
-    lanes = np.empty(LANES, np.float32)
-    for p in range(len(rows)):
-        a, b = left[rows[p]], right[columns[p]]
-        lanes[:] = 0
-        for begin in range(0, whole, LANES):
-            for k in range(LANES):
-                lanes[k] += a[begin + k] * b[begin + k]
-        for j in range(whole, dim):
-            lanes[j - whole] += a[j] * b[j]
-        out[p] = _fold(lanes)
-    return out
+@inner
+def product_of_rows(a: Array, b: Array) -> float:
+    """The product of two rows in float64, whatever their type."""
+    whole = len(a) - len(a) % (2 * LANES)
+    total = products(a, b, whole)
+    for j in range(whole, len(a)):
+        total += np.float64(a[j]) * np.float64(b[j])
+    return total
 
 
 @kernel
@@ -260,22 +249,26 @@ def pair_dots(
     """Dot products in float64 of row rows[p] on the left with row columns[p] on the right, as `take_rows` has them."""
     out = np.empty(len(rows))
     dim = left.shape[1]
-    whole = dim - dim % LANES
-    lanes = np.empty(LANES)
+    whole = dim - dim % SUMS
+    lanes = np.empty(SUMS)
     first, second = np.empty(dim), np.empty(dim)
+    narrow = left.itemsize == 4 and right.itemsize == 4  # products of these, and their sums, cannot overflow
     for p in range(len(rows)):
         a, by_a = left[rows[p]], left_factor[rows[p]]
         b, by_b = right[columns[p]], right_factor[columns[p]]
+        if narrow and not (left_divides or right_divides):
+            out[p] = product_of_rows(a, b) * by_a * by_b
+            continue
         lanes[:] = 0
         if left_divides or right_divides:
             for j in range(dim):
                 first[j] = a[j] / by_a if left_divides else a[j] * by_a
                 second[j] = b[j] / by_b if right_divides else b[j] * by_b
             for j in range(dim):
-                lanes[j % LANES] += first[j] * second[j]
+                lanes[j % SUMS] += first[j] * second[j]
         else:
-            for begin in range(0, whole, LANES):
-                for k in range(LANES):
+            for begin in range(0, whole, SUMS):
+                for k in range(SUMS):
                     lanes[k] += (a[begin + k] * by_a) * (b[begin + k] * by_b)
             for j in range(whole, dim):
                 lanes[j - whole] += (a[j] * by_a) * (b[j] * by_b)

@@ -28,7 +28,7 @@ Int32 = NDArray[np.int32]
 Int = NDArray[Any]  # int32 or int64
 Float64 = NDArray[np.float64]
 
-_MANY_OPEN = 1 / 8  # share of a tile beyond which a float64 product is cheaper than a closer look at each
+_MANY_OPEN = 1 / 8  # share of open items beyond which a float64 product is cheaper than a closer look at each
 _MANY_LEFT = 1 / 32  # share of a tile beyond which it is cheaper than float64 pair by pair
 _MOST_OPEN = 1 << 15  # open items after which they are settled
 _SMALL_CLASS = 256  # pairs below which a class is scored pair by pair
@@ -78,10 +78,6 @@ class Tile:
         self.distance, self.number, self.queries, self.columns = distance, number, queries, columns
         self.rows, self.scores, self.space = rows, scores, space
 
-    def look(self, rows: Int, places: Int) -> Float64:
-        """Better scores of single items, where the distance has any."""
-        return self.distance.look(*self.rows, rows, places, places + self.columns.start)
-
     def last(self) -> NDArray[Any]:
         """The scores of the last pass."""
         last = len(self.distance.passes) - 1
@@ -101,7 +97,8 @@ class _Edges:
     base: NDArray[Any]
     scale: NDArray[Any]
     codes: NDArray[Any]
-    look_error: Float64  # of each row's scores at a closer look
+    error: Float64  # of each row's scores
+    look_error: Float64  # and of those at a closer look
 
     @classmethod
     def of(cls, cuts: Cuts, error: Float64, look_error: Float64, closed: bool, dtype: Any) -> _Edges:
@@ -116,12 +113,12 @@ class _Edges:
         base, scale = np.empty((2, n_row), dtype=dtype)
         if not few:
             kernels.build_bins(edges, closed, base, scale, codes)
-        return cls(edges, n_edge, closed, base, scale, codes, look_error)
+        return cls(edges, n_edge, closed, base, scale, codes, error, look_error)
 
 
 def n_bins(n_edge: int) -> int:
-    """How many bins to spread over so many edges: about six each, as long as a row of them stays in cache."""
-    return 1 << int(np.clip(np.ceil(np.log2(6 * max(1, n_edge))), 9, 13))
+    """How many bins to spread over so many edges: about three each, as long as a row of them stays in cache."""
+    return 1 << int(np.clip(np.ceil(np.log2(3 * max(1, n_edge))), 9, 12))
 
 
 class _Counter:
@@ -146,22 +143,23 @@ class _Counter:
         e, last = self._edges_of(tile.number, band, tile.scores.dtype), len(distance.passes) - 1
         start, stop = tile.columns.start, tile.columns.stop
         opened = tile.space.get("opened", (3, tile.scores.size), np.int32)
-        n_open = kernels.count_tile(
-            tile.scores, start, self.task.weight[start:stop], self.task.plain, hidden,
+        weight = self.task.weight[start:stop]
+        n_open = n_left = kernels.count_tile(
+            tile.scores, start, weight, self.task.plain, hidden,
             e.edges, e.n_edge, e.closed, e.base, e.scale, e.codes, self.counts, opened,
         )  # fmt: skip
-        rows, places, guess = opened[:, :n_open]
         many = tile.number == last or n_open > _MANY_OPEN * tile.scores.size
-        if n_open and not many:
-            if distance.looks:
-                scores = tile.look(rows, places)
-                kept, _ = self._place(rows, guess, scores, e.look_error[rows], self.task.weight[start:stop][places])
-                rows, places, guess = rows[kept], places[kept], guess[kept]
-            many = len(rows) > _MANY_LEFT * tile.scores.size
-        if many:
-            self.place(rows, places + start, tile.last()[rows, places].astype(np.float64), guess)
-        elif len(rows):
-            self._postpone(rows, places + start, guess)
+        if n_open and not many and distance.looks:
+            offsets = distance.offsets(np.arange(start, stop))
+            n_left = kernels.settle_open(
+                opened[:, :n_open], *tile.rows, offsets, weight, e.edges, e.error, e.look_error, self.counts
+            )
+            many = n_left > _MANY_LEFT * tile.scores.size
+        rows, places, slots = opened[:, :n_left]
+        if n_left and many:
+            self.place(rows, places + start, tile.last()[rows, places].astype(np.float64), slots >> 1)
+        elif n_left:
+            self._postpone(rows, places + start, slots >> 1)
         return n_open / tile.scores.size
 
     def _edges_of(self, number: int, band: int, dtype: Any) -> _Edges:
@@ -252,6 +250,11 @@ class Block:
         self._n_group, self._total = groups.n_group, groups.total
         self.n_relevant = groups.total.sum(axis=1)
         self._shared = _shared(relevant, groups)
+
+    @property
+    def counters(self) -> list[_Counter]:
+        """What counts the items of these queries; to be changed with `lock` held."""
+        return self._counters
 
     @property
     def n_group(self) -> Int64:

@@ -53,6 +53,7 @@ def main(ctx: click.Context) -> None:
 @click.option("--average", default="query", show_default=True, help="Or class.")
 @click.option("--std", is_flag=True, help="Also the standard deviation of the mean over random tie-breaking.")
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Default: all cores.")
+@click.option("--device", metavar="NAME", help="Multiply and count with PyTorch: cuda, cuda:1, cpu; default: NumPy.")
 @click.option("--checkpoint", type=_path, metavar="DIR", help="Keep what is finished in DIR, and go on from there.")
 @click.option("--per-query", type=_path, metavar="OUT", help="Write each query's values: .csv, .tsv, .npz, .parquet.")
 @click.option("--json", "json_out", type=_path, is_flag=False, flag_value="-", metavar="[OUT]", help="Write JSON.")
@@ -177,7 +178,7 @@ def _read(file: Path, options: dict[str, Any]) -> tuple[Samples, Samples | None]
 def _evaluated(file: Path, query: Samples, gallery: Samples | None, options: dict[str, Any], **how: Any) -> Report:
     from deadheat import summary
 
-    how |= {key: options[key] for key in ("distance", "singletons", "average", "threads", "checkpoint")}
+    how |= {key: options[key] for key in ("distance", "singletons", "average", "threads", "checkpoint", "device")}
     try:
         with bar("ranking") as progress:
             return summary.evaluate(*query, *(gallery or ()), progress=progress, **how)

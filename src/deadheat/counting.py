@@ -17,6 +17,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from threading import Event, local
 from typing import Any, TypeVar
 
@@ -38,8 +39,8 @@ Int64 = NDArray[np.int64]
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-BLOCK_ROWS = 512  # queries in a block
-TILE_COLUMNS = 512  # columns in a tile: a tile and its transpose are about a core's L2 cache
+BLOCK_ROWS = 1024  # queries in a block
+TILE_COLUMNS = 1024  # columns in a tile: what a row keeps for counting is fetched once for so many items
 _BLOCK_ENTRIES = 1 << 19  # relevant pairs in a block, where classes are large
 _SHARD_BYTES = 160 << 20  # what the blocks of a shard may take, and for each relevant pair of all queries:
 _PAIR_BYTES = 16
@@ -60,6 +61,7 @@ def profile(
     threads: int | None = None,
     progress: bool | Progress = False,
     checkpoint: str | os.PathLike[str] | None = None,
+    device: Any = None,
 ) -> TieProfile:
     """Count, for every query and every distance at which it has a relevant item, what is closer and what is tied.
 
@@ -89,6 +91,9 @@ def profile(
     checkpoint : path, optional
         A directory that keeps what is finished. A run that was killed goes on from there when it is started again
         with the same data and options, and ends with the same profile. It takes up to twice as long as without.
+    device : str or torch.device, optional
+        "cuda", "cuda:1" or "cpu": multiply and count there with PyTorch; what that leaves open is decided as always,
+        so the profile is the same, under TF32 too. By default NumPy does it.
 
     Returns
     -------
@@ -110,17 +115,25 @@ def profile(
     """
     rule = tie_rules.make(ties)
     workers = inputs.thread_count(threads)
+    kind = _Pass if device is None else _pass_on(device)
     if (gallery is None) != (gallery_labels is None):
         given, missing = ("gallery", "gallery_labels") if gallery_labels is None else ("gallery_labels", "gallery")
         raise ValueError(f"gallery and gallery_labels must be given together, but got {given} without {missing}")
     metric = distances.make(distance, query, gallery, rule.exact_only)
     rule.check(metric)
     relevance = _relevance(metric, query_labels, gallery_labels, junk)
-    work = _Pass(metric, rule, relevance, resumable=checkpoint is not None)
+    work = kind(metric, rule, relevance, resumable=checkpoint is not None)
     if checkpoint is None:
         return work.run(workers, progress)
     with Checkpoint(checkpoint, work.identity()) as kept:
         return work.run(workers, progress, kept)
+
+
+def _pass_on(device: Any) -> Callable[..., _Pass]:
+    """What makes a counting pass on a device of PyTorch's."""
+    from deadheat import devices
+
+    return partial(devices.DevicePass, devices.open_device(device))
 
 
 def _relevance(
@@ -158,7 +171,7 @@ class _Pass:
             distance.columns = distance.columns.as_items(_by_band_and_class(distance, relevance))
         self.task = Task(distance, rule, relevance)
         self.active = np.flatnonzero(~_alone(relevance) if self.symmetric else self.task.most_groups)
-        distance.expect(float(self.task.width[self.active].mean()) if len(self.active) else 0.0)
+        distance.expect(float(self.task.width[self.active].mean()) if len(self.active) else 0.0, self.symmetric)
         self.own = local()
 
     def identity(self) -> dict[str, str]:

@@ -69,10 +69,11 @@ class Pass:
     exact: bool
     chunk: int | None = None
     rows: DTypeLike | None = None  # the type of the rows that are multiplied, if not that of the scores
+    roundings: int = 0  # that a product errs by beyond those of its sum, where a device multiplies shorter numbers
 
     def terms(self, dim: int) -> int:
         """How many roundings can follow each other in a sum of `dim` products."""
-        return dim if self.chunk is None else self.chunk + -(-dim // self.chunk)
+        return self.roundings + (dim if self.chunk is None else self.chunk + -(-dim // self.chunk))
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,7 @@ class Distance(ABC):
     n_query: int
     columns: Columns
     passes: tuple[Pass, ...]
-    looks = False  # whether there is more to see than the first pass shows, short of float64
+    looks = False  # whether what the first pass leaves open is worth a product of its own, from the same rows
 
     @property
     def n_gallery(self) -> int:
@@ -210,8 +211,8 @@ class Distance(ABC):
         """Scores of pass `number`, shape (len(left), len(columns))."""
         return self.finish(self.product(number, left, self.right(number, columns), space), columns, space)
 
-    def expect(self, n_relevant: float) -> None:  # noqa: B027
-        """Prepare for so many relevant items a query."""
+    def expect(self, n_relevant: float, symmetric: bool) -> None:  # noqa: B027
+        """Choose the passes for so many relevant items a query, and for half of the products or all."""
 
     @abstractmethod
     def bound(self, number: int, rows: Index, band: tuple[int, int]) -> Float64:
@@ -225,16 +226,13 @@ class Distance(ABC):
     def pair_scores(self, rows: Index, columns: Index) -> Float64:
         """Scores of the last pass, pair by pair."""
 
-    def look(self, left: NDArray[Any], right: NDArray[Any], rows: Index, places: Index, columns: Index) -> Float64:
-        """Scores that err less than those of the first pass, of row rows[p] of `left` and row places[p] of `right`.
-
-        `columns` has the column of each pair. Only where `looks`.
-        """
-        raise NotImplementedError
+    def offsets(self, columns: Index) -> Float64:
+        """What is taken off a product to make a score, or nothing; only where the distance `looks`."""
+        return np.empty(0)
 
     def look_bound(self, rows: Index, band: tuple[int, int]) -> Float64:
-        """How far scores of `look` may be off, for each query and any column of a band."""
-        raise NotImplementedError
+        """How far products in float64 of float32 rows may be off, for each query and any column of a band."""
+        return np.zeros(len(rows))
 
     @abstractmethod
     def surds(self, rows: Index, columns: Index) -> list[Surd]:
@@ -299,7 +297,7 @@ class _Product(_Dense):
 
     @property
     def looks(self) -> bool:  # type: ignore[override]
-        return not self.passes[0].exact
+        return len(self.passes) > 1
 
     def product(self, number: int, left: NDArray[Any], right: NDArray[Any], space: Space | None = None) -> NDArray[Any]:
         space, shape, chunk = space or Space(), (len(left), len(right)), self.passes[number].chunk
@@ -319,24 +317,15 @@ class _Product(_Dense):
             products -= self.offset[self.columns.representative[columns]].astype(products.dtype)
         return products
 
-    def expect(self, n_relevant: float) -> None:
-        first = self.passes[0]
-        if not first.exact and first.dtype == np.float32:
-            self.passes = (replace(first, chunk=_cheapest_chunk(self.dim, n_relevant)), *self.passes[1:])
+    def expect(self, n_relevant: float, symmetric: bool) -> None:
+        if len(self.passes) > 1:
+            self.passes = _cheapest(self.passes, self.dim, n_relevant, symmetric)
 
-    def look(self, left: NDArray[Any], right: NDArray[Any], rows: Index, places: Index, columns: Index) -> Float64:
-        from deadheat import _kernels
-
-        scores: Float64 = _kernels.short_sums(left, rows, right, places)
-        if self.offset is not None:
-            scores -= self.offset[self.columns.representative[columns]]
-        return scores
+    def offsets(self, columns: Index) -> Float64:
+        return np.empty(0) if self.offset is None else self.offset[self.columns.representative[columns]]
 
     def look_bound(self, rows: Index, band: tuple[int, int]) -> Float64:
-        from deadheat import _kernels
-
-        terms = self.dim // _kernels.LANES + _kernels.LANES
-        return self._bound(terms, np.float32, self.query_norm[rows], self._largest_norm(band))
+        return self._bound(4, np.float32, self.query_norm[rows], self._largest_norm(band))
 
     def pair_scores(self, rows: Index, columns: Index) -> Float64:
         from deadheat import _kernels
@@ -372,11 +361,11 @@ class _Product(_Dense):
     def _pass_bound(self, one: Pass, query_norm: Float64, item_norm: Float64) -> Float64:
         if one.exact:
             return np.zeros_like(query_norm)
-        return self._bound(one.terms(self.dim), one.dtype, query_norm, item_norm)
+        return self._bound(one.terms(self.dim) + 10, one.dtype, query_norm, item_norm)
 
-    def _bound(self, terms: int, dtype: DTypeLike, query_norm: Float64, item_norm: Float64) -> Float64:
-        """The error of a score whose product is summed with so many roundings in a row."""
-        bound = exact.gamma(terms + 10, dtype) * self._size(query_norm, item_norm) + exact.underflow(self.dim, dtype)
+    def _bound(self, roundings: int, dtype: DTypeLike, query_norm: Float64, item_norm: Float64) -> Float64:
+        """The error of a score with so many roundings in a row."""
+        bound = exact.gamma(roundings, dtype) * self._size(query_norm, item_norm) + exact.underflow(self.dim, dtype)
         return np.where((item_norm == 0) | ((query_norm == 0) & (self.offset is None)), 0.0, bound)
 
 
@@ -431,8 +420,8 @@ class Cosine(_Product):
             return products
         return products * np.abs(products) / self.squares[self.columns.representative[columns]]
 
-    def _bound(self, terms: int, dtype: DTypeLike, query_norm: Float64, item_norm: Float64) -> Float64:
-        product = exact.gamma(terms + 10, dtype) + exact.gamma(self.dim + 10, np.float64)
+    def _bound(self, roundings: int, dtype: DTypeLike, query_norm: Float64, item_norm: Float64) -> Float64:
+        product = exact.gamma(roundings, dtype) + exact.gamma(self.dim + 10, np.float64)
         error = product * (1 + 2.0**-10) + exact.underflow(self.dim, dtype)
         return np.where((query_norm > 0) & (item_norm > 0), error, 0.0)
 
@@ -643,20 +632,26 @@ def _passes(largest_sum: float) -> tuple[Pass, ...]:
     return (Pass(np.float32, exact=False), Pass(np.float64, exact=bool(largest_sum < 2.0**53)))
 
 
-def _cheapest_chunk(dim: int, n_relevant: float) -> int | None:
-    """How many dimensions to sum at a time so that a pass and the look at what it leaves open take the least time.
+def _cheapest(passes: tuple[Pass, ...], dim: int, n_relevant: float, symmetric: bool) -> tuple[Pass, ...]:
+    """The passes that take the least time: float32, perhaps in chunks of dimensions, or float64 at once.
 
-    Measured in ns an item: a chunk more costs 0.7, a closer look 10 and 0.09 a dimension. Open are about as many as
-    for random directions: the share of items within the bound of one of the thresholds.
+    Measured in ns an item: a product costs 0.014 a dimension, 0.033 in float64, a chunk more 0.9, and a closer look at
+    an open item 20 and 0.15 a dimension. Open are about as many as for random directions: the share of items
+    within the bound of one of the thresholds.
     """
+    products = 0.5 if symmetric else 1.0
 
     def cost(chunk: int) -> float:
-        terms = chunk + -(-dim // chunk) + 10
-        share = min(1.0, n_relevant * 2 * exact.gamma(terms, np.float32) * 0.28 * math.sqrt(dim))
-        return 0.7 * (-(-dim // chunk) - 1) / 2 + share * (10 + 0.09 * dim)
+        n_chunk = -(-dim // chunk)
+        bound = exact.gamma(min(dim, chunk + n_chunk) + 10, np.float32)
+        share = min(1.0, n_relevant * 2 * bound * 0.28 * math.sqrt(dim))
+        return products * (0.014 * dim + 0.9 * (n_chunk - 1)) + share * (20 + 0.15 * dim)
 
+    first, last = passes
     best = min((chunk for chunk in (dim, 512, 256, 128, 64) if chunk <= dim), key=cost)
-    return None if best == dim else best
+    if cost(best) > products * 0.033 * dim + 1:
+        return (last,)
+    return (replace(first, chunk=None if best == dim else best), last)
 
 
 def _by_piece(source: Source, work: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:

@@ -54,12 +54,23 @@ def matrix(values: ArrayLike, name: str) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} must be a plain array, but is a masked one; to leave items out, use junk")
     try:
-        array = np.asarray(values)
+        array = np.asarray(from_tensor(values))
     except (ValueError, TypeError):
         raise ValueError(f"{name} must be a matrix, but its rows differ in length or kind") from None
     if array.ndim != 2:
         raise ValueError(f"{name} must be two-dimensional (n, dim), but has shape {array.shape}")
     return array
+
+
+def from_tensor(values: Any) -> Any:
+    """A tensor of PyTorch's as an array of the same numbers, wherever it is; anything else as it came."""
+    if not (hasattr(values, "detach") and hasattr(values, "cpu")):
+        return values
+    here = values.detach().cpu()
+    try:
+        return here.numpy()
+    except TypeError:  # bfloat16 and shorter, which NumPy does not have and float32 holds
+        return here.float().numpy()
 
 
 def require_filled(shape: tuple[int, ...], name: str) -> None:
@@ -120,7 +131,7 @@ def bits(values: ArrayLike, name: str) -> NDArray[np.uint64]:
 def require_same_dim(query: Any, gallery: Any, codes: bool = False) -> None:
     """Refuse two sets of embeddings, arrays or sources, that differ in dim or, for binary codes, in type."""
     left, right = (values if hasattr(values, "shape") else np.asarray(values) for values in (query, gallery))
-    kinds = [np.asarray(values).dtype for values in (query, gallery)] if codes else []
+    kinds = [np.asarray(from_tensor(values)).dtype for values in (query, gallery)] if codes else []
     if codes and (kinds[0] == np.bool_) != (kinds[1] == np.bool_):
         raise TypeError(
             f"query and gallery must both be bool or both be packed, but have dtypes {kinds[0]} and {kinds[1]}"
@@ -189,7 +200,7 @@ def junk_mask(values: ArrayLike | None, n_query: int, n_gallery: int) -> NDArray
     """Check the mask of items to ignore: bool, (n_gallery,) for every query alike or (n_query, n_gallery)."""
     if values is None:
         return None
-    mask = np.asarray(values)
+    mask = np.asarray(from_tensor(values))
     if mask.shape not in ((n_gallery,), (n_query, n_gallery)):
         raise ValueError(f"junk must have shape ({n_gallery},) or ({n_query}, {n_gallery}), but has shape {mask.shape}")
     if mask.dtype != np.bool_:
@@ -316,7 +327,7 @@ def _require_exact_integers(array: NDArray[Any], name: str) -> None:
 def _label_array(values: Any, name: str) -> NDArray[Any]:
     """Labels that came as something other than an array: lists stay exact, whatever their size."""
     if hasattr(values, "__array__"):
-        return np.asarray(values)
+        return np.asarray(from_tensor(values))
     try:
         items = list(values)
     except TypeError:

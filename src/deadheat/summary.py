@@ -44,11 +44,12 @@ def evaluate(
     threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
     checkpoint: str | os.PathLike[str] | None = None,
+    device: Any = None,
 ) -> Report:
     """Rank the gallery for each query by distance, and average each measure over the queries.
 
     The same as `measure(profile(...))`: see `deadheat.profile` for the embeddings, which can also be files, `distance`,
-    `ties`, `junk`, `threads`, `progress` and `checkpoint`, and `measure` for the others.
+    `ties`, `junk`, `threads`, `progress`, `checkpoint` and `device`, and `measure` for the others.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def evaluate(
         ``"cosine"``, ``"euclidean"``, ``"inner_product"``, ``"cityblock"`` or ``"hamming"``.
     ties : str, Tolerance or Rounded
         What it means that two items tie; by default, that their distances are equal as real numbers.
-    junk, threads, progress, checkpoint
+    junk, threads, progress, checkpoint, device
         As in `deadheat.profile`.
     singletons, average
         As in `measure`.
@@ -102,6 +103,7 @@ def evaluate(
         threads=threads,
         progress=progress,
         checkpoint=checkpoint,
+        device=device,
     )
     return _report(
         taken,
