@@ -236,6 +236,17 @@ def test_shorter_numbers_with_a_bound_for_float32_differ(device, monkeypatch):
     assert dh.profile(rows, labels, device=device).digest() != wanted
 
 
+@on_every_device
+@pytest.mark.parametrize("distance", invariance.PRODUCTS)
+def test_integers_that_short_numbers_do_not_hold(distance, device):
+    """Exact in one pass of float32, but not of bfloat16: they are multiplied in float64 instead."""
+    rng = np.random.default_rng(6)
+    rows, labels = rng.integers(250, 263, (170, 48)), rng.integers(0, 9, 170)
+    wanted = dh.profile(rows, labels, distance=distance).digest()
+    torch.set_float32_matmul_precision("medium")
+    assert dh.profile(rows, labels, distance=distance, device=device).digest() == wanted
+
+
 @pytest.mark.parametrize("precision", [TF32, BFLOAT16], ids=lambda precision: precision.name)
 @pytest.mark.parametrize("rounded", [True, False], ids=["rounded", "truncated"])
 def test_the_bound_on_short_numbers(precision, rounded):

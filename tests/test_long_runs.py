@@ -53,7 +53,9 @@ def stored(rows, labels, folder, how):
 def test_embeddings_on_disk_count_as_those_in_memory(how, distance, tmp_path):
     rows, labels = example()
     on_disk = stored(rows, labels, tmp_path, how)
-    assert dh.profile(on_disk, labels, distance=distance).digest() == dh.profile(rows, labels, distance=distance).digest()
+    assert (
+        dh.profile(on_disk, labels, distance=distance).digest() == dh.profile(rows, labels, distance=distance).digest()
+    )
     split = dh.profile(rows[:50], labels[:50], rows, labels, distance=distance)
     assert dh.profile(rows[:50], labels[:50], on_disk, labels, distance=distance).digest() == split.digest()
 

@@ -26,6 +26,8 @@ from deadheat._vector import (
 
 Array = NDArray[Any]
 
+TINY, TINY_SINGLE = np.finfo(np.float64).tiny, np.finfo(np.float32).tiny  # the smallest normal numbers
+
 # Relevant items --------------------------------------------------------------------------------------------------
 
 
@@ -130,6 +132,12 @@ def number_groups(starts: Array, count: Array, group: Array, first: Array, total
             total[i, number] += count[i, j]
 
 
+@inner
+def _next(value: Any, top: Any, tiny: Any) -> Any:
+    """The next number of the same type; after 0 the smallest that no processor takes for 0. Exact scores skip none."""
+    return tiny if value == 0 else np.nextafter(value, top)
+
+
 @kernel
 def all_apart(score: Array, reach: Array, n_entry: Array) -> bool:
     """Whether ascending scores are surely different in every row, if each may be off by the row's reach."""
@@ -154,7 +162,7 @@ def exact_cuts(score: Array, bound: Array, n_group: Array, low: Array, high: Arr
             if g >= n_group[i]:
                 low[i, g] = high[i, g] = np.inf
             elif reach == 0:
-                low[i, g], high[i, g] = value, np.nextafter(value, np.inf)
+                low[i, g], high[i, g] = value, _next(value, np.inf, TINY)
             else:
                 slack = 2.0**-51 * (abs(value) + reach) + 1e-300
                 low[i, g], high[i, g] = (value - reach) - slack, (value + reach) + slack
@@ -184,7 +192,7 @@ def _not_below(value: float, exactly: bool, edges: Array) -> Any:
     if not exactly:
         return edges.dtype.type(value + (2.0**-23 * abs(value) + 1e-37))
     edge = edges.dtype.type(value)
-    return edge if edge >= value else np.nextafter(edge, edges.dtype.type(np.inf))
+    return edge if edge >= value else _next(edge, edges.dtype.type(np.inf), edges.dtype.type(TINY_SINGLE))
 
 
 @kernel
@@ -494,7 +502,7 @@ def place_pairs(
     n_interval, n_kept = low.shape[1], 0
     for p in range(len(rows)):
         i, farthest, nearest = rows[p], scores[p] - errors[p], scores[p] + errors[p]
-        surely, end = np.int64(guess[p]), n_interval
+        surely, end = int(guess[p]), n_interval
         if surely < 0:
             surely = 0
             while surely < end:
@@ -512,7 +520,7 @@ def place_pairs(
             possible += 1  # to the first interval that the item is surely below
         if surely == possible:
             counts[i, 2 * surely] += weights[p]
-        elif each == 2 and errors[p] == 0 and high[i, surely] == np.nextafter(low[i, surely], np.inf):
+        elif each == 2 and errors[p] == 0 and high[i, surely] == _next(low[i, surely], np.inf, TINY):
             counts[i, 2 * surely + 1] += weights[p]  # both are exact, and equal
         else:
             cuts[0, n_kept], cuts[1, n_kept], cuts[2, n_kept] = p, surely * each, possible * each

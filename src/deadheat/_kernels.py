@@ -235,7 +235,7 @@ def take_rows(raw: Array, index: Array, factor: Array, divide: bool, out: Array)
 def product_of_rows(a: Array, b: Array) -> float:
     """The product of two rows in float64, whatever their type."""
     whole = len(a) - len(a) % (2 * LANES)
-    total = products(a, b, whole)
+    total: float = products(a, b, whole)
     for j in range(whole, len(a)):
         total += np.float64(a[j]) * np.float64(b[j])
     return total

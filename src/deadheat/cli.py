@@ -65,8 +65,8 @@ def evaluate(file: Path, **options: Any) -> None:
     """Evaluate the embeddings and labels in FILE and print a table, in per cent.
 
     FILE is a .npz (arrays such as embeddings and labels), .npy (with --labels), .csv, .tsv or .parquet file. Files of
-    .npy and .parquet can be larger than memory, and a pattern in quotes, such as "emb-*.npy", stands for several. Without
-    --gallery it is leave one out: each sample is a query, ranked against all others.
+    .npy and .parquet can be larger than memory, and a pattern in quotes, such as "emb-*.npy", stands for several.
+    Without --gallery it is leave one out: each sample is a query, ranked against all others.
 
     --json and --markdown without OUT, or with -, print that instead of the table; put them after FILE.
     """

@@ -37,6 +37,8 @@ from deadheat.sources import Array, Source, fingerprint, open_rows
 Int64 = NDArray[np.int64]
 Index = Int64
 
+Exact = tuple[list[int], int]  # integers, and the power of two that they are to be multiplied by
+
 _Result = TypeVar("_Result")
 
 _CHUNK = 1 << 18  # elements gathered at once when pairs are scored one by one
@@ -288,6 +290,16 @@ class _Dense(Distance):
         items = self.columns.representative[columns]
         return self.query_raw.take(rows).astype(np.float64), self.gallery_raw.take(items).astype(np.float64)
 
+    def _exact_products(self, rows: Index, columns: Index) -> tuple[Exact, Exact, Exact]:
+        """The exact products of queries with columns, and of both with themselves, pair by pair."""
+        squares = []
+        for source, index in ((self.query_raw, rows), (self.gallery_raw, self.columns.representative[columns])):
+            distinct, each = np.unique(index, return_inverse=True)
+            raw = source.take(distinct).astype(np.float64)
+            numbers, place = exact.scaled_dots(raw, raw)
+            squares.append(([numbers[k] for k in each.tolist()], place))
+        return exact.scaled_dots(*self._exact_pairs(rows, columns)), squares[0], squares[1]
+
 
 class _Product(_Dense):
     """Distances whose score is a matrix product: q·x, minus an offset that the column brings."""
@@ -352,7 +364,7 @@ class _Product(_Dense):
         return self._pass_bound(self.passes[number], self.query_norm[rows], self._largest_norm(band))
 
     def _largest_norm(self, band: tuple[int, int]) -> Float64:
-        return self.item_norm[self.columns.representative[slice(*band)]].max()
+        return np.asarray(self.item_norm[self.columns.representative[slice(*band)]].max())
 
     def pair_bound(self, rows: Index, columns: Index) -> Float64:
         norms = self.item_norm[self.columns.representative[columns]]
@@ -426,12 +438,10 @@ class Cosine(_Product):
         return np.where((query_norm > 0) & (item_norm > 0), error, 0.0)
 
     def surds(self, rows: Index, columns: Index) -> list[Surd]:
-        left, right = self._exact_pairs(rows, columns)
-        products = exact.exact_dots(left, right)
-        squares = zip(exact.exact_dots(left, left), exact.exact_dots(right, right), strict=True)
+        (products, place), (of_query, low), (of_item, least) = self._exact_products(rows, columns)
         return [
-            Surd((p > 0) - (p < 0), p * p, q * x) if p else Surd(0, 0, 1)
-            for p, (q, x) in zip(products, squares, strict=True)
+            Surd.ratio((p > 0) - (p < 0), p * p, q * x, 2 * place - low - least) if p else Surd(0, 0, 1)
+            for p, q, x in zip(products, of_query, of_item, strict=True)
         ]
 
 
@@ -451,8 +461,8 @@ class InnerProduct(_Product):
         return _divided(*_divided(low, high, self.unit), self.unit)
 
     def surds(self, rows: Index, columns: Index) -> list[Surd]:
-        left, right = self._exact_pairs(rows, columns)
-        return [Surd((p > 0) - (p < 0), p * p, 1 << 4296) for p in exact.exact_dots(left, right)]
+        products, place = exact.scaled_dots(*self._exact_pairs(rows, columns))
+        return [Surd.ratio((p > 0) - (p < 0), p * p, 1, 2 * place - 4296) for p in products]
 
 
 class Euclidean(_Product):
@@ -492,12 +502,11 @@ class Euclidean(_Product):
         return self.query_square[rows] - error, self.query_square[rows] + error
 
     def surds(self, rows: Index, columns: Index) -> list[Surd]:
-        left, right = self._exact_pairs(rows, columns)
-        products = zip(
-            exact.exact_dots(left, left), exact.exact_dots(right, right), exact.exact_dots(left, right), strict=True
-        )
-        squares = [q + x - 2 * p for q, x, p in products]
-        return [Surd(-(square > 0), square, 1 << 2148) for square in squares]
+        parts = self._exact_products(rows, columns)
+        least = min(place for _, place in parts)
+        products, of_query, of_item = ([x << place - least for x in numbers] for numbers, place in parts)
+        squares = [q + x - 2 * p for p, q, x in zip(products, of_query, of_item, strict=True)]
+        return [Surd.ratio(-(square > 0), square, 1, least - 2148) for square in squares]
 
 
 class Cityblock(_Dense):

@@ -61,6 +61,11 @@ class Surd(NamedTuple):
         """A rational number as a surd."""
         return cls((value > 0) - (value < 0), value.numerator**2, value.denominator**2)
 
+    @classmethod
+    def ratio(cls, sign: int, numerator: int, denominator: int, place: int) -> Surd:
+        """sign·√(numerator·2^place / denominator)."""
+        return cls(sign, numerator << max(place, 0), denominator << max(-place, 0))
+
     def compare(self, other: Surd) -> int:
         """−1, 0 or 1, as this number is less than, equal to or greater than the other."""
         if self.sign != other.sign or self.sign == 0:
@@ -195,9 +200,18 @@ def from_ordinal(number: int, name: str) -> float:
 
 def exact_dots(left: NDArray[Any], right: NDArray[Any]) -> list[int]:
     """Row-wise dot products of float64 rows, shape (n, dim) each, as exact integers in units of 2^-2148."""
+    products, place = scaled_dots(left, right)
+    return [product << place for product in products]
+
+
+def scaled_dots(left: NDArray[Any], right: NDArray[Any]) -> tuple[list[int], int]:
+    """Row-wise dot products as exact integers that are as short as can be, in units of 2^(place − 2148), and place."""
     from deadheat import _kernels
 
-    return _integers(_kernels.exact_dots(left, right))
+    limbs = _kernels.exact_dots(left, right)
+    used = np.flatnonzero(limbs.any(axis=0))
+    low = int(used[0]) if len(used) else 0
+    return _integers(limbs[:, low:]), 32 * low
 
 
 def exact_absolute_differences(left: NDArray[Any], right: NDArray[Any]) -> list[int]:
@@ -209,4 +223,7 @@ def exact_absolute_differences(left: NDArray[Any], right: NDArray[Any]) -> list[
 
 def _integers(limbs: NDArray[np.uint32]) -> list[int]:
     """Two's complement numbers, least significant 32 bits first."""
-    return [int.from_bytes(row.astype("<u4").tobytes(), "little", signed=True) for row in limbs]
+    filled = limbs != limbs[:, -1:]  # what is above the last that is not is sign
+    top = min(int(np.flatnonzero(filled.any(axis=0))[-1]) + 2, limbs.shape[1]) if filled.any() else 1
+    data = np.ascontiguousarray(limbs[:, :top], dtype="<u4").tobytes()
+    return [int.from_bytes(data[k : k + 4 * top], "little", signed=True) for k in range(0, len(data), 4 * top)]

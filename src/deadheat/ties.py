@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -366,26 +366,51 @@ def _group_by_score(distance: Distance, relevant: Relevant) -> Groups:
     starts = relevant.sort()
     unsure = (relevant.count > 0) & ~starts & (relevant.bound > 0)
     unsure[:, 1:] |= (relevant.count[:, 1:] > 0) & ~starts[:, 1:] & (relevant.bound[:, :-1] > 0)
-    for row in np.flatnonzero(unsure.any(axis=1)):
-        _settle_row(distance, relevant, starts, int(row))
+    runs = [run for row in np.flatnonzero(unsure.any(axis=1)).tolist() for run in _runs(relevant, starts, row)]
+    for some in _batches(runs):
+        _settle(distance, relevant, starts, some)
     return relevant.groups(starts)
 
 
-def _settle_row(distance: Distance, relevant: Relevant, starts: NDArray[np.bool_], row: int) -> None:
-    """Sort exactly, in one row, every run of entries whose bounds overlap."""
+Run = tuple[int, int, int]  # a row, and where in it entries begin and end
+
+
+def _runs(relevant: Relevant, starts: NDArray[np.bool_], row: int) -> Iterator[Run]:
+    """The runs of entries of a row whose bounds overlap."""
     n = int((relevant.count[row] > 0).sum())
     heads = np.append(np.flatnonzero(starts[row, :n]), n)
     for begin, end in pairwise(heads.tolist()):
-        if end - begin == 1 or not relevant.bound[row, begin:end].any():
-            continue
-        run = slice(begin, end)
-        surds = distance.surds(np.full(end - begin, relevant.rows[row]), relevant.columns[row, run])
-        order = _exact_order(surds)
+        if end - begin > 1 and relevant.bound[row, begin:end].any():
+            yield row, begin, end
+
+
+def _batches(runs: list[Run], most: int = 4096) -> Iterator[list[Run]]:
+    """Runs a few at a time, of so many entries together, or one."""
+    batch: list[Run] = []
+    taken = 0
+    for run in runs:
+        if batch and taken + run[2] - run[1] > most:
+            yield batch
+            batch, taken = [], 0
+        batch.append(run)
+        taken += run[2] - run[1]
+    if batch:
+        yield batch
+
+
+def _settle(distance: Distance, relevant: Relevant, starts: NDArray[np.bool_], runs: list[Run]) -> None:
+    """Sort exactly every run of entries."""
+    rows = np.concatenate([np.full(end - begin, row) for row, begin, end in runs])
+    columns = np.concatenate([relevant.columns[row, begin:end] for row, begin, end in runs])
+    surds = iter(distance.surds(relevant.rows[rows], columns))
+    for row, begin, end in runs:
+        mine = list(islice(surds, end - begin))
+        order = _exact_order(mine)
         for name in ("columns", "count", "others", "score", "bound"):
             matrix = getattr(relevant, name)
-            matrix[row, run] = matrix[row, run][order]
+            matrix[row, begin:end] = matrix[row, begin:end][order]
         for place, (one, two) in enumerate(pairwise(order)):
-            starts[row, begin + place + 1] = surds[one].compare(surds[two]) != 0
+            starts[row, begin + place + 1] = mine[one].compare(mine[two]) != 0
 
 
 def _exact_order(surds: list[Surd]) -> list[int]:
