@@ -433,18 +433,22 @@ def count_tile(
 
 
 @inner
-def _by_square(opened: Array, n: int, side: int, n_column: int) -> Array:
+def _by_square(opened: Array, shift: int, n_row: int, n_column: int) -> Array:
     """The order of listed items by squares of a tile, so that the rows that belong to a square stay in cache."""
-    across = n_column // side + 1
-    squares = opened[0, :n] // side * across + opened[1, :n] // side
-    starts = np.zeros(squares.max() + 2, np.int64)
-    for square in squares:
-        starts[square + 1] += 1
-    starts = np.cumsum(starts)
-    order = np.empty(n, np.int64)
+    n = opened.shape[1]
+    order = np.arange(n)
+    if max(n_row, n_column) <= 1 << shift:
+        return order
+    across = (n_column >> shift) + 1
+    starts = np.zeros(((n_row >> shift) + 1) * across + 1, np.int64)
     for p in range(n):
-        order[starts[squares[p]]] = p
-        starts[squares[p]] += 1
+        starts[(opened[0, p] >> shift) * across + (opened[1, p] >> shift) + 1] += 1
+    for square in range(1, len(starts)):
+        starts[square] += starts[square - 1]
+    for p in range(n):
+        square = (opened[0, p] >> shift) * across + (opened[1, p] >> shift)
+        order[starts[square]] = p
+        starts[square] += 1
     return order
 
 
@@ -459,7 +463,10 @@ def settle_open(
     returns how many there are.
     """
     n_open = opened.shape[1]
-    order = _by_square(opened, n_open, max(64, SQUARE // left.shape[1]), len(right))
+    shift = 6  # squares of 64 rows or more
+    while left.shape[1] << (shift + 1) <= SQUARE:
+        shift += 1
+    order = _by_square(opened, shift, len(left), len(right))
     ways = np.empty(n_open, np.int8)
     for p in order:
         i, j, slot = opened[0, p], opened[1, p], opened[2, p]
