@@ -407,3 +407,18 @@ def test_the_command(tmp_path: Path):
     refused = CliRunner().invoke(main, ["evaluate", str(tmp_path / "data.npz"), "--device", "gpu"])
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert refused.stderr == "deadheat: device must be cpu or cuda (or cuda:1 ...), but is 'gpu'\n"
+
+
+@pytest.mark.parametrize("distance", distances.DISTANCES[:4])
+def test_a_processor_that_takes_tiny_numbers_for_zero_changes_nothing(distance):
+    """Here and not in test_invariance because it is PyTorch that has the switch."""
+    rng = np.random.default_rng(2)
+    rows, labels = rng.integers(-2, 3, (60, 5)), rng.integers(0, 5, 60)
+    rows[:4] = 0
+    wanted = dh.profile(rows, labels, distance=distance, threads=1)
+    assert torch.set_flush_denormal(True)
+    try:
+        assert dh.profile(rows, labels, distance=distance, threads=1) == wanted
+        assert dh.profile(rows, labels, distance=distance, threads=1, device="cpu") == wanted
+    finally:
+        torch.set_flush_denormal(False)
