@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import math
 import sys
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,8 +13,9 @@ import oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 
-from deadheat import distances, exact
+from deadheat import _kernels, distances, exact
 from deadheat.exact import Surd
 
 UNIT = Fraction(1, 2**2148)  # of the integers that stand for sums of products
@@ -326,6 +328,61 @@ def test_scores_of_every_pass_stay_within_their_bound(name, kind, dtype):
     scores = metric.pair_scores(grid_rows, grid_columns)
     shape = (14, len(metric.columns))
     check(scores.reshape(shape), metric.pair_bound(grid_rows, grid_columns).reshape(shape), real)
+    sharper = metric.sharper(grid_rows, grid_columns)
+    assert (sharper is None) == (name == "cityblock" or kind in ("tiny", "huge"))
+    if sharper is not None:
+        check(sharper[0].reshape(shape), sharper[1].reshape(shape), real)
+
+
+@njit
+def products_of_rows(left, right):
+    out = np.empty((len(left), len(right)))
+    for i in range(len(left)):
+        for j in range(len(right)):
+            out[i, j] = _kernels.product_of_rows(left[i], right[j])
+    return out
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "saturated", "cancelling", "mixed in a row"])
+@pytest.mark.parametrize("name", ["cosine", "euclidean", "inner_product"])
+def test_products_in_chunks_and_of_single_rows_stay_within_their_bound(name, kind):
+    rng = np.random.default_rng(8)
+    rows = embeddings_of(kind, rng, 10, 75).astype(np.float32)
+    metric = distances.make(name, rows, None, exact_only=False)
+    everything, real = np.arange(10), real_scores(metric, name, rows)
+    first = metric.passes[0]
+    assert metric.looks
+    for band in metric.columns.bands:
+        columns = np.arange(*band)
+        wanted = [[real[i][j] for j in columns] for i in everything]
+        left, right = metric.left(0, everything), metric.right(0, columns)
+        for chunk in (1, 7, 32, 74, 75, 200):
+            metric.passes = (replace(first, chunk=chunk), *metric.passes[1:])
+            tile, bound = metric.tile(0, left, columns), metric.bound(0, everything, band)
+            check(tile, np.broadcast_to(bound[:, None], tile.shape), wanted)
+        looked = products_of_rows(left, right)
+        offsets = metric.offsets(columns)
+        looked -= offsets if len(offsets) else 0
+        bound = metric.look_bound(everything, band)
+        assert (bound < metric.bound(0, everything, band)).all()
+        check(looked, np.broadcast_to(bound[:, None], looked.shape), wanted)
+
+
+@pytest.mark.parametrize("d", [1, 2, 31, 32, 33, 100])
+def test_compensated_products_err_as_if_in_twice_the_precision(d):
+    """Where nearly all cancels: the exact product is tiny beside its terms."""
+    rng = np.random.default_rng(d)
+    left = rng.standard_normal((30, d)) * 10.0 ** rng.integers(-8, 8, (30, d))
+    right = rng.standard_normal((30, d)) * 10.0 ** rng.integers(-8, 8, (30, d))
+    if d > 1:
+        right[:, -1] = -np.einsum("ij,ij->i", left[:, :-1], right[:, :-1]) / left[:, -1]
+    each = np.arange(30)
+    found = _kernels.compensated_dots(left, each, right, each)
+    gamma = Fraction(exact.gamma(d + 2 * _kernels.SUMS, np.float64))
+    for a, b, value in zip(left.tolist(), right.tolist(), found.tolist(), strict=True):
+        terms = [Fraction(x) * Fraction(y) for x, y in zip(a, b, strict=True)]
+        bound = Fraction(1, 2**53) * abs(sum(terms)) + gamma**2 * sum(map(abs, terms))
+        assert abs(Fraction(value) - sum(terms)) <= bound
 
 
 def real_scores(metric, name, rows):

@@ -118,6 +118,52 @@ def sort_rows(order: Array, columns: Array, count: Array, others: Array, score: 
 
 
 @kernel
+def unsure_runs(starts: Array, count: Array, bound: Array, runs: Array) -> int:
+    """List the runs of sorted entries whose bounds overlap, as row, begin and end; returns how many there are.
+
+    `runs` has three rows and room for half as many runs as there are entries.
+    """
+    n = 0
+    for i in range(starts.shape[0]):
+        begin = 0
+        for j in range(1, starts.shape[1] + 1):
+            if j < starts.shape[1] and count[i, j] > 0 and not starts[i, j]:
+                continue
+            if j - begin > 1 and bound[i, begin:j].max() > 0:
+                runs[0, n], runs[1, n], runs[2, n] = i, begin, j
+                n += 1
+            begin = j
+            if j == starts.shape[1] or count[i, j] == 0:
+                break
+    return n
+
+
+@kernel
+def sort_runs(
+    runs: Array, better: Array, error: Array, columns: Array, count: Array, others: Array, score: Array, bound: Array,
+    starts: Array,
+) -> None:  # fmt: skip
+    """Sort the entries of each run by better scores, which take the place of the old, and note what starts anew."""
+    first = 0
+    for r in range(runs.shape[1]):
+        i, begin, end = runs[0, r], runs[1, r], runs[2, r]
+        for j in range(begin, end):
+            score[i, j], bound[i, j] = better[first + j - begin], error[first + j - begin]
+        first += end - begin
+        order = np.argsort(score[i, begin:end])
+        for values in (columns, count, others):
+            values[i, begin:end] = values[i, begin:end][order]
+        score[i, begin:end], bound[i, begin:end] = score[i, begin:end][order], bound[i, begin:end][order]
+        highest, lowest = np.empty(end - begin), np.inf  # of the entries before j, and from j on
+        highest[0] = -np.inf
+        for j in range(begin + 1, end):
+            highest[j - begin] = max(highest[j - begin - 1], score[i, j - 1] + bound[i, j - 1])
+        for j in range(end - 1, begin, -1):
+            lowest = min(lowest, score[i, j] - bound[i, j])
+            starts[i, j] = highest[j - begin] < lowest
+
+
+@kernel
 def number_groups(starts: Array, count: Array, group: Array, first: Array, total: Array) -> None:
     """Number the groups of each row, note the first entry of each, and add up its counts."""
     for i in range(starts.shape[0]):

@@ -24,6 +24,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
@@ -236,6 +237,10 @@ class Distance(ABC):
         """How far products in float64 of float32 rows may be off, for each query and any column of a band."""
         return np.zeros(len(rows))
 
+    def sharper(self, rows: Index, columns: Index) -> tuple[Float64, Float64] | None:
+        """Scores, pair by pair, that err less than those of the last pass, and how much; None where there are none."""
+        return None
+
     @abstractmethod
     def surds(self, rows: Index, columns: Index) -> list[Surd]:
         """The exact closeness, pair by pair: the similarity, or minus the distance."""
@@ -350,6 +355,39 @@ class _Product(_Dense):
             scores -= self.offset[items]
         return np.asarray(scores)
 
+    def sharper(self, rows: Index, columns: Index) -> tuple[Float64, Float64] | None:
+        items = self.columns.representative[columns]
+        if not self._moderate:
+            return None
+        dots = self._compensated(rows, items)
+        tiny = exact.gamma(self.dim + 100, np.float64) ** 2
+        return self._sharper(*dots, tiny, rows, items)
+
+    def _compensated(self, rows: Index, items: Index) -> tuple[Float64, Float64, Float64]:
+        """q·x, q·q and x·x as they came, in about twice the precision of float64, rounded."""
+        from deadheat import _kernels
+
+        queries, row = np.unique(rows, return_inverse=True)
+        distinct, place = np.unique(items, return_inverse=True)
+        left, right = self.query_raw.take(queries), self.gallery_raw.take(distinct)
+        of_query, of_item = (
+            _kernels.compensated_dots(raw, np.arange(len(raw)), raw, np.arange(len(raw))) for raw in (left, right)
+        )
+        return _kernels.compensated_dots(left, row, right, place), of_query[row], of_item[place]
+
+    @cached_property
+    def _moderate(self) -> bool:
+        """Whether the sizes of all rows are such that nothing in a compensated product over- or underflows."""
+        largest = np.concatenate([_by_piece(source, _largest) for source in (self.query_raw, self.gallery_raw)])
+        some = largest[largest > 0]
+        return bool(len(some)) and bool(some.min() > 2.0**-200 and some.max() < 2.0**200)
+
+    @abstractmethod
+    def _sharper(
+        self, dots: Float64, of_query: Float64, of_item: Float64, tiny: float, rows: Index, items: Index
+    ) -> tuple[Float64, Float64]:
+        """Scores from q·x, q·q and x·x, each off by u times itself and `tiny` times the norms; how much they err."""
+
     def _scale(self, limit: float = 2.0**26) -> float:
         largest = super()._scale(limit)
         self.query_norm, self.item_norm = self._for_both(lambda raw: _norms(raw, self.unit))
@@ -437,6 +475,14 @@ class Cosine(_Product):
         error = product * (1 + 2.0**-10) + exact.underflow(self.dim, dtype)
         return np.where((query_norm > 0) & (item_norm > 0), error, 0.0)
 
+    def _sharper(
+        self, dots: Float64, of_query: Float64, of_item: Float64, tiny: float, rows: Index, items: Index
+    ) -> tuple[Float64, Float64]:
+        norms = np.sqrt(of_query) * np.sqrt(of_item)
+        nonzero = norms > 0
+        scores = np.where(nonzero, dots / np.where(nonzero, norms, 1.0), 0.0)
+        return scores, np.where(nonzero, 10 * exact.unit_roundoff(np.float64) * np.abs(scores) + 4 * tiny, 0.0)
+
     def surds(self, rows: Index, columns: Index) -> list[Surd]:
         (products, place), (of_query, low), (of_item, least) = self._exact_products(rows, columns)
         return [
@@ -459,6 +505,13 @@ class InnerProduct(_Product):
 
     def score(self, rows: Index, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         return _divided(*_divided(low, high, self.unit), self.unit)
+
+    def _sharper(
+        self, dots: Float64, of_query: Float64, of_item: Float64, tiny: float, rows: Index, items: Index
+    ) -> tuple[Float64, Float64]:
+        scores = dots / self.unit / self.unit
+        bound = 10 * exact.unit_roundoff(np.float64) * np.abs(scores)
+        return scores, bound + 4 * tiny * self.query_norm[rows] * self.item_norm[items]
 
     def surds(self, rows: Index, columns: Index) -> list[Surd]:
         products, place = exact.scaled_dots(*self._exact_pairs(rows, columns))
@@ -500,6 +553,13 @@ class Euclidean(_Product):
         """‖q‖² in the units of the scores, between two numbers."""
         error = self.query_square[rows] * exact.gamma(self.dim + 10, np.float64) + exact.underflow(self.dim, np.float64)
         return self.query_square[rows] - error, self.query_square[rows] + error
+
+    def _sharper(
+        self, dots: Float64, of_query: Float64, of_item: Float64, tiny: float, rows: Index, items: Index
+    ) -> tuple[Float64, Float64]:
+        dots, of_item = dots / self.unit / self.unit, of_item / self.unit / self.unit
+        bound = 10 * exact.unit_roundoff(np.float64) * (np.abs(dots) + of_item)
+        return dots - of_item / 2, bound + 4 * tiny * self._size(self.query_norm[rows], self.item_norm[items])
 
     def surds(self, rows: Index, columns: Index) -> list[Surd]:
         parts = self._exact_products(rows, columns)

@@ -364,50 +364,55 @@ def _group_by_score(distance: Distance, relevant: Relevant) -> Groups:
     if groups is not None:
         return groups
     starts = relevant.sort()
-    unsure = (relevant.count > 0) & ~starts & (relevant.bound > 0)
-    unsure[:, 1:] |= (relevant.count[:, 1:] > 0) & ~starts[:, 1:] & (relevant.bound[:, :-1] > 0)
-    runs = [run for row in np.flatnonzero(unsure.any(axis=1)).tolist() for run in _runs(relevant, starts, row)]
-    for some in _batches(runs):
-        _settle(distance, relevant, starts, some)
+    for step in (_sharpen, _settle):
+        for runs in _batches(_unsure(relevant, starts)):
+            step(distance, relevant, starts, runs)
     return relevant.groups(starts)
 
 
-Run = tuple[int, int, int]  # a row, and where in it entries begin and end
+def _unsure(relevant: Relevant, starts: NDArray[np.bool_]) -> Int64:
+    """The runs of entries whose bounds overlap: their rows, and where in these they begin and end; (3, n_run)."""
+    from deadheat import _counting_kernels as kernels
+
+    runs = np.empty((3, starts.size // 2 + 1), dtype=np.int64)
+    return runs[:, : kernels.unsure_runs(starts, relevant.count, relevant.bound, runs)].copy()
 
 
-def _runs(relevant: Relevant, starts: NDArray[np.bool_], row: int) -> Iterator[Run]:
-    """The runs of entries of a row whose bounds overlap."""
-    n = int((relevant.count[row] > 0).sum())
-    heads = np.append(np.flatnonzero(starts[row, :n]), n)
-    for begin, end in pairwise(heads.tolist()):
-        if end - begin > 1 and relevant.bound[row, begin:end].any():
-            yield row, begin, end
+def _batches(runs: Int64, most: int = 4096) -> Iterator[Int64]:
+    """Runs a few at a time, of about so many entries together."""
+    sizes = runs[2] - runs[1]
+    batch = np.cumsum(sizes) // most
+    for part in np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(batch)) + 1):
+        if len(part):
+            yield runs[:, part]
 
 
-def _batches(runs: list[Run], most: int = 4096) -> Iterator[list[Run]]:
-    """Runs a few at a time, of so many entries together, or one."""
-    batch: list[Run] = []
-    taken = 0
-    for run in runs:
-        if batch and taken + run[2] - run[1] > most:
-            yield batch
-            batch, taken = [], 0
-        batch.append(run)
-        taken += run[2] - run[1]
-    if batch:
-        yield batch
+def _entries(relevant: Relevant, runs: Int64) -> tuple[Int64, Int64]:
+    """The queries and columns of all entries of some runs."""
+    rows, begins, ends = runs
+    sizes = ends - begins
+    row = np.repeat(rows, sizes)
+    entry = np.arange(len(row)) + np.repeat(begins - np.cumsum(sizes) + sizes, sizes)
+    return relevant.rows[row], relevant.columns[row, entry]
 
 
-def _settle(distance: Distance, relevant: Relevant, starts: NDArray[np.bool_], runs: list[Run]) -> None:
+def _sharpen(distance: Distance, relevant: Relevant, starts: NDArray[np.bool_], runs: Int64) -> None:
+    """Sort every run of entries by scores that err less, if there are any."""
+    from deadheat import _counting_kernels as kernels
+
+    sharper = distance.sharper(*_entries(relevant, runs))
+    if sharper is not None:
+        matrices = relevant.columns, relevant.count, relevant.others, relevant.score, relevant.bound
+        kernels.sort_runs(runs, *sharper, *matrices, starts)
+
+
+def _settle(distance: Distance, relevant: Relevant, starts: NDArray[np.bool_], runs: Int64) -> None:
     """Sort exactly every run of entries."""
-    rows = np.concatenate([np.full(end - begin, row) for row, begin, end in runs])
-    columns = np.concatenate([relevant.columns[row, begin:end] for row, begin, end in runs])
-    surds = iter(distance.surds(relevant.rows[rows], columns))
-    for row, begin, end in runs:
+    surds = iter(distance.surds(*_entries(relevant, runs)))
+    for row, begin, end in runs.T.tolist():
         mine = list(islice(surds, end - begin))
         order = _exact_order(mine)
-        for name in ("columns", "count", "others", "score", "bound"):
-            matrix = getattr(relevant, name)
+        for matrix in (relevant.columns, relevant.count, relevant.others, relevant.score, relevant.bound):
             matrix[row, begin:end] = matrix[row, begin:end][order]
         for place, (one, two) in enumerate(pairwise(order)):
             starts[row, begin + place + 1] = mine[one].compare(mine[two]) != 0
