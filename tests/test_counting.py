@@ -721,3 +721,13 @@ def test_inputs_are_left_alone():
     for distance in distances.DISTANCES[:4]:
         dh.profile(rows, labels, distance=distance, junk=junk)
     assert (rows.tobytes(), labels.tobytes(), junk.tobytes()) == before
+
+
+@pytest.mark.parametrize("distance", distances.DISTANCES[:4])
+def test_a_tolerance_beyond_the_largest_float(distance):
+    """Closeness, shifted, overflows: the interval ends at infinity and is no NaN."""
+    rows = np.array([[1.5e308, -1.5e308], [-1e308, 1.5e308], [3e300, 1e300], [0, 0], [1.5e308, 1.5e308]])
+    labels = [0, 0, 1, 1, 0]
+    found = dh.profile(rows, labels, distance=distance, ties=dh.Tolerance(1e300))
+    wanted = oracles.profile(rows, labels, None, None, distance=distance, ties=("tolerance", 1e300))
+    assert as_dictionaries(found) == wanted

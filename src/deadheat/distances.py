@@ -840,16 +840,16 @@ def _widened(low: Float64, high: Float64) -> tuple[Float64, Float64]:
 def _divided(low: Float64, high: Float64, divisor: float) -> tuple[Float64, Float64]:
     """Intervals divided by a positive number; an end that overflows stays outside."""
     with np.errstate(over="ignore", under="ignore"):
-        return _outward(*_widened(low / divisor, high / divisor))
+        return outward(*_widened(low / divisor, high / divisor))
 
 
 def _multiplied(low: Float64, high: Float64, factor: float) -> tuple[Float64, Float64]:
     """Intervals multiplied by a positive number; an end that overflows stays outside."""
     with np.errstate(over="ignore", under="ignore"):
-        return _outward(*_widened(low * factor, high * factor))
+        return outward(*_widened(low * factor, high * factor))
 
 
-def _outward(low: Float64, high: Float64) -> tuple[Float64, Float64]:
+def outward(low: Float64, high: Float64) -> tuple[Float64, Float64]:
     """Intervals of real numbers: what overflowed upwards is above the largest float, what did downwards below."""
     largest = np.finfo(np.float64).max
     return np.minimum(low, largest), np.maximum(high, -largest)

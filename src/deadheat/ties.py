@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import exact, inputs
-from deadheat.distances import Distance
+from deadheat.distances import Distance, outward
 from deadheat.exact import Float64, Surd
 
 Int64 = NDArray[np.int64]
@@ -249,7 +249,7 @@ class Tolerance(Ties):
         for shift, above in ((-self.eps, tied), (self.eps, closer)):
             with np.errstate(over="ignore"):
                 shifted = low + shift - _slack(low, shift), high + shift + _slack(high, shift)
-                ends = _nudged(*distance.score(rows, *shifted))
+                ends = _nudged(*distance.score(rows, *outward(*shifted)))
             sequences.append(Cuts(np.where(padding, np.inf, ends[0]), np.where(padding, np.inf, ends[1]), 1, above))
         return sequences
 
@@ -448,7 +448,7 @@ def _sorted_ends(one: Float64, two: Float64) -> tuple[Float64, Float64]:
 
 def _slack(value: Float64, shift: float) -> Float64:
     """More than the roundings of a sum can change it."""
-    return np.asarray((np.abs(value) + abs(shift)) * 2.0**-50)
+    return np.asarray(np.abs(value) * 2.0**-50 + abs(shift) * 2.0**-50)
 
 
 def _nudged(low: Float64, high: Float64) -> tuple[Float64, Float64]:
