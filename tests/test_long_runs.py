@@ -66,6 +66,17 @@ def test_half_precision_and_integers_count_as_their_values_in_single():
         assert dh.profile(narrow, labels) == dh.profile(narrow.astype(np.float64), labels)
 
 
+@pytest.mark.parametrize("how", ["path", "list", "pattern"])
+def test_codes_on_disk_count_as_those_in_memory(how, tmp_path):
+    rng = np.random.default_rng(3)
+    codes, labels = rng.integers(0, 256, (90, 4), dtype=np.uint8), rng.integers(0, 9, 90)
+    on_disk = stored(codes, labels, tmp_path, how)
+    wanted = dh.profile(codes, labels, distance="hamming")
+    assert dh.profile(on_disk, labels, distance="hamming") == wanted
+    split = dh.profile(codes[:9], labels[:9], on_disk, labels, distance="hamming")
+    assert split == dh.profile(codes[:9], labels[:9], codes, labels, distance="hamming")
+
+
 def test_labels_on_disk(tmp_path):
     rows, labels = example()
     np.save(tmp_path / "labels.npy", labels)

@@ -183,27 +183,23 @@ def same_rows(raw: Array, other: Array, directions: bool) -> Array:
 
 @kernel
 def row_sums(raw: Array, scale: float) -> Array:
-    """Sums of squares and of absolute values of the rows divided by `scale`, and the largest size of an element.
-
-    Each quotient is rounded up to twice.
-    """
+    """Sums of squares and of absolute values of the rows divided by `scale`; each quotient is rounded up to twice."""
     n_row, dim = raw.shape
     by = 1 / scale if 1e-290 < scale < 1e290 else 0.0
-    out = np.empty((n_row, 3))
-    sums = np.empty((3, SUMS))
-    sizes = np.zeros(-(-dim // SUMS) * SUMS)
+    out = np.empty((n_row, 2))
+    squares, sizes = np.empty(SUMS), np.empty(SUMS)
+    parts = np.zeros(-(-dim // SUMS) * SUMS)
     for i in range(n_row):
         for j in range(dim):
-            sizes[j] = abs(np.float64(raw[i, j]))
-        sums[:] = 0
-        for begin in range(0, len(sizes), SUMS):
+            size = abs(np.float64(raw[i, j]))
+            parts[j] = size * by if by > 0 else size / scale
+        squares[:] = 0
+        sizes[:] = 0
+        for begin in range(0, len(parts), SUMS):
             for k in range(SUMS):
-                size = sizes[begin + k]
-                part = size * by if by > 0 else size / scale
-                sums[0, k] += part * part
-                sums[1, k] += part
-                sums[2, k] = max(sums[2, k], size)
-        out[i, 0], out[i, 1], out[i, 2] = _fold(sums[0]), _fold(sums[1]), sums[2].max()
+                squares[k] += parts[begin + k] * parts[begin + k]
+                sizes[k] += parts[begin + k]
+        out[i, 0], out[i, 1] = _fold(squares), _fold(sizes)
     return out
 
 

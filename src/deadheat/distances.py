@@ -21,6 +21,7 @@ it is exact.
 from __future__ import annotations
 
 import math
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -678,6 +679,7 @@ def make(name: str, query: Any, gallery: Any | None, exact_only: bool) -> Distan
     """
     inputs.choice(name, DISTANCES, "distance")
     if name == "hamming":
+        query, gallery = _codes(query, "query"), None if gallery is None else _codes(gallery, "gallery")
         codes = inputs.bits(query, "query")
         others = codes if gallery is None else inputs.bits(gallery, "gallery")
         if gallery is not None:
@@ -692,6 +694,15 @@ def make(name: str, query: Any, gallery: Any | None, exact_only: bool) -> Distan
     kinds: dict[str, Any] = {"euclidean": Euclidean, "inner_product": InnerProduct, "cityblock": Cityblock}
     distance: Distance = kinds[name](left, right)
     return distance
+
+
+def _codes(value: Any, name: str) -> Any:
+    """Codes on disk are read as a whole, in the type that they have there: 256 bits are 32 bytes."""
+    first = value[0] if isinstance(value, (list, tuple)) and value else value
+    if not isinstance(first, (str, os.PathLike, Source)):
+        return value
+    source = open_rows(value, name)
+    return source.read(0, len(source)).astype(source.stored)
 
 
 def _passes(largest_sum: float) -> tuple[Pass, ...]:
@@ -792,10 +803,10 @@ def _norms(source: Source, scale: float) -> Float64:
     """Euclidean norms of the rows divided by `scale`, rounded up."""
     from deadheat import _kernels
 
-    squares, absolutes, largest = _by_piece(source, lambda rows: _kernels.row_sums(rows, scale)).T
+    squares, absolutes = _by_piece(source, lambda rows: _kernels.row_sums(rows, scale)).T
     norms = np.where(squares > 2.0**-900, np.sqrt(squares), absolutes)  # tiny squares may have lost their bits
     norms *= 1 + (source.shape[1] + 16) * 2.0**-52
-    return np.where(largest > 0, np.maximum(norms, 2.0**-1000), 0.0)
+    return np.where(_by_piece(source, _largest) > 0, np.maximum(norms, 2.0**-1000), 0.0)
 
 
 def _absolute_sums(source: Source, scale: float) -> Float64:
@@ -820,13 +831,13 @@ def _normalised(source: Source) -> tuple[Rows, Float64]:
     """The rows to be divided by their norms; and 1 for each, but 0 for rows of zeros."""
     from deadheat import _kernels
 
-    sums = _by_piece(source, lambda rows: _kernels.row_sums(rows, 1.0))
-    _, exponent = np.frexp(sums[:, 2])
-    if source.dtype == np.float64 and (np.abs(exponent[sums[:, 2] > 0]) > 400).any():
-        source = Array(np.ldexp(source.read(0, source.shape[0]), -exponent[:, None]))  # squares must not overflow,
-        sums = _kernels.row_sums(source.read(0, source.shape[0]), 1.0)  # and the direction is what counts
-    squares = sums[:, 0]
-    return Rows(source, 1 / np.where(squares > 0, np.sqrt(squares), 1.0)), np.asarray(sums[:, 2] > 0, np.float64)
+    largest = _by_piece(source, _largest)
+    _, exponent = np.frexp(largest)
+    if source.dtype == np.float64 and (np.abs(exponent[largest > 0]) > 400).any():
+        # the direction is what counts, and squares must not overflow
+        source = Array(np.ldexp(source.read(0, source.shape[0]), -exponent[:, None]))
+    squares = _by_piece(source, lambda rows: _kernels.row_sums(rows, 1.0)[:, 0])
+    return Rows(source, 1 / np.where(squares > 0, np.sqrt(squares), 1.0)), np.asarray(largest > 0, np.float64)
 
 
 def _widened(low: Float64, high: Float64) -> tuple[Float64, Float64]:
