@@ -198,12 +198,6 @@ def from_ordinal(number: int, name: str) -> float:
     return math.copysign(size, number)
 
 
-def exact_dots(left: NDArray[Any], right: NDArray[Any]) -> list[int]:
-    """Row-wise dot products of float64 rows, shape (n, dim) each, as exact integers in units of 2^-2148."""
-    products, place = scaled_dots(left, right)
-    return [product << place for product in products]
-
-
 def scaled_dots(left: NDArray[Any], right: NDArray[Any]) -> tuple[list[int], int]:
     """Row-wise dot products as exact integers that are as short as can be, in units of 2^(place − 2148), and place."""
     from deadheat import _kernels
