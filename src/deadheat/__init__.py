@@ -3,18 +3,46 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from deadheat.counting import profile
-from deadheat.profiles import TieProfile
-from deadheat.scored import profile_run, profile_scores
-from deadheat.summary import Report, Result, evaluate, measure
-from deadheat.ties import Rounded, Tolerance
-
 if TYPE_CHECKING:
-    from deadheat.collision import collisions
-    from deadheat.comparison import compare
-    from deadheat.exploits import exploit
-    from deadheat.generalization import generalization_gap
-    from deadheat.grouping import grouped
+    from deadheat import measures, plots, reference
+    from deadheat.analyses import confidence, precision, words
+    from deadheat.analyses.collisions import collisions
+    from deadheat.analyses.comparison import compare
+    from deadheat.analyses.exploit import exploit, random_baseline
+    from deadheat.analyses.grouped import generalization_gap, grouped
+    from deadheat.counting import profile, profile_run, profile_scores
+    from deadheat.inputs.files import read
+    from deadheat.profiles import TieProfile
+    from deadheat.reports import Report, Result, evaluate, measure
+    from deadheat.ties import Rounded, Tolerance
+
+__version__ = "0.1.0"
+
+_PLACES = {  # where each public name is: a module, or what is in one
+    "Report": "reports:Report",
+    "Result": "reports:Result",
+    "Rounded": "ties:Rounded",
+    "TieProfile": "profiles:TieProfile",
+    "Tolerance": "ties:Tolerance",
+    "collisions": "analyses.collisions:collisions",
+    "compare": "analyses.comparison:compare",
+    "confidence": "analyses.confidence",
+    "evaluate": "reports:evaluate",
+    "exploit": "analyses.exploit:exploit",
+    "generalization_gap": "analyses.grouped:generalization_gap",
+    "grouped": "analyses.grouped:grouped",
+    "measure": "reports:measure",
+    "measures": "measures",
+    "plots": "plots",
+    "precision": "analyses.precision",
+    "profile": "counting:profile",
+    "profile_run": "counting:profile_run",
+    "profile_scores": "counting:profile_scores",
+    "random_baseline": "analyses.exploit:random_baseline",
+    "read": "inputs.files:read",
+    "reference": "reference",
+    "words": "analyses.words",
+}
 
 __all__ = [
     "Report",
@@ -24,31 +52,33 @@ __all__ = [
     "Tolerance",
     "collisions",
     "compare",
+    "confidence",
     "evaluate",
     "exploit",
     "generalization_gap",
     "grouped",
     "measure",
+    "measures",
+    "plots",
+    "precision",
     "profile",
     "profile_run",
     "profile_scores",
+    "random_baseline",
+    "read",
+    "reference",
+    "words",
 ]
-__version__ = "0.1.0"
-
-_ON_USE = {  # studies on the pieces above, each imported when it is first asked for
-    "collisions": "deadheat.collision",
-    "compare": "deadheat.comparison",
-    "exploit": "deadheat.exploits",
-    "generalization_gap": "deadheat.generalization",
-    "grouped": "deadheat.grouping",
-}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _ON_USE:
+    """The one door: whatever is public is imported when it is first asked for, so that `import deadheat` is quick."""
+    if name not in _PLACES:
         raise AttributeError(f"module 'deadheat' has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(_ON_USE[name]), name)
-    return found
+    room, _, item = _PLACES[name].partition(":")
+    module = import_module(f"deadheat.{room}")
+    globals()[name] = value = getattr(module, item) if item else module
+    return value
 
 
 def __dir__() -> list[str]:

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat._atomic import replacing
-from deadheat._runs import spread
+from deadheat.support.atomic import replacing
+from deadheat.support.compiling import kernel
+from deadheat.support.spans import spread
 
 Int64 = NDArray[np.int64]
 
@@ -185,10 +186,8 @@ class TieProfile:
         """How many tie groups are mixed, that is, hold relevant and irrelevant items and so decide something."""
         if self.tied.sum() == self.n_group:
             return Ties(0, 0, 0)  # each group is one item
-        from deadheat._profile_kernels import count_mixed
-
         by_grade = self.tied_relevant[:, None] if self.tied_by_grade is None else self.tied_by_grade
-        return Ties(*map(int, count_mixed(self.offsets, self.tied, by_grade)))
+        return Ties(*map(int, _count_mixed(self.offsets, self.tied, by_grade)))
 
     def __getitem__(self, queries: Any) -> TieProfile:
         """The profile of some of the queries: an integer, a slice, a boolean mask or an integer array."""
@@ -389,3 +388,23 @@ def _check_grades(profile: TieProfile) -> None:
 def _require(holds: Any, rule: str) -> None:
     if not holds:
         raise ValueError(f"not a tie profile: {rule}")
+
+
+@kernel
+def _count_mixed(offsets: Int64, tied: Int64, by_grade: Int64) -> tuple[int, int, int]:
+    """How many groups are not of one grade alone, in how many queries, and how many items the largest of them has."""
+    groups = queries = largest = 0
+    for query in range(len(offsets) - 1):
+        before = groups
+        for group in range(offsets[query], offsets[query + 1]):
+            size = tied[group]
+            if size == 1:
+                continue
+            one_grade = False
+            for grade in range(by_grade.shape[1]):
+                one_grade |= by_grade[group, grade] == size
+            if not one_grade:
+                groups += 1
+                largest = max(largest, size)
+        queries += groups > before
+    return groups, queries, largest

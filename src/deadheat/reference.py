@@ -34,9 +34,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deadheat.support.triple import Triple
+
 __all__ = [
     "ApMoments",
-    "MapBounds",
     "TieGroup",
     "ap_bounds",
     "ap_by_arrangements",
@@ -75,14 +76,6 @@ class ApMoments(NamedTuple):
     expected: Fraction
     upper: Fraction
     variance: Fraction
-
-
-class MapBounds(NamedTuple):
-    """The mean average precision over the queries that have a relevant item."""
-
-    lower: float
-    expected: float
-    upper: float
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -682,7 +675,7 @@ def _sum_variance(k: int, n: int, size: int, m: int) -> Fraction:
 # mAP, by counting
 
 
-def map_bounds(distances: ArrayLike, relevant: ArrayLike) -> MapBounds:
+def map_bounds(distances: ArrayLike, relevant: ArrayLike) -> Triple[float]:
     """Return the least, expected and greatest mAP of given distances, by counting what is closer and what is tied.
 
     Parameters
@@ -693,7 +686,7 @@ def map_bounds(distances: ArrayLike, relevant: ArrayLike) -> MapBounds:
 
     Returns
     -------
-    MapBounds
+    Triple of float
         ``lower``, ``expected`` and ``upper``: means over the queries that have something relevant of exact values,
         rounded to float64 per query. **Ties:** equal entries of a row of `distances`. **Undefined:** NaN when no query
         has anything relevant.
@@ -712,7 +705,7 @@ def map_bounds(distances: ArrayLike, relevant: ArrayLike) -> MapBounds:
         lower.append(float(worst))
         expected.append(float(ap_expected(groups)))
         upper.append(float(best))
-    return MapBounds(_mean(lower), _mean(expected), _mean(upper))
+    return Triple(_mean(lower), _mean(expected), _mean(upper))
 
 
 @lru_cache(maxsize=64)

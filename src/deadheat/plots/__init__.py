@@ -10,6 +10,6 @@ from deadheat.plots.precision import changes, mixed_queries       the same embed
 from deadheat.plots.words import tie_sizes                        how large tie groups are
 """
 
-from deadheat._extras import require
+from deadheat.support.extras import require
 
 require("matplotlib", "plots", "deadheat.plots")

@@ -17,7 +17,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.collision import Collisions, Kind
+from deadheat.analyses.collisions import Collisions, Kind
 from deadheat.plots import _style
 
 COLOURS = {

@@ -12,9 +12,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from deadheat.comparison import Difference
+from deadheat.analyses.comparison import Difference
 from deadheat.plots._style import BLUE, GREY, INK, VERMILION, axes, quiet
-from deadheat.summary import Report
+from deadheat.reports.summary import Report
 
 _THREE = ("lower", "expected", "upper")
 _IN_A_ROW: dict[str, Any] = {"ncols": 4, "columnspacing": 1.0, "handletextpad": 0.4}

@@ -12,8 +12,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.confidence import Calibration, FloatBounds, HighestDensity, RankCorrelation, RejectCurve
+from deadheat.analyses.confidence import Calibration, HighestDensity, RankCorrelation, RejectCurve
 from deadheat.plots import _style
+from deadheat.support.triple import Triple
 
 _BAND = 0.25  # opacity
 _CLASSES = (_style.BLUE, _style.ORANGE, _style.GREEN, _style.PURPLE, _style.SKY, _style.VERMILION)
@@ -167,7 +168,7 @@ def _opacity(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def against_confidence(
     confidence: Sequence[float],
-    values: Sequence[FloatBounds],
+    values: Sequence[Triple[float]],
     *,
     ax: Axes | None = None,
     label: str = "",

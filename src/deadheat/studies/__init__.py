@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
 
-from deadheat import inputs
-from deadheat._extras import require
 from deadheat.studies.study import Outcome, Setting
+from deadheat.support import checks
+from deadheat.support.extras import require
 
 STUDIES = {
     "toy": "three toy embeddings that Hit@1 cannot tell apart",
@@ -67,7 +67,7 @@ def reproduce(
     ModuleNotFoundError
         If what a study needs is not installed; the message says how to install it. Nothing was run then.
     """
-    chosen = list(dict.fromkeys(inputs.choice(name, STUDIES, "study") for name in names)) or list(STUDIES)
+    chosen = list(dict.fromkeys(checks.choice(name, STUDIES, "study") for name in names)) or list(STUDIES)
     if data is not None and not Path(data).is_dir():
         raise ValueError(f"data must be a folder, but {data} is not one")
     for package in ("jinja2", "matplotlib", "scipy", "sklearn"):

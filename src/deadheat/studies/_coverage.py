@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import intervals, summary
-from deadheat._extras import require
-from deadheat.generalization import Gap, generalization_gap
-from deadheat.grouping import grouped
-from deadheat.intervals import Interval
+from deadheat.analyses.grouped.gap import Gap, generalization_gap
+from deadheat.analyses.grouped.grouping import grouped
+from deadheat.reports import summary
+from deadheat.statistics import intervals
+from deadheat.statistics.intervals import Interval
+from deadheat.support.extras import require
 
 GROUP_SIZE = 10
 LEVEL = 0.95

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from deadheat._extras import require
-from deadheat.confidence import HighestDensity, highest_density_interval
+from deadheat.analyses.confidence import HighestDensity, highest_density_interval
 from deadheat.plots import confidence as plots
 from deadheat.studies.study import Finding, Outcome, Picture, Table, beside
+from deadheat.support.extras import require
 
 _CHANCE = 0.95
 _SHAPE = 3.0  # of the gamma distribution: a precision, say, skewed

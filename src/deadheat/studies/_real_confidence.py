@@ -14,11 +14,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat import confidence as measures
-from deadheat import demo
-from deadheat.confidence import RejectCurve
+from deadheat.analyses import confidence as measures
+from deadheat.analyses.confidence import RejectCurve
 from deadheat.plots import confidence as plots
-from deadheat.studies import _washington
+from deadheat.studies import _washington, demo
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, missing
 
 _BY = ("Hit@1", "MAP@R")

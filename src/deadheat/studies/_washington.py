@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import files
+from deadheat.inputs import files
 
 FILE = "phocnet_gw.npz"
 

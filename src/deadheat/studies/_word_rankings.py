@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.analyses.words import edit_distances, phoc
 from deadheat.counting import profile
+from deadheat.counting.scored import profile_scores
 from deadheat.profiles import TieProfile
-from deadheat.scored import profile_scores
-from deadheat.summary import Report, measure
-from deadheat.words import edit_distances, phoc
+from deadheat.reports.summary import Report, measure
 
 MEASURES = ("mAP", "Hit@1", "nDCG@10")
 _SEED = 4

@@ -17,12 +17,20 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from deadheat import Rounded, evaluate
-from deadheat._extras import require
-from deadheat.collision import DISTANCES, Collisions, Counts, Kind, collisions, collisions_in, count_collisions
+from deadheat.analyses.collisions import (
+    DISTANCES,
+    Collisions,
+    Counts,
+    Kind,
+    collisions,
+    collisions_in,
+    count_collisions,
+)
+from deadheat.counting.ranking import Rankings
 from deadheat.plots import collisions as plots
-from deadheat.ranking import Rankings
 from deadheat.studies import _washington
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, beside, missing
+from deadheat.support.extras import require
 from deadheat.ties import Ties
 
 TITLE = "Collisions: which neighbours are equally far"
@@ -157,8 +165,8 @@ def real_ties(rankings: Rankings, found: Published) -> int:
     number = group_numbers(rankings)
     ties = int((number[row, one] == number[row, two])[~itself].sum())
     metric = rankings.metric
-    columns = metric.columns.of_item
-    pairs = zip(*(metric.surds(row[itself], columns[item[itself]]) for item in (one, two)), strict=True)
+    columns = metric.columns.column_of_item
+    pairs = zip(*(metric.exact_closeness(row[itself], columns[item[itself]]) for item in (one, two)), strict=True)
     return ties + sum(1 for near, far in pairs if near.compare(far) == 0)
 
 
@@ -438,10 +446,10 @@ def _nearest_pair(data: Data, setting: Setting) -> list[Finding]:
     ]
     here, known = "; ".join(pairs) or "none", "samples 1162 and 1163, of two classes"
     metric = Rankings(data.embeddings, threads=setting.threads).metric
-    surds = metric.surds(one, metric.columns.of_item[two])
+    exact_closeness = metric.exact_closeness(one, metric.columns.column_of_item[two])
     with localcontext() as context:
         context.prec = 60
-        apart = [1 - (Decimal(surd.numerator) / Decimal(surd.denominator)).sqrt() for surd in surds]
+        apart = [1 - (Decimal(surd.numerator) / Decimal(surd.denominator)).sqrt() for surd in exact_closeness]
     name = "George Washington: samples whose cosine distance is 0 in float64 (SciPy)"
     return [
         Finding(name, here, Mark.AGREES if here == known else Mark.DIFFERS, known, _NOTES),

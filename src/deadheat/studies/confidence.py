@@ -14,14 +14,14 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat import confidence as measures
-from deadheat.confidence import ConfidenceAccuracy, FloatBounds, RankCorrelation
-from deadheat.measures import Bounds
+from deadheat.analyses import confidence as measures
+from deadheat.analyses.confidence import ConfidenceAccuracy, RankCorrelation
 from deadheat.plots import _style
 from deadheat.plots import confidence as plots
 from deadheat.studies import _real_confidence, toy
 from deadheat.studies._densities import densities
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table
+from deadheat.support.triple import Triple
 
 TITLE = "Ranking measures with a model's confidence"
 SOURCE = (
@@ -58,8 +58,8 @@ class Step(NamedTuple):
     """The measures at one confidence of the flipped points: areas by Hit@1 and by MAP@R, and the rest."""
 
     accuracy: ConfidenceAccuracy
-    by_hit: FloatBounds
-    by_map: FloatBounds
+    by_hit: Triple[float]
+    by_map: Triple[float]
     correlation: RankCorrelation
 
 
@@ -67,8 +67,8 @@ class Draw(NamedTuple):
     """One draw of the experiment: its points, the values of the queries, and the steps."""
 
     data: Flipped
-    hit: Bounds
-    map_at_r: Bounds
+    hit: Triple[Float64]
+    map_at_r: Triple[Float64]
     steps: list[Step]
 
 
@@ -98,7 +98,7 @@ def experiment(seed: int, n: int, threads: int | None = None) -> Draw:
     return Draw(data, hit, map_at_r, [step(data, hit, map_at_r, confidence) for confidence in STEPS.tolist()])
 
 
-def step(data: Flipped, hit: Bounds, map_at_r: Bounds, confidence: float, scale: float = 1.0) -> Step:
+def step(data: Flipped, hit: Triple[Float64], map_at_r: Triple[Float64], confidence: float, scale: float = 1.0) -> Step:
     """The measures where the flipped points have one confidence, all confidences times `scale`."""
     given = data.moved(confidence, scale)
     return Step(
@@ -135,7 +135,7 @@ def run(setting: Setting) -> Outcome:
 # findings
 
 
-def _all(draws: Sequence[Draw], value: Callable[[Step], float | FloatBounds]) -> Float64:
+def _all(draws: Sequence[Draw], value: Callable[[Step], float | Triple[float]]) -> Float64:
     """A value of every draw and step: (draws, steps) or (draws, steps, 3)."""
     return np.array([[value(one) for one in draw.steps] for draw in draws], dtype=np.float64)
 
@@ -350,7 +350,7 @@ def _points(draw: Draw) -> Figure:
 def _moved(draws: Sequence[Draw]) -> Figure:
     figure = Figure(figsize=(8.6, 3.6), layout="constrained")
     left, right = figure.subplots(1, 2)
-    curves: list[tuple[Callable[[Step], FloatBounds], str]] = [
+    curves: list[tuple[Callable[[Step], Triple[float]], str]] = [
         (lambda one: one.accuracy.mean_accuracy, "confidence against Recall@1"),
         (lambda one: one.by_hit, "error-reject area by Hit@1"),
         (lambda one: one.by_map, "error-reject area by MAP@R"),
@@ -400,7 +400,7 @@ def _correlation(draw: Draw) -> Figure:
 
 def _table(draws: Sequence[Draw]) -> Table:
     """Means over the draws at every step."""
-    named: dict[str, Callable[[Step], float | FloatBounds]] = {
+    named: dict[str, Callable[[Step], float | Triple[float]]] = {
         "confidence against Recall@1": lambda one: one.accuracy.mean_accuracy,
         "ERC by Hit@1": lambda one: one.by_hit,
         "ERC by MAP@R": lambda one: one.by_map,
@@ -412,7 +412,7 @@ def _table(draws: Sequence[Draw]) -> Table:
     columns, cells = ["confidence of the flipped"], [STEPS]
     for name, value in named.items():
         mean = _all(draws, value).mean(axis=0)
-        columns += [f"{name}: {end}" for end in FloatBounds._fields] if mean.ndim == 2 else [name]
+        columns += [f"{name}: {end}" for end in Triple._fields] if mean.ndim == 2 else [name]
         cells += list(mean.T) if mean.ndim == 2 else [mean]
     rows = [list(row) for row in zip(*cells, strict=True)]
     return Table("moved", f"Means over {len(draws)} draws, as fractions", columns, rows)

@@ -17,12 +17,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from deadheat import files, summary
-from deadheat.generalization import Gap, generalization_gap
-from deadheat.grouping import grouped
+from deadheat.analyses.grouped.gap import Gap, generalization_gap
+from deadheat.analyses.grouped.grouping import grouped
+from deadheat.inputs import files
 from deadheat.plots import _style
 from deadheat.plots import grouped as plots
 from deadheat.plots.grouped import Band
+from deadheat.reports import summary
 from deadheat.studies import network, rendered
 from deadheat.studies.grouped import DATA_SETS
 from deadheat.studies.network import Embedded, Recipe

@@ -16,13 +16,14 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat import intervals, summary
-from deadheat.files import read
-from deadheat.generalization import Gap, generalization_gap
-from deadheat.grouping import grouped
-from deadheat.intervals import Intervals
+from deadheat.analyses.grouped.gap import Gap, generalization_gap
+from deadheat.analyses.grouped.grouping import grouped
+from deadheat.inputs.files import read
 from deadheat.plots import grouped as plots
 from deadheat.plots.grouped import Band
+from deadheat.reports import summary
+from deadheat.statistics import intervals
+from deadheat.statistics.intervals import Intervals
 from deadheat.studies import _coverage
 from deadheat.studies._coverage import CLUSTERED, DISTANCE, GROUP_SIZE, LEVEL, MEASURE, RANDOM, Coverage, Known
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, missing

@@ -21,10 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import _npy, inputs
-from deadheat._atomic import replacing
-from deadheat._extras import require
+from deadheat.inputs import npy
 from deadheat.studies.rendered import Grey, Pictures
+from deadheat.support import checks
+from deadheat.support.atomic import replacing
+from deadheat.support.extras import require
 
 _AT_ONCE = 512  # pictures embedded in one go
 _CODE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()  # of this module, as it was imported
@@ -148,7 +149,7 @@ def learn(pictures: Pictures, to_embed: Sequence[Grey], recipe: Recipe, threads:
     """
     torch = require("torch", "torch", "training a network")
     classes, targets = np.unique(pictures.words, return_inverse=True)
-    with torch.random.fork_rng(devices=[]), _threads(torch, inputs.thread_count(threads)):
+    with torch.random.fork_rng(devices=[]), _threads(torch, checks.thread_count(threads)):
         torch.default_generator.manual_seed(recipe.seed)  # of this processor: those of other devices stay
         network = _build(torch, recipe, pictures.images.shape[1:])
         _train(torch, network, pictures.images, targets, len(classes), recipe)
@@ -221,7 +222,7 @@ def _threads(torch: Any, threads: int) -> Iterator[None]:
 def _load(path: Path, told: str) -> Embedded | None:
     """What a file holds, if it is whole and was made under these settings."""
     try:
-        with open(path, "rb") as file, _npy.reading(path), np.load(file, allow_pickle=False) as archive:
+        with open(path, "rb") as file, npy.reading(path), np.load(file, allow_pickle=False) as archive:
             if str(archive["settings"]) != told:
                 return None
             return Embedded(*(archive[name] for name in Embedded._fields))

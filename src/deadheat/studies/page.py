@@ -14,8 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from deadheat._atomic import replacing
 from deadheat.studies.study import Mark, Outcome
+from deadheat.support.atomic import replacing
 
 _RECORD, _PAGE = "outcome.json", "index.html"
 _SHOWN_ROWS = 40  # of a table on the page; its file has them all

@@ -13,13 +13,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from deadheat import demo
+from deadheat.analyses.precision import KINDS, precisions, quantized
 from deadheat.plots import _style
 from deadheat.plots.precision import changes, mixed_queries
-from deadheat.precision import KINDS, precisions, quantized
-from deadheat.studies import _washington
+from deadheat.reports.summary import Report, evaluate
+from deadheat.studies import _washington, demo
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, beside, missing
-from deadheat.summary import Report, evaluate
 from deadheat.ties import Rounded
 
 TITLE = "The same embeddings in fewer bits"

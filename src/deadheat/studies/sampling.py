@@ -12,10 +12,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from deadheat.intervals import Interval, mean_interval
 from deadheat.plots._style import CYCLE, GREY, MARKERS, STYLES, quiet
+from deadheat.reports.summary import Average, Report, evaluate
+from deadheat.statistics.intervals import Interval, mean_interval
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table
-from deadheat.summary import Average, Report, evaluate
 
 TITLE = "Intervals: queries or classes as the units that are drawn"
 SOURCE = "No publication: a check of Report.interval on a population with known mean."

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from deadheat.analyses.words import ALPHABET, LEVELS, belongs
 from deadheat.plots.bounds import bounds as plot_bounds
 from deadheat.plots.words import tie_sizes
 from deadheat.studies import _families
 from deadheat.studies._word_rankings import MEASURES, Ranking, Words, listed, ways
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, missing
-from deadheat.words import ALPHABET, LEVELS, belongs
 
 TITLE = "Edit distances and PHOC codes, where nearly everything ties"
 SOURCE = (

@@ -1,0 +1,158 @@
+"""A confidence that is meant as the probability of being right: Brier score, calibration error, reliability table.
+
+In come the hits and confidences of queries; out goes a `Calibration`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deadheat.analyses.confidence._values import (
+    Float64,
+    Int64,
+    Values,
+    confidences,
+    matched,
+    mean_of,
+    require_hits,
+)  # fmt: skip
+from deadheat.support import checks
+from deadheat.support.triple import Triple
+
+_ANY_SCALE = "error_reject_curve, confidence_accuracy and rank_correlation take any scale"
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """How far confidences are from the share of right queries.
+
+    Attributes
+    ----------
+    brier : Triple[float]
+        The mean squared difference between confidence and hit.
+    ece : Triple[float]
+        Expected calibration error: the mean over queries of the gap in their bin between the mean confidence and the
+        share of right queries.
+    edges : (bins + 1,) float64
+        Of the bins; a bin holds its upper edge, the first one its lower edge too.
+    count : (bins,) int64
+        Queries in each bin.
+    confidence : (bins,) float64
+        Their mean confidence; NaN in an empty bin.
+    right : Triple
+        The share of right queries in each bin, three arrays (bins,); NaN in an empty bin.
+    n_query, n_left_out, n_open : int
+        Queries that count, that have no value, and that distance ties leave open.
+    """
+
+    brier: Triple[float]
+    ece: Triple[float]
+    edges: Float64
+    count: Int64
+    confidence: Float64
+    right: Triple[Float64]
+    n_query: int
+    n_left_out: int
+    n_open: int
+
+
+def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calibration:
+    """Return Brier score [1]_, expected calibration error [2]_ and the reliability table of confidences in [0, 1].
+
+    Parameters
+    ----------
+    correct : (n_query,) array, Triple or Result
+        Whether each query was right, 0 or 1: Hit@1. NaN for a query that is left out.
+    confidence : (n_query,)
+        Probabilities of being right.
+    bins : int
+        How many bins of equal width.
+
+    Returns
+    -------
+    Calibration
+
+    Notes
+    -----
+    Ties: the confidence decides the bin, so that equal confidences never part. Where distance ties leave hits open,
+    the Brier score is a sum over queries and has exact bounds and an exact expectation. The gap of a bin is least or
+    greatest for some number of right queries between those that must be right and those that can be: `ece.lower` and
+    `ece.upper` are attained. Its expectation is NaN then, since a mean of gaps is not the gap of the means.
+
+    Undefined: without any query, both are NaN.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a confidence lies outside [0, 1], an entry of `correct` is neither 0 nor 1, or the numbers of entries differ.
+
+    References
+    ----------
+    .. [1] Brier 1950, Verification of forecasts expressed in terms of probability.
+    .. [2] Guo, Pleiss, Sun, Weinberger 2017, On calibration of modern neural networks, equation 3.
+
+    Examples
+    --------
+    Two queries in the bin from 0 to 0.5, both wrong, and two in that up to 1, one of them right:
+
+    >>> found = calibration([0, 0, 1, 0], [0.25, 0.25, 0.75, 0.75], bins=2)
+    >>> found.ece.expected, found.brier.expected
+    (0.25, 0.1875)
+    >>> found.confidence, found.right.expected
+    (array([0.25, 0.75]), array([0. , 0.5]))
+    """
+    n_bin = checks.positive_integer(bins, "bins")
+    hits, sure, n_left_out = matched(correct, confidence, "correct")
+    require_hits(hits)
+    _require_probabilities(confidence)
+    sure = sure.astype(np.float64)
+    edges = np.arange(n_bin + 1) / n_bin
+    at = np.searchsorted(edges[1:], sure)  # a bin holds its upper edge
+    members = [np.flatnonzero(at == number) for number in range(n_bin)]
+    gaps = [_gap(sure[m], hits.lower[m], hits.upper[m]) for m in members if len(m)]
+    is_open = hits.lower < hits.upper
+    ece = [math.fsum(ends) / len(sure) for ends in zip(*gaps, strict=True)] if len(sure) else [math.nan] * 2
+    return Calibration(
+        brier=_brier(hits, sure),
+        ece=Triple(ece[0], math.nan if is_open.any() else ece[0], ece[1]),
+        edges=edges,
+        count=np.array([len(m) for m in members], dtype=np.int64),
+        confidence=np.array([mean_of(sure[m]) for m in members]),
+        right=Triple(*(np.array([mean_of(values[m]) for m in members]) for values in hits)),
+        n_query=len(sure),
+        n_left_out=n_left_out,
+        n_open=int(np.count_nonzero(is_open)),
+    )
+
+
+def _gap(confidence: Float64, lower: Float64, upper: Float64) -> tuple[float, float]:
+    """The least and the greatest difference between the sum of the confidences and the number of right queries."""
+    total, least, most = math.fsum(confidence.tolist()), int(lower.sum()), int(upper.sum())
+    near = [min(max(whole, least), most) for whole in (math.floor(total), math.ceil(total))]
+    return min(abs(total - right) for right in near), max(abs(total - right) for right in (least, most))
+
+
+def _brier(hits: Triple[Float64], confidence: Float64) -> Triple[float]:
+    if_right, if_wrong = np.square(1 - confidence), np.square(confidence)
+    is_open = hits.lower < hits.upper
+    closed = np.where(hits.lower > 0, if_right, if_wrong)
+    lower = np.where(is_open, np.minimum(if_right, if_wrong), closed)
+    upper = np.where(is_open, np.maximum(if_right, if_wrong), closed)
+    mixed = np.where(is_open, hits.expected * if_right + (1 - hits.expected) * if_wrong, closed)
+    expected = np.minimum(np.maximum(mixed, lower), upper)  # rounding must not leave the bounds
+    return Triple(*map(mean_of, (lower, expected, upper)))
+
+
+def _require_probabilities(confidence: ArrayLike) -> None:
+    array = confidences(confidence, "confidence")
+    outside = (array < 0) | (array > 1)
+    if outside.any():
+        at = int(np.argmax(outside))
+        raise ValueError(
+            "calibration needs probabilities: "
+            f"confidence must lie in [0, 1], but entry {at} is {array[at]}; {_ANY_SCALE}"
+        )

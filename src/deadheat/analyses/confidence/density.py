@@ -1,0 +1,150 @@
+"""Where a confidence parameter lies: the smallest region that holds it with a probability.
+
+In come samples of the parameter, or its density; out goes a `HighestDensity`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deadheat.analyses.confidence._values import Float64, confidences
+from deadheat.support.extras import require
+
+
+@dataclass(frozen=True, eq=False)
+class HighestDensity:
+    """The highest density region of a parameter.
+
+    Attributes
+    ----------
+    intervals : (n_interval, 2) float64
+        Lower and upper ends, ascending.
+    mode : float
+        Where the density is highest; the middle one of several such places.
+    probability : float
+        What the intervals hold: the share of the samples, or of the density's mass.
+    """
+
+    intervals: Float64
+    mode: float
+    probability: float
+
+
+def highest_density_interval(
+    values: ArrayLike, probability: float = 0.95, *, density: ArrayLike | None = None, multimodal: bool = False
+) -> HighestDensity:
+    """Return the smallest region that holds a confidence parameter with a probability: HPD intervals around its mode.
+
+    Parameters
+    ----------
+    values : (n,)
+        Samples of the parameter; or, with `density`, the places at which its density is given, ascending.
+    probability : float
+        Above 0 and below 1.
+    density : (n,), optional
+        The density at `values`, 0 or more, of any total; between the places it is taken to be linear.
+    multimodal : bool
+        For samples: whether the region may fall into pieces, around several modes. A density says itself.
+
+    Returns
+    -------
+    HighestDensity
+
+    Notes
+    -----
+    Samples go to `arviz_stats`: the shortest interval between two samples and the half-sample mode; or, if multimodal,
+    the region of its kernel density estimate (bandwidth "isj") and the highest point of that. Integers count as
+    discrete, as there.
+
+    A density is cut into cells, at least 4096 of equal width. The region is all cells as dense as the least dense one
+    that is needed [1]_. So a plateau belongs to it as a whole or not at all, and it can hold more than was asked for:
+    `probability` says what it holds.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the probability is not between 0 and 1, there are no samples, a number is not finite, or a density is
+        negative, zero everywhere, or given at places that do not ascend.
+    ModuleNotFoundError
+        Without arviz-stats, for samples; the message says how to install it.
+
+    References
+    ----------
+    .. [1] Hyndman 1996, Computing and graphing highest density regions.
+
+    Examples
+    --------
+    A triangle over [0, 2] with its top at 1. Three quarters of it are within 1/2 of the top:
+
+    >>> found = highest_density_interval([0, 1, 2], 0.75, density=[0, 1, 0])
+    >>> found.intervals, found.mode, found.probability
+    (array([[0.5, 1.5]]), 1.0, 0.75)
+    """
+    chance = _chance(probability)
+    places = confidences(values, "values")
+    if density is not None:
+        return _densest(places.astype(np.float64), confidences(density, "density").astype(np.float64), chance)
+    if not len(places):
+        raise ValueError("values must hold at least one sample, but are empty")
+    stats = require("arviz_stats.base", "confidence", "highest_density_interval").array_stats
+    if not multimodal or len(np.unique(places)) == 1:
+        intervals, mode = np.atleast_2d(stats.hdi(places, chance)), float(stats.mode(places))
+    else:
+        intervals = stats.hdi(places, chance, method="multimodal", max_modes=max(len(places), 512))
+        if places.dtype.kind == "f":
+            grid, height, _ = stats.kde(places, bw="isj")
+            mode = float(grid[np.argmax(height)])
+        else:
+            mode = float(stats.mode(places))
+    inside = (places[:, None] >= intervals[:, 0]) & (places[:, None] <= intervals[:, 1])
+    return HighestDensity(intervals.astype(np.float64), mode, int(inside.any(axis=1).sum()) / len(places))
+
+
+def _densest(places: Float64, density: Float64, chance: float) -> HighestDensity:
+    """The region of a density that is linear between places."""
+    _require_density(places, density)
+    edges = np.linspace(places[0], places[-1], _cells(len(places)) + 1)
+    height = np.interp(edges, places, density)
+    mass = (height[1:] + height[:-1]) / 2
+    order = np.argsort(-mass, kind="stable")
+    held = np.cumsum(mass[order])
+    needed = min(int(np.searchsorted(held, chance * held[-1] * (1 - 1e-12))), len(order) - 1)
+    inside = mass >= mass[order[needed]] * (1 - 1e-12)  # equal but for rounding is equal: a level goes in as a whole
+    starts = np.flatnonzero(inside & ~np.append(False, inside[:-1]))
+    ends = np.flatnonzero(inside & ~np.append(inside[1:], False)) + 1
+    top = density == density.max()
+    middle = float(places[top][np.count_nonzero(top) // 2])
+    held_by = math.fsum(mass[inside].tolist()) / math.fsum(mass.tolist())
+    return HighestDensity(np.column_stack([edges[starts], edges[ends]]), middle, held_by)
+
+
+def _cells(n_place: int) -> int:
+    """A number of cells that puts an edge on every one of the places, if these are equally far apart."""
+    gaps = n_place - 1
+    return gaps * -(-4096 // gaps)
+
+
+def _require_density(places: Float64, density: Float64) -> None:
+    if len(places) != len(density):
+        raise ValueError(f"density must have one entry per place, but got {len(density)} for {len(places)} places")
+    if len(places) < 2 or not (np.diff(places) > 0).all():
+        raise ValueError("values must be at least two ascending places where a density is given, but are not")
+    if (density < 0).any() or not density.any():
+        raise ValueError(
+            f"density must be 0 or more, and more somewhere, but lies in [{density.min()}, {density.max()}]"
+        )
+
+
+def _chance(probability: Any) -> float:
+    try:
+        chance = float(probability)
+    except (TypeError, ValueError):
+        raise TypeError(f"probability must be a number, but is {probability!r}") from None
+    if not 0 < chance < 1:
+        raise ValueError(f"probability must lie above 0 and below 1, but is {probability!r}")
+    return chance

@@ -1,0 +1,189 @@
+"""Error against reject, risk against coverage: what rejecting the least confident queries does to the error.
+
+In come a value and a confidence for each query; out goes a `RejectCurve`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat.analyses.confidence._values import Float64, Int64, Values, integers, matched, mean_of
+from deadheat.support.triple import Triple
+
+
+@dataclass(frozen=True, eq=False)
+class RejectCurve:
+    """The error of the queries that are kept, when the least confident ones are rejected.
+
+    Entry k − 1 of every array is about the k most confident queries. **Ties:** see `error_reject_curve`.
+
+    Attributes
+    ----------
+    confidence : (n_query,)
+        The confidences, highest first: entry k − 1 is the threshold that keeps k queries, if none ties across it.
+    lower, expected, upper : (n_query,) float64
+        The mean error of the k most confident queries.
+    optimal : Triple
+        The same in the perfect order, least error first. `lower` is that of the least errors that distance ties
+        allow, `upper` of the largest; `expected` is NaN where ties leave an error open.
+    random_area : Triple[float]
+        The area that a random order has on average: the mean error.
+    n_left_out : int
+        Queries without a value.
+    n_tied : int
+        Queries whose confidence another query has too.
+    n_open : int
+        Queries whose value distance ties leave open.
+    """
+
+    confidence: NDArray[Any]
+    lower: Float64
+    expected: Float64
+    upper: Float64
+    optimal: Triple[Float64]
+    random_area: Triple[float]
+    n_left_out: int
+    n_tied: int
+    n_open: int
+
+    @property
+    def n_query(self) -> int:
+        """How many queries count."""
+        return len(self.lower)
+
+    @property
+    def coverage(self) -> Float64:
+        """The share of queries that are kept, k / n: (n_query,)."""
+        return np.arange(1, self.n_query + 1) / self.n_query
+
+    @property
+    def rejected(self) -> Float64:
+        """The share of queries that are rejected, (n − k) / n: (n_query,)."""
+        return np.arange(self.n_query - 1, -1, -1) / self.n_query
+
+    @property
+    def area(self) -> Triple[float]:
+        """The mean over k of the mean errors: the area under the curve, called ERC or AURC."""
+        return Triple(*map(mean_of, (self.lower, self.expected, self.upper)))
+
+    @property
+    def optimal_area(self) -> Triple[float]:
+        """The area in the perfect order of the errors; `expected` is NaN where ties leave an error open."""
+        return Triple(*map(mean_of, self.optimal))
+
+    @property
+    def excess_area(self) -> Triple[float]:
+        """What the area exceeds the perfect order's by: excess AURC.
+
+        **Ties:** exact as long as no value is open. Otherwise the errors that make the area least need not be those
+        that make the perfect order worst, so that `lower` and `upper` are outer bounds and `expected` is NaN.
+        """
+        area, best = self.area, self.optimal_area
+        return Triple(max(0.0, area.lower - best.upper), area.expected - best.expected, area.upper - best.lower)
+
+
+def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
+    """Return the mean error, 1 − value, of the k most confident queries, for every k.
+
+    Its area, the mean over all k, is the error-reject measure ERC [1]_ [2]_; the same number is the area under the
+    risk-coverage curve, AURC, for the risk 1 − value [3]_.
+
+    Parameters
+    ----------
+    values : (n_query,) array, Triple or Result
+        A value in [0, 1] for each query, of any measure; NaN for a query that is left out.
+    confidence : (n_query,)
+        Finite numbers of any scale; only their order counts.
+
+    Returns
+    -------
+    RejectCurve
+
+    Notes
+    -----
+    Ties: queries of equal confidence may come in any order. `lower` has the least errors first in each group of them,
+    `upper` the largest, and `expected` is the mean over all orders, all equally likely. The bounds hold at every k at
+    once, for one order attains them all. Values that distance ties leave open add to this: a lower error is 1 − the
+    upper value. The two kinds of ties are broken independently.
+
+    Undefined: without any query the arrays are empty and the areas NaN. `expected` is NaN if the values have no
+    expectation, as under a tolerance.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a value lies outside [0, 1], a confidence is not finite, or the numbers of entries differ.
+
+    References
+    ----------
+    .. [1] The library tinkoff-ai/probabilistic-embeddings, metrics/nearest.py: ERC by Recall@K and by MAP@R.
+    .. [2] The study arrrrrmin/ranking-metrics, metrics.py.
+    .. [3] Geifman, Uziel, El-Yaniv 2019, Bias-reduced uncertainty estimation for deep neural classifiers.
+
+    Examples
+    --------
+    Right, wrong, right. The last two are equally confident, so the error of the first two is 0, 1/2, or 1/4 on average:
+
+    >>> curve = error_reject_curve([1, 0, 1], [0.9, 0.5, 0.5])
+    >>> curve.lower.round(4), curve.expected.round(4), curve.upper.round(4)
+    (array([0.    , 0.    , 0.3333]), array([0.    , 0.25  , 0.3333]), array([0.    , 0.5   , 0.3333]))
+    >>> curve.area.lower == 1 / 9, curve.excess_area.lower
+    (True, 0.0)
+    """
+    bounds, sure, n_left_out = matched(values, confidence, "values")
+    group, sizes = _groups(sure)
+    lower = bounds.upper[np.lexsort((-bounds.upper, group))]
+    upper = bounds.lower[np.lexsort((bounds.lower, group))]
+    best, worst = _running_errors(-np.sort(-bounds.upper)), _running_errors(-np.sort(-bounds.lower))
+    n_open = int(np.count_nonzero(bounds.lower < bounds.upper))
+    return RejectCurve(
+        confidence=sure[np.argsort(group, kind="stable")],
+        lower=_running_errors(lower),
+        expected=_expected_errors(bounds.expected[np.argsort(group, kind="stable")], sizes),
+        upper=_running_errors(upper),
+        optimal=Triple(best, np.full(len(sure), np.nan) if n_open else best, worst),
+        random_area=Triple(*map(_mean_error, (bounds.upper, bounds.expected, bounds.lower))),
+        n_left_out=n_left_out,
+        n_tied=int(sizes[sizes > 1].sum()),
+        n_open=n_open,
+    )
+
+
+def _running_errors(values: Float64) -> Float64:
+    """The mean of 1 − value over the first k entries, for every k: exact, rounded once."""
+    numerators, scale = integers(values)
+    sums = accumulate(scale - numerator for numerator in numerators)
+    return np.array([total / (k * scale) for k, total in enumerate(sums, 1)], dtype=np.float64)
+
+
+def _expected_errors(values: Float64, sizes: Int64) -> Float64:
+    """The same, averaged over all orders within groups that are `sizes` long: linear in k inside a group."""
+    if np.isnan(values).any():
+        return np.full(len(values), np.nan)
+    numerators, scale = integers(values)
+    means, before, start = [], 0, 0
+    for size in sizes.tolist():
+        total = size * scale - sum(numerators[start : start + size])
+        means += [(before * size + j * total) / ((start + j) * size * scale) for j in range(1, size + 1)]
+        before, start = before + total, start + size
+    return np.array(means, dtype=np.float64)
+
+
+def _mean_error(values: Float64) -> float:
+    if not len(values) or np.isnan(values).any():
+        return math.nan
+    numerators, scale = integers(values)
+    return (len(numerators) * scale - sum(numerators)) / (len(numerators) * scale)
+
+
+def _groups(confidence: NDArray[Any]) -> tuple[Int64, Int64]:
+    """The number of each query's group of equal confidence, 0 for the highest, and the sizes of the groups."""
+    distinct, number = np.unique(confidence, return_inverse=True)
+    group = len(distinct) - 1 - number.astype(np.int64)
+    return group, np.bincount(group, minlength=len(distinct)).astype(np.int64)

@@ -1,0 +1,5 @@
+"""The command: in come options and files, out go tables, files and an exit status."""
+
+from deadheat.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,144 @@
+"""How the command behaves as a program: errors in one line, files whole or not at all, a bar only for a person.
+
+Nothing here knows what the command computes.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, Literal, NoReturn
+
+import click
+
+from deadheat.support.atomic import is_special, replacing
+from deadheat.support.progress import Bar
+
+FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
+_DEBUG = "DEADHEAT_DEBUG"  # set in the environment to see tracebacks
+_PATIENCE = 1.0  # seconds of work without a progress bar
+
+
+class Program(click.Group):
+    """A group of commands that ends any error with one line on standard error and exit status 2."""
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        with _errors_in_one_line():
+            status = super().main(*args, **{"prog_name": "deadheat", **options, "standalone_mode": False})
+        sys.exit(status if isinstance(status, int) else 0)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _errors_in_one_line():  # before click gets to see an interrupt or a closed pipe
+            return super().invoke(ctx)
+
+
+def say(text: str) -> None:
+    """Print to standard output, at once, so that a full disk is noticed while it can still be reported."""
+    try:
+        click.echo(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise click.ClickException(f"cannot write to standard output: {_reason(error)}") from None
+
+
+def check_output(path: Path, inputs: Sequence[Path]) -> None:
+    """Make sure, before long work, that a file can be written, without leaving anything behind.
+
+    Raises
+    ------
+    click.ClickException
+        If it is a folder, is one of the inputs, or cannot be written.
+    """
+    if path.is_dir():
+        raise click.ClickException(f"cannot write {path}: it is a folder")
+    if any(path.exists() and other.exists() and path.samefile(other) for other in inputs):
+        raise click.ClickException(f"cannot write {path}: it is one of the input files")
+    with _written(path):
+        if path.exists() and not os.access(path, os.W_OK):
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+        if not is_special(path):
+            tempfile.TemporaryFile(dir=Path(os.path.realpath(path)).parent).close()
+
+
+@contextmanager
+def output(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file to write: a regular one whole or not at all, a device or a pipe as it is."""
+    with _written(path), replacing(path) as file:
+        yield file
+
+
+@contextmanager
+def bar(title: str) -> Iterator[Bar | Literal[False]]:
+    """A progress bar for a person who has to wait; False, for no progress, if standard error is not a terminal."""
+    if not sys.stderr.isatty():
+        yield False
+        return
+    with Bar(title, patience=_PATIENCE) as shown:
+        yield shown
+
+
+@contextmanager
+def _errors_in_one_line() -> Iterator[None]:
+    try:
+        yield
+    except click.exceptions.Exit:
+        raise
+    except (KeyboardInterrupt, click.Abort) as error:
+        _fail(f"interrupted{f': {error}' if str(error) else ''}", INTERRUPTED)
+    except BrokenPipeError:
+        _let_go_of_stdout()
+        sys.exit(PIPE_CLOSED)
+    except click.UsageError as error:
+        where = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
+        _fail(f"{error.format_message().rstrip('.')}{where}")
+    except click.ClickException as error:
+        _fail(error.format_message())
+    except OSError as error:
+        _fail(f"{error.filename}: {_reason(error)}" if error.filename is not None else _reason(error))
+    except MemoryError as error:
+        _fail(f"not enough memory{f': {error}' if str(error) else ''}")
+    except (ValueError, TypeError, ImportError) as error:
+        if _DEBUG in os.environ:
+            raise
+        _fail(str(error))
+    except Exception as error:
+        if _DEBUG in os.environ:
+            raise
+        _fail(f"unexpected {type(error).__name__}: {error} ({_DEBUG}=1 shows where)")
+
+
+def _fail(message: str, status: int = FAILED) -> NoReturn:
+    _let_go_of_stdout()
+    with suppress(OSError):
+        click.echo(f"deadheat: {' '.join(message.split())}", err=True)
+    sys.exit(status)
+
+
+def _let_go_of_stdout() -> None:
+    """Drop what standard output cannot take, or the interpreter would complain about it again at exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[None]:
+    """Name the file in an error of writing it, not the temporary one beside it."""
+    try:
+        yield
+    except OSError as error:
+        raise click.ClickException(f"cannot write {path}: {_reason(error)}") from None
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)

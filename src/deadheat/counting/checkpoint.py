@@ -1,0 +1,195 @@
+"""Checkpoints: finished shards of a long run, kept in a directory, so that a killed run goes on where it was.
+
+In come a shard's number and its arrays; out they come again, or nothing: a shard is there whole, with the checksum of
+its bytes, of its number and of what the run is of, or it does not count. The directory holds
+
+    deadheat-checkpoint.json    what the run is of
+    deadheat-checkpoint.lock    locked by the run that is at work; the system unlocks it, however the run ends
+    shard-00000012.npz          arrays, as NumPy keeps them, and 64 bytes of checksum
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import sys
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from deadheat.counting import manifest, shard_file
+
+_FORMAT = "deadheat.Checkpoint 1"
+_MANIFEST, _LOCK = "deadheat-checkpoint.json", "deadheat-checkpoint.lock"
+_SHARD = re.compile(r"shard-(\d{8,})\.npz")
+_TEMPORARY = re.compile(rf"\.({_SHARD.pattern}|{re.escape(_MANIFEST)})\.\w+")  # what `replacing` has begun
+
+
+class Checkpoint:
+    """The finished shards of one run in one directory, which no other run can use at the same time.
+
+    Parameters
+    ----------
+    directory : path
+        A directory that another run of the same identity used, or an empty one, or a new one in one that exists.
+    identity : mapping of str to str
+        What the shards are of: digests of the data, and options. It has to be the same for a run that goes on.
+
+    Attributes
+    ----------
+    torn : int
+        Damaged shards that were met so far. They count as not done and are replaced when saved again.
+
+    Raises
+    ------
+    TypeError
+        If `directory` is not a path, or an array to save holds Python objects.
+    ValueError
+        If the directory has other files in it, is of another identity, or is in use.
+    OSError
+        If it cannot be read or written. The message names the checkpoint; class and `errno` are the system's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with Checkpoint(folder, {"distance": "cosine"}) as checkpoint:
+    ...         checkpoint.save(3, {"closer": np.arange(4)})
+    ...     with Checkpoint(folder, {"distance": "cosine"}) as checkpoint:
+    ...         print(checkpoint.done, checkpoint.load(3), checkpoint.load(4))
+    [3] {'closer': array([0, 1, 2, 3])} None
+    """
+
+    def __init__(self, directory: str | os.PathLike[str], identity: Mapping[str, str]) -> None:
+        if not isinstance(directory, str | os.PathLike):
+            raise TypeError(f"checkpoint must be the path of a directory, but is {directory!r}")
+        self.directory = Path(directory)
+        self.torn = 0
+        self._identity = {"format": _FORMAT, **identity}
+        with self._trouble("open"):
+            self._enter_directory()
+            self._unlock = weakref.finalize(self, os.close, self._lock())
+        try:
+            with self._trouble("open"):
+                self._check_identity()
+                self._clean()
+                self._done = {number for number in self._shards() if self._archive(number) is not None}
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def done(self) -> list[int]:
+        """The numbers of the shards that are there and whole, ascending; all were checked when this was opened."""
+        return sorted(self._done)
+
+    def load(self, number: int) -> dict[str, NDArray[Any]] | None:
+        """The arrays of a shard, or None if it was not saved, or is damaged."""
+        archive = self._archive(number) if number in self._done else None
+        if archive is None:
+            self._done.discard(number)
+            return None
+        return shard_file.arrays(archive)
+
+    def save(self, number: int, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Keep the arrays of a finished shard, whole or not at all; none may hold Python objects."""
+        with self._trouble("write"):
+            shard_file.write(self._path(number), self._seal(number), arrays)
+        self._done.add(number)
+
+    def close(self) -> None:
+        """Let other runs use the directory."""
+        self._unlock()
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _path(self, number: int) -> Path:
+        return self.directory / f"shard-{number:08}.npz"
+
+    def _shards(self) -> list[int]:
+        return [int(match[1]) for name in os.listdir(self.directory) if (match := _SHARD.fullmatch(name))]
+
+    def _seal(self, number: int) -> bytes:
+        """What a shard's checksum covers beside its bytes, so that it passes for no other shard."""
+        return json.dumps([self._identity, number], sort_keys=True).encode()
+
+    def _archive(self, number: int) -> memoryview | None:
+        """The bytes of a shard, None if there are none or they are damaged."""
+        try:
+            archive = shard_file.intact(self._path(number), self._seal(number))
+        except FileNotFoundError:
+            return None
+        except OSError:
+            archive = None
+        if archive is None:
+            self.torn += 1
+        return archive
+
+    def _enter_directory(self) -> None:
+        """Make the directory, or make sure that it is one to write into."""
+        parent = self.directory.parent
+        if not parent.is_dir():
+            raise ValueError(f"{self} must be in a directory that exists, but there is no directory '{parent}'")
+        try:
+            self.directory.mkdir(exist_ok=True)
+        except FileExistsError:
+            raise ValueError(f"{self} must be a directory, but is a file") from None
+        names = os.listdir(self.directory)
+        other = min((name for name in names if name != _LOCK and not _TEMPORARY.fullmatch(name)), default=None)
+        if other and _MANIFEST not in names:
+            raise ValueError(f"{self} must be a new or empty directory, or a checkpoint, but holds {other!r}")
+
+    def _lock(self) -> int:
+        """Lock the directory for as long as a file is open, and return its descriptor."""
+        descriptor = os.open(self.directory / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            if sys.platform != "win32":
+                import fcntl
+
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            raise ValueError(f"{self} is in use by another run") from None
+        except OSError:  # a file system without locks, where two runs at once can stop each other, but spoil nothing
+            pass
+        return descriptor
+
+    def _check_identity(self) -> None:
+        """Compare the manifest with the identity, and write it if there is none."""
+        path = self.directory / _MANIFEST
+        there = manifest.read(path)
+        if there is None:
+            if self._shards():
+                raise ValueError(f"{self} has shards but a damaged '{_MANIFEST}'; give another directory or remove it")
+            manifest.write(path, self._identity)
+        elif there != self._identity:
+            differences = manifest.differences(there, self._identity)
+            raise ValueError(f"{self} is of other data or options: {differences}; give another directory or remove it")
+
+    def _clean(self) -> None:
+        """Remove what killed runs had begun to write."""
+        for name in os.listdir(self.directory):
+            if _TEMPORARY.fullmatch(name):
+                (self.directory / name).unlink(missing_ok=True)
+
+    @contextmanager
+    def _trouble(self, what: str) -> Iterator[None]:
+        """Name the checkpoint in an error of the file system, not the file in it."""
+        try:
+            yield
+        except OSError as error:
+            raise OSError(error.errno or errno.EIO, f"cannot {what} {self}: {error.strerror or error}") from None
+
+    def __str__(self) -> str:
+        return f"checkpoint '{self.directory}'"

@@ -1,0 +1,204 @@
+"""Whole rankings with their exact ties: every gallery item of every query, nearest first, in tie groups.
+
+In come embeddings; out come blocks of queries with all items in order and the number of the tie group of each. A
+profile never needs this, and it costs a sort of the gallery for each query. What does need it looks at single items:
+who collides with whom, what the order of the samples decides, who the k nearest are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat import distances
+from deadheat import ties as tie_rules
+from deadheat.counting.blocks import RankingProblem, relevant_items
+from deadheat.counting.ranking_kernels import expand
+from deadheat.counting.relevance import Relevance
+from deadheat.distances import Distance
+from deadheat.inputs.sources import EmbeddingsLike
+from deadheat.support import checks
+from deadheat.support.workers import Workers
+from deadheat.ties import Relevant, Ties
+
+Int64 = NDArray[np.int64]
+
+_BLOCK_ENTRIES = 1 << 20  # items of all rankings of a block
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The rankings of some queries.
+
+    Parameters
+    ----------
+    queries : (n,) int64
+    items : (n, n_gallery) int64
+        Gallery items, nearest first, and those of one tie group by ascending index; −1 at the end of a row where the
+        query itself (leave one out) is not ranked.
+    group : (n, n_gallery) int64
+        The number of each item's tie group, from 0 for the nearest; −1 where `items` is.
+    """
+
+    queries: Int64
+    items: Int64
+    group: Int64
+
+
+class Rankings:
+    """Rankings of all queries, computed block by block when iterated.
+
+    Parameters
+    ----------
+    embeddings : (n_query, dim)
+        Embeddings, as `deadheat.profile` takes them.
+    gallery : (n_gallery, dim), optional
+        The items that are ranked; without it, each query is ranked against all others (leave one out).
+    distance : str
+    ties : str or Rounded
+        What tied means. A tolerance has no tie groups.
+    threads : int, optional
+        Worker threads, for this iteration alone; by default as many as there are processors.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument breaks its rule.
+
+    Examples
+    --------
+    Three points on a line; 1 and -1 are equally far from 0:
+
+    >>> (block,) = Rankings([[0], [1], [-1]], distance="euclidean")
+    >>> block.items[0], block.group[0]
+    (array([ 1,  2, -1]), array([ 0,  0, -1]))
+    >>> block.items[1], block.group[1]
+    (array([ 0,  2, -1]), array([ 0,  1, -1]))
+    """
+
+    def __init__(
+        self,
+        embeddings: EmbeddingsLike,
+        gallery: EmbeddingsLike | None = None,
+        *,
+        distance: str = "cosine",
+        ties: str | Ties = "exact",
+        threads: int | None = None,
+    ) -> None:
+        rule = tie_rules.make(ties)
+        if rule.bounds_only:
+            raise ValueError(f"ties must have tie groups, but {ties!r} has none: its windows overlap")
+        self.threads = checks.thread_count(threads)
+        self.metric = distances.make(distance, embeddings, gallery, rule.exact_only)
+        rule.check(self.metric)
+        alike = np.zeros(self.metric.n_query, dtype=np.int64), np.zeros(self.metric.n_gallery, dtype=np.int64)
+        relevance = Relevance.by_label(*alike, junk=None, leave_one_out=gallery is None)
+        self._problem = RankingProblem(
+            self.metric, rule, relevance
+        )  # everything is relevant, so that everything is sorted
+        of_item = self.metric.columns.column_of_item
+        self._by_column = np.argsort(of_item, kind="stable")
+        self._starts = np.searchsorted(of_item[self._by_column], np.arange(len(self.metric.columns) + 1))
+
+    @property
+    def n_query(self) -> int:
+        """How many queries there are."""
+        return self.metric.n_query
+
+    @property
+    def n_gallery(self) -> int:
+        """How many items there are to rank."""
+        return self.metric.n_gallery
+
+    def __iter__(self) -> Iterator[Ranked]:
+
+        step = max(1, _BLOCK_ENTRIES // self.n_gallery)
+        blocks = [np.arange(i, min(i + step, self.n_query)) for i in range(0, self.n_query, step)]
+        for start in range(0, len(blocks), self.threads):  # no more rankings at once than there are threads
+            with Workers(self.threads) as workers:  # not while somebody else works on what is yielded
+                ranked = workers.each(self._rank, blocks[start : start + self.threads])
+            yield from ranked
+
+    def _rank(self, queries: Int64) -> Ranked:
+        relevant, _, _ = relevant_items(self._problem, queries)
+        columns, group = _sorted_columns(self.metric, self._problem.rule, relevant)
+        items, numbers = np.full((2, len(queries), self.n_gallery), -1)
+        itself = queries if self._problem.relevance.leave_one_out else np.full(len(queries), -1)
+        expand(columns, group, self._by_column, self._starts, itself, items, numbers)
+        return Ranked(queries, items, numbers)
+
+    def closeness(self, ranked: Ranked) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Bounds between which the exact closeness of every ranked item lies, NaN at the end of a row.
+
+        Closeness is the cosine, the inner product, or minus the distance. The two bounds are one number for Hamming
+        distance, and for city block and inner products of small multiples of a unit, such as integers.
+        """
+        metric = self._measuring
+        valid = ranked.items >= 0
+        rows = np.broadcast_to(ranked.queries[:, None], valid.shape)[valid]
+        columns = metric.columns.column_of_item[ranked.items[valid]]
+        score = metric.pair_scores(rows, columns)
+        known = _exact_closeness(metric, score)
+        low, high = np.full((2, *valid.shape), np.nan)
+        if known is None:
+            bound = metric.pair_bound(rows, columns)
+            low[valid], high[valid] = metric.closeness(rows, score - bound, score + bound)
+        else:
+            low[valid] = high[valid] = known
+        return low, high
+
+    @cached_property
+    def _measuring(self) -> Distance:
+        """The distance with scores that stand for its closeness, and not just for the order of it."""
+        metric = self.metric
+        if not (isinstance(metric, distances.Cosine) and metric.levels[-1].exact):
+            return metric
+        alone = metric.gallery_raw is metric.query_raw
+        return distances.make("cosine", metric.query_raw, None if alone else metric.gallery_raw, exact_only=False)
+
+
+def _exact_closeness(metric: Distance, score: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """The closeness that belongs to exact scores, which are whole numbers of a unit, if float64 surely holds it."""
+    if not (isinstance(metric, (distances.Cityblock, distances.InnerProduct)) and metric.levels[-1].exact):
+        return None
+    unit = Fraction(metric.unit) ** (1 if metric.name == "cityblock" else 2)
+    largest = int(np.abs(score).max(initial=0))
+    odd = unit.numerator // (unit.numerator & -unit.numerator)
+    fits = largest * odd <= 2**53 and max(largest, 1) * unit <= np.finfo(np.float64).max
+    return score * float(unit) if fits and Fraction(float(unit)) == unit else None
+
+
+def _sorted_columns(metric: Distance, rule: Ties, relevant: Relevant) -> tuple[Int64, Int64]:
+    """The columns of each row, farthest first, and the number of each one's group, nearest 0; −1 in padding."""
+    groups = rule.group(metric, relevant)
+    if groups.of_entry is None:  # all apart, and not sorted
+        order = np.argsort(relevant.score, axis=1)
+        columns = np.take_along_axis(relevant.columns, order, axis=1)
+        group = np.broadcast_to(np.arange(columns.shape[1]), columns.shape)
+        group = np.where(group < groups.n_group[:, None], group, -1)
+    else:
+        columns, group = relevant.columns, groups.of_entry
+    return columns, np.where(group >= 0, groups.n_group[:, None] - 1 - group, -1)
+
+
+def nearest_groups(block: Ranked, k: int) -> NDArray[np.bool_]:
+    """Which ranked items are at most as far as the k-th nearest of their row: at least k, and more where it ties.
+
+    Where fewer than k are ranked, all of them are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> block = Ranked(np.array([0]), np.array([[3, 1, 2, 4]]), np.array([[0, 1, 1, 2]]))
+    >>> nearest_groups(block, 2)
+    array([[ True,  True,  True, False]])
+    """
+    checks.positive_integer(k, "k")
+    n_ranked = (block.group >= 0).sum(axis=1)
+    last = np.take_along_axis(block.group, np.minimum(k, n_ranked)[:, None] - 1, axis=1)
+    return np.asarray((block.group >= 0) & (block.group <= last))

@@ -1,0 +1,124 @@
+"""The counting pass inside groups of items: many small leave-one-out passes, with all that they share done once.
+
+In come embeddings, class numbers and groups of items; out goes one profile whose queries are the items of all groups,
+one group after another. Only pairs inside a group are touched, so that the cost is that of Σ n², not of (Σ n)².
+
+A small group is ranked whole by its scores in float64, as far as their error bounds decide; a group that these leave
+open, and one that is large, goes through the counting pass like any other set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import local
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat import distances
+from deadheat import ties as tie_rules
+from deadheat.counting import profiling
+from deadheat.counting.within_kernels import rank_group
+from deadheat.distances import Distance, Workspace
+from deadheat.inputs.sources import EmbeddingsLike, Source
+from deadheat.profiles import TieProfile
+from deadheat.support import checks
+from deadheat.support.workers import Workers
+from deadheat.ties import Exact, Ties
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+_SMALL = 512  # items of a group up to which it is ranked whole
+
+
+def profile_within(
+    embeddings: EmbeddingsLike,
+    classes: Int64,
+    groups: Sequence[Int64],
+    *,
+    distance: str = "cosine",
+    ties: str | Ties = "exact",
+    threads: int | None = None,
+    report: Callable[[int], None] = lambda pairs: None,
+) -> TieProfile:
+    """Rank every item of every group against the others of its group.
+
+    Parameters
+    ----------
+    embeddings : (n, dim)
+        As `deadheat.profile` takes them.
+    classes : (n,) int64
+        Equal where labels are.
+    groups : sequence of (n_item,) int64
+        The items of each group; an item can be in several.
+    distance, ties, threads
+        As in `deadheat.profile`.
+    report : callable
+        Told how many pairs have been done, from any thread.
+
+    Returns
+    -------
+    TieProfile
+        One query for each item of each group, in the order of `groups`.
+
+    Examples
+    --------
+    >>> profile = profile_within(
+    ...     [[0], [1], [9], [10]], np.array([0, 1, 0, 0]), [np.array([0, 1]), np.array([1, 2, 3])], distance="euclidean"
+    ... )
+    >>> profile.n_ranked, profile.n_relevant
+    (array([1, 1, 2, 2, 2]), array([0, 0, 0, 1, 1]))
+    """
+
+    rule = tie_rules.make(ties)
+    rows = distances.opened(embeddings, distance, "embeddings")
+    metric = distances.make(distance, rows, None, rule.exact_only)
+    rule.check(metric)
+    work = _Groups(metric, rule, rows, classes)
+
+    def one(items: Int64) -> TieProfile:
+        found = work.profile(items)
+        report(len(items) ** 2)
+        return found
+
+    with Workers(checks.thread_count(threads)) as workers:
+        return TieProfile.joined(workers.each(one, groups))
+
+
+class _Groups:
+    """What the passes inside all groups share."""
+
+    def __init__(self, metric: Distance, rule: Ties, rows: Source | NDArray[Any], classes: Int64) -> None:
+        self.metric, self.rule, self.rows, self.classes = metric, rule, rows, classes
+        self.own = local()
+
+    def profile(self, items: Int64) -> TieProfile:
+        """The profile of one group."""
+        if len(items) <= _SMALL and isinstance(self.rule, Exact):
+            found = self._ranked_whole(items)
+            if found is not None:
+                return found
+        rows = self.rows[items] if isinstance(self.rows, np.ndarray) else self.rows.take(items)
+        return profiling.profile(rows, self.classes[items], distance=self.metric.name, ties=self.rule, threads=1)
+
+    def _ranked_whole(self, items: Int64) -> TieProfile | None:
+        """The profile of a small group, from scores alone; None if they leave anything open."""
+        if not hasattr(self.own, "space"):
+            self.own.space = Workspace()
+        metric, last, n = self.metric, len(self.metric.levels) - 1, len(items)
+        columns = metric.columns.column_of_item[items]
+        scores = metric.tile(last, metric.left(last, items), columns, self.own.space).astype(np.float64)
+        bounds = metric.pair_bound(np.repeat(items, n), np.tile(columns, n)).reshape(n, n)
+        n_group, arrays = np.empty(n, dtype=np.int64), np.empty((4, n * max(1, n - 1)), dtype=np.int64)
+        classes = self.classes[items]
+        total = rank_group(scores, bounds, columns, classes, n_group, arrays)
+        if total < 0:
+            return None
+        offsets = np.concatenate([[0], np.cumsum(n_group)])
+        _, number, size = np.unique(classes, return_inverse=True, return_counts=True)
+        closer, closer_relevant, tied, tied_relevant = arrays[:, :total].copy()
+        return TieProfile(
+            offsets, closer, closer_relevant, tied, tied_relevant, np.full(n, n - 1), size[number] - 1, check=False
+        )

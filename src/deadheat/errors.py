@@ -1,0 +1,87 @@
+"""Everything that deadheat raises of its own, in one tree: `except DeadheatError` catches it all.
+
+    DeadheatError
+    ├── InputError             an argument breaks its rule; `argument` names it
+    │   ├── InvalidValueError  ... by its value (also a ValueError)
+    │   └── InvalidTypeError   ... by its type (also a TypeError)
+    ├── FileError              what is in a file breaks its rule; `path` names it (also a ValueError)
+    └── MissingPackageError    an optional package is not installed (also a ModuleNotFoundError)
+
+What the system says of files (`OSError`) comes as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+
+class DeadheatError(Exception):
+    """The root of the tree."""
+
+
+class InputError(DeadheatError):
+    """An argument breaks its rule.
+
+    Parameters
+    ----------
+    title : str
+        The argument's name, and perhaps which part of it: ``gallery``, ``gallery[2]``, ``gallery: emb-1.npy``.
+    rule : str
+        The rest of the sentence: what must hold, and what came.
+
+    Attributes
+    ----------
+    argument : str
+        The argument's name.
+
+    Examples
+    --------
+    >>> error = InvalidValueError("gallery[2]", "must be two-dimensional (n, dim), but has shape (3,)")
+    >>> print(error)
+    gallery[2] must be two-dimensional (n, dim), but has shape (3,)
+    >>> error.argument
+    'gallery'
+    """
+
+    def __init__(self, title: str, rule: str) -> None:
+        super().__init__(title, rule)  # both, so that the error can be pickled
+        self.argument = re.split(r"[:\[]", title, maxsplit=1)[0]
+
+    def __str__(self) -> str:
+        return " ".join(self.args)
+
+
+class InvalidValueError(InputError, ValueError):
+    """An argument has a value that it must not have."""
+
+
+class InvalidTypeError(InputError, TypeError):
+    """An argument has a type that it must not have."""
+
+
+class FileError(DeadheatError, ValueError):
+    """What is in a file breaks its rule.
+
+    Parameters
+    ----------
+    path : path
+    rule : str
+        The rest of the sentence; it begins with a blank, or with ``, line 3: ...``.
+
+    Examples
+    --------
+    >>> print(FileError("points.csv", ", line 3: 2 columns, but line 1 has 3"))
+    points.csv, line 3: 2 columns, but line 1 has 3
+    """
+
+    def __init__(self, path: str | os.PathLike[str], rule: str) -> None:
+        super().__init__(os.fspath(path), rule)
+        self.path = os.fspath(path)
+
+    def __str__(self) -> str:
+        return "".join(self.args)
+
+
+class MissingPackageError(DeadheatError, ModuleNotFoundError):
+    """An optional package is not installed; the message says how to install it."""

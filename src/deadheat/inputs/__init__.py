@@ -1,0 +1,33 @@
+"""What people hand over, checked: in come arrays, paths and labels, out go arrays, rows on disk, numbered labels."""
+
+from deadheat.inputs.arrays import (
+    bits,
+    embeddings,
+    float_type,
+    from_tensor,
+    junk_mask,
+    matrix,
+    relevance,
+    require_exact,
+    require_filled,
+    require_same_dim,
+    scores,
+)
+from deadheat.inputs.labels import label_codes, labels, require_together
+
+__all__ = [
+    "bits",
+    "embeddings",
+    "float_type",
+    "from_tensor",
+    "junk_mask",
+    "label_codes",
+    "labels",
+    "matrix",
+    "relevance",
+    "require_exact",
+    "require_filled",
+    "require_same_dim",
+    "require_together",
+    "scores",
+]

@@ -1,0 +1,220 @@
+"""From what people have (arrays, labels, masks) to checked arrays. Every message about a bad array is here.
+
+In come array-likes; out go two-dimensional float32 or float64 arrays with the same values, labels as integer codes,
+and boolean masks. Whatever is refused is refused with one line that names the argument, the rule and what came.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_ROWS_AT_ONCE = 1 << 22  # elements checked in one go, so that a check needs little memory
+
+
+def embeddings(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Check embeddings and return them, C-contiguous, as float32 or float64, whichever holds every value exactly.
+
+    Parameters
+    ----------
+    values : (n, dim), float16, float32, float64, bool or integers
+        Integers of 64 bits are taken as long as float64 holds each of them exactly.
+    name : str
+        What the caller calls the argument.
+
+    Raises
+    ------
+    TypeError
+        If the values are not real numbers.
+    ValueError
+        If the shape is not (n, dim) with both positive, or a value is NaN or infinite.
+
+    Examples
+    --------
+    >>> embeddings([[1, 2], [3, 4]], "embeddings").dtype
+    dtype('float64')
+    >>> embeddings(np.zeros(3), "embeddings")
+    Traceback (most recent call last):
+    ValueError: embeddings must be two-dimensional (n, dim), but has shape (3,)
+    """
+    array = _matrix(values, name)
+    target = float_type(array.dtype, name)
+    require_exact(array, name)
+    return np.ascontiguousarray(array, dtype=target)
+
+
+def matrix(values: ArrayLike, name: str) -> NDArray[Any]:
+    """An array of two dimensions, which may be empty."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} must be a plain array, but is a masked one; to leave items out, use junk")
+    try:
+        array = np.asarray(from_tensor(values))
+    except (ValueError, TypeError):
+        raise ValueError(f"{name} must be a matrix, but its rows differ in length or kind") from None
+    if array.ndim != 2:
+        raise ValueError(f"{name} must be two-dimensional (n, dim), but has shape {array.shape}")
+    return array
+
+
+def from_tensor(values: Any) -> Any:
+    """A tensor of PyTorch's as an array of the same numbers, wherever it is; anything else as it came."""
+    if not (hasattr(values, "detach") and hasattr(values, "cpu")):
+        return values
+    here = values.detach().cpu()
+    try:
+        return here.numpy()
+    except TypeError:  # bfloat16 and shorter, which NumPy does not have and float32 holds
+        return here.float().numpy()
+
+
+def require_filled(shape: tuple[int, ...], name: str) -> None:
+    """Refuse a matrix without rows or without columns."""
+    if 0 in shape:
+        raise ValueError(f"{name} must have at least one row and one column, but has shape {shape}")
+
+
+def float_type(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
+    """Whichever of float32 and float64 holds every number of a type; 64-bit integers are for `require_exact`.
+
+    Examples
+    --------
+    >>> float_type(np.dtype(np.uint8), "embeddings"), float_type(np.dtype(np.int32), "embeddings")
+    (dtype('float32'), dtype('float64'))
+    """
+    kind, size = dtype.kind, dtype.itemsize
+    if kind == "f" and size <= 8:
+        return np.dtype(np.float32 if size <= 4 else np.float64)
+    if kind in "biu":
+        return np.dtype(np.float32 if size <= 2 else np.float64)
+    raise TypeError(f"{name} must hold real numbers of at most 64 bits, but has dtype {dtype}")
+
+
+def require_exact(rows: NDArray[Any], name: str, start: int = 0) -> None:
+    """Refuse NaN, infinities, and integers that float64 cannot hold, in rows that are numbered from `start`."""
+    if rows.dtype.kind == "f":
+        _require_finite(rows, name, start=start)
+    else:
+        _require_exact_integers(rows, name)
+
+
+def bits(values: ArrayLike, name: str) -> NDArray[np.uint64]:
+    """Check binary codes and return them as rows of 64-bit words, padded with zeros.
+
+    Parameters
+    ----------
+    values : (n, bits) bool, or (n, bytes) uint8 with eight bits packed in each
+
+    Examples
+    --------
+    >>> bits(np.array([[True, False, True]]), "embeddings")
+    array([[160]], dtype=uint64)
+    """
+    array = _matrix(values, name)
+    if array.dtype == np.bool_:
+        array = np.packbits(array, axis=1)
+    elif array.dtype != np.uint8:
+        raise TypeError(
+            f"{name} must be bool, or uint8 with eight bits packed in each, for distance 'hamming', "
+            f"but has dtype {array.dtype}"
+        )
+    words = np.zeros((len(array), -(-array.shape[1] // 8) * 8), dtype=np.uint8)
+    words[:, : array.shape[1]] = array
+    return words.view("<u8").astype(np.uint64)
+
+
+def require_same_dim(query: Any, gallery: Any, codes: bool = False) -> None:
+    """Refuse two sets of embeddings, arrays or sources, that differ in dim or, for binary codes, in type."""
+    left, right = (values if hasattr(values, "shape") else np.asarray(values) for values in (query, gallery))
+    kinds = [np.asarray(from_tensor(values)).dtype for values in (query, gallery)] if codes else []
+    if codes and (kinds[0] == np.bool_) != (kinds[1] == np.bool_):
+        raise TypeError(
+            f"embeddings and gallery must both be bool or both be packed, but have dtypes {kinds[0]} and {kinds[1]}"
+        )
+    if left.shape[1] != right.shape[1]:
+        raise ValueError(
+            f"embeddings and gallery must have the same dim, but have {left.shape[1]} and {right.shape[1]} columns"
+        )
+
+
+def junk_mask(values: ArrayLike | None, n_query: int, n_gallery: int) -> NDArray[np.bool_] | None:
+    """Check the mask of items to ignore: bool, (n_gallery,) for every query alike or (n_query, n_gallery)."""
+    if values is None:
+        return None
+    mask = np.asarray(from_tensor(values))
+    if mask.shape not in ((n_gallery,), (n_query, n_gallery)):
+        raise ValueError(f"junk must have shape ({n_gallery},) or ({n_query}, {n_gallery}), but has shape {mask.shape}")
+    if mask.dtype != np.bool_:
+        raise TypeError(f"junk must be bool, but has dtype {mask.dtype}")
+    return mask
+
+
+def scores(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Check a matrix of scores or distances, (n_query, n_gallery): any real type, no NaN, no infinity."""
+    array = _matrix(values, name)
+    if array.dtype.kind not in "iubf" or array.dtype.itemsize > 8:
+        raise TypeError(f"{name} must hold real numbers of at most 64 bits, but has dtype {array.dtype}")
+    if array.dtype.kind == "f":
+        _require_finite(array, name, "; to leave an item out, use junk")
+        if not hasattr(values, "__array__"):
+            _require_unrounded(array, values, name)
+    return array
+
+
+def relevance(values: Any, shape: tuple[int, ...]) -> Any:
+    """Check a relevance matrix: bool or integer grades of 0 and more, as NumPy array or as SciPy sparse rows (CSR)."""
+    try:
+        matrix = values if hasattr(values, "tocsr") else np.asarray(values)
+    except ValueError:
+        raise ValueError("relevant must be a matrix, but its rows differ in length or kind") from None
+    if matrix.shape != shape:
+        raise ValueError(f"relevant must have the shape of scores, {shape}, but has shape {matrix.shape}")
+    if matrix.dtype.kind not in "biu":
+        raise TypeError(f"relevant must be bool or integer grades, but has dtype {matrix.dtype}")
+    entries = matrix
+    if hasattr(values, "tocsr"):
+        matrix = values.tocsr(copy=True)  # entries that are given twice add up, in a copy
+        matrix.sum_duplicates()
+        entries = matrix.data
+    if entries.size and entries.min() < 0:
+        raise ValueError(f"relevant must hold grades of 0 and more, but holds {entries.min()}")
+    if entries.dtype == np.uint64 and entries.size and entries.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"relevant must hold grades below 2^63, but holds {entries.max()}")
+    return matrix
+
+
+def _matrix(values: ArrayLike, name: str) -> NDArray[Any]:
+    """An array of two dimensions with at least one row and one column."""
+    array = matrix(values, name)
+    require_filled(array.shape, name)
+    return array
+
+
+def _require_finite(array: NDArray[Any], name: str, hint: str = "", start: int = 0) -> None:
+    """Refuse NaN and infinities, and say where the first one is."""
+    step = max(1, _ROWS_AT_ONCE // array.shape[1])
+    for first in range(0, len(array), step):
+        bad = ~np.isfinite(array[first : first + step])
+        if bad.any():
+            row, column = np.argwhere(bad)[0] + (first, 0)
+            value = array[row, column]
+            raise ValueError(f"{name} must be finite, but holds {value} in row {start + row}, column {column}{hint}")
+
+
+def _require_unrounded(array: NDArray[Any], values: Any, name: str) -> None:
+    """Refuse lists with integers that NumPy rounded, because other entries are floats or of the other sign."""
+    given = np.array(values, dtype=object).ravel().tolist()
+    plain = [value.item() if isinstance(value, np.generic) else value for value in given]
+    rounded = [value for value, kept in zip(plain, array.ravel().tolist(), strict=True) if value != kept]
+    if rounded:
+        raise ValueError(f"{name} must fit one type, but {array.dtype} does not hold {rounded[0]}; give an array")
+
+
+def _require_exact_integers(array: NDArray[Any], name: str) -> None:
+    """Refuse 64-bit integers that float64 cannot hold."""
+    if array.dtype.itemsize == 8:
+        low, high = int(array.min()), int(array.max())
+        if max(-low, high) > 2**53:
+            value = high if high > 2**53 else low
+            raise ValueError(f"{name} must hold integers up to 2^53 in size, but holds {value}")

@@ -1,0 +1,62 @@
+"""Sums that are rounded once, so that their bits do not depend on the order of the values.
+
+In comes an array of values in [0, 1]; out goes what `math.fsum` would return, without a Python float for each value. A
+value is cut into three digits of 32 bits after the binary point, and the digits are added up as integers. That is exact
+for every multiple of 2^-96, as all values from 2^-43 up are; `math.fsum` takes over where there is another.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.support.compiling import kernel
+
+_BASE = 2.0**32
+
+
+@kernel
+def digits(values: NDArray[Any]) -> tuple[int, bool, int, int, int]:
+    """How many values are not NaN, whether three digits hold each of them, and the sums of the digits."""
+    count = first = second = third = 0
+    exact = True
+    for value in values:
+        if 0.0 <= value <= 1.0:
+            value *= _BASE
+            digit = int(value)
+            first += digit
+            value = (value - digit) * _BASE
+            digit = int(value)
+            second += digit
+            value = (value - digit) * _BASE
+            digit = int(value)
+            third += digit
+            exact &= value == digit
+            count += 1
+        elif value == value:
+            exact = False
+            count += 1
+    return count, exact, first, second, third
+
+
+def exact_total(values: NDArray[np.float64]) -> tuple[float, int]:
+    """The sum of the values that are not NaN, and how many these are."""
+    count, exact, first, second, third = map(int, digits(values))
+    if exact:
+        return ((first << 64) + (second << 32) + third) / (1 << 96), count
+    return math.fsum(values[~np.isnan(values)].tolist()), count
+
+
+def exact_mean(values: NDArray[np.float64]) -> float:
+    """The mean of the values that are not NaN, from their rounded sum; NaN if there are none.
+
+    Examples
+    --------
+    >>> exact_mean(np.array([0.25, np.nan, 0.75]))
+    0.5
+    """
+    sum_of_all, count = exact_total(values)
+    return sum_of_all / count if count else math.nan

@@ -1,0 +1,482 @@
+"""Collisions against brute force: all pairs in fractions, square roots compared by squaring, groups by plain loops."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from fractions import Fraction
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from deadheat import Rounded, Tolerance, profile
+from deadheat.analyses import collisions as collision
+from deadheat.analyses.collisions import Count, Counts, Kind, collisions, collisions_in, count_collisions
+from deadheat.counting import ranking
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the oracle
+
+
+def gap_is_at_most(near, far, eps):
+    """Whether the oracle's distances `near` <= `far` are at most eps apart."""
+    return oracles.sign_of_two_roots(far.a - near.a - eps, far.b, far.square, -near.b, near.square) <= 0
+
+
+def groups_of_row(distances, relevant, eps):
+    """Lists of (relevant items, items) of tie groups, one list for each collision group, nearest first."""
+    keys = [oracles._key(one) for one in distances]
+    groups = []
+    last = None
+    for key in sorted(set(keys), reverse=True):
+        members = [j for j in range(len(keys)) if keys[j] == key]
+        first = distances[members[0]]
+        if last is None or eps is None or not gap_is_at_most(last, first, eps):
+            groups.append([])
+        groups[-1].append((sum(relevant[j] for j in members), len(members)))
+        last = first
+    return groups
+
+
+def rows_of(query, query_labels, gallery, gallery_labels, distance, eps):
+    """The groups of every query."""
+    alone = gallery is None
+    items = query if alone else gallery
+    labels = query_labels if alone else gallery_labels
+    left, right = oracles._rows_of(query, distance), oracles._rows_of(items, distance)
+    for i, one in enumerate(left):
+        ranked = [j for j in range(len(right)) if not (alone and i == j)]
+        distances = [oracles._distance(one, right[j], distance) for j in ranked]
+        yield groups_of_row(distances, [labels[j] == query_labels[i] for j in ranked], eps)
+
+
+def kind_of(relevant, size):
+    if size == 1:
+        return Kind.NONE
+    return Kind.RELEVANT if relevant == size else Kind.MIXED if relevant else Kind.IRRELEVANT
+
+
+def expected(rows, depth):
+    """Kind, relevance and size as lists, and the counts as a dictionary."""
+    kinds, relevances, sizes = [], [], []
+    counts = {
+        name: dict.fromkeys(("groups", "items", "queries", "largest"), 0)
+        for name in ("relevant", "irrelevant", "mixed", "together")
+    }
+    n_query = n_place = 0
+    for groups in rows:
+        kind, relevance, size, seen = [], [], [], set()
+        for group in groups:
+            m, n = sum(part[0] for part in group), sum(part[1] for part in group)
+            inside = max(0, min(n, depth - len(kind)))
+            if n > 1 and inside:
+                for name in (kind_of(m, n).name.lower(), "together"):
+                    counts[name]["groups"] += 1
+                    counts[name]["items"] += inside
+                    counts[name]["queries"] += name not in seen
+                    counts[name]["largest"] = max(counts[name]["largest"], n)
+                    seen.add(name)
+            kind += [kind_of(m, n)] * n
+            size += [n] * n
+            for part_relevant, part in group:
+                relevance += [True] * part_relevant + [False] * (part - part_relevant)
+        n_query, n_place = n_query + 1, n_place + min(depth, len(kind))
+        for matrix, row, beyond in ((kinds, kind, Kind.BEYOND), (relevances, relevance, False), (sizes, size, 0)):
+            matrix.append((row + [beyond] * depth)[:depth])
+    return kinds, relevances, sizes, counts | {"n_query": n_query, "n_place": n_place}
+
+
+def same(found, kinds, relevances, sizes, counts):
+    assert_array_equal(found.kind, kinds)
+    assert_array_equal(found.relevant, relevances)
+    assert_array_equal(found.size, sizes)
+    assert asdict(found.counts) == counts
+    assert (found.kind.dtype, found.relevant.dtype, found.size.dtype) == (np.int8, np.bool_, np.int32)
+
+
+def check(query, query_labels, gallery=None, gallery_labels=None, *, distance="cosine", eps=None, depth=None):
+    query = np.asarray(query)
+    ranked = len(query) - 1 if gallery is None else len(gallery)
+    exact = None if eps is None else Fraction(eps)
+    rows = list(rows_of(query, query_labels, gallery, gallery_labels, distance, exact))
+    found = collisions(query, query_labels, gallery, gallery_labels, distance=distance, eps=eps, depth=depth, threads=1)
+    same(found, *expected(rows, ranked if depth is None else depth))
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# against brute force
+
+EPS = st.sampled_from(
+    [None, 0, 1e-10, 0.2, 0.5, 1, math.sqrt(2) - 1, math.nextafter(math.sqrt(2) - 1, 0), 1.0000001, 3]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2), st.integers(0, 2)), min_size=2, max_size=9),
+    split=st.integers(0, 8),
+    distance=st.sampled_from(["cosine", "euclidean", "inner_product", "cityblock"]),
+    eps=EPS,
+    shift=st.sampled_from([0, 0.1]),
+    depth=st.sampled_from([None, None, 1, 3, 20]),
+)
+def test_small_grids(rows, split, distance, eps, shift, depth):
+    points, labels = np.array([row[:2] for row in rows]) + shift, [row[2] for row in rows]
+    cut = split % len(rows)
+    parts = (points, labels) if not cut else (points[:cut], labels[:cut], points[cut:], labels[cut:])
+    check(*parts, distance=distance, eps=eps, depth=depth)
+
+
+@pytest.mark.parametrize("eps", [None, 1e-12, 2.0**-40, math.nextafter(2.0**-40, 0), 1e-3])
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "inner_product", "cityblock"])
+def test_rows_a_hair_apart(distance, eps):
+    rng = np.random.default_rng(7)
+    points = rng.integers(0, 3, (12, 3)) + 2.0**-40 * rng.integers(-1, 2, (12, 3))
+    check(points, rng.integers(0, 2, 12).tolist(), distance=distance, eps=eps)
+
+
+@pytest.mark.parametrize("eps", [None, 1, 2, 0.5])
+def test_hamming(eps):
+    rng = np.random.default_rng(8)
+    check(rng.random((10, 7)) < 0.5, rng.integers(0, 2, 10).tolist(), distance="hamming", eps=eps)
+
+
+def test_strings_and_labels_that_the_gallery_has_not():
+    found = check([[0.0], [5.0]], ["a", "z"], np.array([[1.0], [-1.0], [5.0]]), ["a", "b", "a"], distance="euclidean")
+    assert found.kind.tolist() == [[Kind.MIXED, Kind.MIXED, Kind.NONE], [Kind.NONE] * 3]
+    assert found.relevant.tolist() == [[True, False, True], [False] * 3]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# gaps of exactly eps: no rounded value may decide
+
+FIRST = {"groups": 1, "items": 2, "queries": 1, "largest": 2}
+
+
+def linked(query, items, distance, eps):
+    found = collisions([query], ["a"], items, ["a", "b"], distance=distance, eps=eps)
+    return asdict(found.counts.mixed) == FIRST
+
+
+@pytest.mark.parametrize(
+    ("query", "items", "distance", "gap"),
+    [
+        ([0, 0], [[3, 4], [4, 0]], "euclidean", 1.0),
+        ([0.5, 0.5], [[3.5, 4.5], [4.5, 0.5]], "euclidean", 1.0),
+        ([0, 0], [[3e-7, 4e-7], [0, 0]], "euclidean", None),
+        ([1, 1, 1, 1], [[1, 1, 1, 1], [3, 0, 0, 0]], "cosine", 0.5),
+        ([1, 1, 1, 1], [[0, 0, 0, 0], [0, 7, 0, 0]], "cosine", 0.5),
+        ([1.5, 1.5, 1.5, 1.5], [[0.1, 0.1, 0.1, 0.1], [1e30, 0, 0, 0]], "cosine", 0.5),
+        ([1, 2], [[3, 1], [1, 2.5]], "cityblock", 2.5),
+        ([1, 2], [[3, 1], [1, 2.5]], "inner_product", 1.0),
+        ([0.1, 0.7], [[0.1, 0.7], [0.35, 0.7]], "cityblock", None),
+    ],
+)
+def test_a_gap_of_exactly_eps_collides_and_a_wider_one_does_not(query, items, distance, gap):
+    rows = [oracles._distance(*oracles._rows_of(np.array([query, item]), distance), distance) for item in items]
+    if gap is None:  # a rational gap that is no float: the float below it is too small, the one above it is not
+        near, far = sorted(float(one.a) + one.b * math.sqrt(one.square) for one in rows)
+        gap = far - near
+        ordered = sorted(rows, key=lambda one: -oracles._key(one))
+        while not gap_is_at_most(*ordered, Fraction(gap)):
+            gap = math.nextafter(gap, math.inf)
+        while gap_is_at_most(*ordered, Fraction(math.nextafter(gap, 0))):
+            gap = math.nextafter(gap, 0)
+    assert linked(query, items, distance, gap)
+    assert not linked(query, items, distance, math.nextafter(gap, 0))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_closeness_beyond_all_floats(sign):
+    items = [[1e200], [1.5e200], [1.5e200]] * np.array(sign)
+    found = collisions([[1e200]], ["a"], items, ["a", "a", "b"], distance="inner_product", eps=1e308)
+    tied, alone = [2, 2], [1]
+    assert found.size.tolist() == [tied + alone if sign > 0 else alone + tied]
+
+
+def test_what_floats_leave_open_is_settled_exactly(monkeypatch):
+    seen = []
+    settled = collision._settled
+
+    def watched(rankings, queries, *others):
+        seen.append(len(queries))
+        return settled(rankings, queries, *others)
+
+    monkeypatch.setattr(collision, "_settled", watched)
+    monkeypatch.setattr(collision, "_SETTLED_AT_ONCE", 2)
+    points = np.array([[5.0 * k, 0] for k in range(1, 6)] + [[3.0 * k, 4.0 * k + 1] for k in range(1, 6)])
+    check(points, [0, 1] * 5, distance="euclidean", eps=5)
+    assert sum(seen) > 4  # in several batches
+    seen.clear()
+    check(points, [0, 1] * 5, distance="cityblock", eps=5)  # whole numbers, which floats decide
+    check(np.random.default_rng(0).standard_normal((10, 3)), [0, 1] * 5, eps=1e-3)  # gaps that differ from it
+    assert sum(seen) == 0
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    a=st.floats(-1e3, 1e3), b=st.floats(-1e3, 1e3), ulps=st.integers(-2, 2),
+)  # fmt: skip
+def test_differences_of_floats_are_compared_exactly(a, b, ulps):
+    near, far = max(a, b), min(a, b)
+    eps = abs(near - far)
+    for _ in range(abs(ulps)):
+        eps = math.nextafter(eps, math.inf if ulps > 0 else 0)
+    known = (np.array([near]),) * 2, (np.array([far]),) * 2
+    within, unsure = collision._decided(*known, eps)
+    assert not unsure[0]
+    assert within[0] == (Fraction(near) - Fraction(far) <= Fraction(eps))
+    bounds = (np.array([near - 1]), np.array([near + 1])), (np.array([far]), np.array([far]))
+    within, unsure = collision._decided(*bounds, eps)
+    if within[0]:
+        assert Fraction(near + 1) - Fraction(far) < Fraction(eps)
+    if not unsure[0] and not within[0]:
+        assert Fraction(near - 1) - Fraction(far) > Fraction(eps)
+
+
+def test_a_chain_is_one_group_and_its_order_is_by_distance():
+    query, gallery = [[0]], [[1], [2], [3], [9], [-2]]
+    found = collisions(query, ["a"], gallery, ["b", "a", "a", "b", "b"], distance="cityblock", eps=1)
+    assert found.size.tolist() == [[4, 4, 4, 4, 1]]
+    assert found.relevant.tolist() == [[False, True, False, True, False]]  # relevant first among the two at distance 2
+    assert found.rule == "within 1.0"
+
+
+def test_eps_of_zero_is_exact():
+    rng = np.random.default_rng(1)
+    points, labels = rng.integers(0, 3, (20, 2)), rng.integers(0, 3, 20)
+    exact, zero = collisions(points, labels), collisions(points, labels, eps=0)
+    assert_array_equal(exact.kind, zero.kind)
+    assert_array_equal(exact.relevant, zero.relevant)
+    assert_array_equal(exact.size, zero.size)
+    assert (exact.counts, exact.rule) == (zero.counts, zero.rule)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what must change nothing, and what must agree
+
+
+@pytest.mark.parametrize("how", [{}, {"eps": 0.3}, {"ties": "bfloat16"}])
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock"])
+def test_order_blocks_and_threads_change_nothing(distance, how, monkeypatch):
+    rng = np.random.default_rng(3)
+    query, gallery = rng.integers(-3, 4, (9, 2)) * 0.7, rng.integers(-3, 4, (30, 2)) * 0.7
+    labels, names = rng.integers(0, 3, 9), rng.integers(0, 3, 30)
+    one = collisions(query, labels, gallery, names, distance=distance, **how)
+    assert one.counts.mixed.groups > 0
+    monkeypatch.setattr(ranking, "_BLOCK_ENTRIES", 70)
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(30)
+        two = collisions(query, labels, gallery[order], names[order], distance=distance, threads=seed + 1, **how)
+        assert_array_equal(one.kind, two.kind)
+        assert_array_equal(one.relevant, two.relevant)
+        assert_array_equal(one.size, two.size)
+        assert one.counts == two.counts
+
+
+def test_depth_cuts_and_lengthens():
+    rng = np.random.default_rng(4)
+    points, labels = rng.integers(0, 4, (15, 2)), rng.integers(0, 2, 15)
+    whole = collisions(points, labels, distance="cityblock")
+    assert whole.kind.shape == (15, 14)
+    assert whole.kind.min() > Kind.BEYOND
+    for depth in (1, 5, 14):
+        cut = collisions(points, labels, distance="cityblock", depth=depth)
+        assert_array_equal(cut.kind, whole.kind[:, :depth])
+        assert_array_equal(cut.size, whole.size[:, :depth])
+        assert_array_equal(cut.relevant, whole.relevant[:, :depth])
+    longer = collisions(points, labels, distance="cityblock", depth=17)
+    assert (longer.kind[:, 14:] == Kind.BEYOND).all()
+    assert not longer.size[:, 14:].any()
+    assert not longer.relevant[:, 14:].any()
+    assert longer.counts == whole.counts
+
+
+def test_a_single_sample():
+    found = collisions([[1.0]], ["a"])
+    assert found.kind.shape == (1, 0)
+    assert found.counts == Counts(n_query=1)
+
+
+@pytest.mark.parametrize("ties", ["exact", "float16", "float32", Rounded("float16", of="distance")])
+def test_mixed_groups_are_those_of_the_profile(ties):
+    rng = np.random.default_rng(5)
+    points, labels = np.round(rng.standard_normal((40, 3)), 1), rng.integers(0, 4, 40)
+    found = collisions(points, labels, ties=ties)
+    known = profile(points, labels, ties=ties).ties
+    mixed = found.counts.mixed
+    assert (mixed.groups, mixed.queries, mixed.largest) == (known.mixed_groups, known.queries, known.largest)
+    assert mixed.groups > 0
+
+
+def test_rounding_puts_more_together():
+    rng = np.random.default_rng(6)
+    points, labels = rng.standard_normal((30, 4)), rng.integers(0, 2, 30)
+    groups = [collisions(points, labels, ties=ties).counts.together.items for ties in ("exact", "float16", "bfloat16")]
+    assert groups[0] < groups[1] < groups[2]
+    assert collisions(points, labels, ties="float16").rule == "float16 similarity"
+
+
+def test_counts_by_distance_are_those_of_each():
+    rng = np.random.default_rng(9)
+    points, labels = rng.integers(0, 5, (25, 2)), rng.integers(0, 3, 25)
+    table = count_collisions(points, labels, eps=0.01, depth=9)
+    assert list(table) == ["cosine", "euclidean", "cityblock"]
+    for name in table:
+        assert table[name] == collisions(points, labels, distance=name, eps=0.01, depth=9).counts
+    assert count_collisions(points, labels, distances="euclidean")["euclidean"].together.groups > 0
+    assert json.loads(json.dumps(table.to_dict()))["distances"]["cosine"]["n_query"] == 25
+    assert [row[:2] for row in table.rows()][:4] == [
+        ("cosine", kind) for kind in ("relevant", "irrelevant", "mixed", "together")
+    ]
+    with pytest.raises(ValueError, match="distance must be one of cosine, euclidean, cityblock, but is 'hamming'"):
+        table["hamming"]
+
+
+def test_counts_add_up():
+    one = Counts(Count(1, 2, 1, 2), Count(2, 5, 1, 3), Count(), Count(3, 7, 1, 3), 1, 9)
+    two = Counts(Count(1, 4, 1, 4), Count(), Count(1, 2, 1, 2), Count(2, 6, 1, 4), 1, 9)
+    assert one + two == Counts(Count(2, 6, 2, 4), Count(2, 5, 1, 3), Count(1, 2, 1, 2), Count(5, 13, 2, 4), 2, 18)
+    rng = np.random.default_rng(10)
+    points, labels = rng.integers(0, 4, (30, 2)), rng.integers(0, 3, 30)
+    counts = collisions(points, labels, distance="cityblock").counts
+    parts = (counts.relevant, counts.irrelevant, counts.mixed)
+    assert counts.together.groups == sum(part.groups for part in parts)
+    assert counts.together.items == sum(part.items for part in parts)
+    assert counts.together.largest == max(part.largest for part in parts)
+    assert max(part.queries for part in parts) <= counts.together.queries <= sum(part.queries for part in parts)
+    assert min(part.groups for part in parts) > 0
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# matrices of distances
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    rows=st.lists(
+        st.lists(
+            st.tuples(st.sampled_from([0, 0.1, 0.2, 0.3, 0.1 + 0.2, 1, 1.1, -2, 1e300]), st.booleans()),
+            min_size=4, max_size=4,
+        ),
+        min_size=4, max_size=4,
+    ),
+    eps=st.sampled_from([None, 0, 1e-16, 0.1, 0.2, 0.9, 1]),
+    alone=st.booleans(),
+    depth=st.sampled_from([None, 2, 6]),
+)  # fmt: skip
+def test_given_distances_are_compared_as_they_are(rows, eps, alone, depth):
+    values = np.array([[value for value, _ in row] for row in rows])
+    relevant = np.array([[flag for _, flag in row] for row in rows])
+    exact = None if eps is None else Fraction(eps)
+    groups = []
+    for i in range(4):
+        ranked = [j for j in range(4) if not (alone and i == j)]
+        exact_closeness = [oracles.Surd(Fraction(float(values[i, j])), 0, Fraction(0)) for j in ranked]
+        groups.append(groups_of_row(exact_closeness, relevant[i, ranked].tolist(), exact))
+    found = collisions_in(values, relevant, eps=eps, depth=depth, leave_one_out=alone)
+    same(found, *expected(groups, depth or 4 - alone))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int64, np.uint8])
+def test_given_distances_of_other_types(dtype):
+    values = np.array([[3, 1, 2, 1]], dtype=dtype)
+    found = collisions_in(values, np.array([[False, True, False, False]]))
+    assert found.kind.tolist() == [[Kind.MIXED, Kind.MIXED, Kind.NONE, Kind.NONE]]
+    assert found.rule == f"{np.dtype(dtype)} distances"
+
+
+def test_bad_matrices():
+    mask = np.zeros((2, 3), dtype=bool)
+    with pytest.raises(ValueError, match=r"relevant must be bool of the shape of distances, \(2, 3\), but is int64"):
+        collisions_in(np.zeros((2, 3)), np.zeros((2, 3), dtype=np.int64))
+    with pytest.raises(ValueError, match=r"but is bool of shape \(3, 2\)"):
+        collisions_in(np.zeros((2, 3)), mask.T)
+    with pytest.raises(ValueError, match=r"distances must be square for leave_one_out, but have shape \(2, 3\)"):
+        collisions_in(np.zeros((2, 3)), mask, leave_one_out=True)
+    with pytest.raises(ValueError, match="distances must be finite"):
+        collisions_in([[0, 1, np.nan]], mask[:1])
+    with pytest.raises(ValueError, match=r"distances must hold integers up to 2\^53"):
+        collisions_in(np.array([[0, 1, 2**53 + 1]]), mask[:1])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what people see
+
+
+def test_printing():
+    found = collisions([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean")
+    assert str(found).splitlines() == [
+        "euclidean, exact  groups  items  queries  largest",
+        "relevant               0      0        0        0",
+        "irrelevant             0      0        0        0",
+        "mixed                  1      2        1        2",
+        "together               1      2        1        2",
+        "",
+        "3 queries, 6 ranks looked at.",
+    ]
+    assert len(repr(found)) < 500
+    text = str(count_collisions([[0], [1], [-1]], ["a", "a", "b"], eps=0.5))
+    assert [line.split("  ")[0] for line in text.splitlines() if "groups" in line] == [
+        f"{name}, within 0.5" for name in ("cosine", "euclidean", "cityblock")
+    ]
+    assert len({len(line) for line in text.splitlines() if line.strip() and "looked" not in line}) == 1
+
+
+def test_to_dict_is_for_json():
+    found = collisions([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean", eps=2)
+    said = json.loads(json.dumps(found.to_dict()))
+    assert (said["distance"], said["rule"], said["n_query"], said["depth"]) == ("euclidean", "within 2.0", 3, 2)
+    assert said["counts"]["mixed"] == {"groups": 2, "items": 4, "queries": 2, "largest": 2}
+    assert said["counts"]["irrelevant"]["groups"] == 1
+
+
+ONE = [[1.0, 2.0], [3.0, 4.0]]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"eps": -1}, ValueError, "eps must be finite and not negative, but is -1"),
+        ({"eps": math.inf}, ValueError, "eps must be finite and not negative, but is inf"),
+        ({"eps": "1"}, TypeError, "eps must be a number, but is '1'"),
+        ({"eps": True}, TypeError, "eps must be a number"),
+        (
+            {"eps": 0.1, "ties": "float16"},
+            ValueError,
+            "eps must be left out unless ties are exact, but is 0.1 with ties",
+        ),
+        ({"eps": 0, "ties": "float32"}, ValueError, "eps must be left out unless ties are exact, but is 0 with ties"),
+        ({"ties": Tolerance(0.1)}, ValueError, "ties must have tie groups"),
+        ({"eps": 0.1, "ties": Tolerance(0.1)}, ValueError, "eps must be left out unless ties are exact"),
+        ({"ties": "float8"}, ValueError, "ties must be one of"),
+        ({"depth": 0}, ValueError, "depth must be at least 1, but is 0"),
+        ({"depth": 2.0}, TypeError, "depth must be an integer"),
+        ({"threads": 0}, ValueError, "threads must be at least 1"),
+        ({"gallery": ONE}, ValueError, "must be given together, but got gallery without gallery_labels"),
+        ({"gallery_labels": [0, 1]}, ValueError, "but got gallery_labels without gallery"),
+        ({"gallery": ONE, "gallery_labels": [0]}, ValueError, "gallery_labels must have one entry per row of gallery"),
+        ({"gallery": ONE, "gallery_labels": ["a", "b"]}, TypeError, "must be of the same kind"),
+    ],
+)
+def test_bad_arguments(options, error, message):
+    for call in (collisions, count_collisions):
+        with pytest.raises(error, match=message):
+            call(ONE, [0, 1], **options)
+
+
+def test_bad_labels_and_distances():
+    with pytest.raises(
+        ValueError, match="labels must have one entry per row of embeddings, but got 3 labels for 2 rows"
+    ):
+        collisions(ONE, [0, 1, 2])
+    with pytest.raises(ValueError, match="distance must be one of"):
+        collisions(ONE, [0, 1], distance="cosin")
+    with pytest.raises(ValueError, match="distances must name at least one distance"):
+        count_collisions(ONE, [0, 1], distances=[])

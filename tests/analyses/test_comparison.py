@@ -1,0 +1,456 @@
+"""Comparisons of two reports against enumeration in fractions: every swap, and every way for the ties to fall."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deadheat import Report, TieProfile, measure
+from deadheat.analyses.comparison import Comparison, compare
+from deadheat.statistics import permutation
+from deadheat.statistics.intervals import mean_intervals
+
+# A query is (closer, tied): one relevant item, in a group of `tied` items behind `closer` others. RR is one of
+# 1/(closer + 1), ..., 1/(closer + tied), each as likely.
+Query = tuple[int, int]
+QUERIES = st.tuples(st.integers(0, 3), st.integers(1, 3))
+PAIRS = st.lists(st.tuples(QUERIES, QUERIES), min_size=1, max_size=4)
+THREE_PAIRS = st.lists(st.tuples(QUERIES, QUERIES), min_size=1, max_size=3)
+ALTERNATIVES = ["two-sided", "greater", "less"]
+
+
+def report(queries: list[Query | None], measures: Any = "MRR", **options: Any) -> Report:
+    """The report on such queries; None is a singleton."""
+    groups = [[] if query is None else [(query[0], 0, query[1], 1)] for query in queries]
+    ids = options.pop("ids", None)
+    profile = TieProfile.from_groups(groups, n_ranked=[6] * len(groups))
+    if ids is not None:
+        profile = TieProfile(**{**{f: getattr(profile, f) for f in FIELDS}, "query_ids": tuple(ids)})
+    return measure(profile, measures, **options)
+
+
+FIELDS = ("offsets", "closer", "closer_relevant", "tied", "tied_relevant", "n_ranked", "n_relevant")
+
+
+def values(query: Query) -> list[Fraction]:
+    return [Fraction(1, query[0] + rank) for rank in range(1, query[1] + 1)]
+
+
+def swap_test(differences: list[Fraction], alternative: str) -> Fraction:
+    """The paired permutation test, by every swap."""
+    found = sum(differences)
+    sums = [sum(s * d for s, d in zip(signs, differences, strict=True)) for signs in every_sign(len(differences))]
+    more = Fraction(sum(total >= found for total in sums), len(sums))
+    less = Fraction(sum(total <= found for total in sums), len(sums))
+    return {"greater": more, "less": less, "two-sided": min(Fraction(1), 2 * min(more, less))}[alternative]
+
+
+def every_sign(n: int) -> Any:
+    return itertools.product([1, -1], repeat=n)
+
+
+def pair_of_reports(pairs: list[tuple[Query, Query]]) -> tuple[Report, Report]:
+    return report([a for a, _ in pairs]), report([b for _, b in pairs])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# against enumeration
+
+
+@settings(max_examples=100, deadline=None)
+@given(PAIRS, st.sampled_from(ALTERNATIVES))
+def test_exact_p_value_and_means(pairs: list[tuple[Query, Query]], alternative: Any) -> None:
+    found = compare(*pair_of_reports(pairs), alternative=alternative)["MRR"]
+    assert found.is_exact
+    expected = [sum(values(a)) / a[1] - sum(values(b)) / b[1] for a, b in pairs]
+    lower = [min(values(a)) - max(values(b)) for a, b in pairs]
+    upper = [max(values(a)) - min(values(b)) for a, b in pairs]
+    assert found.pvalue == swap_test(expected, alternative)
+    for got, exact in ((found.lower, lower), (found.expected, expected), (found.upper, upper)):
+        mean = sum(exact) / len(pairs)
+        assert abs(Fraction(got) - mean) <= Fraction(1, 10**15)
+        assert (got == 0) == (mean == 0)
+    assert found.winner == ("A" if sum(lower) > 0 else "B" if sum(upper) < 0 else None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(THREE_PAIRS, st.sampled_from(ALTERNATIVES))
+def test_strict_p_value_is_the_largest_over_all_ways_the_ties_fall(pairs: list[Any], alternative: Any) -> None:
+    found = compare(*pair_of_reports(pairs), alternative=alternative)["MRR"]
+    choices = [[x - y for x in values(a) for y in values(b)] for a, b in pairs]
+    largest = max(swap_test(list(fall), alternative) for fall in itertools.product(*choices))
+    if alternative == "two-sided":
+        assert largest <= found.pvalue_strict
+        assert largest == found.pvalue_strict or found.pvalue_strict == 1
+        if found.pvalue_strict == 1:
+            assert found.winner is None or largest == 1
+    else:
+        assert found.pvalue_strict == largest
+    assert found.pvalue <= found.pvalue_strict
+
+
+@settings(max_examples=100, deadline=None)
+@given(PAIRS)
+def test_counts_of_queries(pairs: list[tuple[Query, Query]]) -> None:
+    found = compare(*pair_of_reports(pairs))["MRR"]
+    signs = [{(x > y) - (x < y) for x in values(a) for y in values(b)} for a, b in pairs]
+    assert found.n_wins_a == signs.count({1})
+    assert found.n_wins_b == signs.count({-1})
+    assert found.n_equal == signs.count({0})
+    assert found.n_open == sum(len(sign) > 1 for sign in signs)
+    assert found.n_pair == len(pairs)
+
+
+@settings(max_examples=60, deadline=None)
+@given(PAIRS, st.randoms(use_true_random=False))
+def test_order_and_exchange(pairs: list[Any], random: Any) -> None:
+    found = compare(*pair_of_reports(pairs))["MRR"]
+    shuffled = pairs.copy()
+    random.shuffle(shuffled)
+    again = compare(*pair_of_reports(shuffled))["MRR"]
+    back = compare(*reversed(pair_of_reports(pairs)))["MRR"]
+    assert (again.lower, again.expected, again.upper) == (found.lower, found.expected, found.upper)
+    assert (again.pvalue, again.pvalue_strict) == (found.pvalue, found.pvalue_strict)
+    assert (-back.upper, -back.expected, -back.lower) == (found.lower, found.expected, found.upper)
+    assert (back.pvalue, back.pvalue_strict) == (found.pvalue, found.pvalue_strict)
+    assert (back.n_wins_a, back.n_wins_b, back.n_open, back.n_equal) == (
+        found.n_wins_b, found.n_wins_a, found.n_open, found.n_equal,
+    )  # fmt: skip
+    assert (back.a, back.b) == (found.b, found.a)
+
+
+def test_sums_that_only_rounding_tells_apart_are_equal() -> None:
+    # 1/2 - 1/3 and 1/3 - 1/6 are 1/6, and 1/6 - 1/2 is -1/3: a sum of 0, which floats miss
+    pairs = [((1, 1), (2, 1)), ((2, 1), (5, 1)), ((5, 1), (1, 1))]
+    found = compare(*pair_of_reports(pairs))["MRR"]
+    assert math.fsum(found.per_query.expected) != 0
+    assert (found.lower, found.upper, found.winner) == (0, 0, None)
+    assert found.pvalue == found.pvalue_strict == 1
+    assert compare(*pair_of_reports(pairs), alternative="greater")["MRR"].pvalue == Fraction(5, 8)
+
+
+def test_values_that_only_rounding_tells_apart_are_equal() -> None:
+    # all of 5 relevant items in front, as one group and one by one: AP is 1 and is computed in two ways
+    together = TieProfile.from_groups([[(7, 0, 5, 5)]], n_ranked=[20])
+    apart = TieProfile.from_groups([[(7 + i, i, 1, 1) for i in range(5)]], n_ranked=[20])
+    found = compare(measure(together, "AP"), measure(apart, "AP"))["AP"]
+    assert (found.n_equal, found.n_wins_a, found.n_wins_b, found.n_open) == (1, 0, 0, 0)
+    assert found.pvalue == 1
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# random swaps
+
+
+def test_random_swaps_are_a_slow_loop_with_the_same_draws() -> None:
+    rng = np.random.default_rng(0)
+    row = rng.normal(0.3, 1, 16)
+    found = permutation.tails(row[None], float(np.abs(row).sum()), 999, seed=8)[0]
+    bits = np.unpackbits(np.frombuffer(np.random.default_rng(8).bytes(2 * 999), dtype=np.uint8)).reshape(999, 16)
+    signed = [math.fsum(d if keep else -d for d, keep in zip(row, kept, strict=True)) for kept in bits]
+    assert found.at_least == (1 + sum(total >= math.fsum(row) for total in signed)) / 1000
+    assert found.at_most == (1 + sum(total <= math.fsum(row) for total in signed)) / 1000
+
+
+def test_random_swaps_come_near_the_exact_test() -> None:
+    rng = np.random.default_rng(3)
+    queries = [[(int(k), int(m)) for k, m in rng.integers((0, 1), (4, 3), (12, 2))] for _ in "ab"]
+    a, b = map(report, queries)
+    exact, drawn = compare(a, b, n_resamples=4096)["MRR"], compare(a, b, n_resamples=4095)["MRR"]
+    assert (exact.is_exact, drawn.is_exact) == (True, False)
+    for name in ("pvalue", "pvalue_strict"):
+        p, q = getattr(exact, name), getattr(drawn, name)
+        assert 0.02 < p <= 1
+        assert abs(p - q) < 5 * math.sqrt(2 * p / 4096)
+    assert drawn.pvalue == compare(a, b, n_resamples=4095)["MRR"].pvalue
+    assert drawn.pvalue != compare(a, b, n_resamples=4095, seed=1)["MRR"].pvalue
+
+
+def test_a_p_value_is_never_zero() -> None:
+    a, b = report([(0, 1)] * 40), report([(3, 1)] * 40)
+    found = compare(a, b, n_resamples=99)["MRR"]
+    assert found.pvalue == found.pvalue_strict == 0.02
+
+
+def test_batches_of_swaps_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = np.random.default_rng(0).normal(0.1, 1, 16)
+    whole = permutation.tails(row[None], 16.0, 500, 0)
+    monkeypatch.setattr(permutation, "_AT_ONCE", 64)
+    assert permutation.tails(row[None], 16.0, 500, 0) == whole
+    few = np.array([[1.0, 2, 4]])
+    assert permutation.tails(few, 7.0, 500, 0) == [(1.0, 0.125)]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# classes, intervals, Wilcoxon
+
+A = [(0, 1), (0, 2), (1, 1), (0, 1), None, (2, 1)]
+B = [(1, 1), (0, 2), (0, 1), (3, 1), (0, 1), (2, 2)]
+LABELS = ["x", "y", "y", "x", "x", "z"]
+# A - B per query, lower, expected and upper; the fifth is left out
+LOWER = [0.5, -0.5, -0.5, 0.75, math.nan, 0.0]
+EXPECTED = [0.5, 0.0, -0.5, 0.75, math.nan, 1 / 3 - 7 / 24]
+UPPER = [0.5, 0.5, -0.5, 0.75, math.nan, 1 / 3 - 1 / 4]
+
+
+def test_pairs_without_a_value_are_left_out() -> None:
+    found = compare(report(A), report(B))["MRR"]
+    np.testing.assert_array_equal(found.per_query.lower, LOWER)
+    np.testing.assert_allclose(found.per_query.expected, EXPECTED, atol=1e-16)
+    np.testing.assert_array_equal(found.per_query.upper, UPPER)
+    assert (found.n_pair, found.n_left_out) == (5, 1)
+    assert found.a.lower == math.fsum([1, 0.5, 0.5, 1, 1 / 3]) / 5
+    assert found.b.lower == math.fsum([0.5, 0.5, 1, 0.25, 0.25]) / 5  # without the pair of the singleton of A
+    assert found.lower == (0.5 - 0.5 - 0.5 + 0.75) / 5
+    assert (found.n_wins_a, found.n_wins_b, found.n_open, found.n_equal) == (2, 1, 2, 0)
+    filled = compare(report(A, singletons="zero"), report(B, singletons="zero"))["MRR"]
+    assert filled.per_query.upper[4] == -1
+    assert (filled.n_pair, filled.n_left_out) == (6, 0)
+
+
+def test_whole_classes_are_swapped_and_drawn() -> None:
+    a, b = report(A, labels=LABELS), report(B, labels=LABELS)
+    found = compare(a, b, resample="class", seed=3)["MRR"]
+    sums = [Fraction(5, 4), Fraction(-1, 2), Fraction(1, 24)]  # of classes x, y, z
+    assert found.pvalue == swap_test(sums, "two-sided")
+    assert found.pvalue_strict == swap_test([Fraction(5, 4), Fraction(-1), Fraction(0)], "two-sided")
+    classes = np.array([0, 1, 1, 0, 0, 2])
+    assert found.interval == mean_intervals(LOWER, EXPECTED, UPPER, classes=classes, method="percentile", seed=3)
+    assert found.interval.n == 3
+    assert found.lower == compare(a, b)["MRR"].lower  # the mean is over queries still
+    given_labels = compare(report(A), report(B), resample="class", labels=LABELS, seed=3)["MRR"]
+    assert given_labels.to_dict() == found.to_dict()
+
+
+def test_mean_over_classes() -> None:
+    a, b = (report(queries, average="class", labels=LABELS) for queries in (A, B))
+    found = compare(a, b)["MRR"]
+    means = [Fraction(5, 8), Fraction(-1, 4), Fraction(1, 24)]
+    assert found.expected == pytest.approx(float(sum(means) / 3), abs=1e-16)
+    assert found.pvalue == swap_test(means, "two-sided")
+    assert found.a.expected == pytest.approx((1 + (0.75 + 0.5) / 2 + 1 / 3) / 3)
+    assert "Means are over classes." in str(compare(a, b))
+
+
+def test_interval_is_that_of_the_differences() -> None:
+    found = compare(report(A), report(B), confidence_level=0.8, method="BCa", n_resamples=500, seed=9)["MRR"]
+    assert found.interval == mean_intervals(
+        *found.per_query, confidence_level=0.8, method="BCa", n_resamples=500, seed=9
+    )
+
+
+def test_wilcoxon_by_hand() -> None:
+    # differences 1/2, 2/3, 3/4 in favour of A: of the 8 signs of the ranks one has a sum of 6, one of 0
+    found = compare(report([(0, 1)] * 4), report([(1, 1), (2, 1), (3, 1), (0, 1)]))["MRR"]
+    assert found.wilcoxon() == 0.25
+    assert math.isnan(compare(report(A), report(A))["MRR"].wilcoxon())
+
+
+def test_a_report_and_itself() -> None:
+    same = compare(report(A), report(A))["MRR"]
+    assert same.expected == 0
+    assert same.lower < 0 < same.upper  # each breaks its ties by itself
+    assert (same.pvalue, same.winner) == (1, None)
+
+
+def test_bounds_without_an_expectation() -> None:
+    fields = {name: getattr(report([(0, 2), (1, 1)]).profile, name) for name in FIELDS}
+    window = measure(TieProfile(**fields, bounds_only=True), "MRR")
+    comparison = compare(report([(0, 1), (0, 1)]), window)
+    found = comparison["MRR"]
+    assert (found.lower, found.upper) == (0.25, 0.5)
+    assert math.isnan(found.expected)
+    assert math.isnan(found.pvalue)
+    assert math.isnan(found.interval.expected.low)
+    assert math.isnan(found.wilcoxon())
+    assert found.pvalue_strict == swap_test([Fraction(0), Fraction(1, 2)], "two-sided") == 1
+    assert comparison.false_discovery() == {}
+    assert json.loads(comparison.to_json())["measures"]["MRR"]["pvalue"] is None
+    assert "25.00         -" in str(comparison)
+
+
+def test_no_pair_at_all() -> None:
+    found = compare(report([None, (0, 1)]), report([(0, 1), None]))["MRR"]
+    assert (found.n_pair, found.n_left_out, found.winner) == (0, 2, None)
+    for value in (found.lower, found.expected, found.pvalue, found.pvalue_strict, found.interval.lower.low):
+        assert math.isnan(value)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# which query is which
+
+
+def test_queries_are_matched_by_their_ids() -> None:
+    a, b = report(A, ids="pqrstu"), report(B, ids="pqrstu")
+    order = [3, 0, 5, 2, 4, 1]
+    moved = report([B[i] for i in order], ids=["pqrstu"[i] for i in order])
+    assert compare(a, moved).to_dict()["measures"] == compare(a, b).to_dict()["measures"]
+    assert compare(report(A), b).to_dict()["measures"] == compare(a, b).to_dict()["measures"]
+
+
+def test_a_query_of_one_report_is_left_out_if_nothing_is_relevant_to_it() -> None:
+    a, b = report(A, ids="pqrstu"), report([*B, None], ids=["p", "q", "r", "s", "t", "u", "v"])
+    found = compare(a, b)["MRR"]
+    np.testing.assert_array_equal(found.per_query.lower, LOWER)
+    assert (found.n_pair, found.n_left_out) == (5, 2)
+    back = compare(b, a)["MRR"]
+    assert math.isnan(back.per_query.lower[6])
+    assert (back.n_pair, back.n_left_out) == (5, 2)
+    with pytest.raises(ValueError, match=r"^report_a and .* of those with a value 1 only in report_b \('v', \.\.\.\)$"):
+        compare(report(A, ids="pqrstu", singletons="zero"), report([*B, None], ids="pqrstuv", singletons="zero"))
+
+
+def test_other_queries_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^report_a and report_b must be of the same queries, but have 6 and 5$"):
+        compare(report(A), report(B[:5]))
+    with pytest.raises(ValueError, match=r"but have 6 and 5, and only one of them has query_ids$"):
+        compare(report(A, ids="pqrstu"), report(B[:5]))
+    message = r"of those with a value 1 only in report_a \('p', \.\.\.\) and 2 only in report_b \('v', \.\.\.\)$"
+    with pytest.raises(ValueError, match=message):
+        compare(report(A, ids="pqrstu"), report([*B[1:], (0, 1), (0, 1)], ids="qrstuvw"))
+    with pytest.raises(ValueError, match=r"^report_a must have distinct query_ids to be matched by them"):
+        compare(report(A, ids="ppqrst"), report(B, ids="pqrstu"))
+    with pytest.raises(ValueError, match=r"in the same order, but their labels differ$"):
+        compare(report(A, labels=LABELS), report(B, labels=LABELS[::-1]))
+    with pytest.raises(ValueError, match=r"in the same order, but their labels differ$"):
+        compare(report(A, labels=LABELS), report(B, labels=["x"] * 6))
+
+
+def test_equal_classes_under_other_names_are_the_same() -> None:
+    a, b = report(A, labels=LABELS), report(B, labels=[7, 1, 1, 7, 7, 3])
+    assert compare(a, b, resample="class")["MRR"].interval.n == 3
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# arguments, text, pictures
+
+
+def test_arguments_are_checked() -> None:
+    a, b = report(A), report(B)
+    with pytest.raises(TypeError, match=r"^report_b must be a Report, but is TieProfile$"):
+        compare(a, b.profile)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"must have the same singletons, but have 'skip' and 'one'$"):
+        compare(a, report(B, singletons="one"))
+    with pytest.raises(ValueError, match=r"must have the same average, but have 'query' and 'class'$"):
+        compare(a, report(B, average="class", labels=LABELS))
+    with pytest.raises(ValueError, match=r"must show a measure in common, .* but they show MRR and Hit@1$"):
+        compare(a, report(B, "Hit@1"))
+    with pytest.raises(ValueError, match=r'^resample="class" needs labels, one for each query$'):
+        compare(a, b, resample="class")
+    with pytest.raises(ValueError, match=r"^alternative must be one of two-sided, greater, less, but is 'more'$"):
+        compare(a, b, alternative="more")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^method must be one of percentile, basic, BCa, but is 't'$"):
+        compare(a, b, method="t")
+    for name, value in (("n_resamples", 0), ("confidence_level", 1.5), ("seed", -3)):
+        with pytest.raises(ValueError, match=f"^{name} must "):
+            compare(a, b, **{name: value})
+    with pytest.raises(ValueError, match="wtf"):
+        compare(a, b)["wtf"]
+
+
+def test_measures_of_a_comparison() -> None:
+    a, b = report(A, ["Hit@1", "MRR", "mAP"]), report(B, ["MRR", "Hit@1"])
+    assert compare(a, b).measures == ("Hit@1", "MRR")
+    assert list(compare(a, b, ["rr", "AP"])) == ["MRR", "mAP"]
+    comparison = compare(a, b)
+    assert comparison["reciprocal_rank"] is comparison["MRR"]
+    assert comparison["P@1"].name == "P@1"
+
+
+def test_text_and_dictionary() -> None:
+    comparison = compare(report(A, ["MRR", "Hit@1"]), report(B, ["MRR", "Hit@1"]))
+    lines = str(comparison).splitlines()
+    assert " ".join(lines[0].split()) == (
+        "A - B (%) lower expected upper 95 % interval p strict p A wins B wins open equal"
+    )
+    assert lines[1].split()[:4] == ["MRR", "5.00", "15.83", "26.67"]
+    assert lines[1].split()[-4:] == ["2", "1", "2", "0"]
+    assert "5 queries in pairs; 1 without a value in A or B left out." in lines
+    assert any(line.endswith("every swap of queries.") for line in lines)
+    assert lines[-1] == "In the mean, however the ties fall: A is ahead in MRR; nobody in Hit@1."
+    assert comparison.to_markdown().splitlines()[1].startswith("| :-- | --: |")
+    content = json.loads(comparison.to_json())
+    found = comparison["MRR"]
+    assert content["measures"]["MRR"] == {
+        "lower": found.lower,
+        "expected": found.expected,
+        "upper": found.upper,
+        "a": dict(found.a._asdict()),
+        "b": dict(found.b._asdict()),
+        "interval": {name: list(getattr(found.interval, name)) for name in ("lower", "expected", "upper")},
+        "pvalue": found.pvalue,
+        "pvalue_strict": found.pvalue_strict,
+        "exact": True,
+        "winner": "A",
+        "n_pair": 5,
+        "n_left_out": 1,
+        "n_unit": 5,
+        "n_wins_a": 2,
+        "n_wins_b": 1,
+        "n_equal": 0,
+        "n_open": 2,
+    }
+    assert content["test"]["n_resamples"] == 9999
+    random = str(compare(report(A), report(B), n_resamples=7, alternative="greater"))
+    assert "whether A is better, 7 random swaps of queries." in random
+
+
+def test_adjusted_p_values() -> None:
+    comparison = compare(report(A, ["MRR", "Hit@1", "Hit@2"]), report(B, ["MRR", "Hit@1", "Hit@2"]))
+    raw = {name: comparison[name].pvalue for name in comparison}
+    order = sorted(raw, key=raw.__getitem__)
+    for method, factor in (("bh", 1.0), ("by", 1 + 1 / 2 + 1 / 3)):
+        adjusted = comparison.false_discovery(method=method)  # type: ignore[arg-type]
+        for rank, name in enumerate(order):
+            step_up = min(raw[other] * 3 / (i + 1) for i, other in enumerate(order) if i >= rank)
+            assert adjusted[name] == pytest.approx(min(1, factor * step_up))
+    strict = comparison.false_discovery(strict=True, method="bh")
+    assert strict["MRR"] >= comparison["MRR"].pvalue_strict
+
+
+def test_pictures() -> None:
+    from matplotlib.figure import Figure
+
+    from deadheat.plots.comparison import differences, intervals
+
+    a, b = report(A), report(B)
+    ax = differences(compare(a, b)["MRR"], ax=Figure().subplots())
+    segments = sorted(
+        (round(x, 9), round(low, 9), round(high, 9))
+        for lines in ax.collections
+        for (x, low), (_, high) in (segment.tolist() for segment in lines.get_segments())
+    )
+    assert segments == [
+        (1, 75, 75), (2, 50, 50), (3, 0, 8.333333333), (4, -50, 50), (5, -50, -50),
+    ]  # fmt: skip
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["A wins (2)", "B wins (1)", "ties decide (2)"]
+    ax = intervals({"first": a, "second": b}, "MRR", ax=Figure().subplots(), seed=1)
+    whiskers = [segment.tolist() for segment in ax.collections[0].get_segments()]
+    for place, shown in enumerate((a, b)):
+        found = shown.interval("MRR", seed=1)
+        assert whiskers[place] == [[100 * found.lower.low, place], [100 * found.upper.high, place]]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["first", "second"]
+    with pytest.raises(ValueError, match=r"^reports must hold at least one report, but is empty$"):
+        intervals({}, "MRR")
+
+
+def test_coverage_of_the_study() -> None:
+    from deadheat.studies.sampling import single_queries, whole_classes
+
+    shares = whole_classes(10, 40, threads=1)
+    assert shares["query, percentile"] < 0.75
+    assert shares["class, percentile"] > 0.8
+    assert shares["class, t"] > 0.85
+    assert single_queries(10, 40, threads=1) > 0.85
+
+
+def test_types_of_what_comes_back() -> None:
+    assert isinstance(compare(report(A), report(B)), Comparison)

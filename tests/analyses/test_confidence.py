@@ -1,0 +1,500 @@
+"""Confidence: beside every order of the ties, in exact fractions, and beside scikit-learn and SciPy."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import brier_score_loss, roc_auc_score, roc_curve
+
+import deadheat as dh
+from deadheat.analyses import confidence as dc
+from deadheat.support.triple import Triple
+
+# A value of a query: lower, expected and upper in eighths, often all the same, and a level of confidence.
+eighths = st.integers(0, 8)
+plain = st.tuples(eighths, st.integers(0, 2)).map(lambda pair: ((pair[0],) * 3, pair[1]))
+opened = st.tuples(st.tuples(eighths, eighths, eighths).map(lambda t: tuple(sorted(t))), st.integers(0, 2))
+hits = st.tuples(st.sampled_from([(0, 0, 0), (8, 8, 8), (0, 3, 8)]), st.integers(0, 3))
+few = settings(max_examples=60, deadline=None)
+
+
+def arrays(queries: list[Any]) -> tuple[Triple, np.ndarray]:
+    values = np.array([value for value, _ in queries], dtype=float).reshape(-1, 3) / 8
+    return Triple(*values.T.copy()), np.array([level for _, level in queries], dtype=float)
+
+
+def orders(levels: list[int]) -> list[tuple[int, ...]]:
+    """Every order of the queries with the confidence descending."""
+    groups = [[i for i, other in enumerate(levels) if other == level] for level in sorted(set(levels), reverse=True)]
+    return [sum(parts, ()) for parts in itertools.product(*(itertools.permutations(group) for group in groups))]
+
+
+def running(errors: list[Fraction]) -> list[Fraction]:
+    return [sum(errors[:k], Fraction(0)) / k for k in range(1, len(errors) + 1)]
+
+
+def floats(values: list[Fraction]) -> list[float]:
+    return [float(value) for value in values]  # rounded once
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# error against reject
+
+
+@given(st.lists(st.one_of(plain, opened), min_size=1, max_size=5))
+@few
+def test_curves_are_those_of_every_order(queries: list[Any]) -> None:
+    values, confidence = arrays(queries)
+    curve = dc.error_reject_curve(values, confidence)
+    errors = [[1 - Fraction(eighth, 8) for eighth in value] for value, _ in queries]
+    every = orders([level for _, level in queries])
+    low = [running([errors[i][2] for i in order]) for order in every]
+    mid = [running([errors[i][1] for i in order]) for order in every]
+    high = [running([errors[i][0] for i in order]) for order in every]
+    columns = range(len(queries))
+    np.testing.assert_array_equal(curve.lower, floats([min(row[k] for row in low) for k in columns]))
+    np.testing.assert_array_equal(curve.upper, floats([max(row[k] for row in high) for k in columns]))
+    np.testing.assert_array_equal(curve.expected, floats([sum(row[k] for row in mid) / len(mid) for k in columns]))
+    assert floats(min(low, key=sum)) == curve.lower.tolist()  # one order attains all of it
+    assert floats(max(high, key=sum)) == curve.upper.tolist()
+    assert curve.area.lower <= curve.area.expected <= curve.area.upper
+    assert curve.area.lower == pytest.approx(float(min(map(sum, low)) / len(queries)), abs=1e-15)
+
+
+@given(st.lists(plain, min_size=1, max_size=5))
+@few
+def test_excess_over_the_perfect_order(queries: list[Any]) -> None:
+    values, confidence = arrays(queries)
+    curve = dc.error_reject_curve(values, confidence)
+    errors = [1 - Fraction(value[0], 8) for value, _ in queries]
+    areas = [sum(running(list(order))) / len(errors) for order in itertools.permutations(errors)]
+    assert curve.optimal_area.expected == pytest.approx(float(min(areas)), abs=1e-15)
+    assert curve.random_area.expected == float(sum(errors) / len(errors))
+    assert curve.random_area.expected == pytest.approx(float(sum(areas) / len(areas)), abs=1e-15)
+    assert curve.excess_area.lower == curve.area.lower - curve.optimal_area.lower >= 0
+
+
+@given(st.lists(opened, min_size=1, max_size=4))
+@few
+def test_excess_of_open_values_lies_within_its_outer_bounds(queries: list[Any]) -> None:
+    values, confidence = arrays(queries)
+    curve = dc.error_reject_curve(values, confidence)
+    for chosen in itertools.product(*({value[0], value[2]} for value, _ in queries)):
+        one = dc.error_reject_curve(np.array(chosen) / 8, confidence)
+        assert curve.excess_area.lower <= one.excess_area.lower + 1e-15
+        assert curve.excess_area.upper >= one.excess_area.upper - 1e-15
+        assert curve.optimal_area.lower <= one.optimal_area.expected <= curve.optimal_area.upper
+    is_open = any(value[0] < value[2] for value, _ in queries)
+    assert math.isnan(curve.excess_area.expected) == math.isnan(curve.optimal_area.expected) == is_open
+    assert curve.n_open == sum(value[0] < value[2] for value, _ in queries)
+
+
+def test_order_of_the_queries_changes_no_bit() -> None:
+    random = np.random.default_rng(0)
+    upper = random.random(300)
+    values = Triple(upper * 0.9, upper * 0.95, upper)
+    confidence = random.integers(0, 20, 300) / 7
+    shuffle = random.permutation(300)
+    one = dc.error_reject_curve(values, confidence)
+    other = dc.error_reject_curve(Triple(*(array[shuffle] for array in values)), confidence[shuffle])
+    for name in ("lower", "expected", "upper", "confidence"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    assert one.area == other.area
+    assert one.n_tied == 300
+    np.testing.assert_array_equal(one.coverage, np.arange(1, 301) / 300)
+    np.testing.assert_array_equal(one.rejected, np.arange(299, -1, -1) / 300)
+
+
+def test_area_is_the_published_mean_of_running_means() -> None:
+    random = np.random.default_rng(1)
+    values, confidence = random.random(500), random.random(500)
+    errors = (1 - values)[np.argsort(-confidence)]
+    published = (errors.cumsum() / np.arange(1, 501)).mean()
+    curve = dc.error_reject_curve(values, confidence)
+    assert curve.area == pytest.approx([published] * 3, rel=1e-13)
+    assert curve.n_tied == 0
+
+
+def test_one_step_of_a_float_breaks_a_tie() -> None:
+    tied = dc.error_reject_curve([1, 0], [0.5, 0.5]).area
+    apart = dc.error_reject_curve([1, 0], [np.nextafter(0.5, 1), 0.5]).area
+    assert tied == (0.25, 0.5, 0.75)
+    assert apart == (0.25, 0.25, 0.25)
+    large = np.array([2**60 + 1, 2**60])  # the same number in float64
+    assert dc.error_reject_curve([1, 0], large).area == (0.25, 0.25, 0.25)
+    assert dc.error_reject_curve([1, 0], [0.0, -0.0]).n_tied == 2
+
+
+def test_values_from_a_report() -> None:
+    report = dh.evaluate([[0.0], [1], [-1], [9]], ["a", "a", "b", "c"], distance="euclidean")
+    curve = dc.error_reject_curve(report["Hit@1"], [3, 2, 1, 0])
+    assert (curve.n_query, curve.n_left_out, curve.n_open) == (2, 2, 1)  # "b" and "c" have no other of their kind
+    assert curve.area == (0.0, (0.5 + 0.25) / 2, 0.75)
+    with pytest.raises(TypeError, match=r"values must be those of one measure, such as report\['Hit@1'\]"):
+        dc.error_reject_curve(report, [3, 2, 1, 0])  # type: ignore[arg-type]
+
+
+def test_a_tolerance_has_no_expectation() -> None:
+    report = dh.evaluate([[0.0], [1], [-1.01], [5]], ["a", "a", "b", "b"], distance="euclidean", ties=dh.Tolerance(0.1))
+    curve = dc.error_reject_curve(report["Hit@1"], [4, 3, 2, 1])
+    assert np.isnan(curve.expected).all()
+    assert curve.area.lower < curve.area.upper
+    assert math.isnan(curve.area.expected)
+    assert math.isnan(curve.random_area.expected)
+    accuracy = dc.confidence_accuracy(report["Hit@1"], [4, 3, 2, 1]).mean_accuracy
+    assert accuracy.lower < accuracy.upper
+    assert math.isnan(accuracy.expected)
+
+
+def test_nothing_to_reject() -> None:
+    curve = dc.error_reject_curve([np.nan, np.nan], [1, 2])
+    assert (curve.n_query, curve.n_left_out) == (0, 2)
+    assert len(curve.coverage) == len(curve.lower) == 0
+    for area in (curve.area, curve.optimal_area, curve.random_area):
+        assert all(map(math.isnan, area))
+    assert dc.error_reject_curve([], []).n_query == 0
+
+
+def test_tiny_values_stay_exact() -> None:
+    tiny = np.array([5e-324, 1.0, 2.0**-60])
+    curve = dc.error_reject_curve(tiny, [3, 2, 1])
+    total = sum(1 - Fraction(float(value)) for value in tiny)
+    assert curve.lower[-1] == float(total / 3)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# confidence as a guess
+
+
+def as_the_study(correct: np.ndarray, confidence: np.ndarray) -> float:
+    share = correct.mean()
+    false, true, _ = roc_curve(correct, confidence, drop_intermediate=False)
+    return float((share * true + (1 - share) * (1 - false)).mean())
+
+
+@pytest.mark.parametrize("levels", [5, 10**6])
+def test_mean_accuracy_is_the_study_s(levels: int) -> None:
+    random = np.random.default_rng(levels)
+    for _ in range(20):
+        correct = random.random(40) < 0.7
+        confidence = random.integers(0, levels, 40) / levels
+        found = dc.confidence_accuracy(correct, confidence)
+        assert found.mean_accuracy == pytest.approx([as_the_study(correct, confidence)] * 3, abs=1e-14)
+        assert found.auroc == pytest.approx(roc_auc_score(correct, confidence), abs=1e-14)
+        assert dc.confidence_accuracy(correct, 12500 * confidence).mean_accuracy == found.mean_accuracy
+
+
+@given(st.lists(hits, min_size=1, max_size=6))
+@few
+def test_accuracies_are_those_of_every_threshold_and_hit(queries: list[Any]) -> None:
+    correct, confidence = arrays(queries)
+    found = dc.confidence_accuracy(correct, confidence)
+    thresholds = [math.inf, *sorted(set(confidence.tolist()), reverse=True)]
+
+    def accuracies(right: tuple[int, ...]) -> list[Fraction]:
+        holds = [[(c >= t) == bool(hit) for c, hit in zip(confidence, right, strict=True)] for t in thresholds]
+        return [Fraction(sum(map(bool, row)), len(row)) for row in holds]
+
+    worlds = list(itertools.product(*((0, 1) if v[0] < v[2] else (v[0] // 8,) for v, _ in queries)))
+    means = [sum(accuracies(world)) / len(thresholds) for world in worlds]
+    chance = [Fraction(1)] * len(worlds)
+    for at, (value, _) in enumerate(queries):
+        right = Fraction(value[1], 8)
+        chance = [p * (right if world[at] else 1 - right) for p, world in zip(chance, worlds, strict=True)]
+    expected = sum(p * mean for p, mean in zip(chance, means, strict=True))
+    assert found.mean_accuracy == tuple(floats([min(means), expected, max(means)]))
+    assert found.n_open == sum(value[0] < value[2] for value, _ in queries)
+    if found.n_open:
+        assert all(map(math.isnan, (found.best_accuracy, found.best_threshold, found.auroc, found.majority_accuracy)))
+        return
+    (known,) = worlds
+    best = max(accuracies(known))
+    assert (found.best_accuracy, found.best_threshold) == (float(best), thresholds[accuracies(known).index(best)])
+    assert found.majority_accuracy == max(sum(known), len(known) - sum(known)) / len(known)
+    sure = {hit: [c for c, other in zip(confidence, known, strict=True) if other == hit] for hit in (0, 1)}
+    pairs = list(itertools.product(sure[1], sure[0]))
+    wins = sum((Fraction(1 if a > b else 0) + Fraction(1, 2) * bool(a == b) for a, b in pairs), Fraction(0))
+    assert math.isnan(found.auroc) if not pairs else found.auroc == float(wins / len(pairs))
+
+
+def test_all_right_or_all_wrong() -> None:
+    with pytest.warns(match="No negative samples"):  # the study's number is NaN, and scikit-learn says why
+        assert math.isnan(as_the_study(np.ones(3, dtype=int), np.array([1.0, 2, 3])))
+    right, wrong = dc.confidence_accuracy([1, 1, 1], [1, 2, 3]), dc.confidence_accuracy([0, 0, 0], [1, 2, 3])
+    assert math.isnan(right.auroc)
+    assert math.isnan(wrong.auroc)
+    assert right.mean_accuracy.expected == (0 + 1 + 2 + 3) / 3 / 4
+    assert wrong.mean_accuracy.expected == (3 + 2 + 1 + 0) / 3 / 4
+    assert (right.best_accuracy, right.best_threshold, wrong.best_threshold) == (1.0, 1.0, math.inf)
+    empty = dc.confidence_accuracy([np.nan], [1])
+    assert (empty.n_query, empty.n_left_out) == (0, 1)
+    assert all(map(math.isnan, (*empty.mean_accuracy, *empty.right, empty.best_accuracy, empty.auroc)))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# calibration
+
+
+def test_brier_score_is_scikit_learn_s() -> None:
+    random = np.random.default_rng(2)
+    confidence = random.random(50)
+    correct = random.random(50) < confidence
+    found = dc.calibration(correct, confidence)
+    assert found.brier == pytest.approx([brier_score_loss(correct, confidence)] * 3, rel=1e-14)
+    assert found.count.sum() == found.n_query == 50
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([(0, 0, 0), (8, 8, 8), (0, 3, 8)]), st.integers(0, 8)), min_size=1, max_size=6)
+)
+@few
+def test_calibration_of_every_choice_of_hits(queries: list[Any]) -> None:
+    correct, level = arrays(queries)
+    found = dc.calibration(correct, level / 8, bins=4)
+    worlds = itertools.product(*((0, 1) if v[0] < v[2] else (v[0] // 8,) for v, _ in queries))
+    gaps, squares = [], []
+    for world in worlds:
+        bins: dict[int, Fraction] = {}
+        for hit, (_, eighth) in zip(world, queries, strict=True):
+            at = max(0, -(-eighth // 2) - 1)  # eighths to four bins, each holding its upper edge
+            bins[at] = bins.get(at, Fraction(0)) + Fraction(eighth, 8) - hit
+        gaps.append(sum(map(abs, bins.values())) / len(queries))
+        squares.append(
+            sum((Fraction(e, 8) - hit) ** 2 for hit, (_, e) in zip(world, queries, strict=True)) / len(queries)
+        )
+    assert (found.ece.lower, found.ece.upper) == (float(min(gaps)), float(max(gaps)))
+    assert (found.brier.lower, found.brier.upper) == (float(min(squares)), float(max(squares)))
+    assert found.brier.lower <= found.brier.expected <= found.brier.upper
+    if len(gaps) == 1:
+        assert found.ece.expected == found.ece.lower
+    else:
+        assert math.isnan(found.ece.expected)
+
+
+def test_reliability_table_of_bins() -> None:
+    found = dc.calibration([0, 1, 1, np.nan], [0.0, 0.2, 1.0, 0.5], bins=5)
+    assert found.count.tolist() == [2, 0, 0, 0, 1]  # 0.2 is the upper edge of the first bin
+    np.testing.assert_array_equal(found.confidence, [0.1, np.nan, np.nan, np.nan, 1])
+    np.testing.assert_array_equal(found.right.expected, [0.5, np.nan, np.nan, np.nan, 1])
+    assert found.n_left_out == 1
+    empty = dc.calibration([np.nan], [0.5])
+    assert all(map(math.isnan, (*empty.brier, *empty.ece)))
+
+
+def test_calibration_wants_probabilities() -> None:
+    message = r"confidence must lie in \[0, 1\], but entry 1 is 1.5; error_reject_curve, .* take any scale"
+    with pytest.raises(ValueError, match=message):
+        dc.calibration([1, 0, 1], [0.5, 1.5, -1])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# rank correlation
+
+
+def test_rank_correlation_is_scipy_s_on_any_scale() -> None:
+    random = np.random.default_rng(3)
+    one, other = random.integers(0, 9, 60).astype(float), random.random(60)
+    found = dc.rank_correlation(one, other)
+    rho, tau = scipy.stats.spearmanr(one, other), scipy.stats.kendalltau(one, other)
+    values = (found.spearman, found.spearman_p, found.kendall, found.kendall_p)
+    assert values == pytest.approx((rho.statistic, rho.pvalue, tau.statistic, tau.pvalue), rel=1e-12)
+    shuffle = random.permutation(60)
+    assert dc.rank_correlation(np.exp(one)[shuffle] * 12500, other[shuffle] - 3) == found
+
+
+@pytest.mark.parametrize(("one", "other"), [([], []), ([1], [2]), ([1, 1, 1], [1, 2, 3]), ([1, 2], [0.0, -0.0])])
+def test_rank_correlation_undefined(one: list[float], other: list[float]) -> None:
+    found = dc.rank_correlation(one, other)
+    assert all(map(math.isnan, (found.spearman, found.spearman_p, found.kendall, found.kendall_p)))
+    assert found.n == len(one)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# highest density
+
+
+def test_density_of_a_normal_distribution() -> None:
+    x = np.linspace(-8, 8, 2001)
+    found = dc.highest_density_interval(x, 0.95, density=scipy.stats.norm.pdf(x))
+    np.testing.assert_allclose(found.intervals, [[-1.959964, 1.959964]], atol=0.005)
+    assert found.mode == 0.0
+    assert 0.95 <= found.probability < 0.952
+
+
+def test_density_of_an_exponential_distribution_begins_at_its_mode() -> None:
+    x = np.linspace(0, 30, 3001)
+    found = dc.highest_density_interval(x, 0.8, density=7 * np.exp(-x))
+    np.testing.assert_allclose(found.intervals, [[0, math.log(5)]], atol=0.01)
+    assert found.mode == 0.0
+
+
+def test_density_with_two_modes_has_two_pieces() -> None:
+    x = np.linspace(-10, 10, 4001)
+    found = dc.highest_density_interval(
+        x, 0.9, density=scipy.stats.norm.pdf(x, -3, 0.5) + scipy.stats.norm.pdf(x, 3, 0.5)
+    )
+    half = scipy.stats.norm.ppf(0.95) * 0.5
+    np.testing.assert_allclose(found.intervals, [[-3 - half, -3 + half], [3 - half, 3 + half]], atol=0.006)
+    assert abs(found.mode) == pytest.approx(3)
+
+
+def test_a_plateau_belongs_to_the_region_as_a_whole() -> None:
+    found = dc.highest_density_interval([0, 3, 4], 0.5, density=[1, 1, 0])
+    assert found.intervals.tolist() == [[0.0, 3.0]]
+    assert found.probability == pytest.approx(3 / 3.5)
+    assert found.mode in (0.0, 3.0)
+
+
+def test_samples_of_known_distributions() -> None:
+    random = np.random.default_rng(4)
+    normal = dc.highest_density_interval(random.normal(size=20000), 0.9)
+    np.testing.assert_allclose(normal.intervals, [[-1.645, 1.645]], atol=0.1)
+    assert normal.probability == pytest.approx(0.9, abs=2e-4)
+    exponential = dc.highest_density_interval(random.exponential(size=20000), 0.8)
+    np.testing.assert_allclose(exponential.intervals, [[0, math.log(5)]], atol=0.05)
+    assert exponential.mode < 0.2
+    mixture = np.concatenate([random.normal(-3, 0.5, 10000), random.normal(3, 0.5, 10000)])
+    pieces = dc.highest_density_interval(mixture, 0.9, multimodal=True)
+    half = scipy.stats.norm.ppf(0.95) * 0.5
+    np.testing.assert_allclose(pieces.intervals, [[-3 - half, -3 + half], [3 - half, 3 + half]], atol=0.1)
+    assert abs(pieces.mode) == pytest.approx(3, abs=0.2)
+    assert pieces.probability == pytest.approx(0.9, abs=0.01)
+
+
+def test_few_or_equal_samples() -> None:
+    for multimodal in (False, True):
+        found = dc.highest_density_interval([2.0, 2.0, 2.0], 0.9, multimodal=multimodal)
+        assert (found.intervals.tolist(), found.mode, found.probability) == ([[2.0, 2.0]], 2.0, 1.0)
+    counts = dc.highest_density_interval([1, 1, 1, 5, 5, 5, 9], 0.8, multimodal=True)
+    assert counts.intervals.tolist() == [[1.0, 1.0], [5.0, 5.0]]
+    assert counts.probability == 6 / 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([],), "values must hold at least one sample"),
+        (([1.0, 2], 1.0), "probability must lie above 0 and below 1, but is 1.0"),
+        (([1.0, np.nan],), "values must be finite, but entry 1 is nan"),
+    ],
+)
+def test_samples_are_checked(arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        dc.highest_density_interval(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("places", "density", "message"),
+    [
+        ([0, 1], [1, 1, 1], "one entry per place, but got 3 for 2"),
+        ([1, 1], [1, 1], "at least two ascending places"),
+        ([0, 1], [0, 0], r"more somewhere, but lies in \[0.0, 0.0\]"),
+        ([0, 1], [-1, 1], "density must be 0 or more"),
+    ],
+)
+def test_densities_are_checked(places: list[float], density: list[float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        dc.highest_density_interval(places, density=density)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# targets
+
+
+def by_hand(points: np.ndarray, labels: list[str], k: int) -> list[float]:
+    found = []
+    for i, point in enumerate(points):
+        distances = [(sum((int(a) - int(b)) ** 2 for a, b in zip(point, other, strict=True)), j)
+                     for j, other in enumerate(points) if j != i]  # fmt: skip
+        reach = sorted(distances)[k - 1][0]
+        near = [labels[j] for distance, j in distances if distance <= reach]
+        found.append(-sum(near.count(x) / len(near) * math.log2(near.count(x) / len(near)) for x in set(near)))
+    return found
+
+
+@given(st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), min_size=4, max_size=10), st.data())
+@few
+def test_label_entropy_of_grids(points: list[tuple[int, int]], data: st.DataObject) -> None:
+    labels = data.draw(st.lists(st.sampled_from("abc"), min_size=len(points), max_size=len(points)))
+    k = data.draw(st.integers(1, len(points) - 1))
+    array = np.array(points)
+    entropy = dc.label_entropy(array, labels, k, distance="euclidean")
+    np.testing.assert_allclose(entropy, by_hand(array, labels, k), atol=1e-14)
+    backwards = dc.label_entropy(array[::-1], labels[::-1], k, distance="euclidean")
+    np.testing.assert_array_equal(entropy, backwards[::-1])
+    share = dc.label_entropy(array, labels, k, distance="euclidean", normalized=True)
+    n_class = len(set(labels))
+    if n_class == 1:
+        assert np.isnan(share).all()
+        np.testing.assert_array_equal(entropy, 0.0)
+    else:
+        np.testing.assert_allclose(share, entropy / math.log2(n_class))
+        assert ((share >= 0) & (share <= 1)).all()
+
+
+def test_label_entropy_refuses_too_many_neighbours() -> None:
+    with pytest.raises(ValueError, match="k must be at most the number of other embeddings, 1, but is 2"):
+        dc.label_entropy([[0], [1]], ["a", "b"], 2, distance="euclidean")
+    with pytest.raises(ValueError, match="labels must have one entry per row of embeddings"):
+        dc.label_entropy([[0], [1]], ["a"], 1, distance="euclidean")
+
+
+def test_norms_are_within_one_unit() -> None:
+    random = np.random.default_rng(5)
+    rows = random.normal(size=(200, 33)) * 2.0 ** random.integers(-300, 300, (200, 1))
+    for row, norm in zip(rows, dc.norms(rows), strict=True):
+        square = sum(Fraction(float(x)) ** 2 for x in row)
+        step = Fraction(math.ulp(norm))
+        assert (Fraction(float(norm)) - step) ** 2 < square < (Fraction(float(norm)) + step) ** 2
+    assert dc.norms(np.array([[3, 4], [5, 12]], dtype=np.uint8)).tolist() == [5.0, 13.0]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# checks
+
+
+@pytest.mark.parametrize(
+    ("values", "confidence", "kind", "message"),
+    [
+        ([1, 0], [1], ValueError, "one entry per query, but got 1 confidences for 2 queries"),
+        ([1, 2], [1, 1], ValueError, r"values must lie in \[0, 1\], NaN .* but query 1 has 2"),
+        ([[1], [0]], [1, 1], ValueError, r"values must be one-dimensional, but has shape \(2, 1\)"),
+        (["a", "b"], [1, 1], TypeError, "values must hold real numbers of at most 64 bits"),
+        ([[1], [0, 1]], [1, 1], ValueError, "its entries differ in length"),
+        ([1, 0], [1, np.nan], ValueError, "confidence must be finite, but entry 1 is nan"),
+        ([1, 0], [np.inf, 1], ValueError, "confidence must be finite, but entry 0 is inf"),
+        (np.ma.masked_array([1, 0], [True, False]), [1, 1], TypeError, "NaN leaves a query out"),
+        (Triple(np.ones(2), np.ones(2), np.zeros(2)), [1, 1], ValueError, "lower <= expected <= upper, but query 0"),
+        (Triple(np.ones(2), np.ones(2), np.ones(1)), [1, 1], ValueError, r"one length, but have \[2, 2, 1\]"),
+    ],
+)
+def test_bad_input(values: Any, confidence: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        dc.error_reject_curve(values, confidence)
+
+
+def test_correct_must_be_hits() -> None:
+    for function in (dc.confidence_accuracy, dc.calibration):
+        with pytest.raises(ValueError, match=r"correct must be 0 or 1 for each query, as Hit@1 is, but holds 0\.5"):
+            function([1, 0.5], [1, 1])
+    with pytest.raises(ValueError, match="bins must be at least 1, but is 0"):
+        dc.calibration([1], [1], bins=0)
+
+
+def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("scipy.stats", "arviz_stats.base"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ModuleNotFoundError, match=r"rank_correlation needs scipy: pip install 'deadheat\[stats\]'"):
+        dc.rank_correlation([1, 2], [1, 2])
+    with pytest.raises(ModuleNotFoundError, match=r"arviz_stats: pip install 'deadheat\[confidence\]'"):
+        dc.highest_density_interval([1.0, 2.0])
+    assert dc.highest_density_interval([0, 1, 2], 0.75, density=[0, 1, 0]).mode == 1.0

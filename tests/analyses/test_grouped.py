@@ -1,0 +1,624 @@
+"""Grouped measures against a loop over groups, the draw against its definition, intervals against SciPy's formulas."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import deadheat as dh
+from deadheat.analyses.grouped.gap import Gap, generalization_gap
+from deadheat.analyses.grouped.grouping import GroupedResult, draw, grouped
+from deadheat.distances import distance as distance_room
+from deadheat.inputs.sources import Source
+from deadheat.statistics import intervals
+from deadheat.support.triple import Triple
+from deadheat.ties import Rounded, Tolerance
+
+stats = pytest.importorskip("scipy.stats")
+
+MEASURES = ["Hit@1", "mAP", "MAP@R", "nDCG@3", "AUC"]
+
+
+def grid(n_class: int, samples: int, seed: int = 0, dim: int = 2, high: int = 4) -> tuple[np.ndarray, np.ndarray]:
+    """Points on a small integer grid, where ties are common; classes of 1 to `samples` points, in random order."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(n_class) * 3 - 5, rng.integers(1, samples + 1, n_class))
+    rng.shuffle(labels)
+    return rng.integers(0, high, (len(labels), dim)), labels
+
+
+def triple(result: GroupedResult | Gap) -> tuple[float, float, float]:
+    return result.lower, result.expected, result.upper
+
+
+def looped(embeddings, labels, groups, measure, **options) -> np.ndarray:
+    """The oracle: evaluate each group by itself; (3, n_group), NaN where no query has a relevant item."""
+    values = []
+    for group in groups:
+        inside = np.isin(labels, group)
+        if len(set(labels[inside])) == inside.sum():  # evaluate refuses singletons alone
+            values.append((math.nan,) * 3)
+            continue
+        result = dh.evaluate(embeddings[inside], labels[inside], measures=measure, **options)[measure]
+        values.append((result.lower, result.expected, result.upper))
+    return np.array(values).T
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# values
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "inner_product", "cityblock"])
+@pytest.mark.parametrize("singletons", ["skip", "zero", "balanced"])
+def test_groups_are_evaluated_one_by_one(distance: str, singletons: str) -> None:
+    embeddings, labels = grid(11, 4)
+    report = grouped(
+        embeddings, labels, group_size=3, measures=MEASURES, repeats=2, seed=5, distance=distance, singletons=singletons
+    )
+    groups = [*report.group_labels(0), *report.group_labels(1)]
+    for measure in MEASURES:
+        expected = looped(embeddings, labels, groups, measure, distance=distance, singletons=singletons)
+        np.testing.assert_array_equal(np.array(report[measure].per_group), expected)
+        for value, column in zip(triple(report[measure]), expected, strict=True):
+            assert value == math.fsum(column[~np.isnan(column)]) / np.count_nonzero(~np.isnan(column))
+    assert report["Hit@1"].lower < report["Hit@1"].expected < report["Hit@1"].upper
+
+
+@pytest.mark.parametrize("ties", ["float16", Rounded("bfloat16"), Tolerance(0.25)])
+def test_other_ties_are_carried_through(ties) -> None:
+    embeddings, labels = grid(9, 4, high=6)
+    report = grouped(embeddings / 7, labels, group_size=4, measures="mAP", ties=ties, distance="euclidean")
+    expected = looped(embeddings / 7, labels, report.group_labels(), "mAP", ties=ties, distance="euclidean")
+    np.testing.assert_array_equal(np.array(report["mAP"].per_group), expected)
+    if isinstance(ties, Tolerance):
+        assert math.isnan(report["mAP"].expected)
+        assert report["mAP"].lower < report["mAP"].upper
+        assert "that has no expectation" in str(report)
+
+
+def test_mean_over_groups_is_not_the_mean_over_queries() -> None:
+    """A group of two queries that miss and one of four that hit: (0 + 1)/2, not 4/6."""
+    embeddings = [[0], [9], [4], [100], [101], [200], [201], [300]]
+    labels = ["a", "a", "b", "c", "c", "d", "d", "e"]
+    report = grouped(
+        embeddings, labels, group_size=2, distance="euclidean", measures="Hit@1", seed=seed_with("abcde", "ab", "cd")
+    )
+    by_group = dict(zip(map(frozenset, report.group_labels()), report["Hit@1"].per_group.expected, strict=True))
+    assert by_group == {frozenset("ab"): 0.0, frozenset("cd"): 1.0}
+    assert triple(report["Hit@1"]) == (0.5, 0.5, 0.5)
+    assert report.inside["Hit@1"].expected == 4 / 6
+
+
+@given(st.integers(2, 5), st.integers(2, 4), st.integers(0, 99))
+@settings(max_examples=20, deadline=None)
+def test_where_all_points_are_one(size: int, samples: int, seed: int) -> None:
+    """All others tie: a query's first neighbour is relevant in (m − 1) cases of S·m − 1."""
+    labels = np.repeat(np.arange(2 * size + 1), samples)
+    result = grouped(np.zeros((len(labels), 3)), labels, group_size=size, measures="Hit@1", seed=seed)["Hit@1"]
+    chance = Fraction(samples - 1, size * samples - 1)
+    assert (result.lower, result.upper) == (0.0, 1.0)
+    assert result.expected == pytest.approx(float(chance), rel=1e-15)
+    assert result.per_group.expected.tolist() == [result.expected] * 2
+
+
+def test_all_zero_embeddings_in_groups_of_all_classes() -> None:
+    """The published all-zero example (1000 samples, 10 classes), as one group: 5.1773, 10.4953 and 100 per cent."""
+    labels = np.repeat(np.arange(10), 100)
+    result = grouped(np.zeros((1000, 2)), labels, group_size=10, measures="mAP")["mAP"]
+    assert [round(100 * value, 4) for value in triple(result)] == [5.1773, 10.4953, 100.0]
+
+
+def test_a_group_without_a_value_is_counted_and_left_out() -> None:
+    embeddings, labels = [[0], [1], [5], [9], [15], [25], [50], [51]], list("aabcdeff")
+    seed = seed_with("abcdef", "bc")
+    report = grouped(embeddings, labels, group_size=2, measures="Hit@1", seed=seed, distance="euclidean")
+    result = report["Hit@1"]
+    missing = [not {"a", "f"} & set(group) for group in report.group_labels()]
+    np.testing.assert_array_equal(np.isnan(result.per_group.lower), missing)
+    assert result.n_undefined == sum(missing) >= 1
+    assert result.expected == 1.0
+    assert f"Hit@1 has no value in {sum(missing)} group" in str(report)
+    assert (
+        grouped(embeddings, labels, group_size=2, measures="Hit@1", seed=seed, singletons="zero")["Hit@1"].expected < 1
+    )
+
+
+def seed_with(names: str, *wanted: str) -> int:
+    """A seed that draws these groups of two."""
+    for seed in range(999):
+        groups = [{names[place] for place in group} for group in draw(len(names), 2, seed).groups]
+        if all(set(group) in groups for group in wanted):
+            return seed
+    raise AssertionError("no seed draws this")
+
+
+def test_a_measure_that_was_not_asked_for_is_computed_from_the_profile() -> None:
+    embeddings, labels = grid(8, 3)
+    some, all_ = (grouped(embeddings, labels, group_size=3, measures=names) for names in ("mAP", ["mAP", "P@2"]))
+    assert list(some) == ["mAP"]
+    assert triple(some["precision_at_2"]) == triple(all_["P@2"])
+    assert some["map"] is some["AP"]
+    with pytest.raises(ValueError, match="unknown measure 'nope'"):
+        some["nope"]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the draw
+
+
+@given(st.integers(2, 40), st.integers(2, 10), st.integers(0, 2**70), st.integers(0, 3))
+@settings(max_examples=60, deadline=None)
+def test_every_class_is_in_one_group_or_left_over(n_class: int, size: int, seed: int, repeat: int) -> None:
+    groups, left_over = draw(n_class, size, seed, repeat)
+    assert groups.shape == (n_class // size, size)
+    assert sorted([*groups.ravel(), *left_over]) == list(range(n_class))
+
+
+def test_the_draw_sorts_classes_by_raw_keys() -> None:
+    keys = np.random.PCG64(np.random.SeedSequence([3, 1])).random_raw(23).tolist()
+    order = [place for _, place in sorted(zip(keys, range(23), strict=True))]
+    groups, left_over = draw(23, 5, 3, 1)
+    assert [*groups.ravel(), *left_over] == order
+
+
+def test_the_draw_is_the_same_for_ever() -> None:
+    """Written down when the draw was made; a change here changes everybody's numbers."""
+    assert draw(12, 4, 0).groups.tolist() == [[11, 3, 2, 1], [8, 6, 0, 7], [4, 10, 5, 9]]
+    assert draw(12, 4, 0, repeat=1).groups.tolist() == [[7, 10, 4, 11], [5, 1, 9, 8], [6, 2, 0, 3]]
+    assert draw(12, 4, 2026).groups.tolist() == [[7, 0, 9, 4], [3, 2, 1, 8], [5, 6, 11, 10]]
+
+
+def test_all_splits_are_equally_likely() -> None:
+    """Five classes in two pairs and a rest: 15 ways. Chi-square over fixed seeds, and over fixed repeats."""
+    for count in (
+        Counter(frozenset(map(frozenset, draw(5, 2, seed).groups.tolist())) for seed in range(3000)),
+        Counter(frozenset(map(frozenset, draw(5, 2, 1, repeat).groups.tolist())) for repeat in range(3000)),
+    ):
+        assert len(count) == 15
+        assert stats.chisquare(list(count.values())).pvalue > 0.01
+
+
+def test_the_draw_knows_the_set_of_labels_and_nothing_else() -> None:
+    embeddings, labels = grid(13, 3)
+    report = grouped(embeddings, labels, group_size=4)
+    once = np.unique(labels)
+    twice = np.concatenate([once, once])
+    assert (
+        grouped(np.zeros((26, 1)), twice[::-1].astype(np.int16), group_size=4).group_labels() == report.group_labels()
+    )
+    assert report.labels == tuple(once.tolist())
+    assert len(report.left_over) == 1
+    assert len(report.left_over[0]) == 1
+    assert sorted([*report.left_over[0], *np.ravel(report.group_labels())]) == once.tolist()
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["x", "É", "b10", "b9", "b", "ß"],
+        np.array(["x", "É", "b10", "b9", "b", "ß"]),
+        np.array(["x", "É", "b10", "b9", "b", "ß"], dtype=object),
+        np.array(["x", "É", "b10", "b9", "b", "ß"], dtype=np.dtypes.StringDType()),
+        [2**63, -5, 10, 9, 0, 2**62],
+        np.array([2**63, 5, 10, 9, 0, 2**62], dtype=np.uint64),
+        np.array([b"x", b"\xc9", b"b10", b"b9", b"b", b"\xdf"]),
+        [True, False],
+    ],
+)
+def test_labels_are_sorted_as_what_they_are(labels) -> None:
+    twice = [*labels, *labels]
+    twice = np.array(twice, dtype=labels.dtype) if isinstance(labels, np.ndarray) else twice
+    report = grouped(np.zeros((len(twice), 1)), twice, group_size=2)
+    plain = [label.decode("latin-1") if isinstance(label, bytes) else label for label in np.asarray(labels, object)]
+    assert report.labels == tuple(sorted(plain))
+    assert {type(label) for label in report.labels} <= {int, str}
+
+
+@given(st.integers(0, 9999))
+@settings(max_examples=25, deadline=None)
+def test_the_order_of_the_samples_changes_no_bit(seed: int) -> None:
+    embeddings, labels = grid(9, 4, seed)
+    names = np.array([f"class {label}" for label in labels], dtype=object)
+    order = np.random.default_rng(seed).permutation(len(labels))
+    options = {"group_size": 3, "measures": MEASURES, "repeats": 2, "seed": seed}
+    one = grouped(embeddings, names, **options)
+    other = grouped(embeddings[order], names[order], **options, threads=3)
+    assert one.group_labels(1) == other.group_labels(1)
+    assert one.left_over == other.left_over
+    for measure in MEASURES:
+        np.testing.assert_array_equal(np.array(one[measure].per_group), np.array(other[measure].per_group))
+        assert triple(one[measure]) == triple(other[measure])
+        assert one[measure].errors == other[measure].errors
+    for mine, yours in zip(one.items, other.items, strict=True):
+        assert set(mine) == set(order[yours])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# repeats
+
+
+def test_repeats_are_draws_one_after_another() -> None:
+    embeddings, labels = grid(14, 3)
+    often = grouped(embeddings, labels, group_size=4, measures="mAP", seed=8, repeats=3)
+    once = grouped(embeddings, labels, group_size=4, measures="mAP", seed=8)
+    assert (often.n_group, often.repeats, len(often.left_over), often.n_class) == (3, 3, 3, 14)
+    assert len(often["mAP"].per_group.lower) == 9
+    np.testing.assert_array_equal(often["mAP"].per_group.lower[:3], once["mAP"].per_group.lower)
+    assert len({often.group_labels(repeat) for repeat in range(3)}) == 3
+    assert "3 groups of 4 labels each, drawn with seed 8, 3 times over. 2 of 14 labels left over each time." in str(
+        often
+    )
+
+
+def result_of(values, repeats: int = 1) -> GroupedResult:
+    array = np.array(values, dtype=float)
+    return GroupedResult("Hit@1", Triple(array / 2, array, np.minimum(1, array * 1.5)), len(array) // repeats, repeats)
+
+
+def test_standard_error_with_repeats_is_that_of_one() -> None:
+    """s² is 1/50 and 8/100 in the two repeats, 5/100 on average; N is 2, so that s/√N is √(5/200)."""
+    result = result_of([0.5, 0.7, 0.1, 0.5], repeats=2)
+    assert result.errors.expected == pytest.approx(math.sqrt(5 / 200), rel=1e-14)
+    assert result.errors.lower == pytest.approx(math.sqrt(5 / 200) / 2, rel=1e-14)
+    assert result.errors.n == 2
+    assert result.expected == 0.45
+    found = result.interval(0.5, "t")
+    assert (found.n, found.method, found.confidence_level) == (2, "t", 0.5)
+    reach = stats.t(1).isf(0.25) * math.sqrt(5 / 200)
+    assert found.expected == pytest.approx((0.45 - reach, 0.45 + reach), rel=1e-13)
+    assert result.interval(0.9, "t").expected == (0, 1), "ends are cut to what a measure can be"
+
+
+def test_bootstraps_of_repeats_are_averaged() -> None:
+    values = np.random.default_rng(0).random(24)
+    found = result_of(values, repeats=2).interval(0.9, "percentile", n_resamples=500, seed=4)
+    each = [result_of(part).interval(0.9, "percentile", n_resamples=500, seed=4) for part in (values[:12], values[12:])]
+    assert found.method == "percentile"
+    for end in (0, 1):
+        assert found.upper[end] == (each[0].upper[end] + each[1].upper[end]) / 2
+
+
+def test_repeats_with_groups_that_have_no_value() -> None:
+    result = result_of([0.5, 0.7, np.nan, 0.1, 0.5, 0.9], repeats=2)
+    assert (result.n_undefined, result.errors.n) == (1, 2)
+    assert result.expected == math.fsum([0.5, 0.7, 0.1, 0.5, 0.9]) / 5
+    assert result.interval().n == 2
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# intervals
+
+
+@pytest.mark.parametrize(("method", "law"), [("normal", stats.norm), ("t", stats.t(6))])
+def test_interval_is_the_mean_and_a_quantile(method: str, law) -> None:
+    values = np.array([0.1, 0.5, 0.4, 0.9, 0.3, 0.35, 0.6])
+    low, high = result_of(values).interval(0.99, method).expected
+    reach = law.isf(0.005) * values.std(ddof=1) / math.sqrt(7)
+    assert (low, high) == pytest.approx((values.mean() - reach, values.mean() + reach), rel=1e-13)
+
+
+def test_auto_is_students_t_for_few_groups() -> None:
+    values = np.random.default_rng(1).random(40)
+    few, many = result_of(values[:29]), result_of(values[:30])
+    assert (few.interval().method, many.interval().method) == ("t", "normal")
+    assert few.interval() == few.interval(method="t")
+
+
+def test_bootstrap_is_over_groups() -> None:
+    values = np.random.default_rng(1).random(15)
+    found = result_of(values).interval(0.9, "BCa", n_resamples=999, seed=3)
+    assert found == intervals.mean_intervals(
+        values / 2, values, np.minimum(1, values * 1.5), confidence_level=0.9, method="BCa", n_resamples=999, seed=3
+    )
+    assert found.lower.high < found.expected.high < found.upper.high
+
+
+def test_one_group_has_no_interval() -> None:
+    found = result_of([0.5]).interval()
+    assert (found.n, math.isnan(found.expected.low), math.isnan(found.expected.high)) == (1, True, True)
+    assert math.isnan(result_of([0.5]).errors.expected)
+
+
+@pytest.mark.parametrize(("level", "method"), [(0, "t"), (1.0, "t"), (95, "normal"), (0.9, "studnet")])
+def test_bad_intervals_are_refused(level, method) -> None:
+    for result in (result_of([0.1, 0.5]), result_of([0.1, 0.5, 0.3, 0.2], repeats=2)):
+        with pytest.raises(ValueError, match=r"confidence_level must lie|method must be one of"):
+            result.interval(level, method)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the gap
+
+
+def two_sets() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    return *grid(17, 4, seed=1, high=9), *grid(12, 4, seed=2)
+
+
+def test_gap_holds_what_ties_allow() -> None:
+    train, train_labels, test, test_labels = two_sets()
+    gap = generalization_gap(*two_sets(), group_size=3, measure="success@1", seed=4)
+    options = {"group_size": 3, "measures": "Hit@1", "seed": 4}
+    a, b = grouped(train, train_labels, **options)["Hit@1"], grouped(test, test_labels, **options)["Hit@1"]
+    assert gap.measure == "Hit@1"
+    assert triple(gap.grouped) == (a.lower - b.upper, a.expected - b.expected, a.upper - b.lower)
+    whole = [dh.evaluate(*part, measures="Hit@1")["Hit@1"] for part in ((train, train_labels), (test, test_labels))]
+    assert triple(gap.plain) == (
+        whole[0].lower - whole[1].upper,
+        whole[0].expected - whole[1].expected,
+        whole[0].upper - whole[1].lower,
+    )
+    for side in (gap.grouped, gap.plain):
+        assert side.lower < side.expected < side.upper
+        found = side.interval()
+        assert found.lower.low < side.lower < found.lower.high
+        assert found.upper.low < side.upper < found.upper.high
+        assert found.lower.low < found.expected.low < side.expected < found.expected.high < found.upper.high
+        assert side.bound() == max(map(abs, (*found.lower, *found.expected, *found.upper)))
+        assert side.bound(0.99) > side.bound(0.9)
+
+
+def test_gap_of_groups_is_welchs() -> None:
+    a, b = result_of([0.4, 0.5, 0.9]), result_of([0.1, 0.2, 0.15, 0.3, 0.5])
+    gap = Gap(a, b, a.errors, b.errors)
+    for level in (0.8, 0.95):
+        found = stats.ttest_ind(a.per_group.expected, b.per_group.expected, equal_var=False).confidence_interval(level)
+        assert gap.interval(level).expected == pytest.approx((found.low, found.high), rel=1e-12)
+        assert gap.interval(level).expected == pytest.approx(
+            intervals.difference_interval(a.per_group.expected, b.per_group.expected, confidence_level=level), rel=1e-12
+        )
+        lowest = stats.ttest_ind(a.per_group.lower, b.per_group.upper, equal_var=False).confidence_interval(level)
+        assert gap.interval(level).lower == pytest.approx((lowest.low, lowest.high), rel=1e-12)
+        assert gap.bound(level) == max(-gap.interval(level).lower.low, gap.interval(level).upper.high)
+    reach = stats.norm.isf(0.025) * math.hypot(a.errors.expected, b.errors.expected)
+    assert gap.interval(method="normal").expected.high == pytest.approx(gap.expected + reach, rel=1e-12)
+    assert gap.interval().method == "t"
+    assert gap.interval().n == 8
+
+
+def test_plain_gap_has_the_error_of_a_ratio_over_classes() -> None:
+    """Cochran's linearised ratio, written out: C/(C − 1) Σ (T_c − n_c·mean)² / (Σ n_c)²."""
+    gap = generalization_gap(*two_sets(), group_size=3)
+    report, labels = gap.train_whole, two_sets()[1]
+    values = report["Hit@1"].per_query.expected
+    counted = ~np.isnan(values)
+    mean, squares = values[counted].mean(), []
+    for label in np.unique(labels[counted]):
+        own = values[counted & (labels == label)]
+        squares.append((own.sum() - len(own) * mean) ** 2)
+    n_class = len(squares)
+    error = math.sqrt(n_class / (n_class - 1) * sum(squares)) / np.count_nonzero(counted)
+    assert gap.plain.train_errors.expected == pytest.approx(error, rel=1e-12)
+    assert gap.plain.train_errors.n == n_class
+
+
+def test_gap_of_a_set_with_one_group_has_no_interval() -> None:
+    gap = generalization_gap(*two_sets(), group_size=8)
+    assert gap.grouped.test_errors.n == 1
+    assert math.isnan(gap.grouped.bound())
+    assert math.isnan(gap.grouped.interval().expected.low)
+    assert not math.isnan(gap.plain.bound())
+    assert json.loads(json.dumps(gap.to_dict()))["grouped"]["bound"] is None
+
+
+def test_gap_as_text_and_dictionary() -> None:
+    gap = generalization_gap(*two_sets(), group_size=3, repeats=2)
+    content = json.loads(json.dumps(gap.to_dict(0.9), allow_nan=False))
+    assert content["n_class"] == {"train": 17, "test": 12}
+    assert content["plain"]["expected"] == gap.plain.expected
+    assert content["grouped"]["interval"]["upper"] == list(gap.grouped.interval(0.9).upper)
+    assert content["grouped"]["bound"] == gap.grouped.bound(0.9)
+    lines = str(gap).splitlines()
+    assert [line.split()[0] for line in lines[:7]] == ["measure", "Hit@1", "test", "gap", "Hit@1,", "test", "gap"]
+    assert f"{100 * gap.grouped.expected:.2f}" in lines[3]
+    assert lines[-1] == "17 classes in train and 12 classes in test, 2 and 0 of them in no group."
+    assert repr(gap.plain).startswith("Gap(lower=")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"train": [[np.nan]] * 4}, "train must be finite"),
+        ({"test": [1, 2]}, "test must be two-dimensional"),
+        ({"test_labels": [1]}, "test_labels must have one entry per row of test, but got 1 labels for 4 rows"),
+        ({"measure": "nope"}, "unknown measure 'nope'"),
+        ({"group_size": 3}, "group_size must be at most the number of classes, 2, but is 3"),
+    ],
+)
+def test_gap_refuses_what_it_cannot_use(change, message: str) -> None:
+    rows, labels = [[0], [1], [5], [6]], list("aabb")
+    data = {"train": rows, "train_labels": labels, "test": rows, "test_labels": labels, "group_size": 2}
+    with pytest.raises(ValueError, match=re.escape(message)):
+        generalization_gap(**{**data, **change})
+
+
+def test_gap_takes_one_measure() -> None:
+    with pytest.raises(TypeError, match="a measure must be given by its name"):
+        generalization_gap(*two_sets(), measure=["mAP", "Hit@1"])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# input
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"group_size": 1}, "group_size must be at least 2, but is 1"),
+        ({"group_size": 4}, "group_size must be at most the number of classes, 3, but is 4"),
+        ({"repeats": 0}, "repeats must be at least 1, but is 0"),
+        ({"seed": -1}, "seed must be at least 0, but is -1"),
+        ({"labels": [1, 2]}, "labels must have one entry per row of embeddings, but got 2 labels for 6 rows"),
+        ({"embeddings": [[np.inf]] * 6}, "embeddings must be finite"),
+        ({"embeddings": [0] * 6}, "embeddings must be two-dimensional"),
+        ({"distance": "cosin"}, "distance must be one of"),
+        ({"ties": "flot16"}, "float16"),
+        ({"singletons": "drop"}, "singletons must be one of"),
+        ({"measures": "mapp"}, "unknown measure"),
+        ({"measures": []}, "measures must name at least one measure"),
+        ({"threads": 0}, "threads must be at least 1"),
+        ({"labels": list("abcdef")}, "no query has a relevant item"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(change, message: str) -> None:
+    data = {"embeddings": [[0], [1], [2], [3], [4], [5]], "labels": list("aabbcc"), "group_size": 2}
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+        grouped(**{**data, **change})
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"group_size": 2.0}, "group_size must be an integer, but is 2.0"),
+        ({"group_size": True}, "group_size must be an integer, but is True"),
+        ({"seed": "0"}, "seed must be an integer, but is '0'"),
+        ({"repeats": None}, "repeats must be an integer, but is None"),
+        ({"labels": [1.5] * 6}, "labels must be all integers or all strings"),
+        ({"progress": 1}, "progress must be True, False or a function"),
+        ({"distance": "hamming"}, "embeddings must be bool, or uint8"),
+    ],
+)
+def test_input_of_the_wrong_type_is_refused(change, message: str) -> None:
+    data = {"embeddings": [[0], [1], [2], [3], [4], [5]], "labels": list("aabbcc"), "group_size": 2}
+    with pytest.raises(TypeError, match=re.escape(message)):
+        grouped(**{**data, **change})
+
+
+def test_embeddings_and_labels_in_files(tmp_path) -> None:
+    embeddings, labels = grid(9, 4, dim=5)
+    embeddings = embeddings.astype(np.float16)
+    np.save(tmp_path / "e.npy", embeddings)
+    np.save(tmp_path / "labels.npy", labels)
+    np.save(tmp_path / "part-0.npy", embeddings[:7])
+    np.save(tmp_path / "part-1.npy", embeddings[7:])
+    mapped = np.memmap(tmp_path / "raw", dtype=np.float16, mode="w+", shape=embeddings.shape)
+    mapped[:] = embeddings
+    options = {"group_size": 3, "measures": "mAP", "distance": "euclidean"}
+    expected = grouped(embeddings, labels, **options)
+    for given_ in (
+        tmp_path / "e.npy",
+        str(tmp_path / "part-*.npy"),
+        mapped,
+        np.load(tmp_path / "e.npy", mmap_mode="r"),
+    ):
+        assert grouped(given_, tmp_path / "labels.npy", **options).profile == expected.profile
+
+
+def test_binary_codes_in_arrays_and_files(tmp_path) -> None:
+    bits = np.random.default_rng(0).random((24, 11)) < 0.5
+    labels = np.repeat(np.arange(6), 4)
+    np.save(tmp_path / "bits.npy", bits)
+    report = grouped(bits, labels, group_size=2, distance="hamming")
+    expected = looped(bits, labels, report.group_labels(), "mAP", distance="hamming")
+    np.testing.assert_array_equal(np.array(report["mAP"].per_group), expected)
+    assert grouped(tmp_path / "bits.npy", labels, group_size=2, distance="hamming").profile == report.profile
+    packed = np.packbits(bits, axis=1)
+    assert grouped(packed, labels, group_size=2, distance="hamming").profile == report.profile
+
+
+class Watched(Source):
+    """Rows of an array; notes how many are taken at once from here and there."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.shape, self.dtype, self.stored = values.shape, values.dtype, values.dtype
+        self.values, self.taken = values, []
+
+    def _read_into(self, start: int, out: np.ndarray) -> None:
+        out[:] = self.values[start : start + len(out)]
+
+    def _take_into(self, index: np.ndarray, out: np.ndarray) -> None:
+        if not np.array_equal(index, np.arange(index[0], index[0] + len(index))):  # no piece of a walk through all
+            self.taken.append(len(index))
+        out[:] = self.values[index]
+
+
+def test_no_more_than_a_group_is_taken_at_a_time() -> None:
+    labels = np.tile(np.arange(60), 5)
+    source = Watched(np.random.default_rng(0).standard_normal((300, 4)))
+    grouped(source, labels, group_size=4, measures="Hit@1", distance="euclidean")
+    assert max(source.taken) <= 20
+    assert sum(source.taken) >= 300
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# cost
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean"])
+def test_cost_grows_with_the_samples_and_not_their_square(monkeypatch, distance: str) -> None:
+    """Scores that are computed: Σ n_g² over the groups, so that twice the classes make twice the scores."""
+    product, computed = distance_room._Product.product, []
+
+    def counted(self, number, left, right, space=None):
+        scores = product(self, number, left, right, space)
+        computed.append(scores.size)
+        return scores
+
+    monkeypatch.setattr(distance_room._Product, "product", counted)
+    rng, totals = np.random.default_rng(0), []
+    for n_class in (20, 40, 80):
+        computed.clear()
+        labels = np.repeat(np.arange(n_class), 6)
+        report = grouped(rng.standard_normal((len(labels), 8)), labels, group_size=5, distance=distance, measures="AP")
+        assert sum(computed) == sum(len(items) ** 2 for items in report.items) == n_class // 5 * 30**2
+        assert report.profile.n_ranked.sum() == len(labels) * 29
+        totals.append(sum(computed))
+    assert totals == [totals[0], 2 * totals[0], 4 * totals[0]]
+
+
+def test_progress_counts_the_pairs_inside_groups() -> None:
+    seen = []
+    labels = np.repeat(np.arange(7), [1, 2, 3, 4, 5, 6, 7])
+    report = grouped(
+        np.arange(28.0)[:, None],
+        labels,
+        group_size=3,
+        repeats=2,
+        progress=lambda done, total: seen.append((done, total)),
+    )
+    total = sum(len(items) ** 2 for items in report.items)
+    assert seen[0] == (0, total)
+    assert seen[-1] == (total, total)
+    assert len(seen) == 1 + 4
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# text
+
+
+def test_report_as_text_names_what_is_left_over() -> None:
+    labels = np.repeat(np.arange(25), 2)
+    report = grouped(
+        np.arange(50.0)[:, None] ** 2, labels, group_size=13, measures=["Hit@1", "mAP"], distance="euclidean"
+    )
+    lines = str(report).splitlines()
+    assert lines[0].split() == ["measure", "(%)", "lower", "expected", "upper", "s.e."]
+    assert [line.split()[0] for line in lines[1:3]] == ["Hit@1", "mAP"]
+    named = ", ".join(map(str, report.left_over[0][:10]))
+    assert lines[4] == f"1 group of 13 labels each, drawn with seed 0. 12 of 25 labels left over: {named} and 2 more."
+    assert lines[5] == "26 queries, each with a relevant item."
+    even = grouped(np.arange(50.0)[:, None], labels, group_size=5)
+    assert "5 groups of 5 labels each, drawn with seed 0. No label is left over." in str(even)
+    assert repr(report["mAP"]).startswith("GroupedResult('mAP', lower=")
+
+
+def test_report_as_dictionary() -> None:
+    embeddings, labels = grid(10, 3)
+    report = grouped(embeddings, labels, group_size=3, measures="mAP", repeats=2, seed=6, distance="euclidean")
+    content = json.loads(report.to_json())
+    assert content["measures"]["mAP"]["lower"] == report["mAP"].lower
+    assert content["measures"]["mAP"]["standard_error"] == report["mAP"].errors.expected
+    assert content["measures"]["mAP"]["n_group"] == 6 - report["mAP"].n_undefined
+    assert content["left_over"] == [list(rest) for rest in report.left_over]
+    assert {key: content[key] for key in ("group_size", "n_group", "repeats", "seed", "n_class", "distance")} == {
+        "group_size": 3, "n_group": 3, "repeats": 2, "seed": 6, "n_class": 10, "distance": "euclidean",
+    }  # fmt: skip
+    assert content["profile"] == report.profile.digest()

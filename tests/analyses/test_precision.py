@@ -1,0 +1,308 @@
+"""Rounded embeddings against the nearest value found in fractions, and reports on them."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import oracles
+import pytest
+from data import data_file
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.testing import assert_array_equal
+
+import deadheat as dh
+from deadheat.analyses.precision import KINDS, Precisions, precisions, quantized
+from deadheat.plots.bounds import bounds
+from deadheat.plots.precision import changes, mixed_queries
+
+POINTS = np.random.default_rng(5).normal(size=(30, 4))
+LABELS = np.arange(30) % 5
+DISTANCES = ("cosine", "euclidean", "inner_product", "cityblock")
+
+
+def nearest_integer(value, largest):
+    """By trying all of them: the q for which q / 127 is nearest to value / largest, the even one of two."""
+    x, top = Fraction(value), Fraction(largest)
+    return min(range(-127, 128), key=lambda q: (abs(q * top - 127 * x), q % 2))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# quantized
+
+
+@settings(deadline=None, max_examples=60)
+@given(values=st.lists(st.floats(-60000, 60000, allow_subnormal=True), min_size=1, max_size=6))
+def test_floats_are_the_nearest_of_their_type(values):
+    for kind in ("float32", "bfloat16", "float16"):
+        found = quantized([values], kind)[0]
+        for value, rounded in zip(values, found.tolist(), strict=True):
+            pattern = oracles.round_to(oracles.Surd(Fraction(value), 0, Fraction(0)), kind)
+            assert rounded == oracles.pattern_to_float(pattern, kind)
+
+
+def test_halfway_between_all_neighbours_of_float16():
+    """The midpoint goes to the even neighbour, and what is just beyond it to the other."""
+    smaller = np.arange(0x7BFF, dtype=np.uint16).view(np.float16).astype(np.float64)
+    larger = np.arange(1, 0x7C00, dtype=np.uint16).view(np.float16).astype(np.float64)
+    middle, even = (smaller + larger) / 2, np.arange(0x7BFF) % 2 == 0
+    assert_array_equal(quantized([middle], "float16")[0], np.where(even, smaller, larger))
+    assert_array_equal(quantized([-np.nextafter(middle, 1e9)], "float16")[0], -larger)
+    assert_array_equal(quantized([np.nextafter(middle, 0)], "float16")[0], smaller)
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [
+        ("float64", np.float64),
+        ("float32", np.float32),
+        ("bfloat16", np.float32),
+        ("float16", np.float16),
+        ("int8", np.int8),
+        ("1 bit", np.int8),
+    ],
+)
+def test_types_and_what_stays(kind, dtype):
+    found = quantized(POINTS, kind)
+    assert found.dtype == dtype
+    assert found.shape == POINTS.shape
+    assert_array_equal(quantized(found, kind), found)  # what is rounded stays, in int8 because 127 is its largest
+    assert_array_equal(quantized(np.array([[5, -3]], dtype=np.int64), "float64"), [[5.0, -3.0]])
+
+
+def test_float64_is_a_copy():
+    given_array = POINTS.copy()
+    quantized(given_array, "float64")[0, 0] = 99.0
+    assert_array_equal(given_array, POINTS)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    values=st.lists(
+        st.one_of(st.integers(-254, 254).map(float), st.floats(-1e3, 1e3), st.floats(-1e-300, 1e-300)),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_int8_is_the_nearest_integer(values):
+    largest = max(abs(value) for value in values)
+    expected = [nearest_integer(value, largest) for value in values] if largest else [0] * len(values)
+    assert quantized([values], "int8")[0].tolist() == expected
+
+
+def test_int8_halves_go_to_the_even_integer():
+    """With 254 as the largest, every odd number is a half."""
+    values = np.arange(-254.0, 255.0)
+    assert_array_equal(quantized([values], "int8")[0], [round(Fraction(int(value), 2)) for value in values])
+    beyond = np.nextafter(values, 1e9)[1:-1]
+    found = quantized([[*beyond, 254.0]], "int8")[0][:-1]
+    assert_array_equal(found, [nearest_integer(value, 254.0) for value in beyond])
+    assert_array_equal(found[::2], (values[1:-1][::2] + 1) / 2)  # a hair above a half is no half
+
+
+def test_int8_where_floating_point_alone_goes_wrong():
+    """Two roundings can make a half of what is none."""
+    random = np.random.default_rng(2)
+    wrong = 0
+    for _ in range(40):
+        largest = float(random.uniform(1, 2))
+        halves = np.nextafter((np.arange(127) + 0.5) / 127 * largest, random.choice([0.0, 9.0], size=127))
+        found = quantized([[*halves, largest]], "int8")[0][:-1]
+        naive = np.rint(halves / largest * 127)
+        for place in np.flatnonzero(found != naive):
+            wrong += 1
+            assert found[place] == nearest_integer(float(halves[place]), largest)
+    assert wrong > 0
+
+
+def test_int8_has_one_scale_for_all():
+    assert quantized([[1.0, 2.0], [-4.0, 0.0]], "int8").tolist() == [[32, 64], [-127, 0]]
+    assert quantized(np.zeros((2, 3)), "int8").tolist() == [[0, 0, 0], [0, 0, 0]]
+    largest, smallest = np.finfo(np.float64).max, 5e-324
+    assert quantized([[largest, -largest, 1.0]], "int8").tolist() == [[127, -127, 0]]
+    assert quantized([[smallest, 2 * smallest]], "int8").tolist() == [[64, 127]]
+
+
+def test_one_bit_is_the_side_of_the_threshold():
+    assert quantized([[0.0, -0.0, 1e-300, -1e-300]], "1 bit").tolist() == [[1, 1, 1, -1]]
+    assert quantized([[1.0, 2.0], [3.0, 4.0]], "1 bit", threshold=[3, 2.5]).tolist() == [[-1, -1], [1, 1]]
+    tenth = np.array([[0.1]], dtype=np.float32)  # a little more than a tenth
+    assert quantized(tenth, "1 bit", threshold=0.1).item() == 1
+    assert quantized(tenth, "1 bit", threshold=np.nextafter(np.float64(tenth.item()), 1)).item() == -1
+
+
+def test_a_number_too_large_is_refused_with_its_place():
+    with pytest.raises(ValueError, match="must stay finite in float16") as caught:
+        quantized([[1.0, 2.0], [3.0, -65520.0]], "float16")
+    assert str(caught.value) == "embeddings must stay finite in float16, but holds -65520.0 in row 1, column 1"
+    assert quantized([[65519.0]], "float16").item() == 65504.0
+    with pytest.raises(ValueError, match="must stay finite in bfloat16"):
+        quantized([[3.4e38]], "bfloat16")
+    with pytest.raises(ValueError, match=r"gallery must stay finite in float16, but holds 70000\.0 in row 0"):
+        precisions([[1.0]], [1], [[7e4]], [1], kinds="float16")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"kind": "float15"}, ValueError, "kind must be one of float64, float32, bfloat16, float16, int8, 1 bit"),
+        ({"embeddings": [1.0, 2.0]}, ValueError, "embeddings must be two-dimensional (n, dim), but has shape (2,)"),
+        ({"embeddings": [[math.nan]]}, ValueError, "embeddings must be finite, but holds nan in row 0, column 0"),
+        ({"threshold": "0"}, TypeError, "threshold must hold real numbers of at most 64 bits, but has dtype <U1"),
+        ({"threshold": [0.0]}, ValueError, "threshold must be one number or one a dimension, (2,), but has shape (1,)"),
+        ({"threshold": math.inf}, ValueError, "threshold must be finite, but is not"),
+    ],
+)
+def test_quantized_refuses(arguments, error, message):
+    with pytest.raises(error) as caught:
+        quantized(**{"embeddings": [[1.0, 2.0]], "kind": "1 bit", **arguments})
+    assert message in str(caught.value)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# precisions
+
+
+def test_one_bit_ranks_alike_under_every_distance():
+    """Bit for bit: cosine, Euclidean, inner product and city block of ±1 are all functions of the Hamming distance."""
+    points = np.random.default_rng(8).normal(size=(60, 12))
+    labels = np.arange(60) % 7
+    halves = quantized(points, "1 bit")
+    hamming = dh.evaluate(halves > 0, labels, distance="hamming")
+    assert hamming.ties.mixed_groups > 0
+    for distance in DISTANCES:
+        report = precisions(points, labels, kinds="1 bit", distance=distance)["1 bit"]
+        assert report.profile.digest() == hamming.profile.digest()
+        for name in report:
+            assert_array_equal(report[name].per_query.lower, hamming[name].per_query.lower)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_rows_are_evaluations_of_rounded_embeddings(distance):
+    found = precisions(POINTS, LABELS, distance=distance, measures=["mAP", "Hit@1"])
+    assert list(found) == list(KINDS)
+    assert len(found) == 6
+    for kind in KINDS:
+        report = dh.evaluate(quantized(POINTS, kind), LABELS, distance=distance, measures=["mAP", "Hit@1"])
+        assert found[kind].profile.digest() == report.profile.digest()
+        assert found[kind]["mAP"].lower == report["mAP"].lower
+        assert found[kind].measures == ("mAP", "Hit@1")
+
+
+def test_queries_and_gallery_have_one_scale():
+    """The largest number is in the gallery; with a scale of its own the query would become another direction."""
+    query, gallery = np.array([[1.0, 0.004]]), np.array([[100.0, 3.0], [100.0, -3.0], [0.0, 50.0]])
+    report = precisions(query, [1], gallery, [1, 0, 0], kinds=["float64", "int8"], measures="mAP")
+    assert (report["float64"]["mAP"].lower, report["float64"]["mAP"].upper) == (1.0, 1.0)
+    assert (report["int8"]["mAP"].lower, report["int8"]["mAP"].upper) == (0.5, 1.0)  # the query is (1, 0) there
+
+
+def test_options_go_to_evaluate():
+    coarse = precisions(POINTS, LABELS, kinds="float64", ties="bfloat16", singletons="zero")["float64"]
+    assert coarse.tie_rule == "bfloat16 similarity"
+    assert coarse.singletons == "zero"
+    split = precisions(POINTS, LABELS, kinds="1 bit", threshold=0.5)["1 bit"]
+    assert split.profile == dh.evaluate(np.where(POINTS >= 0.5, 1, -1), LABELS).profile
+
+
+def test_nothing_is_lost_on_small_integers_but_by_int8():
+    """Integers up to 16 fit all floating-point types; 127/16 is no integer, so int8 moves them."""
+    images = np.random.default_rng(3).integers(0, 17, size=(60, 6))
+    images[0, 0] = 16
+    found = precisions(images, np.arange(60) % 6)
+    first = found["float64"].profile
+    assert first.ties.mixed_groups > 0
+    assert all(found[kind].profile == first for kind in ("float32", "bfloat16", "float16"))
+    assert found["int8"].profile != first
+
+
+def test_an_undefined_value_prints_as_a_dash():
+    found = precisions(POINTS, LABELS, kinds="float64", measures="mAP", ties=dh.Tolerance(0.01))
+    assert str(found).splitlines()[1].split()[3] == "-"
+    assert found.to_dict()["kinds"]["float64"]["measures"]["mAP"]["expected"] is None
+
+
+def test_a_result_prints_and_is_json():
+    found = precisions(POINTS, LABELS, kinds=["float32", "1 bit", "float32"], measures=["mAP", "Hit@1"])
+    assert isinstance(found, Precisions)
+    assert list(found) == ["float32", "1 bit"]
+    first, second = str(found).split("\n\n")
+    header = ["mAP", "(%)", "bits", "lower", "expected", "upper", "mixed", "groups", "queries", "largest"]
+    assert first.splitlines()[0].split() == header
+    assert second.startswith("Hit@1 (%)")
+    content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert content["distance"] == "cosine"
+    assert content["measures"] == ["mAP", "Hit@1"]
+    assert content["kinds"]["1 bit"]["bits"] == 1
+    assert content["kinds"]["1 bit"]["measures"]["mAP"]["lower"] == found["1 bit"]["mAP"].lower
+    ties = found["1 bit"].ties
+    assert first.splitlines()[2].split()[-3:] == [str(ties.mixed_groups), str(ties.queries), str(ties.largest)]
+    with pytest.raises(ValueError, match="kind must be one of float32, 1 bit, but is 'int8'"):
+        found["int8"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"kinds": []}, ValueError, "kinds must name at least one precision, but got none"),
+        ({"kinds": ["int4"]}, ValueError, "kind must be one of"),
+        ({"distance": "hamming"}, ValueError, "distance must be one of cosine, euclidean, inner_product, cityblock"),
+        ({"labels": [1, 2]}, ValueError, "labels must have one entry per row of embeddings"),
+        ({"gallery": POINTS}, ValueError, "gallery and gallery_labels must be given together"),
+        ({"gallery_labels": LABELS}, ValueError, "gallery and gallery_labels must be given together"),
+        ({"gallery": POINTS[:, :2], "gallery_labels": LABELS}, ValueError, "must have the same dim"),
+        ({"measures": "nAP"}, ValueError, "nAP"),
+        ({"tie": "exact"}, TypeError, "tie"),
+    ],
+)
+def test_precisions_refuses(arguments, error, message):
+    with pytest.raises(error) as caught:
+        precisions(**{"embeddings": POINTS, "labels": LABELS, **arguments})
+    assert message in str(caught.value)
+
+
+def test_george_washington():
+    """No mixed tie in the float32 of the file; split at a half, one bit keeps most of it, and at 0 nothing."""
+    with np.load(data_file("phocnet_gw.npz")) as archive:
+        features, labels = archive["phocnet_features"], archive["phocnet_labels"].ravel()
+    found = precisions(features, labels, measures="mAP", kinds=["float64", "float32", "1 bit"])
+    assert found["float64"].profile == found["float32"].profile
+    assert round(100 * found["float64"]["mAP"].lower, 4) == 95.5491
+    assert found["1 bit"].ties == type(found["1 bit"].ties)(899, 899, 1163)
+    assert found["1 bit"]["mAP"].upper == 1.0
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# pictures
+
+
+def test_pictures_hold_the_numbers():
+    reports = precisions(POINTS, LABELS, measures="mAP").reports
+    one, two, three = Figure(figsize=(9, 3)).subplots(1, 3)
+    assert changes(reports, base="float32", ax=one) is one
+    lower = next(line for line in one.lines if line.get_label() == "lower")
+    base = reports["float32"]["mAP"].expected
+    assert_array_equal(lower.get_xdata(), [100 * (report["mAP"].lower - base) for report in reports.values()])
+    assert mixed_queries(reports, ax=two) is two
+    assert [bar.get_width() for bar in two.patches] == [100 * r.ties.queries / r.n_query for r in reports.values()]
+    assert bounds(reports, sorts={"int8": [0.25, 0.5]}, ax=three) is three
+    ticks = next(line for line in three.lines if line.get_label() == "plain sorts")
+    assert_array_equal(ticks.get_xdata(), [25, 50])
+    with pytest.raises(ValueError, match=r"base must be one of float64, .*, but is 'int9'"):
+        changes(reports, base="int9", ax=one)
+
+
+def test_pictures_make_their_own_axes(monkeypatch):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    reports = precisions(POINTS, LABELS, kinds=["float32", "1 bit"], measures="mAP").reports
+    for draw in (changes, mixed_queries, bounds):
+        ax = draw(reports)
+        assert isinstance(ax, Axes)
+        ax.figure.canvas.draw()
+        pyplot.close(ax.figure)

@@ -1,0 +1,479 @@
+"""The command: what it prints, what it writes, and one line with exit status 2 for all that can go wrong."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from deadheat.cli import main, shell
+from deadheat.measures import DEFAULT_MEASURES, parse
+from deadheat.profiles import TieProfile
+from deadheat.reports.summary import evaluate
+
+# Seen from 0 both 1 (relevant) and -1 (irrelevant) are at distance 1; the last point is a singleton.
+POINTS = np.array([[0.0], [1.0], [-1.0]])
+LABELS = np.array(["a", "a", "b"])
+EUCLIDEAN = ("--distance", "euclidean")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder with a good file, and the guarantee that no temporary file stays in it."""
+    np.savez(tmp_path / "points.npz", embeddings=POINTS, labels=LABELS)
+    yield tmp_path
+    assert [path for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(main, [str(arg) for arg in args])
+
+
+def passed(*args: object) -> str:
+    """Standard output of a run that must succeed and say nothing else."""
+    result = run(*args)
+    assert (result.exit_code, result.stderr) == (0, "")
+    return result.stdout
+
+
+def refused(*args: object) -> str:
+    """The one line of a run that must fail, without "deadheat: "."""
+    result = run(*args)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("deadheat: ")
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.endswith("\n")
+    return result.stderr.removeprefix("deadheat: ").rstrip("\n")
+
+
+def real(*args: object, **options: object) -> subprocess.CompletedProcess[str]:
+    """The command as a process of its own."""
+    command = [sys.executable, "-c", "from deadheat.cli import main; main()", *map(str, args)]
+    return subprocess.run(command, text=True, **{"capture_output": True, "timeout": 60, **options})  # type: ignore[call-overload,no-any-return]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# results
+
+
+def test_table(folder: Path) -> None:
+    assert passed("evaluate", folder / "points.npz", *EUCLIDEAN, "-m", "AP,hit@1", "--std").splitlines() == [
+        "measure (%)  lower  expected   upper   std",
+        "mAP          75.00     87.50  100.00  12.5",
+        "Hit@1        50.00     75.00  100.00    25",
+        "",
+        "3 queries, 1 of them without a relevant item (a singleton) and left out of the means.",
+        "Ties (euclidean, exact): 1 mixed tie group in 1 query, of 2 items.",
+    ]
+
+
+def test_the_table_is_what_python_prints(folder: Path) -> None:
+    assert passed("evaluate", folder / "points.npz") == f"{evaluate(POINTS, LABELS)}\n"
+
+
+def test_measures_repeated_and_with_commas(folder: Path) -> None:
+    out = passed("evaluate", folder / "points.npz", "-m", "mAP, Hit@1", "--measure", "MRR", "--json")
+    assert list(json.loads(out)["measures"]) == ["mAP", "Hit@1", "MRR"]
+
+
+@pytest.mark.parametrize("json_to", [["--json"], ["--json", "-"]])
+def test_json_on_standard_output_is_nothing_but_json(json_to: list[str], folder: Path) -> None:
+    content = json.loads(passed("evaluate", folder / "points.npz", *EUCLIDEAN, *json_to))
+    assert content == evaluate(POINTS, LABELS, distance="euclidean").to_dict()
+
+
+def test_every_output_at_once(folder: Path) -> None:
+    outputs = {name: folder / name for name in ("report.json", "report.md", "queries.csv", "profile.npz")}
+    flags = ("--json", "--markdown", "--per-query", "--save-profile")
+    args = [part for pair in zip(flags, outputs.values(), strict=True) for part in pair]
+    outputs["report.json"].write_text("what was here before")
+    printed = passed("evaluate", folder / "points.npz", *EUCLIDEAN, *args)
+    report = evaluate(POINTS, LABELS, distance="euclidean")
+    assert printed == f"{report}\n"
+    assert outputs["report.json"].read_text() == report.to_json() + "\n"
+    assert outputs["report.md"].read_text() == report.to_markdown()
+    assert TieProfile.load(outputs["profile.npz"]) == report.profile
+    assert len(outputs["queries.csv"].read_text().splitlines()) == 4
+
+
+def test_per_query_as_text(folder: Path) -> None:
+    for ending, delimiter in ((".csv", ","), (".tsv", "\t")):
+        out = folder / f"queries{ending}"
+        passed("evaluate", folder / "points.npz", *EUCLIDEAN, "-m", "mAP", "--per-query", out)
+        with open(out, newline="") as file:
+            assert list(csv.reader(file, delimiter=delimiter)) == [
+                ["query", "label", "mAP_lower", "mAP_expected", "mAP_upper"],
+                ["0", "a", "0.5", "0.75", "1.0"],
+                ["1", "a", "1.0", "1.0", "1.0"],
+                ["2", "b", "", "", ""],
+            ]
+
+
+def test_per_query_as_arrays(folder: Path) -> None:
+    out = folder / "queries.npz"
+    passed("evaluate", folder / "points.npz", *EUCLIDEAN, "-m", "mAP", "--per-query", out)
+    with np.load(out) as archive:
+        assert archive.files == ["query", "label", "mAP_lower", "mAP_expected", "mAP_upper"]
+        np.testing.assert_array_equal(archive["mAP_expected"], [0.75, 1, np.nan])
+
+
+def test_per_query_as_parquet(folder: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    out = folder / "queries.parquet"
+    passed("evaluate", folder / "points.npz", *EUCLIDEAN, "-m", "mAP", "--per-query", out)
+    assert parquet.read_table(out).to_pydict() == {
+        "query": [0, 1, 2],
+        "label": ["a", "a", "b"],
+        "mAP_lower": [0.5, 1.0, None],
+        "mAP_expected": [0.75, 1.0, None],
+        "mAP_upper": [1.0, 1.0, None],
+    }
+
+
+def test_gallery_in_another_kind_of_file(folder: Path) -> None:
+    np.save(folder / "query.npy", np.array([[0.0]]))
+    (folder / "query.txt").write_text("7\n")
+    (folder / "gallery.csv").write_text("class,position\n7,2\nx,1\n")
+    args = (folder / "query.npy", "--labels", folder / "query.txt", "--gallery", folder / "gallery.csv", *EUCLIDEAN)
+    assert json.loads(passed("evaluate", *args, "-m", "mAP", "--json"))["measures"]["mAP"]["lower"] == 0.5
+
+
+def test_options_reach_the_evaluation(folder: Path) -> None:
+    args = ("evaluate", folder / "points.npz", *EUCLIDEAN, "-m", "mAP", "--singletons", "one", "--average", "class")
+    content = json.loads(passed(*args, "--threads", 1, "--ties", "float16", "--ties-of", "distance", "--json"))
+    assert content["ties"]["rule"] == "float16 distance"
+    assert (content["singletons"], content["average"], content["n_class"]) == ("one", "class", 1)
+    assert content["measures"]["mAP"]["lower"] == (0.75 + 1) / 2
+
+
+def test_tolerance(folder: Path) -> None:
+    content = json.loads(passed("evaluate", folder / "points.npz", *EUCLIDEAN, "--ties", "tolerance=1e-3", "--json"))
+    assert content["ties"]["rule"] == "tolerance 0.001"
+    assert content["measures"]["mAP"]["expected"] is None
+
+
+def test_measures_lists_every_measure() -> None:
+    out = passed("measures")
+    listed = [line.split()[0].rstrip(",") for line in out.splitlines()[3:-2]]
+    assert [parse(name.replace("@k", "@3")).name.replace("@3", "@k") for name in listed] == listed
+    assert {parse(name).family for name in DEFAULT_MEASURES} <= {name.replace("@k", "") for name in listed}
+
+
+def test_demo() -> None:
+    pytest.importorskip("sklearn")
+    out = passed("demo")
+    assert out.startswith("1797 handwritten digits")
+    rows = [line.split()[-5:] for line in out.splitlines() if line.startswith(("as stored", "sorted by", "shuffled"))]
+    assert len({tuple(row[:2]) for row in rows}) == 3  # a sort gives each order its own mAP
+    assert {tuple(row[2:]) for row in rows} == {("5.1777", "10.3067", "100.0000")}
+    assert max(map(len, out.splitlines())) <= 120
+
+
+def test_demo_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    assert refused("demo") == "the demo's images come with scikit-learn: pip install 'deadheat[demo]'"
+
+
+def test_help_and_version() -> None:
+    assert "evaluate" in passed()
+    assert passed("--help") == passed("-h") == passed()
+    assert "--per-query" in passed("evaluate", "--help")
+    assert passed("--version").startswith("deadheat ")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# bad input
+
+
+def _bad_files(folder: Path) -> dict[str, Path]:
+    """One file for every way to be bad."""
+    arrays: dict[str, dict[str, object]] = {
+        "nan": {"embeddings": [[1.0], [np.nan]], "labels": [1, 1]},
+        "infinite": {"embeddings": [[1.0], [np.inf]], "labels": [1, 1]},
+        "short": {"embeddings": POINTS, "labels": [1, 1]},
+        "wide": {"embeddings": np.zeros((3, 2)), "labels": LABELS},
+        "flat": {"embeddings": np.zeros(3), "labels": LABELS},
+        "empty": {"embeddings": np.zeros((0, 1)), "labels": np.zeros(0, dtype=int)},
+        "alone": {"embeddings": POINTS, "labels": [1, 2, 3]},
+        "objects": {"embeddings": POINTS, "labels": LABELS.astype(object)},
+        "complex": {"embeddings": POINTS * 1j, "labels": LABELS},
+        "floats": {"embeddings": POINTS, "labels": [0.5, 0.5, 1]},
+        "keyless": {"one": POINTS, "two": np.zeros((3, 3, 3))},
+    }
+    for name, content in arrays.items():
+        np.savez(folder / f"{name}.npz", **content)  # type: ignore[arg-type]
+    (folder / "pickle.npz").write_bytes(pickle.dumps(POINTS))
+    (folder / "cut.npz").write_bytes((folder / "points.npz").read_bytes()[:300])
+    (folder / "text.csv").write_text("label,x\na,1\na,one\n")
+    (folder / "other.pkl").write_bytes(b"")
+    return {path.name: path for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("nan.npz", ["embeddings must be finite, but holds nan in row 1, column 0"]),
+        ("infinite.npz", ["embeddings must be finite, but holds inf in row 1, column 0"]),
+        ("short.npz", ["labels must have one entry per row of embeddings, but got 2 labels for 3 rows"]),
+        ("flat.npz", ["embeddings must be two-dimensional", "(3,)"]),
+        ("empty.npz", ["embeddings must have at least one row and one column", "(0, 1)"]),
+        ("complex.npz", ["embeddings must hold real numbers", "complex128"]),
+        ("floats.npz", ["labels must be integers or strings", "float64"]),
+        ("objects.npz", ["array 'labels' holds Python objects, which are pickled and never loaded"]),
+        ("keyless.npz", ["name the embeddings (--embeddings-key), one of 'one', 'two'"]),
+        ("pickle.npz", ["truncated or damaged?", "pickles are never loaded"]),
+        ("cut.npz", ["truncated or damaged?"]),
+        ("text.csv", ["line 3, column 'x': 'one' is not a number"]),
+        ("other.pkl", ["must be a file of embeddings that ends in one of .npz, .npy", "'.pkl'"]),
+        ("missing.npz", ["No such file or directory"]),
+        ("", ["must be a file of embeddings"]),
+    ],
+)
+def test_bad_files(name: str, parts: list[str], folder: Path) -> None:
+    _bad_files(folder)
+    message = refused("evaluate", folder / name)
+    assert message.startswith(str(folder / name))
+    for part in parts:
+        assert part in message
+
+
+def test_nothing_relevant(folder: Path) -> None:
+    _bad_files(folder)
+    assert refused("evaluate", folder / "alone.npz").startswith("no query has a relevant item")
+
+
+def test_a_device_without_pytorch(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    message = refused("evaluate", folder / "points.npz", "--device", "cuda")
+    assert message == "device 'cuda' needs PyTorch: pip install 'deadheat[torch]'"
+
+
+@pytest.mark.parametrize(
+    ("gallery", "part"),
+    [
+        ("wide.npz", "embeddings and gallery must have the same dim, but have 1 and 2 columns"),
+        ("empty.npz", "empty.npz: gallery must have at least one row and one column, but has shape (0, 1)"),
+        ("short.npz", "short.npz: gallery_labels must have one entry per row of gallery, but got 2 labels for 3 rows"),
+        ("nan.npz", "nan.npz: gallery must be finite"),
+    ],
+)
+def test_bad_gallery(gallery: str, part: str, folder: Path) -> None:
+    _bad_files(folder)
+    assert part in refused("evaluate", folder / "points.npz", "--gallery", folder / gallery)
+
+
+@pytest.mark.parametrize(
+    ("args", "parts"),
+    [
+        (["--embeddings-key", "emb"], ["points.npz has no array 'emb', only 'embeddings', 'labels'"]),
+        (["-m", "mop"], ["'mop'"]),
+        (["-m", "Hit@0"], ["cutoff", "'0'", "Hit@0"]),
+        (["-m", "Hit@-1"], ["cutoff", "Hit@-1"]),
+        (["-m", "Hit@1.5"], ["Hit@1.5"]),
+        (["-m", "Hit@ten"], ["Hit@ten"]),
+        (["-m", "mAP,,MRR"], ["''"]),
+        (["--distance", "cosin"], ["distance must be one of", "'cosin'", "did you mean 'cosine'?"]),
+        (["--ties", "float17"], ["ties must be one of", "'float17'", "did you mean 'float16'?"]),
+        (["--ties", "tolerance=much"], ["--ties tolerance=... must be a number that is not negative", "'much'"]),
+        (["--ties", "tolerance=-1"], ["'-1'"]),
+        (["--ties", "tolerance"], ["''"]),
+        (["--ties-of", "distance"], ["--ties-of goes with --ties float16, bfloat16, float32", "exact"]),
+        (["--ties", "float16", "--ties-of", "rank"], ["of must be one of similarity, distance", "'rank'"]),
+        (["--singletons", "chop"], ["singletons must be one of skip, zero, one, balanced, but is 'chop'"]),
+        (["--average", "macro"], ["average must be one of query, class, but is 'macro'"]),
+        (["--threads", "0"], ["--threads", "0"]),
+        (["--threads", "two"], ["--threads", "two"]),
+        (["--gallery-labels", "x.npy"], ["--gallery-labels goes with --gallery"]),
+        (["--json", "--markdown"], ["two results cannot both be written to standard output"]),
+        (["--json", "out", "--markdown", "out"], ["two results cannot both be written to out"]),
+        (["--frobnicate"], ["--frobnicate", "see deadheat evaluate --help"]),
+    ],
+    ids=lambda value: " ".join(value) if value and value[0].startswith("-") else "",
+)
+def test_bad_options(args: list[str], parts: list[str], folder: Path) -> None:
+    message = refused("evaluate", folder / "points.npz", *args)
+    for part in parts:
+        assert part in message
+
+
+def test_bad_commands() -> None:
+    assert "FILE" in refused("evaluate")
+    assert "'evaluat'" in refused("evaluat")
+
+
+@pytest.mark.parametrize("flag", ["--json", "--markdown", "--per-query", "--save-profile"])
+def test_outputs_are_checked_before_the_work(flag: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deadheat.counting.profile", lambda *_, **__: pytest.fail("the work has begun"))
+    before = sorted(folder.iterdir())
+    evaluate_points = ("evaluate", folder / "points.npz", flag)
+    nowhere = folder / "nowhere" / "out.npz"
+    assert refused(*evaluate_points, nowhere) == f"cannot write {nowhere}: No such file or directory"
+    below_a_file = folder / "points.npz" / "out.npz"
+    assert refused(*evaluate_points, below_a_file) == f"cannot write {below_a_file}: Not a directory"
+    (folder / "folder.npz").mkdir()
+    assert refused(*evaluate_points, folder / "folder.npz").endswith("it is a folder")
+    (folder / "folder.npz").rmdir()
+    assert refused(*evaluate_points, folder / "points.npz").endswith("it is one of the input files")
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_what_must_not_be_written_is_not(folder: Path) -> None:
+    out = folder / "out.json"
+    out.touch(mode=0o400)
+    assert refused("evaluate", folder / "points.npz", "--json", out) == f"cannot write {out}: Permission denied"
+
+
+def test_per_query_with_another_ending(folder: Path) -> None:
+    message = refused("evaluate", folder / "points.npz", "--per-query", folder / "out.xls")
+    assert message.endswith("must end in one of .csv, .tsv, .npz, .parquet, but ends in '.xls'")
+
+
+def test_per_query_parquet_without_pyarrow(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    message = refused("evaluate", folder / "points.npz", "--per-query", folder / "out.parquet")
+    assert message.endswith("writing Parquet needs pyarrow: pip install 'deadheat[parquet]'")
+
+
+def test_a_link_is_followed_and_stays_a_link(folder: Path) -> None:
+    (folder / "link.json").symlink_to(folder / "target.json")
+    passed("evaluate", folder / "points.npz", "--json", folder / "link.json")
+    assert (folder / "link.json").is_symlink()
+    assert json.loads((folder / "target.json").read_text())
+
+
+def test_a_failure_while_writing_leaves_the_old_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = folder / "out.csv"
+    out.write_text("old")
+
+    def fail(table: object, file: Callable[..., object], ending: str) -> None:
+        file.write(b"half")  # type: ignore[attr-defined]
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("deadheat.reports.per_query.write", fail)
+    message = refused("evaluate", folder / "points.npz", "--per-query", out)
+    assert message == f"cannot write {out}: No space left on device"
+    assert out.read_text() == "old"
+
+
+def test_what_nobody_thought_of_is_one_line_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("two\nlines")
+
+    monkeypatch.setattr("deadheat.counting.profile", fail)
+    assert refused("evaluate", folder / "points.npz").startswith("unexpected ZeroDivisionError: two lines (")
+    monkeypatch.setenv("DEADHEAT_DEBUG", "1")
+    assert isinstance(run("evaluate", folder / "points.npz").exception, ZeroDivisionError)
+
+
+def test_not_enough_memory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("deadheat.counting.profile", fail)
+    assert refused("evaluate", folder / "points.npz") == "not enough memory"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the progress bar
+
+
+@pytest.mark.parametrize(("terminal", "patience", "drawn"), [(True, 0.0, True), (True, 60.0, False), (False, 0, False)])
+def test_progress_is_for_people_who_wait(
+    terminal: bool,
+    patience: float,
+    drawn: bool,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(shell, "_PATIENCE", patience)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with pytest.raises(SystemExit, match="0"):
+        main(["evaluate", str(folder / "points.npz")])
+    out, err = capsys.readouterr()
+    assert out == f"{evaluate(POINTS, LABELS)}\n"
+    assert ("ranking" in err) == drawn
+    assert drawn or err == ""
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# as a process
+
+
+def test_process_succeeds(folder: Path) -> None:
+    done = real("evaluate", folder / "points.npz", *EUCLIDEAN)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{evaluate(POINTS, LABELS, distance='euclidean')}\n"
+
+
+@pytest.mark.parametrize("args", [["evaluate", "missing.npz"], ["evaluate"], ["--nonsense"]], ids=str)
+def test_process_fails(args: list[str]) -> None:
+    done = real(*args)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("deadheat: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("args", [["evaluate", "points.npz"], ["measures"], ["--help"]], ids=" ".join)
+def test_full_disk_under_standard_output(args: list[str], folder: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = real(*args, stdout=full, stderr=subprocess.PIPE, capture_output=False, cwd=folder)
+    assert done.returncode == 2
+    assert done.stderr.startswith("deadheat: ")
+    assert done.stderr.endswith("No space left on device\n")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("flag", ["--json", "--markdown"])
+def test_full_disk_under_a_file(flag: str, folder: Path) -> None:
+    message = refused("evaluate", folder / "points.npz", flag, "/dev/full")
+    assert message == "cannot write /dev/full: No space left on device"
+    assert not Path("/dev/full").is_file()
+    message = refused("evaluate", folder / "points.npz", "--save-profile", "/dev/full")
+    assert message == "cannot write /dev/full: a profile must be a regular file"
+
+
+def test_closed_pipe_is_no_news(folder: Path) -> None:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    done = real("measures", stdout=write_end, stderr=subprocess.PIPE, capture_output=False)
+    os.close(write_end)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_interrupt(folder: Path) -> None:
+    program = (
+        "import os, signal, deadheat.counting as counting\n"
+        f"counting.profile = lambda *_, **__: os.kill(os.getpid(), {int(signal.SIGINT)})\n"
+        "from deadheat.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "evaluate", "points.npz"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "deadheat: interrupted\n")
+
+
+def test_help_does_not_wait_for_heavy_imports() -> None:
+    program = "import sys, deadheat.cli; print(*{'numba', 'rich', 'sklearn', 'pyarrow', 'scipy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "\n"

@@ -1,0 +1,379 @@
+"""Embeddings and labels from files, and one line for everything that can be wrong with them."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deadheat.inputs.files import Samples, alike, read
+
+EMBEDDINGS = np.array([[0.5, 1.0], [2.0, 3.0], [4.0, 5.0]], dtype=np.float32)
+WORDS = np.array(["cat", "dog", "cat"])
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str], Path]:
+    """Write a file of text."""
+
+    def write_text(name: str, text: str) -> Path:
+        path = tmp_path / name
+        path.write_bytes(text.encode())
+        return path
+
+    return write_text
+
+
+Write = Callable[[str, str], Path]
+
+
+def check(samples: Samples, labels: object = WORDS) -> None:
+    np.testing.assert_array_equal(samples.embeddings, EMBEDDINGS)
+    np.testing.assert_array_equal(samples.labels, labels)
+
+
+def refusal(*args: object, **options: object) -> str:
+    """The message of a ValueError: one line, and the file's name in it."""
+    with pytest.raises(ValueError, match=str(Path(str(args[0])).name.split(".")[0])) as caught:
+        read(*args, **options)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# NumPy files
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("embeddings", "labels"), ("features", "label"), ("X", "y"), ("first", "second"), ("labels_2d", "z")],
+    ids=str,
+)
+def test_npz_finds_its_arrays(names: tuple[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, **{names[0]: EMBEDDINGS, names[1]: WORDS})
+    samples = read(path)
+    check(samples)
+    assert samples.embeddings.dtype == np.float32
+
+
+@pytest.mark.parametrize("shape", [(3,), (1, 3), (3, 1)])
+def test_npz_labels_in_a_row_or_a_column(shape: tuple[int, ...], tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, one=EMBEDDINGS, two=np.array([2**62, 1, 2**62]).reshape(shape))
+    check(read(path), [2**62, 1, 2**62])
+
+
+def test_npz_by_key(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, embeddings=EMBEDDINGS * 2, other=EMBEDDINGS, labels=[0, 0, 0], words=WORDS)
+    check(read(path, embeddings_key="other", labels_key="words"))
+
+
+def test_npz_prefers_usual_names_to_objects_beside_them(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, embeddings=EMBEDDINGS, labels=WORDS, meta=np.array([{}], dtype=object))
+    check(read(path))
+
+
+def test_npz_missing_key_names_the_keys_there(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, one=EMBEDDINGS, two=EMBEDDINGS, three=WORDS)
+    assert refusal(path, embeddings_key="emb").endswith("has no array 'emb', only 'one', 'two', 'three'")
+    message = refusal(path)
+    assert "name the embeddings (--embeddings-key), one of 'one', 'two', 'three'" in message
+    np.savez(path, embeddings=EMBEDDINGS)
+    assert "name the labels (--labels-key), one of 'embeddings'" in refusal(path)
+
+
+def test_npz_objects_are_never_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, embeddings=EMBEDDINGS, labels=WORDS.astype(object))
+    message = refusal(path)
+    assert "array 'labels' holds Python objects, which are pickled and never loaded" in message
+
+
+@pytest.mark.parametrize("ending", ["npz", "npy"])
+def test_pickles_are_never_loaded(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a.{ending}"
+    path.write_bytes(pickle.dumps({"embeddings": EMBEDDINGS}))
+    np.save(tmp_path / "labels.npy", WORDS)
+    assert "pickles are never loaded" in refusal(path, tmp_path / "labels.npy")
+
+
+@pytest.mark.parametrize("ending", ["npz", "npy", "parquet"])
+def test_truncated_files(ending: str, tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    labels, path = tmp_path / "labels.npy", tmp_path / f"a.{ending}"
+    embeddings = np.random.default_rng(0).normal(size=(50, 4))
+    np.save(labels, np.arange(50))
+    if ending == "npz":
+        np.savez_compressed(path, embeddings=embeddings, labels=np.arange(50))
+    elif ending == "npy":
+        np.save(path, embeddings)
+    else:
+        parquet.write_table(pa.table({"embedding": list(embeddings), "label": np.arange(50)}), path)
+    content = path.read_bytes()
+    for length in (0, 1, 7, 100, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:length])
+        refusal(path, labels)
+
+
+def said(path: Path) -> str | None:
+    """What reading a damaged file says; None if the damage was where it does not matter."""
+    try:
+        read(path)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def test_damaged_npz(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, embeddings=np.random.default_rng(0).normal(size=(50, 4)), labels=np.arange(50))
+    content = bytearray(path.read_bytes())
+    for place in range(60, len(content) - 1, len(content) // 40):
+        damaged = content.copy()
+        damaged[place] ^= 0xFF
+        path.write_bytes(damaged)
+        message = said(path)
+        assert message is None or (message.startswith(str(path)) and "\n" not in message)
+
+
+def test_npz_and_npy_take_each_other_for_what_they_are(tmp_path: Path) -> None:
+    np.save(tmp_path / "b.npy", EMBEDDINGS)
+    (tmp_path / "b.npy").rename(tmp_path / "a.npz")
+    assert refusal(tmp_path / "a.npz").endswith("is not a .npz file, whatever its name says")
+    np.savez(tmp_path / "c.npz", EMBEDDINGS)
+    (tmp_path / "c.npz").rename(tmp_path / "c.npy")
+    np.save(tmp_path / "labels.npy", WORDS)
+    assert refusal(tmp_path / "c.npy", tmp_path / "labels.npy").endswith("is not a .npy file, whatever its name says")
+
+
+@pytest.mark.parametrize("ending", ["npy", "npz", "txt", "csv"])
+def test_labels_from_a_file_of_their_own(ending: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", EMBEDDINGS)
+    labels = tmp_path / f"labels.{ending}"
+    if ending == "npy":
+        np.save(labels, WORDS[:, None])
+    elif ending == "npz":
+        np.savez(labels, labels=WORDS)
+    else:
+        labels.write_text("\n".join(["label"] * (ending == "csv") + WORDS.tolist()) + "\n")
+    check(read(tmp_path / "a.npy", labels))
+
+
+def test_npy_needs_labels(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", EMBEDDINGS)
+    assert refusal(tmp_path / "a.npy").endswith("holds embeddings only: give a file of labels too")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# tables of text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "label,a,b\ncat,.5,1\ndog,2,3\ncat,4,5\n",
+        "a,b,class\r\n.5,1,cat\r\n2,3,dog\r\n4,5,cat\r\n",
+        "cat,.5,1\ndog,2,3\ncat,4,5",
+        "\ufeffname,a,b\ncat,.5,1\n\ndog,2,3\ncat,4,5\n",
+        ",a,b,Label\n0,.5,1,cat\n1,2,3,dog\n2,4,5,cat\n",
+        'a,b,"label"\n0.5,1.0," cat"\n 2,3,dog\n"4",5e0,cat\n',
+        "0,1,label\n.5,1,cat\n2,3,dog\n4,5,cat\n",
+    ],
+    ids=["header", "windows", "no header", "mark", "pandas index", "quotes", "numbered"],
+)
+def test_csv(text: str, write: Write) -> None:
+    samples = read(write("a.csv", text))
+    check(samples)
+    assert samples.embeddings.dtype == np.float64
+
+
+def test_tsv(write: Write) -> None:
+    check(read(write("a.tsv", "who\ta\tb\ncat\t.5\t1\ndog\t2\t3\ncat\t4\t5\n")))
+
+
+@pytest.mark.parametrize("column", ["who", 1, -2, "1"])
+def test_csv_label_column(column: str | int, write: Write) -> None:
+    path = write("a.csv", "a,who,b\n.5,7,1\n2,8,3\n4,7,5\n")
+    samples = read(path, label_column=column)
+    check(samples, [7, 8, 7])
+    assert samples.labels.dtype == np.int64
+
+
+def test_csv_header_can_be_said(write: Write) -> None:
+    path = write("a.csv", "0,1,who\n.5,1,cat\n2,3,dog\n4,5,cat\n")
+    assert "line 1: '0,1,who' may be names or data; say which (--header, --no-header)" in refusal(path)
+    check(read(path, header=True))
+    assert read(path, header=False).labels.tolist() == ["who", "cat", "dog", "cat"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["7", "8", "7"], [7, 8, 7]),
+        (["7", "07", "7"], ["7", "07", "7"]),
+        (["7", "7.0", "7"], ["7", "7.0", "7"]),
+        (["-1", "0", "9223372036854775807"], [-1, 0, 2**63 - 1]),
+        (["1", "2", "9223372036854775808"], ["1", "2", "9223372036854775808"]),
+    ],
+)
+def test_labels_in_text_are_integers_only_if_nothing_is_lost(
+    labels: list[str], expected: list[object], write: Write
+) -> None:
+    path = write("labels.txt", "\n".join(labels))
+    found = read(write("a.csv", "f,g\n.5,1\n2,3\n4,5\n"), path).labels
+    assert found.tolist() == expected
+
+
+def test_a_label_column_is_no_embedding_when_labels_come_from_elsewhere(write: Write) -> None:
+    path = write("a.csv", "label,a,b\n1,.5,1\n2,2,3\n3,4,5\n")
+    check(read(path, write("labels.txt", "cat\r\ndog\r\ncat\r\n")))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "has no rows of data"),
+        ("label,a\n", "has no rows of data"),
+        ("label,a\ncat,1\ndog,1,2\n", "line 3: 3 columns, but line 1 has 2"),
+        ("label,a\ncat,1\n\ndog,one\n", "line 4, column 'a': 'one' is not a number"),
+        ("label,a\ncat,1\ndog,\n", "line 3, column 'a': '' is not a number"),
+        ("label,a\ncat,1_000\n", "line 2, column 'a': '1_000' is not a number"),
+        ("label,a\ncat,1\n,2\n", "line 3: the label is empty"),
+        ("label,a,a\ncat,1,2\n", "has more than one column called 'a'"),
+        ("label\ncat\ndog\n", "has no column of numbers beside the labels"),
+        ("a,b\n1,2.5\n3,4\n", "all columns hold numbers and none is called labels, label, class or y; name the column"),
+        ("cat,1.5,x\ndog,2,y\n", "line 1, column 2: 'x' is not a number"),
+        ('label,a\n"cat,1\n', "line 2: unexpected end of data"),
+        ("label,a\ncat,1\0\n", "line 2: a zero byte; not a text file?"),
+    ],
+)
+def test_bad_csv(text: str, message: str, write: Write) -> None:
+    assert message in refusal(write("bad.csv", text))
+
+
+def test_csv_that_is_not_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("label,a\ncafé,1\n".encode("latin-1"))
+    assert "line 2: not text in UTF-8" in refusal(path)
+
+
+def test_csv_without_the_column_asked_for(write: Write) -> None:
+    path = write("a.csv", "label,a\ncat,1\n")
+    for column in ("who", 2, -3):
+        assert f"has no column {column!r}: it has 2 columns and has 'label', 'a'" in refusal(path, label_column=column)
+
+
+def test_labels_in_a_table_must_not_be_guessed(write: Write, tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", EMBEDDINGS)
+    labels = write("labels.csv", "1.png,cat\n2.png,dog\n3.png,cat\n")
+    with pytest.raises(ValueError, match=r"labels\.csv: either column 0 and column 1 may hold the labels; name one"):
+        read(tmp_path / "a.npy", labels)
+    check(read(tmp_path / "a.npy", labels, label_column=1))
+    check(read(tmp_path / "a.npy", write("labels.csv", "file,label\n1.png,cat\n2.png,dog\n3.png,cat\n")))
+
+
+def test_empty_line_among_labels(write: Write, tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", EMBEDDINGS)
+    with pytest.raises(ValueError, match=r"labels\.txt, line 2: the label is empty$"):
+        read(tmp_path / "a.npy", write("labels.txt", "cat\n\ncat\n"))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Parquet
+
+
+def _parquet(path: Path, **columns: object) -> Path:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table(columns), path)
+    return path
+
+
+def test_parquet_with_many_columns(tmp_path: Path) -> None:
+    samples = read(_parquet(tmp_path / "a.parquet", a=EMBEDDINGS[:, 0], who=WORDS.tolist(), b=EMBEDDINGS[:, 1]))
+    check(samples)
+    assert samples.embeddings.dtype == np.float32
+
+
+@pytest.mark.parametrize("kind", ["list", "large_list", "fixed"])
+def test_parquet_with_a_column_of_lists(kind: str, tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    number = pa.float32()
+    kinds = {"list": pa.list_(number), "large_list": pa.large_list(number), "fixed": pa.list_(number, 2)}
+    lists = pa.array(EMBEDDINGS.tolist(), kinds[kind])
+    labels = pa.array(WORDS.tolist()).dictionary_encode()
+    samples = read(_parquet(tmp_path / "a.parquet", id=[1, 2, 3], vector=lists, label=labels))
+    check(samples)
+    assert samples.embeddings.dtype == np.float32
+
+
+def test_parquet_with_two_columns_of_lists(tmp_path: Path) -> None:
+    rows = EMBEDDINGS.tolist()
+    path = _parquet(tmp_path / "a.parquet", v=rows, w=[row[::-1] for row in rows], label=[2**60, 1, 2**60])
+    assert "more than one column of lists: name the embedding (--embeddings-key), one of 'v', 'w'" in refusal(path)
+    check(read(path, embeddings_key="v"), [2**60, 1, 2**60])
+    assert "has no column 'x', only 'v', 'w', 'label'" in refusal(path, embeddings_key="x")
+
+
+def test_bad_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    _parquet(path, v=[[1.0, 2.0], [3.0]], label=[1, 1])
+    assert "column 'v': lists must be of one length, but row 1 has 1 and row 0 2" in refusal(path)
+    _parquet(path, v=[[1.0, None], [3.0, 4.0]], label=[1, 1])
+    assert "column 'v' has 1 missing values inside its lists" in refusal(path)
+    _parquet(path, v=[1.0, None], label=[1, 1])
+    assert "column 'v' has 1 missing values" in refusal(path)
+    _parquet(path, v=[1, 2**53 + 1], label=[1, 1])
+    assert "column 'v' holds integers too large to be exact in float64" in refusal(path)
+    _parquet(path, v=["a", "b"], label=[1, 1])
+    assert "column 'v' must hold numbers" in refusal(path)
+
+
+def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ModuleNotFoundError, match=r"needs pyarrow: pip install 'deadheat\[parquet\]'$"):
+        read(tmp_path / "a.parquet")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# any file
+
+
+@pytest.mark.parametrize("ending", ["pkl", "pt", "txt", ""])
+def test_other_files_are_refused(ending: str, tmp_path: Path) -> None:
+    message = refusal(tmp_path / f"a.{ending}".rstrip("."))
+    assert "must be a file of embeddings that ends in one of .npz, .npy, .csv, .tsv, .parquet, but ends in" in message
+
+
+def test_other_files_of_labels_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        ValueError, match=r"labels\.pkl must be a file of labels that ends in one of \.npy, \.npz, \.txt"
+    ):
+        read(tmp_path / "a.npy", tmp_path / "labels.pkl")
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.npy", "a.csv", "a.parquet"])
+def test_what_the_system_says_stays_an_oserror(name: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "labels.npy", WORDS)
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / name, tmp_path / "labels.npy")
+    (tmp_path / name).mkdir()
+    with pytest.raises(IsADirectoryError):
+        read(tmp_path / name, tmp_path / "labels.npy")
+
+
+def test_labels_of_two_files_become_alike() -> None:
+    one, two = alike(np.array([7, 8]), np.array(["7", "x"]))
+    assert one.tolist() == ["7", "8"]
+    assert two.tolist() == ["7", "x"]
+    one, two = alike(np.array([7, 8], dtype=np.uint8), np.array([7]))
+    assert (one.dtype, two.dtype) == (np.uint8, np.int64)

@@ -1,0 +1,298 @@
+"""Bad input, through the public door: one line that names the argument, the rule and what came."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+
+ROWS = np.arange(12.0).reshape(4, 3)
+LABELS = [0, 1, 0, 1]
+
+
+def refusal(kind, *arguments, **options):
+    """The message with which a call is refused, which must be one line."""
+    with pytest.raises(kind) as caught:
+        dh.profile(*arguments, **options)
+    assert type(caught.value) is kind
+    message = str(caught.value)
+    assert message.strip()
+    assert "\n" not in message
+    return message
+
+
+def with_value(value, row, column, dtype=np.float64):
+    rows = ROWS.astype(dtype)
+    rows[row, column] = value
+    return rows
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# embeddings
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "inner_product", "cityblock"])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ">f4"])
+@pytest.mark.parametrize(("value", "shown"), [(np.nan, "nan"), (np.inf, "inf"), (-np.inf, "-inf")])
+def test_nan_and_infinity_are_refused_with_their_place(value, shown, dtype, distance):
+    bad = with_value(value, 2, 1, dtype)
+    message = refusal(ValueError, bad, LABELS, distance=distance)
+    assert message == f"embeddings must be finite, but holds {shown} in row 2, column 1"
+    message = refusal(ValueError, ROWS, LABELS, bad, LABELS, distance=distance)
+    assert message == f"gallery must be finite, but holds {shown} in row 2, column 1"
+
+
+def test_nan_far_down_a_large_array_is_found():
+    rows = np.zeros((3000, 2000), dtype=np.float32)
+    rows[2999, 7] = np.nan
+    assert "row 2999, column 7" in refusal(ValueError, rows, np.zeros(3000, dtype=int))
+
+
+@pytest.mark.parametrize(
+    ("array", "kind", "parts"),
+    [
+        (ROWS.astype(object), TypeError, ("dtype object",)),
+        (ROWS.astype(complex), TypeError, ("real", "complex128")),
+        (ROWS.astype(np.longdouble), TypeError, ("64 bits", str(np.dtype(np.longdouble)))),
+        (ROWS.astype(str), TypeError, ("real", "<U")),
+        (ROWS.astype("M8[s]"), TypeError, ("real", "datetime64")),
+        (np.zeros(4, dtype=[("a", "f4")])[:, None], TypeError, ("real",)),
+        (np.array([[2**53 + 1, 0, 0]] * 4), ValueError, ("2^53", str(2**53 + 1))),
+        (np.array([[-(2**53) - 1, 0, 0]] * 4), ValueError, ("2^53", str(-(2**53) - 1))),
+        (np.array([[2**63 + 1, 0, 0]] * 4, dtype=np.uint64), ValueError, ("2^53", str(2**63 + 1))),
+        ([[1.0, None, 2.0]] * 4, TypeError, ("real", "object")),
+        ([[2**70, 1, 2]] * 4, TypeError, ("real", "object")),
+        ([[1, 2], [3]], ValueError, ("rows differ in length",)),
+        (np.zeros(4), ValueError, ("two-dimensional", "(4,)")),
+        (np.zeros((4, 3, 2)), ValueError, ("two-dimensional", "(4, 3, 2)")),
+        (np.float64(3), ValueError, ("two-dimensional", "()")),
+        (np.zeros((0, 3)), ValueError, ("at least one row", "(0, 3)")),
+        (np.zeros((4, 0)), ValueError, ("at least one row", "(4, 0)")),
+        ([], ValueError, ("two-dimensional", "(0,)")),
+    ],
+)
+def test_arrays_that_are_not_embeddings_are_refused(array, kind, parts):
+    for name, arguments in (("embeddings", (array, LABELS)), ("gallery", (ROWS, LABELS, array, LABELS))):
+        for distance in ("cosine", "euclidean"):
+            message = refusal(kind, *arguments, distance=distance)
+            assert message.startswith(name + " ")
+            assert all(part in message for part in parts), message
+
+
+def test_integers_up_to_2_53_are_taken():
+    profile = dh.profile(np.array([[2**53], [2**53 - 1], [-(2**53)]]), [0, 0, 0], distance="euclidean")
+    assert profile.tied.tolist() == [1] * 6
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "inner_product", "cityblock"])
+def test_dims_that_differ_are_refused(distance):
+    message = refusal(ValueError, ROWS, LABELS, ROWS[:, :2], LABELS, distance=distance)
+    assert message == "embeddings and gallery must have the same dim, but have 3 and 2 columns"
+
+
+@pytest.mark.parametrize(
+    "array", [ROWS, ROWS.astype(np.float32), ROWS.astype(int), ROWS.astype(np.int8), ROWS.tolist()]
+)
+def test_hamming_is_for_bits(array):
+    message = refusal(TypeError, array, LABELS, distance="hamming")
+    assert message.startswith("embeddings must be bool, or uint8")
+    assert "dtype" in message
+
+
+def test_hamming_codes_must_agree_in_length_and_in_form():
+    bits = np.eye(4, 16, dtype=bool)
+    packed = np.packbits(bits, axis=1)
+    assert "16 and 8" in refusal(ValueError, bits, LABELS, bits[:, :8], LABELS, distance="hamming")
+    assert "2 and 1" in refusal(ValueError, packed, LABELS, packed[:, :1], LABELS, distance="hamming")
+    for one, other in ((bits, packed), (packed, bits)):
+        with pytest.raises((ValueError, TypeError), match=r"^embeddings and gallery must"):
+            dh.profile(one, LABELS, other, LABELS, distance="hamming")
+    # as many bytes in one as bits in the other: of one shape, and not to be compared
+    with pytest.raises((ValueError, TypeError), match=r"^embeddings and gallery must .*(bool|uint8)"):
+        dh.profile(bits, LABELS, np.zeros((4, 16), dtype=np.uint8), LABELS, distance="hamming")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# labels
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind", "parts"),
+    [
+        ([0, 1, 0], ValueError, ("3 labels for 4 rows",)),
+        ([0, 1, 0, 1, 0], ValueError, ("5 labels for 4 rows",)),
+        ([], ValueError, ("0 labels for 4 rows",)),
+        (np.zeros((4, 1), dtype=int), ValueError, ("one-dimensional", "(4, 1)")),
+        (np.zeros((1, 4), dtype=int), ValueError, ("one-dimensional", "(1, 4)")),
+        (np.array(3), ValueError, ("one-dimensional", "()")),
+        (np.zeros(4), TypeError, ("integers or strings", "float64")),
+        (np.zeros(4, dtype=np.float32), TypeError, ("integers or strings", "float32")),
+        ([0.0, 1.0, 0.0, 1.0], TypeError, ("integers or all strings", "float")),
+        ([0, 1, 0, 1.5], TypeError, ("integers or all strings", "float")),
+        ([0, 1, 0, None], TypeError, ("integers or all strings", "NoneType")),
+        ([0, 1, 0, float("nan")], TypeError, ("integers or all strings", "float")),
+        (["a", "b", 0, 1], TypeError, ("integers or all strings", "mixture")),
+        (np.array(["a", 1, "b", 2], dtype=object), TypeError, ("integers or all strings", "mixture")),
+        ([[0], [1], [0], [1]], TypeError, ("integers or all strings", "list")),
+        (np.zeros(4, dtype=complex), TypeError, ("integers or strings", "complex128")),
+        (np.zeros(4, dtype="M8[s]"), TypeError, ("integers or strings", "datetime64")),
+        (5, TypeError, ("sequence", "5")),
+        (None, TypeError, ("sequence", "None")),
+    ],
+)  # fmt: skip
+def test_bad_labels_are_refused(labels, kind, parts):
+    message = refusal(kind, ROWS, labels)
+    assert message.startswith("labels ")
+    assert all(part in message for part in parts), message
+    if labels is not None:
+        message = refusal(kind, ROWS, LABELS, ROWS, labels)
+        assert message.startswith("gallery_labels ")
+        assert all(part in message for part in parts), message
+
+
+def test_labels_of_query_and_gallery_must_be_of_one_kind():
+    message = refusal(TypeError, ROWS, ["a", "b", "a", "b"], ROWS, LABELS)
+    assert "labels and gallery_labels must be of the same kind" in message
+
+
+def test_query_and_gallery_labels_are_counted_against_their_own_rows():
+    assert "labels" in refusal(ValueError, ROWS, [0, 1], ROWS[:2], [0, 1])
+    message = refusal(ValueError, ROWS, LABELS, ROWS[:2], LABELS)
+    assert message == "gallery_labels must have one entry per row of gallery, but got 4 labels for 2 rows"
+
+
+def test_gallery_and_its_labels_come_together():
+    message = refusal(ValueError, ROWS, LABELS, ROWS)
+    assert message == "gallery and gallery_labels must be given together, but got gallery without gallery_labels"
+    message = refusal(ValueError, ROWS, LABELS, gallery_labels=LABELS)
+    assert message == "gallery and gallery_labels must be given together, but got gallery_labels without gallery"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# options
+
+
+@pytest.mark.parametrize(
+    ("distance", "nearest"),
+    [("cosin", "cosine"), ("Cosine", "cosine"), ("euclid", "euclidean"), ("L2", None),
+     ("inner-product", "inner_product"), ("city_block", "cityblock"), ("haming", "hamming"), ("", None)],
+)  # fmt: skip
+def test_an_unknown_distance_is_refused_with_the_nearest(distance, nearest):
+    message = refusal(ValueError, ROWS, LABELS, distance=distance)
+    assert message.startswith("distance must be one of cosine, euclidean, inner_product, cityblock, hamming, but is ")
+    assert repr(distance) in message
+    assert (f"did you mean {nearest!r}?" in message) if nearest else ("did you mean" not in message)
+
+
+@pytest.mark.parametrize("distance", [None, 2, np.linalg.norm, ["cosine"]])
+def test_a_distance_that_is_no_name_is_refused(distance):
+    assert refusal(TypeError, ROWS, LABELS, distance=distance).startswith("distance must be one of ")
+
+
+@pytest.mark.parametrize(
+    ("junk", "kind", "parts"),
+    [
+        (np.zeros(3, dtype=bool), ValueError, ("(4,)", "(4, 4)", "(3,)")),
+        (np.zeros((4, 3), dtype=bool), ValueError, ("(4, 3)",)),
+        (np.zeros((3, 4), dtype=bool), ValueError, ("(3, 4)",)),
+        (np.zeros((1, 4), dtype=bool), ValueError, ("(1, 4)",)),
+        (np.zeros((4, 4, 1), dtype=bool), ValueError, ("(4, 4, 1)",)),
+        (True, ValueError, ("()",)),
+        (np.zeros(4, dtype=int), TypeError, ("bool", "int64")),
+        (np.zeros((4, 4)), TypeError, ("bool", "float64")),
+        ([0, 1, 0, 1], TypeError, ("bool", "int64")),
+        (["a", "b", "c", "d"], TypeError, ("bool", "<U1")),
+    ],
+)  # fmt: skip
+def test_bad_junk_is_refused(junk, kind, parts):
+    message = refusal(kind, ROWS, LABELS, junk=junk)
+    assert message.startswith("junk must ")
+    assert all(part in message for part in parts), message
+
+
+def test_junk_is_measured_against_query_and_gallery():
+    message = refusal(ValueError, ROWS, LABELS, ROWS[:2], LABELS[:2], junk=np.zeros((2, 4), dtype=bool))
+    assert message == "junk must have shape (2,) or (4, 2), but has shape (2, 4)"
+
+
+@pytest.mark.parametrize(
+    ("threads", "kind"),
+    [(0, ValueError), (-1, ValueError), (-(2**70), ValueError), (1.5, TypeError), (2.0, TypeError), (True, TypeError),
+     (False, TypeError), (np.True_, TypeError), ("2", TypeError), ([1], TypeError)],
+)  # fmt: skip
+def test_bad_threads_are_refused(threads, kind):
+    message = refusal(kind, ROWS, LABELS, threads=threads)
+    assert message.startswith("threads must be ")
+    assert repr(threads) in message or str(threads) in message
+
+
+def test_threads_of_any_integer_type_are_taken():
+    assert dh.profile(ROWS, LABELS, threads=np.uint8(2)) == dh.profile(ROWS, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("ties", "kind", "parts"),
+    [
+        ("float8", ValueError, ("'float8'", "float16")),
+        ("float64", ValueError, ("'float64'",)),
+        ("Exact", ValueError, ("did you mean 'exact'?",)),
+        ("", ValueError, ("exact, float16, bfloat16, float32",)),
+        (None, TypeError, ("None",)),
+        (1e-6, TypeError, ("1e-06",)),
+        (np.float16, TypeError, ("float16",)),
+        (dh.Tolerance, TypeError, ("Tolerance",)),
+    ],
+)  # fmt: skip
+def test_bad_ties_are_refused(ties, kind, parts):
+    message = refusal(kind, ROWS, LABELS, ties=ties)
+    assert message.startswith("ties must be ")
+    assert all(part in message for part in parts), message
+
+
+@pytest.mark.parametrize(
+    ("eps", "kind"),
+    [(-1e-9, ValueError), (np.nan, ValueError), (np.inf, ValueError), ("0.1", TypeError), (None, TypeError),
+     (True, TypeError), (1j, TypeError), ([0.1], TypeError)],
+)  # fmt: skip
+def test_bad_tolerances_are_refused(eps, kind):
+    with pytest.raises(kind, match=r"^eps must be .*" + re.escape(repr(eps) if kind is TypeError else str(eps))):
+        dh.Tolerance(eps)
+
+
+def test_bad_roundings_are_refused():
+    with pytest.raises(
+        ValueError, match=r"^dtype must be one of float16, bfloat16, float32, but is 'float15'; did you"
+    ):
+        dh.Rounded("float15")
+    with pytest.raises(TypeError, match=r"^dtype must be one of "):
+        dh.Rounded(np.float16)
+    with pytest.raises(ValueError, match=r"^of must be one of similarity, distance, but is 'distances'; did you mean"):
+        dh.Rounded("float16", of="distances")
+
+
+@pytest.mark.parametrize(
+    ("distance", "of"),
+    [
+        ("euclidean", "similarity"),
+        ("cityblock", "similarity"),
+        ("hamming", "similarity"),
+        ("inner_product", "distance"),
+    ],
+)
+def test_only_what_a_distance_has_can_be_rounded(distance, of):
+    rows = ROWS > 3 if distance == "hamming" else ROWS
+    message = refusal(ValueError, rows, LABELS, distance=distance, ties=dh.Rounded("float16", of=of))
+    assert message.startswith("of must be ")
+    assert repr(distance) in message
+    assert repr(of) in message
+
+
+def test_options_are_checked_before_any_work():
+    """A wrong option is refused also where nothing would have come of it."""
+    assert "ties" in refusal(ValueError, ROWS, [0, 1, 2, 3], ties="nonsense")
+    assert "of must" in refusal(
+        ValueError, ROWS, [0, 1, 2, 3], distance="euclidean", ties=dh.Rounded("float16", "similarity")
+    )

@@ -1,0 +1,588 @@
+"""Rows in pieces: the same numbers from every kind of storage, in bounded memory, and one line for what is wrong."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deadheat import inputs
+from deadheat.inputs import sources
+from deadheat.inputs.files import embeddings_source, is_out_of_core, labels_beside
+from deadheat.inputs.sources import Array, File, Mapped, Shards, Source, fingerprint, open_labels, open_rows
+
+RNG = np.random.default_rng(5)
+ROWS = RNG.integers(-500, 500, size=(57, 6)) / 8  # exact in every floating-point type
+TYPES = ["float16", "float32", "float64", ">f4", ">f8", "bool", "int8", "uint8", "int16", ">u2", "int32", "uint64"]
+
+
+def rows_as(dtype: str) -> np.ndarray:
+    """Some rows that a type holds exactly."""
+    kind = np.dtype(dtype).kind
+    return (ROWS if kind == "f" else ROWS > 0 if kind == "b" else np.abs(np.round(ROWS))).astype(dtype)
+
+
+def save(path: Path, rows: np.ndarray) -> Path:
+    np.save(path, rows)
+    return path
+
+
+def check(source: Source, rows: np.ndarray, name: str = "gallery") -> None:
+    """A source holds what `inputs.embeddings` makes of the rows, whichever way it is read."""
+    expected = inputs.embeddings(rows, name)
+    assert source.shape == expected.shape
+    assert len(source) == len(expected)
+    assert source.dtype == expected.dtype
+    assert source.dtype.isnative
+    index = np.random.default_rng(1).integers(0, len(expected), size=3 * len(expected))
+    handed = [
+        (source.read(0, len(expected)), expected),
+        (source.read(3, 11), expected[3:11]),
+        (source.read(len(expected) - 2, len(expected) + 5), expected[-2:]),
+        (source.read(4, 4), expected[:0]),
+        (source.take(index), expected[index]),
+        (source.take(index[:0]), expected[:0]),
+    ]
+    for step in (None, 1, 7, 1000):
+        pieces = list(source.pieces(step))
+        starts = [start for start, _ in pieces]
+        assert starts == list(range(0, len(expected), step or max(1, len(pieces[0][1]))))
+        handed.append((np.concatenate([piece for _, piece in pieces]), expected))
+    for got, wanted in handed:
+        assert got.dtype == expected.dtype
+        assert got.flags.c_contiguous
+        np.testing.assert_array_equal(got, wanted)
+    with pytest.raises(IndexError, match="index must be within 0 and"):
+        source.take(np.array([0, len(expected)]))
+    with pytest.raises(IndexError, match="but is -1 to 0"):
+        source.take(np.array([0, -1]))
+
+
+def refusal(value: object, kind: type[Exception] = ValueError, name: str = "gallery") -> str:
+    """The message with which a value is refused, which must be one line."""
+    with pytest.raises(kind) as caught:
+        open_rows(value, name)
+    assert type(caught.value) is kind
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.fixture
+def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces and windows of a few rows, so that small files have many."""
+    monkeypatch.setattr(sources, "_RESIDENT", 200)
+    monkeypatch.setattr(sources, "_AROUND", 50)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# one source of each kind
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.usefixtures("small_windows")
+def test_every_storage_hands_out_what_the_array_is(order: str, dtype: str, tmp_path: Path) -> None:
+    rows = np.asarray(rows_as(dtype), order=order)  # type: ignore[call-overload]
+    path = save(tmp_path / "a.npy", rows)
+    found: dict[type, object] = {Array: rows, File: path, Shards: [rows[:20], path]}
+    if order == "C":  # else it is copied to a file
+        found[Mapped] = np.load(path, mmap_mode="r")
+    for kind, value in found.items():
+        source = open_rows(value, "gallery")
+        assert type(source) is kind
+        check(source, np.concatenate([rows[:20], rows]) if kind is Shards else rows)
+        assert source.stored.newbyteorder("=") == rows.dtype.newbyteorder("=")
+
+
+@pytest.mark.parametrize("value", [ROWS, ROWS.astype(np.float32)])
+def test_an_array_that_is_ready_is_not_copied(value: np.ndarray) -> None:
+    source = open_rows(value, "query")
+    assert source.in_memory
+    assert source.array is value
+    assert np.shares_memory(source.read(2, 9), value)
+    assert open_rows(source, "query") is source
+
+
+@pytest.mark.parametrize("value", [np.asfortranarray(ROWS), ROWS[:, ::2], ROWS.astype(np.float16), ROWS.astype(">f8")])
+def test_an_array_that_is_not_ready_stays_as_it_is(value: np.ndarray) -> None:
+    source = open_rows(value, "query")
+    assert not source.in_memory
+    assert not hasattr(source, "array")
+    assert source.stored == value.dtype
+    check(source, value)
+
+
+class Tensor:
+    """What is an array only by its own word, as torch's tensors are."""
+
+    ndim = 2
+
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        return ROWS
+
+
+@pytest.mark.parametrize(
+    "value", [ROWS.tolist(), tuple(map(tuple, ROWS)), list(ROWS), Tensor(), ROWS.astype(int).tolist()], ids=type
+)
+def test_array_likes_are_arrays(value: object) -> None:
+    source = open_rows(value, "query")
+    assert source.in_memory
+    check(source, np.asarray(value))
+
+
+@pytest.mark.usefixtures("small_windows")
+def test_views_of_a_map_stay_maps(tmp_path: Path) -> None:
+    whole = np.load(save(tmp_path / "a.npy", ROWS), mmap_mode="r")
+    for view in (whole[5:40], whole[::3], whole[::-1], whole[:, 1:4], whole[:, ::2], whole[:1], whole[:, :1]):
+        source = open_rows(view, "query")
+        assert type(source) is Mapped
+        if len(view) > 20:
+            check(source, np.array(view))
+        np.testing.assert_array_equal(source.read(0, len(view)), view)
+    check(open_rows(whole.T[:, :50], "query"), ROWS.T[:, :50]) if len(whole.T) > 11 else None
+    np.testing.assert_array_equal(open_rows(whole.T, "query").read(0, 6), ROWS.T)
+
+
+def test_what_is_computed_from_a_map_is_in_memory(tmp_path: Path) -> None:
+    whole = np.load(save(tmp_path / "a.npy", ROWS), mmap_mode="r")
+    for computed in (whole[[4, 2, 1]], whole * 2, whole[whole[:, 0] > 0]):
+        assert type(open_rows(computed, "query")) is Array
+
+
+@pytest.mark.parametrize("mode", ["r", "r+", "c"])
+def test_reading_a_map_loses_nothing_that_was_written_to_it(mode: str, tmp_path: Path) -> None:
+    """Pages of a map that copies on write hold what is nowhere else."""
+    mapped = np.load(save(tmp_path / "a.npy", ROWS), mmap_mode=mode)  # type: ignore[arg-type]
+    expected = ROWS.copy()
+    if mode != "r":
+        mapped[3] = expected[3] = 1
+    source = open_rows(mapped, "query")
+    for _ in range(2):
+        check(source, expected)
+
+
+def test_a_path_may_be_relative_and_outlives_a_change_of_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(tmp_path / "a.npy", ROWS)
+    monkeypatch.chdir(tmp_path)
+    source = open_rows("a.npy", "query")
+    monkeypatch.chdir(tmp_path.parent)
+    check(source, ROWS)
+
+
+def test_a_file_that_changes_is_noticed(tmp_path: Path) -> None:
+    path = save(tmp_path / "a.npy", ROWS)
+    source = open_rows(path, "query")
+    save(path, ROWS[:5])
+    with pytest.raises(ValueError, match=r"^query: .*a\.npy must stay as it is while it is read, but has changed$"):
+        source.read(0, 10)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# sets of files
+
+
+@pytest.fixture
+def shards(tmp_path: Path) -> list[Path]:
+    """The rows in eleven files, of which one is empty and two are the wrong way round in the order of numbers."""
+    cuts = [0, 5, 5, 20, 21, 30, 31, 32, 33, 40, 50, 57]
+    names = sorted(f"emb-{part}.npy" for part in range(11))  # emb-10 comes after emb-1
+    return [save(tmp_path / name, ROWS[a:b]) for name, a, b in zip(names, cuts[:-1], cuts[1:], strict=True)]
+
+
+@pytest.mark.usefixtures("small_windows")
+def test_shards_are_one_after_another(shards: list[Path], tmp_path: Path) -> None:
+    maps = [np.load(path, mmap_mode="r") for path in shards]
+    mixed = [shards[0], *maps[1:4], str(shards[4]), *(ROWS[a:b] for a, b in [(30, 40), (40, 57)])]
+    whole = str(tmp_path / "emb-*.npy")
+    for value in (whole, Path(whole), shards, tuple(map(str, shards)), maps, mixed, [whole]):
+        source = open_rows(value, "gallery")
+        assert type(source) is Shards
+        check(source, ROWS)
+        assert not source.in_memory
+    check(open_rows(shards[::-1], "gallery"), np.concatenate([np.load(path) for path in shards[::-1]]))
+    check(embeddings_source(whole), ROWS)
+
+
+def test_shards_have_the_type_that_holds_them_all() -> None:
+    parts = [rows_as(dtype) for dtype in ("float16", "uint8", "int64", "float32")]
+    check(open_rows(parts, "gallery"), np.concatenate([part.astype(float) for part in parts]))
+    narrow = open_rows([parts[0], parts[1], parts[2][:0]], "gallery")
+    assert narrow.dtype == np.float32
+    assert narrow.stored == np.float32
+    assert open_rows([parts[1], parts[1]], "gallery").stored == np.uint8
+
+
+def test_one_file_that_fits_is_that_file(tmp_path: Path) -> None:
+    save(tmp_path / "emb-[1].npy", ROWS)
+    for pattern in ("emb-*.npy", "**/*.npy", "emb-[[]?].npy", "emb-[1].npy"):
+        assert type(open_rows(tmp_path / pattern, "gallery")) is File
+
+
+def test_more_files_than_may_be_open(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    paths = [save(tmp_path / f"{part:03d}.npy", ROWS[part % 57 :][:1]) for part in range(200)]
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, limits[1]))
+    try:
+        source = open_rows(paths, "gallery")
+        np.testing.assert_array_equal(source.read(0, 57), ROWS)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def test_shards_that_do_not_fit_together(tmp_path: Path) -> None:
+    one, other = save(tmp_path / "1.npy", ROWS), save(tmp_path / "2.npy", ROWS[:, :4])
+    message = f"gallery: {other} must have the dim of gallery: {one}, 6, but has 4 columns"
+    assert refusal([one, other]) == message
+    assert refusal(str(tmp_path / "*.npy")) == message
+    assert refusal([ROWS[:, :2], ROWS]) == "gallery[1] must have the dim of gallery[0], 2, but has 6 columns"
+
+
+def test_shards_without_any_row(tmp_path: Path) -> None:
+    empty = save(tmp_path / "1.npy", ROWS[:0])
+    message = "must have at least one row and one column, but has shape (0, 6)"
+    assert refusal(empty) == f"gallery: {empty} {message}"
+    assert refusal([empty, ROWS[:0]]) == f"gallery {message}"
+    assert refusal(np.load(empty, mmap_mode="r")) == f"gallery {message}"
+    assert refusal([ROWS, ROWS[:, :0]]) == "gallery[1] must have at least one row and one column, but has shape (57, 0)"
+
+
+def test_shards_of_odd_things() -> None:
+    assert refusal([ROWS, ROWS[0]]) == "gallery[1] must be two-dimensional (n, dim), but has shape (6,)"
+    assert refusal([ROWS, 3]) == "gallery[1] must be two-dimensional (n, dim), but has shape ()"
+    assert refusal(["1.0", "2.0"]) == "gallery: 1.0 must end in .npy or .parquet, but ends in '.0'"
+    assert "plain array" in refusal([ROWS, np.ma.masked_array(ROWS)], TypeError)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what is refused
+
+
+@pytest.mark.usefixtures("small_windows")
+@pytest.mark.parametrize("storage", ["array", "file", "fortran", "map", "shards"])
+@pytest.mark.parametrize(
+    ("dtype", "value", "said"),
+    [
+        ("float32", np.nan, "be finite, but holds nan in row 51, column 4"),
+        ("float16", -np.inf, "be finite, but holds -inf in row 51, column 4"),
+        (">f8", np.inf, "be finite, but holds inf in row 51, column 4"),
+        ("int64", 2**53 + 1, f"hold integers up to 2^53 in size, but holds {2**53 + 1}"),
+        (">i8", -(2**53) - 1, f"hold integers up to 2^53 in size, but holds {-(2**53) - 1}"),
+    ],
+)
+def test_bad_numbers_are_found_wherever_they_are(
+    dtype: str, value: float, said: str, storage: str, tmp_path: Path
+) -> None:
+    rows = np.round(ROWS).astype(dtype)
+    rows[51, 4] = value
+    path = save(tmp_path / "a.npy", np.asfortranarray(rows) if storage == "fortran" else rows)
+    given = {"array": rows, "map": np.load(path, mmap_mode="r"), "shards": [ROWS, path]}.get(storage, path)
+    title = "gallery" if storage in ("array", "map") else f"gallery: {path}"
+    assert refusal(given) == f"{title} must {said}"
+    with pytest.raises(ValueError, match=r"^gallery must ") as caught:
+        inputs.embeddings(rows, "gallery")
+    assert str(caught.value).endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind", "said"),
+    [
+        (np.zeros(4), ValueError, "must be two-dimensional (n, dim), but has shape (4,)"),
+        (np.zeros((2, 2, 2)), ValueError, "must be two-dimensional (n, dim), but has shape (2, 2, 2)"),
+        (np.zeros((4, 0)), ValueError, "must have at least one row and one column, but has shape (4, 0)"),
+        (ROWS.astype(complex), TypeError, "must hold real numbers of at most 64 bits, but has dtype complex128"),
+        (ROWS.astype("U8"), TypeError, "must hold real numbers of at most 64 bits, but has dtype <U8"),
+        (ROWS.astype(np.longdouble), TypeError, "must hold real numbers of at most 64 bits, but has dtype float128"),
+        (ROWS.astype("m8[s]"), TypeError, "must hold real numbers of at most 64 bits, but has dtype timedelta64[s]"),
+    ],
+)
+def test_files_that_are_not_embeddings(rows: np.ndarray, kind: type[Exception], said: str, tmp_path: Path) -> None:
+    if rows.dtype == np.longdouble and rows.itemsize <= 8:
+        pytest.skip("long double is double here")
+    path = save(tmp_path / "a.npy", rows)
+    said = said.replace("float128", str(np.dtype(np.longdouble)))
+    assert refusal(path, kind) == f"gallery: {path} {said}"
+    assert refusal(rows, kind) == f"gallery {said}"
+
+
+def test_objects_are_never_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "a.npy"
+    np.save(path, np.array([[{}]], dtype=object), allow_pickle=True)
+    assert "holds Python objects, which are pickled and never loaded" in refusal(path)
+    path.write_bytes(pickle.dumps(ROWS))
+    assert refusal(path) == f"gallery: {path} is not a .npy file, whatever its name says"
+
+
+def test_other_files(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, ROWS)
+    assert refusal(path) == f"gallery: {path} must end in .npy or .parquet, but ends in '.npz'"
+    path = path.rename(tmp_path / "a.npy")
+    assert refusal(path) == f"gallery: {path} is not a .npy file, whatever its name says"
+    (tmp_path / "a.parquet").write_bytes(b"")
+    pytest.importorskip("pyarrow")
+    assert "a.parquet cannot be read as Parquet; truncated or damaged? " in refusal(tmp_path / "a.parquet")
+
+
+def test_truncated_files(tmp_path: Path) -> None:
+    path = save(tmp_path / "a.npy", ROWS)
+    content = path.read_bytes()
+    for length in (0, 1, 6, 9, 60, 128, 200, len(content) - 1):
+        path.write_bytes(content[:length])
+        assert refusal(path).startswith(f"gallery: {path} cannot be read; truncated or damaged? ")
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"none\.npy"):
+        open_rows(tmp_path / "none.npy", "gallery")
+    pattern = str(tmp_path / "none-*.npy")
+    assert refusal(pattern) == f"gallery must be files that are there, but none fits {pattern!r}"
+    assert refusal([ROWS, pattern]) == f"gallery must be files that are there, but none fits {pattern!r}"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Parquet
+
+
+def temporary() -> set[str]:
+    return {name for name in os.listdir(tempfile.gettempdir()) if name.startswith("deadheat-")}
+
+
+@pytest.fixture(autouse=True)
+def _own_folder_for_temporary_files(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("spool")))
+
+
+@pytest.mark.parametrize("form", ["list", "large_list", "fixed", "columns"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int16"])
+def test_parquet(form: str, dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr(sources, "_RESIDENT", 8 * 6 * 10)
+    rows = rows_as(dtype)
+    flat = pa.array(rows.ravel())
+    if form == "columns":
+        columns = {f"x.{i}": rows[:, i] for i in range(6)}
+    elif form == "fixed":
+        columns = {"embedding": pa.FixedSizeListArray.from_arrays(flat, 6)}
+    else:
+        kind = pa.ListArray if form == "list" else pa.LargeListArray
+        columns = {"embedding": kind.from_arrays(np.arange(0, 57 * 6 + 1, 6), flat)}
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"label": ["cat"] * 57, **columns}), path, row_group_size=23)
+    source = open_rows(path, "gallery")
+    expected = rows.astype(np.float64) if form == "columns" and dtype == "int16" else rows
+    check(source, expected)
+    check(open_rows([path, ROWS, path], "gallery"), np.concatenate([rows, ROWS, rows]))
+    check(embeddings_source(path, with_labels=True), expected)
+    assert len(temporary()) == 1
+    del source
+    gc.collect()
+    assert not temporary()
+
+
+def test_parquet_columns_are_chosen_as_ever(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    table = pa.table({"one": list(ROWS), "two": list(-ROWS), "who": ["cat"] * 57})
+    parquet.write_table(table, path)
+    check(embeddings_source(path, embeddings_key="two"), -ROWS)
+    assert "more than one column of lists" in refusal(path)
+    with pytest.raises(ValueError, match="has no column 'three', only 'one', 'two', 'who'"):
+        embeddings_source(path, embeddings_key="three")
+    parquet.write_table(pa.table({"x": ROWS[:, 0], "y": ROWS[:, 1], "who": ["cat"] * 57}), path)
+    np.testing.assert_array_equal(embeddings_source(path, label_column="who").read(0, 57), ROWS[:, :2])
+    assert "column 'who' must hold numbers" in refusal(path)
+    assert not temporary()
+
+
+def test_labels_beside_embeddings(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    labels = np.array(["cat", "dog", "cow"])[np.arange(57) % 3]
+    for part in (slice(0, 20), slice(20, 20), slice(20, 57)):
+        table = pa.table({"e": pa.array(list(ROWS[part]), pa.list_(pa.float64())), "who": labels[part]})
+        parquet.write_table(table, tmp_path / f"{part.start}-{part.stop}.parquet")
+    whole = tmp_path / "*.parquet"
+    np.testing.assert_array_equal(labels_beside(whole), labels)
+    np.testing.assert_array_equal(labels_beside(whole, label_column="who"), labels)
+    check(embeddings_source(whole, with_labels=True), ROWS)
+    numbers = save(tmp_path / "l-1.npy", np.arange(57))
+    np.testing.assert_array_equal(labels_beside(whole, numbers), np.arange(57))
+    np.testing.assert_array_equal(labels_beside("e-*.npy", tmp_path / "l-*.npy"), np.arange(57))
+    (tmp_path / "l.txt").write_text("a\nb\n")
+    assert labels_beside("e.npy", tmp_path / "l.txt").tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match=r"^e-\*\.npy holds embeddings only: give a file of labels too$"):
+        labels_beside("e-*.npy")
+
+
+def test_parquet_with_bad_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr(sources, "_RESIDENT", 8 * 6 * 10)
+    path = tmp_path / "a.parquet"
+    rows = ROWS.copy()
+    rows[51, 4] = np.nan
+    lists = [*ROWS[:40], ROWS[0, :5], *ROWS[41:]]
+    for column, said in [
+        (list(rows), f"gallery: {path} must be finite, but holds nan in row 51, column 4"),
+        (lists, f"{path}, column 'e': lists must be of one length, but row 40 has 5 and row 0 6"),
+        ([*ROWS[:40], None], f"{path}, column 'e' has 1 missing values"),
+        ([[]] * 5, f"gallery: {path} must have at least one row and one column, but has shape (5, 0)"),
+        (pa.array([], pa.list_(pa.float32())), f"gallery: {path} must have at least one row and one column, "
+         "but has shape (0, 0)"),
+    ]:  # fmt: skip
+        parquet.write_table(pa.table({"e": column}), path)
+        assert refusal(path) == said
+    check(open_rows([ROWS, path], "gallery"), ROWS)  # the last one has no rows
+    assert not temporary()
+
+
+def test_what_is_spooled_is_deleted_at_exit(tmp_path: Path) -> None:
+    path = save(tmp_path / "a.npy", np.asfortranarray(ROWS))
+    code = f"from deadheat.inputs.sources import open_rows; kept = open_rows({str(path)!r}, 'query'); print(kept._path)"
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    spooled = Path(done.stdout.strip())
+    assert spooled.parent == tmp_path
+    assert not spooled.exists()
+
+
+def test_a_full_disk_leaves_nothing_and_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(pieces: object, file: object, path: str) -> None:
+        raise OSError(28, "No space left on device", path)
+
+    monkeypatch.setattr(sources, "_copied", full)
+    with pytest.raises(OSError, match=r"No space left on device: .*deadheat-"):
+        open_rows(save(tmp_path / "a.npy", np.asfortranarray(ROWS)), "query")
+    assert not temporary()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# labels and digests
+
+
+def test_labels_from_files(tmp_path: Path) -> None:
+    labels = np.arange(57) % 7 + 2**60
+    cuts = [0, 10, 10, 30, 57]
+    paths = [save(tmp_path / f"l-{i}.npy", labels[cuts[i] : cuts[i + 1]]) for i in range(4)]
+    save(paths[2], labels[10:30, None])
+    for value in (tmp_path / "l-?.npy", str(tmp_path / "l-*.npy"), paths, list(map(str, paths)), np.split(labels, [9])):
+        got = open_labels(value, "labels")
+        assert got.dtype.kind == "i"
+        np.testing.assert_array_equal(got, labels)
+    np.testing.assert_array_equal(open_labels(paths[0], "labels"), labels[:10])
+
+
+@pytest.mark.parametrize("labels", [["cat", "dog"], [1, 2], np.array([3, 4]), ("a.txt", "b.npy"), [], range(3), None])
+def test_labels_that_are_labels_stay_as_they_are(labels: object) -> None:
+    assert open_labels(labels, "labels") is labels
+
+
+def test_labels_are_never_rounded() -> None:
+    parts = [np.array([2**63 + 1], dtype=np.uint64), np.array([-1]), np.array([True]), np.zeros(0)]
+    assert open_labels(parts, "labels").tolist() == [2**63 + 1, -1, 1]
+
+
+def test_bad_labels(tmp_path: Path) -> None:
+    one, other = save(tmp_path / "1.npy", np.arange(3)), save(tmp_path / "2.npy", np.array(["a", "b"]))
+    with pytest.raises(TypeError) as caught:
+        open_labels([one, other], "labels")
+    said = (
+        f"labels must be of one kind throughout, but the dtypes are int64 in labels: {one} and <U1 in labels: {other}"
+    )
+    assert str(caught.value) == said
+    save(one, np.zeros((3, 2)))
+    with pytest.raises(ValueError, match=r"1\.npy must be one-dimensional, but has shape \(3, 2\)"):
+        open_labels(one, "labels")
+    with pytest.raises(ValueError, match=r"labels: cat must end in \.npy, but ends in ''"):
+        open_labels("cat", "labels")
+    np.save(one, np.array([{}]), allow_pickle=True)
+    with pytest.raises(ValueError, match="pickled and never loaded"):
+        open_labels(one, "labels")
+    with pytest.raises(ValueError, match="labels must be files that are there, but none fits"):
+        open_labels(tmp_path / "x*.npy", "labels")
+
+
+def test_the_fingerprint_is_of_the_numbers(tmp_path: Path) -> None:
+    rows = ROWS.astype(np.float32)
+    rows[3] = 0
+    path = save(tmp_path / "a.npy", rows.astype(np.float16))
+    turned = save(tmp_path / "b.npy", np.asfortranarray(rows.astype(">f4")))
+    same = [
+        rows,
+        path,
+        turned,
+        [path][:1],
+        [rows[:9], rows[9:]],
+        np.load(path, mmap_mode="r"),
+        np.where(rows, rows, -0.0),
+    ]
+    digests = {fingerprint(open_rows(value, "query")) for value in same}
+    assert len(digests) == 1
+    one_off = rows.copy()
+    one_off[56, 5] = np.nextafter(one_off[56, 5], np.float32(np.inf))
+    for other in (rows.astype(float), one_off, rows[:-1], rows[::-1], rows.reshape(-1, 3)):
+        assert fingerprint(open_rows(other, "query")) not in digests
+
+
+def test_names_of_files_that_need_not_fit_in_memory() -> None:
+    assert [is_out_of_core(name) for name in ("a.npy", "e-*.NPY", "a.parquet", "a.npz", "a.csv")] == [True] * 3 + [
+        False
+    ] * 2
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# memory
+
+_MEASURE = """
+import sys
+import numpy as np
+from deadheat.inputs.sources import open_rows
+
+def kilobytes(key):
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith(key + ":"))
+
+path, how = sys.argv[1:]
+values = np.load(path, mmap_mode="r") if how == "map" else [path, path] if how == "shards" else path
+before = kilobytes("VmRSS")
+source = open_rows(values, "gallery")
+total = sum(float(rows[:, 0].sum(dtype=float)) for _, rows in source.pieces())
+some = np.random.default_rng(0).integers(0, len(source), size=4000)
+assert (source.take(some)[:, 0] == some % 100_000).all()
+after = kilobytes("VmHWM")
+print(total, (after - before) / 1024)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak of resident memory from /proc")
+@pytest.mark.parametrize("how", ["file", "map", "shards", "fortran"])
+def test_little_of_a_large_file_is_resident(how: str, tmp_path: Path) -> None:
+    rows, dim = 100_000, 500  # 200 MB
+    path = tmp_path / "large.npy"
+    large = np.lib.format.open_memmap(path, "w+", np.float32, (rows, dim), fortran_order=how == "fortran")
+    large[:] = np.arange(rows, dtype=np.float32)[:, None]
+    large.flush()
+    del large
+    done = subprocess.run(
+        [sys.executable, "-c", _MEASURE, str(path), how],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    )
+    total, megabytes = map(float, done.stdout.split())
+    assert total == (2 if how == "shards" else 1) * rows * (rows - 1) / 2
+    assert megabytes < 80
+    path.unlink()

@@ -1,0 +1,360 @@
+"""Means, reports and their text, on profiles small enough to work out by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deadheat.measures import DEFAULT_MEASURES
+from deadheat.measures import per_query as values_of
+from deadheat.profiles import TieProfile
+from deadheat.reports import summary
+from deadheat.reports.summary import Report, evaluate, measure
+from deadheat.support.means import exact_total
+from deadheat.ties import Rounded, Tolerance
+
+# Four queries: one of two tied items is relevant; a clear hit; a clear hit at rank 2; a singleton.
+GROUPS = [[(0, 0, 2, 1)], [(0, 0, 1, 1)], [(1, 0, 1, 1)], []]
+PROFILE = TieProfile.from_groups(GROUPS, n_ranked=[2, 2, 2, 2])
+NO_TIES = TieProfile.from_groups(GROUPS[1:3], n_ranked=[2, 2])
+WINDOWS = TieProfile(
+    offsets=np.array([0, 1]),
+    closer=np.array([0]),
+    closer_relevant=np.array([0]),
+    tied=np.array([2]),
+    tied_relevant=np.array([1]),
+    n_ranked=np.array([2]),
+    n_relevant=np.array([1]),
+    bounds_only=True,
+)
+
+
+def triple(result: summary.Result) -> tuple[float, float, float]:
+    return result.lower, result.expected, result.upper
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# means
+
+
+def test_mean_over_queries_leaves_singletons_out() -> None:
+    report = measure(PROFILE, "mAP")
+    assert triple(report["mAP"]) == (2 / 3, 2.25 / 3, 2.5 / 3)
+    assert (report.n_query, report.n_singleton) == (4, 1)
+    assert (report["mAP"].n_query, report["mAP"].n_undefined) == (3, 0)
+    np.testing.assert_array_equal(report["mAP"].per_query.lower, [0.5, 1, 0.5, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("singletons", "precision", "recall"), [("zero", 0.0, 0.0), ("one", 1.0, 1.0), ("balanced", 0.0, 1.0)]
+)
+def test_singletons_count_as_a_value(singletons: summary.Singletons, precision: float, recall: float) -> None:
+    report = measure(PROFILE, ["mAP", "Recall@1"], singletons=singletons)
+    assert triple(report["mAP"]) == ((2 + precision) / 4, (2.25 + precision) / 4, (2.5 + precision) / 4)
+    assert triple(report["Recall@1"]) == ((1 + recall) / 4, (1.5 + recall) / 4, (2 + recall) / 4)
+    assert [array[3] for array in report["mAP"].per_query] == [precision] * 3
+    assert [array[3] for array in report["Recall@1"].per_query] == [recall] * 3
+    assert report["mAP"].n_query == 4
+    assert report["mAP"].std_per_query[3] == 0
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.floats(0, 1),
+            st.floats(2**-43, 1),
+            st.integers(1, 2**60).map(lambda i: 1 / i),
+            st.floats(allow_nan=False, allow_infinity=False, width=32),
+            st.sampled_from([0.0, -0.0, 5e-324, 1.0, np.nextafter(1, 0), np.nextafter(1, 2), 2.0**-96, 2.0**-97, -1.0]),
+        ),
+        max_size=40,
+    ),
+    st.integers(0, 3),
+)
+def test_a_sum_is_rounded_once(values: list[float], n_missing: int) -> None:
+    for some in (values, [value for value in values if 2**-43 <= value <= 1]):
+        array = np.array([math.nan] * n_missing + some, dtype=np.float64)
+        assert exact_total(array) == (math.fsum(some), len(some))
+
+
+def test_a_sum_that_lies_between_two_floats_is_rounded_to_even() -> None:
+    for value in (1.0, np.nextafter(1, 0), 0.5 + 2.0**-52, 1 / 3):
+        for part in (2.0**-53, 2.0**-54, 2.0**-55, 2.0**-93):
+            values = [value, part, part, *[2.0**-96] * 3]
+            for n in range(1, len(values) + 1):
+                assert exact_total(np.array(values[:n])) == (math.fsum(values[:n]), n)
+
+
+def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deadheat.measures.catalogue._WORTH_A_THREAD", 1)
+    one, three = (measure(PROFILE, threads=threads) for threads in (1, 3))
+    for name in DEFAULT_MEASURES:
+        assert triple(one[name]) == triple(three[name])
+        np.testing.assert_array_equal(one[name].per_query, three[name].per_query)
+    with pytest.raises(ValueError, match="threads must be at least 1, but is 0"):
+        measure(PROFILE, threads=0)
+
+
+def test_mean_over_classes_weighs_classes_alike() -> None:
+    report = measure(PROFILE, "mAP", average="class", labels=["a", "b", "b", "c"])
+    assert triple(report["mAP"]) == ((0.5 + 0.75) / 2, (0.75 + 0.75) / 2, (1 + 0.75) / 2)
+    assert report.n_class == 2  # the class of the singleton has no query that counts
+    assert report["mAP"].std == 0.25 / 2  # AP of query 0 is 1/2 or 1: deviation 1/4, weight 1/2
+
+
+def test_class_codes_do_not_merge_large_labels() -> None:
+    labels = np.array([2**63 - 1, 2**63 - 2, 2**63 - 2, 0])
+    assert measure(PROFILE, "mAP", average="class", labels=labels)["mAP"].lower == (0.5 + 0.75) / 2
+
+
+def test_std_of_the_mean_adds_variances() -> None:
+    two = TieProfile.from_groups([[(0, 0, 2, 1)], [(0, 0, 2, 1)], []], n_ranked=[2, 2, 2])
+    result = measure(two, "mAP")["mAP"]
+    assert result.std == math.sqrt(2 * 0.25**2) / 2
+    np.testing.assert_array_equal(result.std_per_query, [0.25, 0.25, np.nan])
+
+
+def test_no_tie_means_one_value_and_no_deviation() -> None:
+    report = measure(NO_TIES)
+    for name in DEFAULT_MEASURES:
+        assert report[name].lower == report[name].expected == report[name].upper
+        assert report[name].std == 0
+
+
+def test_undefined_values_are_left_out_and_counted() -> None:
+    # AUC compares with irrelevant items; the second query has none.
+    profile = TieProfile.from_groups([[(0, 0, 1, 1)], [(0, 0, 1, 1)]], n_ranked=[2, 1])
+    report = measure(profile, "AUC")
+    assert triple(report["AUC"]) == (1, 1, 1)
+    assert (report["AUC"].n_query, report["AUC"].n_undefined) == (1, 1)
+    assert "AUC is undefined for 1 query with a relevant item, left out of its mean." in str(report)
+    nowhere = measure(profile[1], "AUC")
+    assert all(map(math.isnan, (*triple(nowhere["AUC"]), nowhere["AUC"].std)))
+    assert nowhere.to_dict()["measures"]["AUC"] == {
+        "lower": None,
+        "expected": None,
+        "upper": None,
+        "n_query": 0,
+        "n_undefined": 1,
+    }
+
+
+def test_a_tolerance_has_bounds_and_no_expectation() -> None:
+    report = measure(WINDOWS, "mAP", singletons="one")
+    result = report["mAP"]
+    assert (result.lower, result.upper) == (0.5, 1.0)
+    assert math.isnan(result.expected)
+    assert math.isnan(result.std)
+    assert "mAP          50.00         -  100.00" in str(report)
+    assert json.loads(report.to_json())["measures"]["mAP"]["expected"] is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 6), st.integers(1, 6)), min_size=1, max_size=30), st.data())
+def test_order_of_the_queries_changes_no_bit(drawn: list[tuple[int, int, int]], data: st.DataObject) -> None:
+    groups = [[(closer, 0, tied, min(tied, relevant))] for closer, tied, relevant in drawn]
+    profile = TieProfile.from_groups(groups, n_ranked=[11] * len(groups))
+    order = np.array(data.draw(st.permutations(range(len(groups)))))
+    labels = np.arange(len(groups)) % 3
+    for average in ("query", "class"):
+        one = measure(profile, ["mAP", "nDCG@3"], average=average, labels=labels)
+        other = measure(profile[order], ["mAP", "nDCG@3"], average=average, labels=labels[order])
+        for name in one:
+            assert (*triple(one[name]), one[name].std) == (*triple(other[name]), other[name].std)
+
+
+def test_the_mean_is_a_correctly_rounded_sum() -> None:
+    groups = [[(i % 7, 0, 1 + i % 3, 1)] for i in range(1000)]
+    profile = TieProfile.from_groups(groups, n_ranked=[10] * 1000)
+    values = values_of(profile, "mAP").expected
+    exact = sum(map(Fraction, values.tolist()))
+    assert measure(profile, "mAP")["mAP"].expected == float(exact) / 1000
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the report
+
+
+def test_any_name_of_a_measure_will_do() -> None:
+    report = measure(PROFILE, ["AP", "map"])
+    assert report.measures == ("mAP",)
+    assert report["average-precision"] is report["mAP"]
+
+
+def test_a_measure_that_was_not_asked_for_is_computed() -> None:
+    report = measure(PROFILE, "mAP")
+    assert triple(report["RR"]) == (2 / 3, 2.25 / 3, 2.5 / 3)
+    assert list(report) == ["mAP"]
+    assert "MRR" not in str(report)
+
+
+def test_default_measures() -> None:
+    assert measure(PROFILE).measures == DEFAULT_MEASURES
+
+
+def test_to_dict_says_everything() -> None:
+    report = measure(PROFILE, "mAP")
+    content = report.to_dict(std=True)
+    assert content.pop("deadheat")
+    assert content == {
+        "distance": None,
+        "ties": {"rule": None, "mixed_groups": 1, "queries": 1, "largest": 2},
+        "singletons": "skip",
+        "average": "query",
+        "n_query": 4,
+        "n_singleton": 1,
+        "n_class": None,
+        "measures": {
+            "mAP": {"lower": 2 / 3, "expected": 0.75, "upper": 2.5 / 3, "std": 0.25 / 3, "n_query": 3, "n_undefined": 0}
+        },
+        "profile": PROFILE.digest(),
+    }
+    assert json.loads(report.to_json(std=True)) == report.to_dict(std=True)
+
+
+def test_text() -> None:
+    assert str(measure(PROFILE, ["mAP", "Hit@1"])).splitlines() == [
+        "measure (%)  lower  expected  upper",
+        "mAP          66.67     75.00  83.33",
+        "Hit@1        33.33     50.00  66.67",
+        "",
+        "4 queries, 1 of them without a relevant item (a singleton) and left out of the means.",
+        "Ties: 1 mixed tie group in 1 query, of 2 items.",
+    ]
+
+
+def test_markdown() -> None:
+    report = measure(NO_TIES, "mAP")
+    assert report.to_markdown(std=True).splitlines() == [
+        "| measure (%) | lower | expected | upper | std |",
+        "| :-- | --: | --: | --: | --: |",
+        "| mAP | 75.00 | 75.00 | 75.00 | 0 |",
+        "",
+        "2 queries, each with a relevant item.",
+        "Ties: none decides anything, so lower, expected and upper are one value.",
+    ]
+    assert report._repr_markdown_() == report.to_markdown()
+
+
+@pytest.mark.parametrize(
+    ("closer", "digits"), [(0, 2), (9, 2), (999, 4), (10**5, 6)], ids=["coarse", "percent", "fine", "finest"]
+)
+def test_enough_digits_to_tell_lower_from_upper(closer: int, digits: int) -> None:
+    profile = TieProfile.from_groups([[(closer, 0, 2, 1)]], n_ranked=[closer + 2])
+    lower = str(measure(profile, "mAP")).splitlines()[1].split()[1]
+    assert len(lower.split(".")[1]) == digits
+
+
+def test_text_is_ascii() -> None:
+    for singletons in ("skip", "zero", "one", "balanced"):
+        for profile in (PROFILE, NO_TIES, WINDOWS):
+            assert str(measure(profile, singletons=singletons)).isascii()
+
+
+def test_repr_is_one_line_without_arrays() -> None:
+    report = measure(PROFILE, "mAP")
+    assert repr(report) == (
+        "Report(measures=('mAP',), singletons='skip', average='query', distance=None, tie_rule=None)"
+    )
+    assert repr(report["mAP"]).startswith("Result('mAP', lower=0.6666")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# from arrays
+
+
+def test_evaluate_leave_one_out() -> None:
+    # Seen from 0, both -1 (irrelevant) and 1 (relevant) are at distance 1; seen from 1, the point 0 is nearest.
+    report = evaluate([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean", measures=["mAP"])
+    assert triple(report["mAP"]) == (0.75, 0.875, 1.0)
+    assert (report.n_query, report.n_singleton, report.ties.mixed_groups) == (3, 1, 1)
+    assert (report.distance, report.tie_rule) == ("euclidean", "exact")
+    assert "Ties (euclidean, exact): 1 mixed tie group in 1 query, of 2 items." in str(report)
+
+
+def test_evaluate_with_a_gallery() -> None:
+    report = evaluate([[0.0]], [7], [[2.0], [1.0]], [7, 8], distance="euclidean", measures="AP")
+    assert triple(report["mAP"]) == (0.5, 0.5, 0.5)
+
+
+def test_evaluate_over_classes() -> None:
+    query = [[0], [1], [-1], [5], [6]]
+    report = evaluate(query, ["a", "a", "a", "b", "b"], distance="euclidean", measures="Hit@1", average="class")
+    assert report.n_class == 2
+    assert report["Hit@1"].lower == 1
+
+
+@pytest.mark.parametrize(
+    ("ties", "distance", "rule"),
+    [
+        ("exact", "cosine", "exact"),
+        ("float16", "cosine", "float16 similarity"),
+        ("float16", "euclidean", "float16 distance"),
+        (Rounded("float32", of="distance"), "cosine", "float32 distance"),
+        (Tolerance(1e-6), "cosine", "tolerance 1e-06"),
+    ],
+)
+def test_tie_rule_in_words(ties: object, distance: str, rule: str) -> None:
+    assert evaluate(np.eye(3), [1, 1, 2], distance=distance, ties=ties, measures="mAP").tie_rule == rule  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        ({"measures": "mop"}, ValueError, "unknown measure 'mop'"),
+        ({"measures": ["mAP", 3]}, TypeError, "3"),
+        ({"measures": []}, ValueError, "measures must name at least one measure, but got none"),
+        ({"measures": "Hit@0"}, ValueError, "cutoff"),
+        ({"measures": "Hit@-1"}, ValueError, "Hit@-1"),
+        ({"measures": "Hit@1.5"}, ValueError, "1.5"),
+        ({"singletons": "chop"}, ValueError, "singletons must be one of skip, zero, one, balanced, but is 'chop'"),
+        ({"average": "macro"}, ValueError, "average must be one of query, class, but is 'macro'"),
+        ({"average": None}, TypeError, "average must be one of query, class, but is None"),
+    ],
+)
+def test_bad_options_are_refused_before_the_work(
+    options: dict[str, object], kind: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deadheat.counting.profile", lambda *_, **__: pytest.fail("the work has begun"))
+    with pytest.raises(kind) as caught:
+        evaluate(np.eye(3), [1, 1, 2], **options)  # type: ignore[arg-type]
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("singletons", ["skip", "zero", "one", "balanced"])
+def test_nothing_relevant_anywhere_is_refused(singletons: summary.Singletons) -> None:
+    with pytest.raises(ValueError, match=r"^no query has a relevant item, .* but got 3 queries"):
+        evaluate(np.eye(3), [1, 2, 3], singletons=singletons)
+
+
+def test_labels_for_classes_are_needed_and_checked() -> None:
+    with pytest.raises(ValueError, match=r'^average="class" needs labels, one for each query$'):
+        measure(PROFILE, average="class")
+    with pytest.raises(ValueError, match=r"^labels must have one entry per .* but got 3 labels for 4 rows$"):
+        measure(PROFILE, average="class", labels=[1, 2, 3])
+    with pytest.raises(TypeError, match=r"^labels must be integers or strings, but has dtype float64$"):
+        measure(PROFILE, average="class", labels=np.array([1.0, 2, 3, 4]))
+
+
+def test_only_profiles_are_measured() -> None:
+    with pytest.raises(TypeError, match=r"^profile must be a TieProfile, but got list$"):
+        measure([[0.5]])  # type: ignore[arg-type]
+
+
+def test_unknown_measure_of_a_report() -> None:
+    with pytest.raises(ValueError, match="unknown measure 'nonsense'"):
+        measure(PROFILE)["nonsense"]
+
+
+def test_report_is_made_of_values_that_cannot_be_set() -> None:
+    report: Report = measure(PROFILE)
+    with pytest.raises(AttributeError):
+        report.singletons = "zero"  # type: ignore[misc]

@@ -1,0 +1,238 @@
+"""Progress: every amount is told of once, in order, and the bar shows what is true."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from deadheat.support.progress import Bar, Reporting, rate_text
+
+Calls = list[tuple[int, int]]
+
+
+class Clock:
+    """A clock that stands still until it is told."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr("deadheat.support.progress.time", made)
+    return made
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    return
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# a function
+
+
+def test_a_function_hears_of_every_amount() -> None:
+    calls: Calls = []
+    with Reporting(lambda done, total: calls.append((done, total)), 10) as report:
+        for amount in (3, 0, 5, 2, 0):
+            report(amount)
+    assert calls == [(0, 10), (3, 10), (8, 10), (10, 10)]
+
+
+def test_what_is_not_finished_does_not_end_with_the_total() -> None:
+    calls: Calls = []
+    with Reporting(lambda done, total: calls.append((done, total)), 10) as report:
+        report(3)
+    assert calls == [(0, 10), (3, 10)]
+
+
+@pytest.mark.parametrize("total", [0, 7])
+def test_nothing_left_to_do_is_told_once(total: int) -> None:
+    calls: Calls = []
+    with Reporting(lambda done, total: calls.append((done, total)), total, done=total):
+        pass
+    assert calls == [(total, total)]
+
+
+def test_work_that_goes_on_starts_where_it_was() -> None:
+    calls: Calls = []
+    with Reporting(lambda done, total: calls.append((done, total)), 10, done=6) as report:
+        report(4)
+    assert calls == [(6, 10), (10, 10)]
+
+
+def test_threads_lose_nothing_and_keep_the_order() -> None:
+    calls: Calls = []
+
+    def slow(done: int, total: int) -> None:
+        time.sleep(1e-4)  # lets the other threads in between, if they can get in
+        calls.append((done, total))
+
+    with Reporting(slow, 800) as report, ThreadPoolExecutor(8) as pool:
+        list(pool.map(report, [1] * 800))
+    assert calls == [(done, 800) for done in range(801)]
+
+
+class Stop(BaseException):
+    """What a user's function may raise."""
+
+
+def test_what_a_function_raises_goes_to_who_reported_and_ends_the_calls() -> None:
+    calls: Calls = []
+
+    def stop(done: int, total: int) -> None:
+        calls.append((done, total))
+        if done >= 2:
+            raise Stop
+
+    with Reporting(stop, 5) as report, ThreadPoolExecutor(1) as pool:
+        pool.submit(report, 1).result()
+        with pytest.raises(Stop):
+            pool.submit(report, 1).result()
+        pool.submit(report, 1).result()
+    assert calls == [(0, 5), (1, 5), (2, 5)]
+
+
+def test_what_a_function_raises_at_the_start_is_raised() -> None:
+    def stop(done: int, total: int) -> None:
+        raise Stop
+
+    with pytest.raises(Stop), Reporting(stop, 5):
+        pytest.fail("the work has begun")
+
+
+@pytest.mark.parametrize("progress", [None, 1, "yes", [print]])
+def test_what_progress_may_be(progress: object) -> None:
+    with pytest.raises(TypeError, match=r"^progress must be True, False or a function of \(done, total\), but is "):
+        Reporting(progress, 10)  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the bar
+
+
+@pytest.mark.usefixtures("terminal")
+def test_true_draws_a_bar_on_standard_error(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    with Reporting(True, 4_000_000, "counting", "pairs") as report:
+        clock.now += 2
+        report(2_400_000)
+        time.sleep(0.3)  # the bar is drawn ten times a second
+        print("what the work prints")
+    out, err = capsys.readouterr()
+    assert out == "what the work prints\n"
+    for part in ("counting", "60%", "1.2 M pairs/s", "0:00:02, 0:00:01 left"):
+        assert part in err
+    assert err.endswith("\x1b[2K")  # wiped away
+
+
+def test_false_draws_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with Reporting(False, 4) as report:
+        report(4)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_without_a_terminal_only_the_last_state_is_printed(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(name, raising=False)
+    with Reporting(True, 4, "ranking", "shards") as report:
+        clock.now += 1
+        for _ in range(4):
+            report(1)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.split()[0] == "ranking"
+    assert err.endswith("100% 4 shards/s 0:00:01, 0:00:00 left\n")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_bar_fits_a_line(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    with Reporting(True, 10**15) as report:
+        clock.now += 9999
+        report(999 * 10**9)
+    _, err = capsys.readouterr()
+    assert "100 M pairs/s 2:46:39, 115 days, 17:30:10 left" in err
+
+
+def text(bar: Bar) -> str:
+    assert bar._meter is not None
+    return str(bar._meter)
+
+
+def test_what_was_done_before_does_not_count_in_the_rate(clock: Clock) -> None:
+    bar = Bar("counting", patience=60)
+    with bar:
+        bar(9_000_000, 10_000_000)
+        assert text(bar) == "0:00:00"
+        clock.now += 10
+        bar(9_500_000, 10_000_000)
+        assert text(bar) == "50 k pairs/s 0:00:10, 0:00:10 left"
+
+
+def test_between_reports_the_clock_ticks_and_the_rate_stays(clock: Clock) -> None:
+    bar = Bar("counting", patience=60)
+    with bar:
+        bar(0, 100)
+        clock.now += 10
+        assert text(bar) == "0:00:10"
+        bar(50, 100)
+        clock.now += 4
+        assert text(bar) == "5 pairs/s 0:00:14, 0:00:06 left"
+        clock.now += 60
+        assert text(bar) == "5 pairs/s 0:01:14, 0:00:00 left"
+
+
+@pytest.mark.usefixtures("terminal")
+def test_patience(capsys: pytest.CaptureFixture[str]) -> None:
+    with Bar("quick", patience=60) as bar:
+        bar(0, 2)
+        bar(2, 2)
+    assert capsys.readouterr().err == ""
+    with Bar("never begun", patience=0.01):
+        time.sleep(0.05)
+    assert capsys.readouterr().err == ""
+    with Bar("slow", patience=0.01) as bar:
+        bar(0, 2)
+        deadline = time.monotonic() + 20
+        while bar._drawn is None and time.monotonic() < deadline:
+            time.sleep(0.01)  # nothing is reported, and yet it comes up
+    assert "slow" in capsys.readouterr().err
+
+
+def test_rich_is_imported_only_for_a_bar_that_is_drawn() -> None:
+    program = (
+        "import sys\n"
+        "from deadheat.support.progress import Bar, Reporting\n"
+        "with Reporting(False, 1) as a, Reporting(lambda *_: None, 1) as b, Reporting(Bar('', patience=60), 1) as c:\n"
+        "    a(1), b(1), c(1)\n"
+        "print('rich' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("False\n", "")
+
+
+@pytest.mark.parametrize(
+    ("rate", "expected"),
+    [
+        (0.0, "0 x/s"), (0.04, "0.04 x/s"), (1, "1 x/s"), (9.96, "10 x/s"), (99.4, "99 x/s"), (99.6, "100 x/s"),
+        (999.4, "999 x/s"), (999.6, "1 k x/s"), (1.25e6, "1.2 M x/s"), (999.6e6, "1 G x/s"), (2.5e13, "25 T x/s"),
+        (3e15, "3 P x/s"), (5e18, "5000 P x/s"),
+    ],
+)  # fmt: skip
+def test_rates_for_people(rate: float, expected: str) -> None:
+    assert rate_text(rate, "x") == expected
