@@ -65,7 +65,8 @@ def _means_of_repeated(distinct: Float64, counts: Int64, n_resamples: int, rng: 
 
     def means(size: int) -> Float64:
         drawn = rng.multinomial(n, counts / n, size=size)
-        return np.stack([(drawn * row).sum(axis=1) for row in distinct]) / n
+        sums: Float64 = np.stack([(drawn * row).sum(axis=1) for row in distinct])
+        return sums / n
 
     return _in_pieces(means, n_resamples, len(counts))
 
