@@ -304,6 +304,7 @@ def test_interval_of_a_report_leaves_singletons_out() -> None:
     assert found.lower == mean_interval([0.5, 1, 0.5, 1], method="percentile", seed=5)
     assert found.expected == mean_interval([0.75, 1, 0.5, 1], method="percentile", seed=5)
     assert found.upper == mean_interval([1, 1, 0.5, 1], method="percentile", seed=5)
+    assert report["AP"].interval(seed=5) == found
     filled = measure(PROFILE, "mAP", singletons="zero").interval("AP", method="t")
     low, high = mean_interval([0.5, 1, 0.5, 1, 0], method="t")
     assert high > 1

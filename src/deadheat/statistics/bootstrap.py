@@ -63,12 +63,12 @@ def _means_of_repeated(distinct: Float64, counts: Int64, n_resamples: int, rng: 
     """Means of resamples (k, n_resamples), from how often each distinct column is drawn: multinomial numbers."""
     n = counts.sum()
 
-    def means(size: int) -> Float64:
+    def draw(size: int) -> Float64:
         drawn = rng.multinomial(n, counts / n, size=size)
-        sums: Float64 = np.stack([(drawn * row).sum(axis=1) for row in distinct])
-        return sums / n
+        means: Float64 = np.stack([(drawn * row).sum(axis=1) for row in distinct]) / n
+        return means
 
-    return _in_pieces(means, n_resamples, len(counts))
+    return _in_pieces(draw, n_resamples, len(counts))
 
 
 def _in_pieces(draw: Callable[[int], Float64], n_resamples: int, n_value: int) -> Float64:
