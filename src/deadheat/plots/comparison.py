@@ -72,7 +72,7 @@ def intervals(reports: Mapping[str, Report], measure: str, *, ax: Axes | None = 
     measure : str
     ax : Axes, optional
     **settings
-        For `Report.interval`: `confidence_level`, `resample`, `labels`, `method`, `n_resamples`, `seed`.
+        For `Result.interval`: `confidence_level`, `resample`, `labels`, `method`, `n_resamples`, `seed`.
 
     Returns
     -------

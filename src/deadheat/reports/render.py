@@ -69,9 +69,9 @@ def about_queries(n_query: int, n_singleton: int, n_class: int | None, singleton
     return f"{queries}, {n_singleton} of them without a relevant item ({noun}) and {treated}.{mean}"
 
 
-def about_ties(ties: TieCounts, *known: str | None, bounds_only: bool) -> str:
-    """What the ties decide; `known` are the distance and the rule, where they are known."""
-    where = ", ".join(filter(None, known))
+def about_ties(ties: TieCounts, distance: str | None, rule: str | None, *, bounds_only: bool) -> str:
+    """What the ties decide, by the distance and the rule where these are known."""
+    where = ", ".join(filter(None, (distance, rule)))
     subject = f"Ties ({where})" if where else "Ties"
     if bounds_only:
         return f"{subject}: every relevant item may move by the tolerance, either way; that has no expectation."

@@ -45,7 +45,7 @@ def compare(
         What the table shows; by default what both reports show. Any other measure can be asked for by its name.
     resample : {"query", "class"}, optional
         The independent units, which the tests swap and the bootstrap draws: queries, or whole classes; by default
-        what the reports average over. See `Report.interval`.
+        what the reports average over. See `Result.interval`.
     labels : (n_query,), optional
         For ``resample="class"``, the labels of the queries of `a`; by default the classes it knows.
     alternative : {"two-sided", "greater", "less"}
