@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deadheat.errors import UndefinedError
 from deadheat.measures import DEFAULT_MEASURES
 from deadheat.measures import per_query as values_of
 from deadheat.profiles import TieProfile
@@ -338,8 +339,9 @@ def test_bad_options_are_refused_before_the_work(
 
 @pytest.mark.parametrize("singletons", ["skip", "zero", "one", "balanced"])
 def test_nothing_relevant_anywhere_is_refused(singletons: Singletons) -> None:
-    with pytest.raises(ValueError, match=r"^no query has a relevant item, .* but got 3 queries"):
+    with pytest.raises(UndefinedError, match=r"^no query has a relevant item, .* but got 3 queries") as caught:
         evaluate(np.eye(3), [1, 2, 3], singletons=singletons)
+    assert isinstance(caught.value, ValueError)
 
 
 def test_labels_for_classes_are_needed_and_checked() -> None:

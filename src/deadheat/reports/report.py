@@ -24,6 +24,8 @@ from deadheat.support.triple import Triple
 
 Float64 = NDArray[np.float64]
 
+_COUNTS = ("n_query", "n_undefined")
+
 
 @dataclass(frozen=True, eq=False)
 class Report(TabularResult):
@@ -121,7 +123,7 @@ class Report(TabularResult):
     @property
     def n_class(self) -> int | None:
         """How many classes have a query with a relevant item; None unless the average is over classes."""
-        if self.classes is None or self.average != "class":
+        if self.average != "class" or self.classes is None:
             return None
         return len(np.unique(self.classes[self.profile.n_relevant > 0]))
 
@@ -181,9 +183,6 @@ class Report(TabularResult):
             "measures": {name: {column: plain(getattr(self[name], column)) for column in columns} for name in self},
             "profile": self.profile.digest(),
         }
-
-
-_COUNTS = ("n_query", "n_undefined")
 
 
 def _columns(std: bool) -> tuple[str, ...]:
