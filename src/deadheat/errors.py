@@ -4,6 +4,7 @@
     ├── InputError             an argument breaks its rule; `argument` names it
     │   ├── InvalidValueError  ... by its value (also a ValueError)
     │   └── InvalidTypeError   ... by its type (also a TypeError)
+    ├── UndefinedError         nothing relevant anywhere, so that no measure has a value (also a ValueError)
     ├── FileError              what is in a file breaks its rule; `path` names it (also a ValueError)
     └── MissingPackageError    an optional package is not installed (also a ModuleNotFoundError)
 
@@ -58,6 +59,10 @@ class InvalidValueError(InputError, ValueError):
 
 class InvalidTypeError(InputError, TypeError):
     """An argument has a type that it must not have."""
+
+
+class UndefinedError(DeadheatError, ValueError):
+    """No measure has a value, because no query has a relevant item."""
 
 
 class FileError(DeadheatError, ValueError):

@@ -223,8 +223,8 @@ def test_whole_classes_are_swapped_and_drawn() -> None:
     assert found.pvalue == swap_test(sums, "two-sided")
     assert found.pvalue_strict == swap_test([Fraction(5, 4), Fraction(-1), Fraction(0)], "two-sided")
     classes = np.array([0, 1, 1, 0, 0, 2])
-    assert found.interval == mean_intervals(LOWER, EXPECTED, UPPER, classes=classes, method="percentile", seed=3)
-    assert found.interval.n == 3
+    assert found.interval() == mean_intervals(LOWER, EXPECTED, UPPER, classes=classes, method="percentile", seed=3)
+    assert found.interval().n == 3
     assert found.lower == compare(a, b)["MRR"].lower  # the mean is over queries still
     given_labels = compare(report(A), report(B), resample="class", labels=LABELS, seed=3)["MRR"]
     assert given_labels.to_dict() == found.to_dict()
@@ -242,9 +242,21 @@ def test_mean_over_classes() -> None:
 
 def test_interval_is_that_of_the_differences() -> None:
     found = compare(report(A), report(B), confidence_level=0.8, method="BCa", n_resamples=500, seed=9)["MRR"]
-    assert found.interval == mean_intervals(
+    assert found.interval() == mean_intervals(
         *found.per_query, confidence_level=0.8, method="BCa", n_resamples=500, seed=9
     )
+
+
+def test_interval_with_other_settings() -> None:
+    found = compare(report(A), report(B), confidence_level=0.8, n_resamples=500, seed=9)["MRR"]
+    asked = found.interval(method="t", confidence_level=0.5)
+    assert asked == mean_intervals(*found.per_query, confidence_level=0.5, method="t")
+    assert found.interval(seed=3) == mean_intervals(
+        *found.per_query, confidence_level=0.8, method="percentile", n_resamples=500, seed=3
+    )
+    assert found.interval() is found.interval()
+    with pytest.raises(ValueError, match=r"^confidence_level must lie strictly between 0 and 1, but is 0$"):
+        found.interval(confidence_level=0)
 
 
 def test_wilcoxon_by_hand() -> None:
@@ -269,7 +281,7 @@ def test_bounds_without_an_expectation() -> None:
     assert (found.lower, found.upper) == (0.25, 0.5)
     assert math.isnan(found.expected)
     assert math.isnan(found.pvalue)
-    assert math.isnan(found.interval.expected.low)
+    assert math.isnan(found.interval().expected.low)
     assert math.isnan(found.wilcoxon())
     assert found.pvalue_strict == swap_test([Fraction(0), Fraction(1, 2)], "two-sided") == 1
     assert comparison.false_discovery() == {}
@@ -280,7 +292,7 @@ def test_bounds_without_an_expectation() -> None:
 def test_no_pair_at_all() -> None:
     found = compare(report([None, (0, 1)]), report([(0, 1), None]))["MRR"]
     assert (found.n_pair, found.n_left_out, found.winner) == (0, 2, None)
-    for value in (found.lower, found.expected, found.pvalue, found.pvalue_strict, found.interval.lower.low):
+    for value in (found.lower, found.expected, found.pvalue, found.pvalue_strict, found.interval().lower.low):
         assert math.isnan(value)
 
 
@@ -304,19 +316,19 @@ def test_a_query_of_one_report_is_left_out_if_nothing_is_relevant_to_it() -> Non
     back = compare(b, a)["MRR"]
     assert math.isnan(back.per_query.lower[6])
     assert (back.n_pair, back.n_left_out) == (5, 2)
-    with pytest.raises(ValueError, match=r"^report_a and .* of those with a value 1 only in report_b \('v', \.\.\.\)$"):
+    with pytest.raises(ValueError, match=r"^a and .* of those with a value 1 only in b \('v', \.\.\.\)$"):
         compare(report(A, ids="pqrstu", singletons="zero"), report([*B, None], ids="pqrstuv", singletons="zero"))
 
 
 def test_other_queries_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^report_a and report_b must be of the same queries, but have 6 and 5$"):
+    with pytest.raises(ValueError, match=r"^a and b must be of the same queries, but have 6 and 5$"):
         compare(report(A), report(B[:5]))
     with pytest.raises(ValueError, match=r"but have 6 and 5, and only one of them has query_ids$"):
         compare(report(A, ids="pqrstu"), report(B[:5]))
-    message = r"of those with a value 1 only in report_a \('p', \.\.\.\) and 2 only in report_b \('v', \.\.\.\)$"
+    message = r"of those with a value 1 only in a \('p', \.\.\.\) and 2 only in b \('v', \.\.\.\)$"
     with pytest.raises(ValueError, match=message):
         compare(report(A, ids="pqrstu"), report([*B[1:], (0, 1), (0, 1)], ids="qrstuvw"))
-    with pytest.raises(ValueError, match=r"^report_a must have distinct query_ids to be matched by them"):
+    with pytest.raises(ValueError, match=r"^a must have distinct query_ids to be matched by them"):
         compare(report(A, ids="ppqrst"), report(B, ids="pqrstu"))
     with pytest.raises(ValueError, match=r"in the same order, but their labels differ$"):
         compare(report(A, labels=LABELS), report(B, labels=LABELS[::-1]))
@@ -326,7 +338,7 @@ def test_other_queries_are_refused() -> None:
 
 def test_equal_classes_under_other_names_are_the_same() -> None:
     a, b = report(A, labels=LABELS), report(B, labels=[7, 1, 1, 7, 7, 3])
-    assert compare(a, b, resample="class")["MRR"].interval.n == 3
+    assert compare(a, b, resample="class")["MRR"].interval().n == 3
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -335,7 +347,9 @@ def test_equal_classes_under_other_names_are_the_same() -> None:
 
 def test_arguments_are_checked() -> None:
     a, b = report(A), report(B)
-    with pytest.raises(TypeError, match=r"^report_b must be a Report, but is TieProfile$"):
+    with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
+        compare(a, b, a)  # type: ignore[misc]
+    with pytest.raises(TypeError, match=r"^b must be a Report, but is TieProfile$"):
         compare(a, b.profile)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"must have the same singletons, but have 'skip' and 'one'$"):
         compare(a, report(B, singletons="one"))
@@ -359,7 +373,7 @@ def test_arguments_are_checked() -> None:
 def test_measures_of_a_comparison() -> None:
     a, b = report(A, ["Hit@1", "MRR", "mAP"]), report(B, ["MRR", "Hit@1"])
     assert compare(a, b).measures == ("Hit@1", "MRR")
-    assert list(compare(a, b, ["rr", "AP"])) == ["MRR", "mAP"]
+    assert list(compare(a, b, measures=["rr", "AP"])) == ["MRR", "mAP"]
     comparison = compare(a, b)
     assert comparison["reciprocal_rank"] is comparison["MRR"]
     assert comparison["P@1"].name == "P@1"
@@ -376,7 +390,7 @@ def test_text_and_dictionary() -> None:
     assert "5 queries in pairs; 1 without a value in A or B left out." in lines
     assert any(line.endswith("every swap of queries.") for line in lines)
     assert lines[-1] == "In the mean, however the ties fall: A is ahead in MRR; nobody in Hit@1."
-    assert comparison.to_markdown().splitlines()[1].startswith("| :-- | --: |")
+    assert comparison.to_markdown().splitlines()[1].startswith("|:------------|--------:|")
     content = json.loads(comparison.to_json())
     found = comparison["MRR"]
     assert content["measures"]["MRR"] == {
@@ -385,7 +399,7 @@ def test_text_and_dictionary() -> None:
         "upper": found.upper,
         "a": dict(found.a._asdict()),
         "b": dict(found.b._asdict()),
-        "interval": {name: list(getattr(found.interval, name)) for name in ("lower", "expected", "upper")},
+        "interval": {name: list(getattr(found.interval(), name)) for name in ("lower", "expected", "upper")},
         "pvalue": found.pvalue,
         "pvalue_strict": found.pvalue_strict,
         "exact": True,
@@ -401,6 +415,20 @@ def test_text_and_dictionary() -> None:
     assert content["test"]["n_resamples"] == 9999
     random = str(compare(report(A), report(B), n_resamples=7, alternative="greater"))
     assert "whether A is better, 7 random swaps of queries." in random
+
+
+def test_frame_latex_and_html() -> None:
+    comparison = compare(report(A, ["MRR", "Hit@1"]), report(B, ["MRR", "Hit@1"]))
+    difference, (low, high) = comparison["MRR"], comparison["MRR"].interval().expected
+    frame = comparison.to_pandas()
+    assert list(frame["measure"]) == ["MRR", "Hit@1"]
+    assert {name: frame[name][0] for name in list(frame)[1:]} == {
+        "lower": difference.lower, "expected": difference.expected, "upper": difference.upper,
+        "pvalue": difference.pvalue, "pvalue_strict": difference.pvalue_strict,
+        "n_wins_a": 2, "n_wins_b": 1, "n_equal": 0, "n_open": 2, "low": low, "high": high,
+    }  # fmt: skip
+    assert r"A - B (\%)" in comparison.to_latex()
+    assert "<p>5 queries in pairs; 1 without a value in A or B left out.</p>" in comparison._repr_html_()
 
 
 def test_adjusted_p_values() -> None:

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from deadheat.cli import main, shell
 from deadheat.measures import DEFAULT_MEASURES, parse
 from deadheat.profiles import TieProfile
-from deadheat.reports.summary import evaluate
+from deadheat.reports import evaluate
 
 # Seen from 0 both 1 (relevant) and -1 (irrelevant) are at distance 1; the last point is a singleton.
 POINTS = np.array([[0.0], [1.0], [-1.0]])
@@ -362,7 +362,7 @@ def test_a_failure_while_writing_leaves_the_old_file(folder: Path, monkeypatch: 
         file.write(b"half")  # type: ignore[attr-defined]
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("deadheat.reports.per_query.write", fail)
+    monkeypatch.setattr("deadheat.reports.export.write", fail)
     message = refused("evaluate", folder / "points.npz", "--per-query", out)
     assert message == f"cannot write {out}: No space left on device"
     assert out.read_text() == "old"

@@ -19,7 +19,7 @@ from data import data_file
 import deadheat as dh
 from deadheat import distances
 from deadheat.counting import blocks, passes
-from deadheat.reports.summary import measure
+from deadheat.reports import measure
 
 PRODUCTS = ["cosine", "euclidean", "inner_product", "cityblock"]
 MEASURES = ["mAP", "mAP@5", "MAP@R", "R-Precision", "P@10", "Recall@10", "Hit@1", "Hit@5", "MRR", "nDCG", "nDCG@10",

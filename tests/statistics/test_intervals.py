@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadheat import TieProfile, evaluate, measure
+from deadheat.statistics import bootstrap
 from deadheat.statistics import intervals as iv
 from deadheat.statistics.intervals import Interval, difference_interval, mean_interval, mean_intervals, ratio_interval
 
@@ -157,6 +158,25 @@ def test_bootstrap_is_a_slow_loop_with_the_same_draws(weighted: bool) -> None:
     assert (found.n, found.method, found.confidence_level) == (len(units), "percentile", level)
 
 
+@pytest.mark.parametrize("method", ["percentile", "basic"])
+@pytest.mark.parametrize("weights", [None, [2, 1, 4, 1, 1, 3, 2]])
+def test_bootstrap_is_that_of_scipy_with_the_same_draws(method: str, weights: list[int] | None) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    values, sizes = np.random.default_rng(6).random(7), np.array(weights or [1] * 7)
+    oracle = stats.bootstrap(
+        (values * sizes, sizes),
+        lambda above, below, axis: above.sum(axis) / below.sum(axis),
+        paired=True,
+        method=method,
+        n_resamples=400,
+        confidence_level=0.8,
+        rng=np.random.default_rng(12),
+    ).confidence_interval
+    how: dict = {"method": method, "n_resamples": 400, "confidence_level": 0.8, "seed": 12}
+    found = mean_interval(values, **how) if weights is None else ratio_interval(values * sizes, sizes, **how)
+    assert close(found, oracle.low, oracle.high, 1e-13)
+
+
 def test_mean_over_classes_is_the_mean_of_their_means() -> None:
     values, classes = np.array([0.0, 1, 1, 0.25]), np.array([5, 5, 2, 9])
     found = mean_intervals(values, values, values, classes=classes, average="class", method="t")
@@ -170,7 +190,7 @@ def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(0).random(40)
     whole = {method: mean_interval(values, method=method, n_resamples=300) for method in BOOTSTRAP}
     repeated = mean_interval(np.repeat([0, 0.5, 1], 40), method="basic", n_resamples=300)
-    monkeypatch.setattr(iv, "_AT_ONCE", 100)
+    monkeypatch.setattr(bootstrap, "_AT_ONCE", 100)
     assert {method: mean_interval(values, method=method, n_resamples=300) for method in BOOTSTRAP} == whole
     assert mean_interval(np.repeat([0, 0.5, 1], 40), method="basic", n_resamples=300) == repeated
 
@@ -179,7 +199,7 @@ def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_counts_of_repeated_values_have_the_same_distribution(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.repeat([0.0, 1.0], [30, 70])
     few = mean_interval(values, method=method)
-    monkeypatch.setattr(iv, "_REPEATS", 10**9)
+    monkeypatch.setattr(bootstrap, "_REPEATS", 10**9)
     one_by_one = mean_interval(values, method=method)
     # binomial with n = 100, p = 0.7: the 2.5 % and 97.5 % quantiles are 61 and 79 (cumulative .0210, .0340 at 60, 61)
     # and 1.4 - 0.79 = 0.61, so that both methods agree
@@ -261,6 +281,7 @@ def test_scipy_is_imported_on_use_and_named_when_missing() -> None:
         "import sys; sys.modules['scipy'] = None; sys.modules['scipy.stats'] = None\n"
         "import deadheat, deadheat.analyses.comparison, deadheat.statistics.intervals as iv\n"
         "assert iv.mean_interval([1, 1]) == (1, 1)\n"
+        "assert iv.mean_interval([0, 1], method='percentile') == (0, 1)\n"
         "try: iv.mean_interval([0, 1])\n"
         "except ModuleNotFoundError as error: print(error)\n"
     )
@@ -283,6 +304,7 @@ def test_interval_of_a_report_leaves_singletons_out() -> None:
     assert found.lower == mean_interval([0.5, 1, 0.5, 1], method="percentile", seed=5)
     assert found.expected == mean_interval([0.75, 1, 0.5, 1], method="percentile", seed=5)
     assert found.upper == mean_interval([1, 1, 0.5, 1], method="percentile", seed=5)
+    assert report["AP"].interval(seed=5) == found
     filled = measure(PROFILE, "mAP", singletons="zero").interval("AP", method="t")
     low, high = mean_interval([0.5, 1, 0.5, 1, 0], method="t")
     assert high > 1

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from deadheat.analyses.grouped.grouping import grouped
 from deadheat.plots import grouped as plots
 from deadheat.plots.grouped import Band
-from deadheat.reports import summary
+from deadheat.reports import evaluate
 from deadheat.studies import _coverage
 from deadheat.studies import grouped as study
 from deadheat.studies._coverage import CLUSTERED, GROUP_SIZE, MEASURE, RANDOM, Coverage, Known
@@ -54,7 +54,7 @@ def test_populations_are_drawn_alike_and_anew() -> None:
 def test_chance_is_the_share_of_the_right_ones() -> None:
     """All points tied: the exact expectation over all ways to break the ties is what chance gives."""
     labels = np.repeat(np.arange(GROUP_SIZE), RANDOM.samples)
-    report = summary.evaluate(np.zeros((len(labels), 2)), labels, measures=MEASURE)
+    report = evaluate(np.zeros((len(labels), 2)), labels, measures=MEASURE)
     assert report[MEASURE].expected == pytest.approx(RANDOM.chance(GROUP_SIZE), rel=1e-14)
     assert RANDOM.chance(GROUP_SIZE) == 3 / 39
 
@@ -145,7 +145,7 @@ def test_files_are_measured_as_they_are(outcome: Outcome) -> None:
         ("in groups of 10", 60),
     ]
     embeddings, labels = CLUSTERED.draw(60, 99, 1)
-    report = summary.evaluate(embeddings, labels, measures=MEASURE)
+    report = evaluate(embeddings, labels, measures=MEASURE)
     value, low, high = table.rows[2][2:]
     assert value == report[MEASURE].expected
     assert (low, high) == report.interval(MEASURE, resample="class", method="normal").expected

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat import exact, inputs
 from deadheat.inputs.sources import LabelsLike
+from deadheat.reports import Report, evaluate
 from deadheat.reports.render import plain_table
-from deadheat.reports.summary import Report, evaluate
 from deadheat.support import checks
 
 KINDS = {"float64": 64, "float32": 32, "bfloat16": 16, "float16": 16, "int8": 8, "1 bit": 1}  # bits a number

@@ -17,7 +17,7 @@ from deadheat.cli.shell import Program, bar, check_output, output, say
 
 if TYPE_CHECKING:
     from deadheat.inputs.files import Samples
-    from deadheat.reports.summary import Report
+    from deadheat.reports import Report
     from deadheat.studies.study import Outcome
 
 ROUNDINGS = ("float16", "bfloat16", "float32")
@@ -158,10 +158,10 @@ def _outputs(options: dict[str, Any]) -> Outputs:
 
 
 def _check_outputs(outputs: Outputs, inputs: list[Path]) -> None:
-    from deadheat.reports import per_query
+    from deadheat.reports import export
 
     if outputs.per_query is not None:
-        per_query.check(outputs.per_query)
+        export.check(outputs.per_query)
     for path in outputs:
         if path is not None and path != STDOUT:
             check_output(path, inputs)
@@ -215,12 +215,12 @@ def _read(file: Path, options: dict[str, Any]) -> tuple[Samples, Samples | None]
 
 
 def _evaluated(file: Path, query: Samples, gallery: Samples | None, options: dict[str, Any], **how: Any) -> Report:
-    from deadheat.reports import summary
+    from deadheat import reports
 
     how |= {key: options[key] for key in ("distance", "singletons", "average", "threads", "checkpoint", "device")}
     try:
         with bar("ranking") as progress:
-            return summary.evaluate(*query, *(gallery or ()), progress=progress, **how)
+            return reports.evaluate(*query, *(gallery or ()), progress=progress, **how)
     except (ValueError, TypeError) as error:
         raise type(error)(f"{_blamed(str(error), file, options)}{error}") from None
 
@@ -239,11 +239,11 @@ def _blamed(message: str, file: Path, options: dict[str, Any]) -> str:
 
 def _deliver(report: Report, labels: Any, outputs: Outputs, std: bool) -> None:
     """Write the files first, so that nothing is printed if one of them fails."""
-    from deadheat.reports import per_query
+    from deadheat.reports import export
 
     if outputs.per_query is not None:
         with output(outputs.per_query) as file:
-            per_query.write(per_query.columns(report, labels), file, outputs.per_query.suffix.lower())
+            export.write(export.columns(report, labels), file, outputs.per_query.suffix.lower())
     if outputs.profile is not None:
         report.profile.save(outputs.profile.resolve())
     texts = [(report.to_json(std=std), outputs.json), (report.to_markdown(std=std).rstrip(), outputs.markdown)]

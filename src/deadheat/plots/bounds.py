@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from deadheat.plots import _style
-from deadheat.reports.summary import Report
+from deadheat.reports import Report
 
 
 def bounds(

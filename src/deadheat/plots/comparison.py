@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deadheat.analyses.comparison import Difference
 from deadheat.plots._style import BLUE, GREY, INK, VERMILION, axes, quiet
-from deadheat.reports.summary import Report
+from deadheat.reports import Report
 
 _THREE = ("lower", "expected", "upper")
 _IN_A_ROW: dict[str, Any] = {"ncols": 4, "columnspacing": 1.0, "handletextpad": 0.4}
@@ -72,7 +72,7 @@ def intervals(reports: Mapping[str, Report], measure: str, *, ax: Axes | None = 
     measure : str
     ax : Axes, optional
     **settings
-        For `Report.interval`: `confidence_level`, `resample`, `labels`, `method`, `n_resamples`, `seed`.
+        For `Result.interval`: `confidence_level`, `resample`, `labels`, `method`, `n_resamples`, `seed`.
 
     Returns
     -------

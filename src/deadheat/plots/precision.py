@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from deadheat.plots import _style
-from deadheat.reports.summary import Report
+from deadheat.reports import Report
 
 _SMALLEST = 1e-3  # percentage points; the scale is linear below
 

@@ -1,5 +1,11 @@
-"""Reports: in come profiles and measures, out go means with their bounds, as numbers, tables and files."""
+"""Reports: in come profiles and measures, out go means with their bounds, as numbers, tables and files.
 
-from deadheat.reports.summary import Report, Result, evaluate, measure
+evaluating ──> Report ──> Result, a measure each ──> Intervals
+                 └─> tables: text, Markdown, LaTeX, HTML, JSON, data frames; export: each query's values
+"""
+
+from deadheat.reports.evaluating import evaluate, measure
+from deadheat.reports.report import Report
+from deadheat.reports.result import Result
 
 __all__ = ["Report", "Result", "evaluate", "measure"]

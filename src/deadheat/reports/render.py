@@ -1,70 +1,40 @@
-"""A report as text: the only place where fractions become per cent.
+"""Numbers and counts as people read them, and the sentences below a report: fractions become per cent here.
 
-In comes a `Report`; out go a plain table, a Markdown table, and the sentences under them. Plain ASCII, so that no
-terminal can choke on it.
+Plain ASCII, so that no terminal can choke on it.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-if TYPE_CHECKING:
-    from deadheat.reports.summary import Report
+from deadheat.profiles import Ties as TieCounts
+from deadheat.reports.tables import Table, TabularResult
+from deadheat.support.triple import Triple
 
 _FEWEST_DIGITS, _MOST_DIGITS = 2, 6
 
 
-def text(report: Report, *, std: bool = False) -> str:
-    """The report as a plain table with a few sentences below."""
-    return "\n".join([*plain_table(_cells(report, std)), "", *sentences(report)])
+def percents(results: Iterable[Any]) -> list[list[str]]:
+    """Cells for lower, expected and upper of each result in per cent, all with as many digits.
 
-
-def markdown(report: Report, *, std: bool = False) -> str:
-    """The report as a Markdown table with a few sentences below."""
-    return "\n".join([*markdown_table(_cells(report, std)), "", *sentences(report)]) + "\n"
-
-
-def plain_table(rows: list[list[str]]) -> list[str]:
-    """Lines of a plain table: the first column flush left, the others flush right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows]
-
-
-def markdown_table(rows: list[list[str]]) -> list[str]:
-    """Lines of a Markdown table, of which the first row is the header."""
-    header, *others = rows
-    rule = [":--", *("--:" for _ in header[1:])]
-    return [f"| {' | '.join(row)} |" for row in (header, rule, *others)]
-
-
-def sentences(report: Report) -> list[str]:
-    """What a reader has to know beside the numbers: the queries that count, and the ties."""
-    undefined = [
-        f"{name} is undefined for {count(report[name].n_undefined, 'query', 'queries')} with a relevant item, "
-        "left out of its mean."
-        for name in report.measures
-        if report[name].n_undefined
-    ]
-    return [_about_queries(report), *undefined, _about_ties(report)]
-
-
-def _cells(report: Report, std: bool) -> list[list[str]]:
-    columns = ["lower", "expected", "upper"]
-    values = [[100 * getattr(report[name], column) for column in columns] for name in report.measures]
-    fixed = f".{digits(values)}f"
-    rows = [
-        [name, *(number(value, fixed) for value in row), *([number(100 * report[name].std, ".3g")] if std else [])]
-        for name, row in zip(report.measures, values, strict=True)
-    ]
-    return [["measure (%)", *columns, *(["std"] if std else [])], *rows]
+    Examples
+    --------
+    >>> percents([Triple(0.5, math.nan, 1.0)])
+    [['50.00', '-', '100.00']]
+    """
+    rows = [[100 * getattr(result, name) for name in Triple._fields] for result in results]
+    fixed = f".{digits(rows)}f"
+    return [[number(value, fixed) for value in row] for row in rows]
 
 
 def number(value: float, form: str) -> str:
+    """A number in a format of Python's, or a dash where it is undefined."""
     return "-" if math.isnan(value) else format(value, form)
 
 
-def digits(rows: list[list[float]]) -> int:
+def digits(rows: Sequence[Sequence[float]]) -> int:
     """The fewest digits that still tell lower from upper wherever they differ."""
     for digits in range(_FEWEST_DIGITS, _MOST_DIGITS):
         if all(row[0] == row[2] or f"{row[0]:.{digits}f}" != f"{row[2]:.{digits}f}" for row in rows):
@@ -72,25 +42,38 @@ def digits(rows: list[list[float]]) -> int:
     return _MOST_DIGITS
 
 
-def _about_queries(report: Report) -> str:
-    queries = count(report.n_query, "query", "queries")
-    mean = f" Means are over {count(report.n_class, 'class', 'classes')}." if report.n_class is not None else ""
-    if not report.n_singleton:
+def count(n: int, singular: str, plural: str) -> str:
+    """How many of what.
+
+    Examples
+    --------
+    >>> count(1, "query", "queries"), count(2, "query", "queries")
+    ('1 query', '2 queries')
+    """
+    return f"{n} {singular if n == 1 else plural}"
+
+
+def about_queries(n_query: int, n_singleton: int, n_class: int | None, singletons: str) -> str:
+    """How many queries there are, and which of them count."""
+    queries = count(n_query, "query", "queries")
+    mean = "" if n_class is None else f" Means are over {count(n_class, 'class', 'classes')}."
+    if not n_singleton:
         return f"{queries}, each with a relevant item.{mean}"
-    some = "a singleton" if report.n_singleton == 1 else "singletons"
+    noun = "a singleton" if n_singleton == 1 else "singletons"
     treated = {
         "skip": "left out of the means",
         "zero": "counted as 0",
         "one": "counted as 100 %",
         "balanced": "counted as 0 in measures of precision and 100 % in those of recall",
-    }[report.singletons]
-    return f"{queries}, {report.n_singleton} of them without a relevant item ({some}) and {treated}.{mean}"
+    }[singletons]
+    return f"{queries}, {n_singleton} of them without a relevant item ({noun}) and {treated}.{mean}"
 
 
-def _about_ties(report: Report) -> str:
-    ties, where = report.ties, ", ".join(part for part in (report.distance, report.tie_rule) if part)
+def about_ties(ties: TieCounts, distance: str | None, rule: str | None, *, bounds_only: bool) -> str:
+    """What the ties decide, by the distance and the rule where these are known."""
+    where = ", ".join(filter(None, (distance, rule)))
     subject = f"Ties ({where})" if where else "Ties"
-    if report.profile.bounds_only:
+    if bounds_only:
         return f"{subject}: every relevant item may move by the tolerance, either way; that has no expectation."
     if not ties.mixed_groups:
         return f"{subject}: none decides anything, so lower, expected and upper are one value."
@@ -99,5 +82,11 @@ def _about_ties(report: Report) -> str:
     return f"{subject}: {groups} in {count(ties.queries, 'query', 'queries')}, {size}."
 
 
-def count(n: int, one: str, many: str) -> str:
-    return f"{n} {one if n == 1 else many}"
+def plain_table(rows: list[list[str]]) -> list[str]:
+    """Lines of a plain table, of which the first row is the header."""
+    return Table(rows[0], rows[1:]).to_text().split("\n")
+
+
+def sentences(report: TabularResult) -> list[str]:
+    """What a reader has to know beside the numbers of a report."""
+    return report.notes()

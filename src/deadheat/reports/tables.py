@@ -3,9 +3,11 @@
 A result says what its tables hold, what a reader has to know beside them, and what it is as plain values. All the rest
 follows from these three, and is here. Tables for people are in per cent; plain values and frames hold fractions.
 
-    result ──> tables()   ──> to_text, to_markdown, to_latex, _repr_html_
-           ──> to_dict()  ──> to_json
-           ──> columns()  ──> to_pandas
+    result ──> tables(), notes()  ──> to_text (print), to_markdown, to_latex, _repr_html_
+           ──> to_dict()          ──> to_json
+           ──> columns()          ──> to_pandas
+
+Where these take options, what follows from them takes the same ones: ``report.to_latex(std=True)``.
 """
 
 from __future__ import annotations
@@ -42,7 +44,29 @@ class Table:
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         return "\n".join("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in lines)
 
-    def formatted(self, style: str) -> str:
+    def to_markdown(self) -> str:
+        """The table in Markdown; a bar in a cell is escaped.
+
+        Examples
+        --------
+        >>> print(Table(["measure (%)", "lower"], [["mAP", "9.50"], ["a|b", "-"]]).to_markdown())
+        | measure (%)   |   lower |
+        |:--------------|--------:|
+        | mAP           |    9.50 |
+        | a\\|b          |       - |
+        """
+        header, *rows = ([cell.replace("|", r"\|") for cell in row] for row in [self.header, *self.rows])
+        return Table(header, rows)._formatted("pipe")
+
+    def to_latex(self) -> str:
+        """The table for LaTeX with the package booktabs; what LaTeX would read as a command is escaped."""
+        return self._formatted("latex_booktabs")
+
+    def to_html(self) -> str:
+        """The table in HTML; what a browser would read as a tag is escaped."""
+        return self._formatted("html")
+
+    def _formatted(self, style: str) -> str:
         """The table in a style of tabulate's."""
         sides = ("left", *("right" for _ in self.header[1:])) if self.rows else None
         text: str = tabulate(self.rows, headers=self.header, tablefmt=style, disable_numparse=True, colalign=sides)
@@ -68,24 +92,26 @@ class TabularResult(ABC):
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """The rows of the tables as columns of plain values: fractions, NaN where a value is undefined."""
 
-    def to_json(self) -> str:
+    def to_json(self, **options: Any) -> str:
         """`to_dict` as JSON text; null where a value is undefined."""
-        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
+        return json.dumps(self.to_dict(**options), indent=2, allow_nan=False)
 
-    def to_text(self) -> str:
+    def to_text(self, **options: Any) -> str:
         """The tables as plain text with the notes below: what `print` shows."""
-        return self._with_notes([table.to_text() for table in self.tables()])
+        return self._with_notes([table.to_text() for table in self.tables(**options)])
 
-    def to_markdown(self) -> str:
+    def to_markdown(self, **options: Any) -> str:
         """The tables in Markdown with the notes below."""
-        return self._with_notes([table.formatted("pipe") for table in self.tables()]) + "\n"
+        return self._with_notes([table.to_markdown() for table in self.tables(**options)]) + "\n"
 
-    def to_latex(self) -> str:
+    def to_latex(self, **options: Any) -> str:
         """The tables for LaTeX with the package booktabs, without the notes."""
-        return "\n\n".join(table.formatted("latex_booktabs") for table in self.tables()) + "\n"
+        return "\n\n".join(table.to_latex() for table in self.tables(**options)) + "\n"
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self, **options: Any) -> Any:
         """The rows of the tables as a data frame, of pandas or, where only that is installed, of Polars.
+
+        Values are fractions, and NaN where one is undefined.
 
         Raises
         ------
@@ -96,7 +122,7 @@ class TabularResult(ABC):
         installed = next((name for name in FRAMES if find_spec(name)), None)
         if installed is None:
             raise MissingPackageError("a data frame needs pandas or polars: pip install pandas", name="pandas")
-        return narwhals.from_dict(dict(self.columns()), backend=installed).to_native()
+        return narwhals.from_dict(dict(self.columns(**options)), backend=installed).to_native()
 
     def _with_notes(self, tables: list[str]) -> str:
         notes = "\n".join(self.notes())
@@ -108,7 +134,7 @@ class TabularResult(ABC):
     def _repr_html_(self) -> str:
         """The tables as a notebook shows them."""
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes())
-        return "\n".join(table.formatted("html") for table in self.tables()) + notes
+        return "\n".join(table.to_html() for table in self.tables()) + notes
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()

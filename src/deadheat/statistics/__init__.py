@@ -1,1 +1,6 @@
-"""How sure a mean is: in come values of independent units, out go intervals and p-values. It knows no measure."""
+"""How sure a mean is: in come values of independent units, out go intervals and p-values. It knows no measure.
+
+values ──> intervals ──> standard_error   mean ± a quantile of the normal distribution or Student's
+                     └─> bootstrap        means of the units drawn again
+differences ──> permutation               p-values
+"""

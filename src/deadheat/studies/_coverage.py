@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from deadheat.analyses.grouped.gap import Gap, generalization_gap
 from deadheat.analyses.grouped.grouping import grouped
-from deadheat.reports import summary
+from deadheat.reports import evaluate
+from deadheat.reports.options import Average
 from deadheat.statistics import intervals
 from deadheat.statistics.intervals import Interval
 from deadheat.support.extras import require
@@ -24,7 +25,7 @@ GROUP_SIZE = 10
 LEVEL = 0.95
 MEASURE, DISTANCE = "Hit@1", "euclidean"
 OVER_GROUPS = {"z": "normal", "Student's t": "t", "bootstrap": "percentile"}  # by what the method is called here
-OF_PLAIN: dict[str, summary.Average] = {"plain, z over queries": "query", "plain, z over classes": "class"}
+OF_PLAIN: dict[str, Average] = {"plain, z over queries": "query", "plain, z over classes": "class"}
 REPEATED = "Student's t, 4 repeats"
 _RESAMPLES = 999
 _REPEATS = 4
@@ -125,7 +126,7 @@ def value_in_groups(population: Population, n_group: int) -> Known:
 def value_of_plain(population: Population, n_class: int, n_draw: int) -> Known:
     """The value of the plain measure on so many classes, from draws that are not used again."""
     values = [
-        summary.evaluate(*population.draw(n_class, _PLAIN, n_class, number), **_plain_settings())[MEASURE].expected
+        evaluate(*population.draw(n_class, _PLAIN, n_class, number), **_plain_settings())[MEASURE].expected
         for number in range(n_draw)
     ]
     return Known(math.fsum(values) / n_draw, intervals.standard_error(values))
@@ -150,7 +151,7 @@ def plain_coverages(population: Population, n_group: int, n_draw: int, known: Kn
     """The same of the plain measure on as many classes, its intervals over queries and over classes."""
     found: dict[str, list[tuple[float, Interval]]] = {}
     for number in range(n_draw):
-        report = summary.evaluate(*population.draw(n_group * GROUP_SIZE, _DRAWS, n_group, number), **_plain_settings())
+        report = evaluate(*population.draw(n_group * GROUP_SIZE, _DRAWS, n_group, number), **_plain_settings())
         for name, unit in OF_PLAIN.items():
             interval = report.interval(MEASURE, confidence_level=LEVEL, resample=unit, method="normal").expected
             found.setdefault(name, []).append((report[MEASURE].expected, interval))

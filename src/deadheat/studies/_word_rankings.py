@@ -19,7 +19,7 @@ from deadheat.analyses.words import edit_distances, phoc
 from deadheat.counting import profile
 from deadheat.counting.scored import profile_scores
 from deadheat.profiles import TieProfile
-from deadheat.reports.summary import Report, measure
+from deadheat.reports import Report, measure
 
 MEASURES = ("mAP", "Hit@1", "nDCG@10")
 _SEED = 4

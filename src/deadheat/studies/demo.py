@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.reports import Report, evaluate
 from deadheat.reports.render import plain_table
-from deadheat.reports.summary import Report, evaluate
 
 Int64 = NDArray[np.int64]
 

@@ -23,7 +23,7 @@ from deadheat.inputs import files
 from deadheat.plots import _style
 from deadheat.plots import grouped as plots
 from deadheat.plots.grouped import Band
-from deadheat.reports import summary
+from deadheat.reports import evaluate
 from deadheat.studies import network, rendered
 from deadheat.studies.grouped import DATA_SETS
 from deadheat.studies.network import Embedded, Recipe
@@ -322,7 +322,7 @@ def _subset_values(sample: Sample, size: int, draw: int, threads: int | None) ->
     chosen = np.random.default_rng([_SEED, size, draw]).choice(words, size, replace=False)
     rows = np.isin(sample.labels, chosen)
     part = Sample(sample.embeddings[rows], sample.labels[rows])
-    plain = summary.evaluate(*part, measures=MEASURE, threads=threads)
+    plain = evaluate(*part, measures=MEASURE, threads=threads)
     inside = grouped(*part, group_size=GROUP_SIZE, measures=MEASURE, seed=draw, threads=threads)
     return plain[MEASURE].expected, inside[MEASURE].expected
 

@@ -21,7 +21,7 @@ from deadheat.analyses.grouped.grouping import grouped
 from deadheat.inputs.files import read
 from deadheat.plots import grouped as plots
 from deadheat.plots.grouped import Band
-from deadheat.reports import summary
+from deadheat.reports import evaluate
 from deadheat.statistics import intervals
 from deadheat.statistics.intervals import Intervals
 from deadheat.studies import _coverage
@@ -166,7 +166,7 @@ def _values(
     rows = []
     for n in sizes:
         part = embeddings[place < n], labels[place < n]
-        plain = summary.evaluate(*part, measures=MEASURE, distance=distance, threads=threads)
+        plain = evaluate(*part, measures=MEASURE, distance=distance, threads=threads)
         found = plain.interval(MEASURE, confidence_level=LEVEL, resample="class", method="auto")
         rows.append((PLAIN, n, plain[MEASURE].expected, *_ends(found)))
         inside = grouped(*part, group_size=GROUP_SIZE, measures=MEASURE, distance=distance, threads=threads)[MEASURE]
@@ -344,7 +344,7 @@ def _by_cost(setting: Setting, extent: _Extent) -> Outcome:
         settings = {"measures": MEASURE, "distance": DISTANCE, "threads": 1}
         ways: dict[str, Callable[..., Any]] = {GROUPED: partial(grouped, group_size=GROUP_SIZE)}
         if len(labels) <= _MOST_PLAIN:
-            ways[PLAIN] = summary.evaluate
+            ways[PLAIN] = evaluate
         for what, way in ways.items():
             report, seconds = _timed(partial(way, embeddings, labels, **settings), extent.times)
             rows.append((what, len(labels), int(report.profile.n_ranked.sum()), seconds))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from deadheat.analyses.precision import KINDS, precisions, quantized
 from deadheat.plots import _style
 from deadheat.plots.precision import changes, mixed_queries
-from deadheat.reports.summary import Report, evaluate
+from deadheat.reports import Report, evaluate
 from deadheat.studies import _washington, demo
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, beside, missing
 from deadheat.ties import Rounded

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat import inputs
-from deadheat.reports.summary import Report, Result
+from deadheat.reports import Report, Result
 from deadheat.support.triple import Triple
 
 Float64 = NDArray[np.float64]

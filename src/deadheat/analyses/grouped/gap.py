@@ -25,8 +25,8 @@ from deadheat.analyses.grouped.grouping import (
     table_with_errors,
 )
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
-from deadheat.reports import render, summary
-from deadheat.reports.summary import Report, Result
+from deadheat.reports import Report, Result, evaluate, render
+from deadheat.reports.tables import plain
 from deadheat.statistics import intervals
 from deadheat.statistics.intervals import Interval, Intervals
 from deadheat.support import checks
@@ -96,7 +96,7 @@ def generalization_gap(
         rows = distances.opened(embeddings, distance, part)
         sides.append((rows, checked_labels(labels, len(rows), f"{part}_labels", part)))
     inside = [grouped(rows, known, **drawing, **settings) for rows, known in sides]
-    whole = [summary.evaluate(rows, known, **settings) for rows, known in sides]
+    whole = [evaluate(rows, known, **settings) for rows, known in sides]
     return GeneralizationGap(name, inside[0], inside[1], whole[0], whole[1])
 
 
@@ -260,7 +260,8 @@ def _errors_by_class(report: Report, name: str) -> Errors:
 
 def _plain_gap(gap: Gap, confidence_level: float) -> dict[str, Any]:
     found = gap.interval(confidence_level)
-    parts: dict[str, Any] = {name: summary.json_number(getattr(gap, name)) for name in Triple._fields}
-    ends = {name: [summary.json_number(end) for end in getattr(found, name)] for name in Triple._fields}
-    bound = summary.json_number(gap.bound(confidence_level))
-    return {**parts, "interval": ends, "bound": bound, "confidence_level": found.confidence_level}
+    values = {name: getattr(gap, name) for name in Triple._fields}
+    ends = {name: getattr(found, name) for name in Triple._fields}
+    bound = gap.bound(confidence_level)
+    content: dict[str, Any] = {**values, "interval": ends, "bound": bound, "confidence_level": found.confidence_level}
+    return {name: plain(value) for name, value in content.items()}

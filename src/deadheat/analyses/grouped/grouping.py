@@ -28,8 +28,10 @@ from deadheat import ties as tie_rules
 from deadheat.counting.within import profile_within
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike, open_labels
 from deadheat.profiles import Int64, TieProfile
-from deadheat.reports import render, summary
-from deadheat.reports.summary import Float64, Report, Singletons
+from deadheat.reports import Report, render
+from deadheat.reports.options import Singletons, SummaryOptions
+from deadheat.reports.report import Float64, report_on
+from deadheat.reports.tables import plain
 from deadheat.statistics import intervals
 from deadheat.statistics.intervals import Interval, Intervals
 from deadheat.support import checks
@@ -113,8 +115,7 @@ def grouped(
     >>> report.n_group, report.left_over
     (2, (('e',),))
     """
-    names = summary.canonical_measures(measures)
-    summary.check_options(singletons, "query")
+    options = SummaryOptions.checked(measures, singletons)
     size, seed, repeats = (
         checks.whole_number(group_size, "group_size", 2),
         checks.whole_number(seed, "seed"),
@@ -129,10 +130,8 @@ def grouped(
     groups = _items(classes, np.concatenate([drawn.groups for drawn in draws]))
     with Reporting(progress, sum(len(items) ** 2 for items in groups)) as report:
         profile = profile_within(rows, classes, groups, distance=distance, ties=rule, threads=workers, report=report)
-    inside = summary.report_on(
-        profile, names, threads=workers, singletons=singletons, distance=distance, tie_rule=rule.describe(distance)
-    )
-    return GroupedReport(names, size, seed, known, draws, inside, groups)
+    inside = report_on(profile, options, threads=workers, distance=distance, tie_rule=rule.describe(distance))
+    return GroupedReport(options.measures, size, seed, known, draws, inside, groups)
 
 
 class Draw(NamedTuple):
@@ -418,7 +417,7 @@ class GroupedReport:
             for name in self.measures
             if self[name].n_undefined
         ]
-        return [f"{self._about_groups()} {self._about_rest()}", *undefined, *render.sentences(self.inside)]
+        return [f"{self._about_groups()} {self._about_rest()}", *undefined, *self.inside.notes()]
 
     def _about_groups(self) -> str:
         often = f", {self.repeats} times over" if self.repeats > 1 else ""
@@ -489,4 +488,4 @@ def table_with_errors(rows: Sequence[tuple[str, Any]], errors: Sequence[float]) 
 def _plain(result: GroupedResult) -> dict[str, Any]:
     values = {**{name: getattr(result, name) for name in Triple._fields}, "standard_error": result.errors.expected}
     counts = {"n_group": len(result.per_group.lower) - result.n_undefined, "n_undefined": result.n_undefined}
-    return {name: summary.json_number(value) for name, value in values.items()} | counts
+    return {**plain(values), **counts}

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deadheat.errors import UndefinedError
 from deadheat.measures import DEFAULT_MEASURES
 from deadheat.measures import per_query as values_of
 from deadheat.profiles import TieProfile
-from deadheat.reports import summary
-from deadheat.reports.summary import Report, evaluate, measure
-from deadheat.support.means import exact_total
+from deadheat.reports import Report, Result, evaluate, measure
+from deadheat.reports.options import Singletons
 from deadheat.ties import Rounded, Tolerance
 
 # Four queries: one of two tied items is relevant; a clear hit; a clear hit at rank 2; a singleton.
@@ -35,7 +35,7 @@ WINDOWS = TieProfile(
 )
 
 
-def triple(result: summary.Result) -> tuple[float, float, float]:
+def triple(result: Result) -> tuple[float, float, float]:
     return result.lower, result.expected, result.upper
 
 
@@ -54,7 +54,7 @@ def test_mean_over_queries_leaves_singletons_out() -> None:
 @pytest.mark.parametrize(
     ("singletons", "precision", "recall"), [("zero", 0.0, 0.0), ("one", 1.0, 1.0), ("balanced", 0.0, 1.0)]
 )
-def test_singletons_count_as_a_value(singletons: summary.Singletons, precision: float, recall: float) -> None:
+def test_singletons_count_as_a_value(singletons: Singletons, precision: float, recall: float) -> None:
     report = measure(PROFILE, ["mAP", "Recall@1"], singletons=singletons)
     assert triple(report["mAP"]) == ((2 + precision) / 4, (2.25 + precision) / 4, (2.5 + precision) / 4)
     assert triple(report["Recall@1"]) == ((1 + recall) / 4, (1.5 + recall) / 4, (2 + recall) / 4)
@@ -62,34 +62,6 @@ def test_singletons_count_as_a_value(singletons: summary.Singletons, precision: 
     assert [array[3] for array in report["Recall@1"].per_query] == [recall] * 3
     assert report["mAP"].n_query == 4
     assert report["mAP"].std_per_query[3] == 0
-
-
-@settings(max_examples=300, deadline=None)
-@given(
-    st.lists(
-        st.one_of(
-            st.floats(0, 1),
-            st.floats(2**-43, 1),
-            st.integers(1, 2**60).map(lambda i: 1 / i),
-            st.floats(allow_nan=False, allow_infinity=False, width=32),
-            st.sampled_from([0.0, -0.0, 5e-324, 1.0, np.nextafter(1, 0), np.nextafter(1, 2), 2.0**-96, 2.0**-97, -1.0]),
-        ),
-        max_size=40,
-    ),
-    st.integers(0, 3),
-)
-def test_a_sum_is_rounded_once(values: list[float], n_missing: int) -> None:
-    for some in (values, [value for value in values if 2**-43 <= value <= 1]):
-        array = np.array([math.nan] * n_missing + some, dtype=np.float64)
-        assert exact_total(array) == (math.fsum(some), len(some))
-
-
-def test_a_sum_that_lies_between_two_floats_is_rounded_to_even() -> None:
-    for value in (1.0, np.nextafter(1, 0), 0.5 + 2.0**-52, 1 / 3):
-        for part in (2.0**-53, 2.0**-54, 2.0**-55, 2.0**-93):
-            values = [value, part, part, *[2.0**-96] * 3]
-            for n in range(1, len(values) + 1):
-                assert exact_total(np.array(values[:n])) == (math.fsum(values[:n]), n)
 
 
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,6 +167,13 @@ def test_a_measure_that_was_not_asked_for_is_computed() -> None:
     assert "MRR" not in str(report)
 
 
+def test_measures_are_a_list_or_a_string_with_commas() -> None:
+    assert measure(PROFILE, "mAP,Hit@1, success@1").measures == ("mAP", "Hit@1")
+    assert measure(PROFILE, iter(["MRR", "rr"])).measures == ("MRR",)
+    with pytest.raises(ValueError, match="unknown measure ''"):
+        measure(PROFILE, "mAP,")
+
+
 def test_default_measures() -> None:
     assert measure(PROFILE).measures == DEFAULT_MEASURES
 
@@ -217,6 +196,35 @@ def test_to_dict_says_everything() -> None:
         "profile": PROFILE.digest(),
     }
     assert json.loads(report.to_json(std=True)) == report.to_dict(std=True)
+    assert "std" not in json.loads(report.to_json())["measures"]["mAP"]
+
+
+def test_columns_are_fractions() -> None:
+    report = measure(PROFILE, ["mAP", "Hit@1"])
+    assert report.columns() == {
+        "measure": ["mAP", "Hit@1"],
+        "lower": [2 / 3, 1 / 3],
+        "expected": [0.75, 0.5],
+        "upper": [2.5 / 3, 2 / 3],
+        "n_query": [3, 3],
+        "n_undefined": [0, 0],
+    }
+    assert report.columns(std=True)["std"] == [0.25 / 3, 0.5 / 3]
+    with pytest.raises(TypeError, match="deviation"):
+        report.to_text(deviation=True)
+
+
+def test_latex_html_and_frame_show_the_same_table() -> None:
+    report = measure(WINDOWS, "mAP")
+    rows = report.to_latex(std=True).splitlines()
+    assert " ".join(rows[2].split()) == r"measure (\%) & lower & expected & upper & std \\"
+    assert " ".join(rows[4].split()) == r"mAP & 50.00 & - & 100.00 & - \\"
+    assert "<td>mAP          </td>" in report._repr_html_()
+    assert report._repr_html_().endswith("that has no expectation.</p>")
+    frame = report.to_pandas(std=True)
+    assert list(frame) == ["measure", "lower", "expected", "upper", "std", "n_query", "n_undefined"]
+    assert (frame["lower"][0], frame["upper"][0]) == (0.5, 1.0)
+    assert math.isnan(frame["expected"][0])
 
 
 def test_text() -> None:
@@ -233,9 +241,9 @@ def test_text() -> None:
 def test_markdown() -> None:
     report = measure(NO_TIES, "mAP")
     assert report.to_markdown(std=True).splitlines() == [
-        "| measure (%) | lower | expected | upper | std |",
-        "| :-- | --: | --: | --: | --: |",
-        "| mAP | 75.00 | 75.00 | 75.00 | 0 |",
+        "| measure (%)   |   lower |   expected |   upper |   std |",
+        "|:--------------|--------:|-----------:|--------:|------:|",
+        "| mAP           |   75.00 |      75.00 |   75.00 |     0 |",
         "",
         "2 queries, each with a relevant item.",
         "Ties: none decides anything, so lower, expected and upper are one value.",
@@ -330,9 +338,10 @@ def test_bad_options_are_refused_before_the_work(
 
 
 @pytest.mark.parametrize("singletons", ["skip", "zero", "one", "balanced"])
-def test_nothing_relevant_anywhere_is_refused(singletons: summary.Singletons) -> None:
-    with pytest.raises(ValueError, match=r"^no query has a relevant item, .* but got 3 queries"):
+def test_nothing_relevant_anywhere_is_refused(singletons: Singletons) -> None:
+    with pytest.raises(UndefinedError, match=r"^no query has a relevant item, .* but got 3 queries") as caught:
         evaluate(np.eye(3), [1, 2, 3], singletons=singletons)
+    assert isinstance(caught.value, ValueError)
 
 
 def test_labels_for_classes_are_needed_and_checked() -> None:

@@ -1,23 +1,25 @@
 """The values of each query as a file: one row a query, three columns a measure.
 
-In comes a `Report`; out goes a ``.csv``, ``.tsv``, ``.npz`` or ``.parquet`` file. An undefined value is an empty cell
-in text, NaN in NumPy's format and missing in Parquet.
+In comes a `Report`; out goes a file in the format that the ending of its name stands for. A new format is a function
+and its row in `FORMATS`. An undefined value is an empty cell in text, NaN in NumPy's format and missing in Parquet.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.reports.summary import Report
-
-ENDINGS = (".csv", ".tsv", ".npz", ".parquet")
+from deadheat.errors import InvalidValueError
+from deadheat.reports.report import Report
+from deadheat.support.extras import require
+from deadheat.support.triple import Triple
 
 Columns = dict[str, NDArray[Any]]
 
@@ -25,15 +27,12 @@ Columns = dict[str, NDArray[Any]]
 def check(path: Path) -> None:
     """Refuse a file name with an unknown ending, or Parquet without pyarrow."""
     ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        raise ValueError(f"--per-query {path} must end in one of {', '.join(ENDINGS)}, but ends in {ending!r}")
+    if ending not in FORMATS:
+        raise InvalidValueError(
+            f"--per-query {path}", f"must end in one of {', '.join(FORMATS)}, but ends in {ending!r}"
+        )
     if ending == ".parquet":
-        try:
-            import pyarrow  # noqa: F401
-        except ModuleNotFoundError:
-            raise ModuleNotFoundError(
-                f"{path}: writing Parquet needs pyarrow: pip install 'deadheat[parquet]'"
-            ) from None
+        require("pyarrow", "parquet", f"{path}: writing Parquet")
 
 
 def columns(report: Report, labels: NDArray[Any]) -> Columns:
@@ -41,18 +40,13 @@ def columns(report: Report, labels: NDArray[Any]) -> Columns:
     table: Columns = {"query": np.arange(report.n_query), "label": labels}
     for name in report:
         values = report[name].per_query
-        table |= {f"{name}_{bound}": getattr(values, bound) for bound in ("lower", "expected", "upper")}
+        table |= {f"{name}_{bound}": getattr(values, bound) for bound in Triple._fields}
     return table
 
 
 def write(table: Columns, file: IO[bytes], ending: str) -> None:
     """Write the columns to an open file, in the format that the ending of its name stands for."""
-    if ending == ".npz":
-        np.savez(file, allow_pickle=False, **table)
-    elif ending == ".parquet":
-        _write_parquet(table, file)
-    else:
-        _write_text(table, file, "\t" if ending == ".tsv" else ",")
+    FORMATS[ending](table, file)
 
 
 def _write_text(table: Columns, file: IO[bytes], delimiter: str) -> None:
@@ -68,9 +62,19 @@ def _cells(column: NDArray[Any]) -> Iterable[Any]:
     return ["" if value != value else repr(value) for value in values] if column.dtype.kind == "f" else values
 
 
-def _write_parquet(table: Columns, file: IO[bytes]) -> None:
-    import pyarrow as pa
-    from pyarrow import parquet
+def _write_npz(table: Columns, file: IO[bytes]) -> None:
+    np.savez(file, allow_pickle=False, **table)
 
-    arrays = {name: pa.array(column, from_pandas=column.dtype.kind == "f") for name, column in table.items()}
-    parquet.write_table(pa.table(arrays), file)
+
+def _write_parquet(table: Columns, file: IO[bytes]) -> None:
+    pyarrow = require("pyarrow", "parquet", "writing Parquet")
+    arrays = {name: pyarrow.array(column, from_pandas=column.dtype.kind == "f") for name, column in table.items()}
+    require("pyarrow.parquet", "parquet", "writing Parquet").write_table(pyarrow.table(arrays), file)
+
+
+FORMATS: dict[str, Callable[[Columns, IO[bytes]], None]] = {
+    ".csv": partial(_write_text, delimiter=","),
+    ".tsv": partial(_write_text, delimiter="\t"),
+    ".npz": _write_npz,
+    ".parquet": _write_parquet,
+}

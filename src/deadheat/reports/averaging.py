@@ -1,0 +1,103 @@
+"""What a mean is over, queries or classes, and which of them are independent units."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat import inputs
+from deadheat.errors import InvalidValueError
+from deadheat.inputs.sources import LabelsLike, open_labels
+from deadheat.reports.options import Average
+from deadheat.support import checks
+from deadheat.support.means import exact_mean, exact_total
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Averaging:
+    """The mean over queries, or over classes of the mean over the queries of a class.
+
+    Attributes
+    ----------
+    average : str
+        ``"query"`` or ``"class"``.
+    n_query : int
+    labels : (n_query,) or None
+        The labels of the queries, where they are known.
+    """
+
+    average: str
+    n_query: int
+    labels: Any = field(default=None, repr=False)
+
+    @cached_property
+    def classes(self) -> Int64 | None:
+        """The classes of the queries by number, (n_query,); None where their labels are not known."""
+        return None if self.labels is None else class_numbers(self.labels, self.n_query)
+
+    def mean(self, values: Float64) -> float:
+        """The mean of the values that are not NaN, (n_query,); a class without any does not count."""
+        return exact_mean(np.array([exact_mean(part) for part in self._parts(values)]))
+
+    def std(self, variances: Float64) -> float:
+        """The standard deviation of the mean of independent values, from their variances, (n_query,)."""
+        sums = [exact_total(part) for part in self._parts(variances)]
+        shares = [total / count**2 for total, count in sums if count]
+        return math.sqrt(math.fsum(shares)) / len(shares) if shares else math.nan
+
+    def clusters(self, resample: str | None = None, labels: LabelsLike | None = None) -> Int64 | None:
+        """The classes to draw as a whole; None where each query is drawn by itself.
+
+        Parameters
+        ----------
+        resample : {"query", "class"}, optional
+            The independent units; by default what the mean is over.
+        labels : (n_query,), optional
+            The labels of the queries, in place of those that are known.
+        """
+        if self.units(resample) == "query":
+            if self.average == "class":
+                raise InvalidValueError("resample", 'must be "class" for a mean over classes, but is "query"')
+            if labels is not None:
+                raise InvalidValueError("labels", 'must be left out unless resample is "class", but it is "query"')
+            return None
+        if labels is None:
+            if self.classes is None:
+                raise InvalidValueError('resample="class"', "needs labels, one for each query")
+            return self.classes
+        if self.average == "class":
+            raise InvalidValueError(
+                "labels", "must be left out for a mean over classes, which are drawn as the report has them"
+            )
+        return class_numbers(labels, self.n_query)
+
+    def units(self, resample: str | None) -> str:
+        """What is drawn, "query" or "class"; by default what the mean is over."""
+        return checks.choice(self.average if resample is None else resample, get_args(Average), "resample")
+
+    def _parts(self, values: Float64) -> list[Float64]:
+        """The values of each class, without NaN; all in one part for a mean over queries."""
+        if self.average == "query" or self.classes is None:
+            return [values]
+        queries = np.flatnonzero(~np.isnan(values))
+        queries = queries[np.argsort(self.classes[queries], kind="stable")]
+        cuts = np.flatnonzero(np.diff(self.classes[queries])) + 1
+        return np.split(values[queries], cuts) if len(queries) else []
+
+
+def checked_labels(labels: LabelsLike, n_query: int) -> NDArray[Any]:
+    """One label for each query of a profile."""
+    return inputs.labels(open_labels(labels, "labels"), n_query, "labels", "the profile")
+
+
+def class_numbers(labels: LabelsLike, n_query: int) -> Int64:
+    """The class of each query of a profile by number."""
+    return inputs.label_codes(checked_labels(labels, n_query))[1]

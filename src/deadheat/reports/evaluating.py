@@ -1,0 +1,177 @@
+"""The doors: from embeddings, or from a tie profile, to the means over queries that people quote.
+
+embeddings, labels ──counting──> TieProfile ──measures──> Report
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from deadheat import counting
+from deadheat import ties as tie_rules
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs.sources import EmbeddingsLike, LabelsLike, open_labels
+from deadheat.profiles import TieProfile
+from deadheat.reports.averaging import checked_labels
+from deadheat.reports.options import Average, Singletons, SummaryOptions
+from deadheat.reports.report import Report, report_on
+from deadheat.support import checks
+
+
+def evaluate(
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike,
+    gallery: EmbeddingsLike | None = None,
+    gallery_labels: LabelsLike | None = None,
+    *,
+    measures: str | Iterable[str] | None = None,
+    distance: str = "cosine",
+    ties: str | tie_rules.Ties = "exact",
+    junk: ArrayLike | None = None,
+    singletons: Singletons = "skip",
+    average: Average = "query",
+    threads: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+    checkpoint: str | os.PathLike[str] | None = None,
+    device: Any = None,
+) -> Report:
+    """Rank the gallery for each query by distance, and average each measure over the queries.
+
+    The same as `measure(profile(...))`: see `deadheat.profile` for the embeddings, which can also be files, `distance`,
+    `ties`, `junk`, `threads`, `progress`, `checkpoint` and `device`, and `measure` for the others.
+
+    Parameters
+    ----------
+    embeddings : (n_query, dim)
+        Embeddings of the queries. Without a gallery, each query is ranked against all others (leave one out).
+    labels : (n_query,)
+        Integers or strings.
+    gallery, gallery_labels : (n_gallery, dim) and (n_gallery,), optional
+        The items that are ranked.
+    measures : str or iterable of str, optional
+        Names such as ``"mAP"``, ``"Hit@1"``, ``"nDCG@10"``, or one string with commas between them; default
+        `deadheat.measures.DEFAULT_MEASURES`.
+    distance : str
+        ``"cosine"``, ``"euclidean"``, ``"inner_product"``, ``"cityblock"`` or ``"hamming"``.
+    ties : str, Tolerance or Rounded
+        What it means that two items tie; by default, that their distances are equal as real numbers.
+    junk, threads, progress, checkpoint, device
+        As in `deadheat.profile`.
+    singletons, average
+        As in `measure`.
+
+    Returns
+    -------
+    Report
+        Lower bound, expectation and upper bound of each measure.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, or no query has a relevant item. Names of measures, `singletons` and
+        `average` are checked before the work begins.
+
+    Examples
+    --------
+    Three points on a line, two of them of one class. Seen from 0, the points -1 and 1 are equally far:
+
+    >>> report = evaluate([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean", measures=["mAP"])
+    >>> report["mAP"].lower, report["mAP"].expected, report["mAP"].upper
+    (0.75, 0.875, 1.0)
+    """
+    options = SummaryOptions.checked(measures, singletons, average)
+    rule = tie_rules.make(ties)
+    query_labels = _reusable(labels)
+    profile = counting.profile(
+        embeddings,
+        query_labels,
+        gallery,
+        gallery_labels,
+        distance=distance,
+        ties=rule,
+        junk=junk,
+        threads=threads,
+        progress=progress,
+        checkpoint=checkpoint,
+        device=device,
+    )
+    return report_on(
+        profile,
+        options,
+        labels=query_labels,
+        distance=distance,
+        tie_rule=rule.describe(distance),
+        threads=checks.thread_count(threads),
+    )
+
+
+def _reusable(labels: LabelsLike) -> Any:
+    """Labels that can be gone through twice, and whose files are read once."""
+    opened = open_labels(labels, "labels")
+    return list(opened) if isinstance(opened, Iterator) else opened
+
+
+def measure(
+    profile: TieProfile,
+    measures: str | Iterable[str] | None = None,
+    *,
+    singletons: Singletons = "skip",
+    average: Average = "query",
+    labels: ArrayLike | None = None,
+    threads: int | None = None,
+) -> Report:
+    """Average measures of a profile over its queries.
+
+    Parameters
+    ----------
+    profile : TieProfile
+        From `deadheat.profile` or one of its siblings, or loaded from a file.
+    measures : str or iterable of str, optional
+        As in `evaluate`.
+    singletons : {"skip", "zero", "one", "balanced"}
+        What a query without any relevant item counts as. ``"skip"``: left out of the mean, its value is NaN (the
+        paper's "chop"). ``"zero"`` (its "null") and ``"one"`` (its "perfect"): that value, in the means and per query.
+        ``"balanced"``: 0 for measures of the precision kind and 1 for those of the recall kind.
+    average : {"query", "class"}
+        The mean over queries, or the mean over classes of the mean over the queries of a class. A class without a
+        query that counts does not count.
+    labels : (n_query,), optional
+        The labels of the queries; needed for ``average="class"``. The report keeps them for `Report.interval`.
+    threads : int, optional
+        Worker threads, for this call alone; by default as many as there are processors. A small profile takes fewer.
+
+    Returns
+    -------
+    Report
+        Lower bound, expectation and upper bound of each measure.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a name is unknown, an option is not one of those above, or no query has a relevant item.
+
+    Examples
+    --------
+    Two items at one distance, one of them relevant:
+
+    >>> profile = TieProfile.from_groups([[(0, 0, 2, 1)]], n_ranked=[2])
+    >>> result = measure(profile, "mAP")["AP"]
+    >>> result.lower, result.expected, result.upper
+    (0.5, 0.75, 1.0)
+    """
+    if not isinstance(profile, TieProfile):
+        raise InvalidTypeError("profile", f"must be a TieProfile, but got {type(profile).__name__}")
+    options = SummaryOptions.checked(measures, singletons, average)
+    if average == "class" and labels is None:
+        raise InvalidValueError('average="class"', "needs labels, one for each query")
+    return report_on(
+        profile,
+        options,
+        labels=None if labels is None else checked_labels(labels, profile.n_query),
+        tie_rule="tolerance" if profile.bounds_only else None,
+        threads=checks.thread_count(threads),
+    )

@@ -1,0 +1,157 @@
+"""One measure of a report: its means, the values of the queries that they are means of, and how sure they are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat import measures as rank_measures
+from deadheat.profiles import TieProfile
+from deadheat.reports.averaging import Averaging
+from deadheat.reports.options import Average
+from deadheat.statistics.intervals import Intervals, mean_intervals
+from deadheat.support.triple import Triple
+
+Float64 = NDArray[np.float64]
+
+DEFAULT_METHOD = "percentile"  # of an interval over queries or classes; see `deadheat.statistics.intervals`
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One measure of a profile: means as fractions in [0, 1], and the values that they are means of.
+
+    **Ties:** `lower` is the value when every tie is broken in the worst way, `upper` in the best, and `expected` is
+    the exact mean over all ways to break them. **Undefined:** NaN where no query has a value, and `expected` under
+    a tolerance.
+
+    Attributes
+    ----------
+    name : str
+        The measure's name as deadheat writes it.
+    lower, expected, upper : float
+        Means. Sums are correctly rounded (`math.fsum`), so that their bits do not depend on the order of the queries.
+    std : float
+        Standard deviation of the mean over independent, uniformly random tie-breaking of every query.
+    per_query : Triple
+        The arrays `lower`, `expected` and `upper`, shape (n_query,). NaN for queries that are left out of the mean.
+    std_per_query : (n_query,)
+        Standard deviation of each query's value over random tie-breaking.
+    n_query : int
+        Queries that count in the mean.
+    n_undefined : int
+        Queries left out although they have a relevant item, because the measure has no value there (AUC without
+        an irrelevant item).
+    """
+
+    name: str
+    per_query: Triple[Float64]
+    n_query: int
+    n_undefined: int
+    _profile: TieProfile = field(repr=False)
+    _averaging: Averaging = field(repr=False)
+
+    @cached_property
+    def lower(self) -> float:
+        return self._averaging.mean(self.per_query.lower)
+
+    @cached_property
+    def expected(self) -> float:
+        if self._profile.bounds_only:
+            return math.nan
+        return self._averaging.mean(self.per_query.expected) if self._open else self.lower
+
+    @cached_property
+    def upper(self) -> float:
+        return self._averaging.mean(self.per_query.upper) if self._open else self.lower
+
+    @cached_property
+    def _open(self) -> bool:
+        """Whether a tie decides anything; where none does, the three values of every query are one."""
+        return bool((self.per_query.lower < self.per_query.upper).any())
+
+    @cached_property
+    def std_per_query(self) -> Float64:
+        std = rank_measures.std(self._profile, rank_measures.parse(self.name))
+        given_a_value = (self._profile.n_relevant == 0) & ~np.isnan(self.per_query.expected)
+        return np.where(given_a_value, 0.0, std)
+
+    @cached_property
+    def std(self) -> float:
+        return self._averaging.std(np.square(self.std_per_query))
+
+    def interval(
+        self,
+        *,
+        confidence_level: float = 0.95,
+        resample: Average | None = None,
+        labels: ArrayLike | None = None,
+        method: str | None = None,
+        n_resamples: int = 9999,
+        seed: int = 0,
+    ) -> Intervals:
+        """Confidence intervals for the mean over the population that the queries were drawn from.
+
+        Parameters
+        ----------
+        confidence_level : float
+            Of each of the three intervals by itself, strictly between 0 and 1.
+        resample : {"query", "class"}, optional
+            What is drawn, each independently of the others: queries, or whole classes with all of their queries. By
+            default what the mean is over. Queries of one class that resemble each other, or that are each other's
+            gallery in leave one out, are not independent; then classes are the safer choice.
+        labels : (n_query,), optional
+            The labels of the queries, for ``resample="class"``; by default the classes that the report knows. Any
+            other clusters that were drawn as a whole, such as pages or people, will do for a mean over queries.
+        method : {"percentile", "basic", "BCa", "auto", "normal", "t"}, optional
+            A bootstrap, by default ``"percentile"``, or the mean ± a quantile times its standard error; see
+            `deadheat.statistics.intervals`.
+        n_resamples, seed
+            How often the bootstrap draws, and the seed of what it draws.
+
+        Returns
+        -------
+        Intervals
+            For lower, expected and upper, all from the same resamples; fractions. **Ties:** `lower.low` to
+            `upper.high` covers both what ties and what the drawing of queries can do. **Undefined:** NaN where fewer
+            than two queries or classes have a value, and for `expected` under a tolerance. Queries without a value
+            are left out. Ends are cut to [0, 1].
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as described; if classes are to be drawn and are not known; or if queries are to be
+            drawn for a mean over classes, where no query stands for itself.
+        MissingPackageError
+            Without SciPy, which the extra ``stats`` brings; ``"percentile"`` and ``"basic"`` do without.
+
+        Notes
+        -----
+        The gallery stays as it is: the interval says nothing of another gallery. For n queries the time grows with
+        n_resamples × n, in memory that does not (BCa: also with n²): about ten seconds for 100 000 queries, and far
+        less where few of the values are distinct, as those of Hit@k are.
+
+        Examples
+        --------
+        >>> from deadheat import TieProfile, measure
+        >>> profile = TieProfile.from_groups([[(0, 0, 2, 1)], [(0, 0, 1, 1)]], n_ranked=[2, 2])
+        >>> interval = measure(profile, "Hit@1")["Hit@1"].interval()
+        >>> interval.lower, interval.upper
+        (Interval(low=0.0, high=1.0), Interval(low=1.0, high=1.0))
+        """
+        return mean_intervals(
+            *self.per_query,
+            classes=self._averaging.clusters(resample, labels),
+            average=self._averaging.average,
+            confidence_level=confidence_level,
+            method=DEFAULT_METHOD if method is None else method,
+            n_resamples=n_resamples,
+            seed=seed,
+        ).within(0, 1)
+
+    def __repr__(self) -> str:
+        return f"Result({self.name!r}, lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
