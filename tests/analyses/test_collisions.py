@@ -337,6 +337,13 @@ def test_counts_by_distance_are_those_of_each():
         table["hamming"]
 
 
+def test_progress_is_in_queries_distance_by_distance():
+    seen = []
+    points, labels = np.arange(12.0).reshape(6, 2), [0, 1] * 3
+    collisions(points, labels, distance=["euclidean", "cityblock"], progress=lambda *at: seen.append(at))
+    assert seen == [(0, 6), (6, 6)] * 2
+
+
 def test_counts_add_up():
     one = Counts(Count(1, 2, 1, 2), Count(2, 5, 1, 3), Count(), Count(3, 7, 1, 3), 1, 9)
     two = Counts(Count(1, 4, 1, 4), Count(), Count(1, 2, 1, 2), Count(2, 6, 1, 4), 1, 9)

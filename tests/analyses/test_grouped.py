@@ -315,6 +315,18 @@ def test_auto_is_students_t_for_few_groups() -> None:
     assert few.interval() == few.interval(method="t")
 
 
+def test_the_method_that_suits_is_auto() -> None:
+    """Written down for results of few and of many groups, and for the gap of two."""
+    values = np.random.default_rng(1).random(40)
+    few, many = result_of(values[:29]), result_of(values[:30])
+    gap = Gap(few, many, few.errors, many.errors, (29, 30))
+    for result in (few, many, gap):
+        assert result.interval() == result.interval(method=None) == result.interval(method="auto")
+    assert gap.bound() == gap.bound(method="t") != gap.bound(method="normal")
+    with pytest.raises(TypeError, match="positional argument"):
+        few.interval(0.9)
+
+
 def test_bootstrap_is_over_groups() -> None:
     values = np.random.default_rng(1).random(15)
     found = result_of(values).interval(confidence_level=0.9, method="BCa", n_resamples=999, seed=3)
@@ -592,6 +604,13 @@ def test_progress_counts_the_pairs_inside_groups() -> None:
     assert seen[0] == (0, total)
     assert seen[-1] == (total, total)
     assert len(seen) == 1 + 4
+
+
+def test_a_gap_tells_of_four_passes() -> None:
+    seen: list[tuple[int, int]] = []
+    generalization_gap(*two_sets(), group_size=3, progress=lambda done, total: seen.append((done, total)))
+    assert [done for done, _ in seen].count(0) == 4
+    assert sum(done == total for done, total in seen) == 4
 
 
 # ---------------------------------------------------------------------------------------------------------------------
