@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, fields
 from enum import IntEnum
 
@@ -76,14 +77,7 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         """The counts over the queries of both."""
-        return Counts(
-            self.relevant + other.relevant,
-            self.irrelevant + other.irrelevant,
-            self.mixed + other.mixed,
-            self.together + other.together,
-            self.n_query + other.n_query,
-            self.n_place + other.n_place,
-        )
+        return Counts(*map(operator.add, vars(self).values(), vars(other).values()))
 
     def columns(self) -> dict[str, list[str] | list[int]]:
         """The kinds, and of each its groups, items, queries and largest group; the last entry is all kinds together."""

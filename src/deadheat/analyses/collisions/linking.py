@@ -63,9 +63,9 @@ def decided(nearer: Bounds, farther: Bounds, width: float) -> tuple[Bool, Bool]:
         widest, narrowest = nearer[1] - farther[0], nearer[0] - farther[1]
         back = nearer[1] - widest
         lost = (nearer[1] - (widest + back)) + (back - farther[0])  # exact difference − rounded difference (Knuth)
-    known = (nearer[0] == nearer[1]) & (farther[0] == farther[1])
-    links = (widest < width) | (known & (widest == width) & (lost <= 0))
-    return links, ~links & ~known & (narrowest <= width)
+    is_exact = (nearer[0] == nearer[1]) & (farther[0] == farther[1])
+    links = (widest < width) | (is_exact & (widest == width) & (lost <= 0))
+    return links, ~links & ~is_exact & (narrowest <= width)
 
 
 def settled(rankings: Rankings, queries: Int64, nearer: Int64, farther: Int64, width: Fraction) -> Bool:

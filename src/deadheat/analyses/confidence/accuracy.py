@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.analyses.confidence.tables import about_queries, columns_of_triples, table_of_triples
+from deadheat.analyses.confidence.tables import about_queries, columns_of_triples, plain_values, table_of_triples
 from deadheat.analyses.confidence.values import (
     UNDEFINED,
     Float64,
@@ -24,7 +24,7 @@ from deadheat.analyses.confidence.values import (
     mean_of_all,
     require_hits,
 )  # fmt: skip
-from deadheat.reports.tables import Table, TabularResult, plain
+from deadheat.reports.tables import Table, TabularResult
 from deadheat.support.triple import Triple
 
 
@@ -62,11 +62,8 @@ class ConfidenceAccuracy(TabularResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The values as plain Python values that JSON can hold; None where one is undefined, and for infinity."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        values |= {name: value._asdict() for name, value in values.items() if isinstance(value, Triple)}
-        values["best_threshold"] = math.nan if math.isinf(self.best_threshold) else self.best_threshold
-        plain_values: dict[str, Any] = plain(values)
-        return plain_values
+        values = plain_values(self, self.__dataclass_fields__)
+        return values | {"best_threshold": None} if math.isinf(self.best_threshold) else values
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """A row a value; what ties do not leave open is one value three times."""

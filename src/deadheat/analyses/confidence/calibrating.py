@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.confidence.tables import about_queries, table_of_triples
+from deadheat.analyses.confidence.tables import about_queries, plain_values, table_of_triples
 from deadheat.analyses.confidence.values import (
     Float64,
     Int64,
@@ -25,7 +25,7 @@ from deadheat.analyses.confidence.values import (
 )  # fmt: skip
 from deadheat.errors import InvalidValueError
 from deadheat.reports import render
-from deadheat.reports.tables import Table, TabularResult, plain
+from deadheat.reports.tables import Table, TabularResult
 from deadheat.support import checks
 from deadheat.support.triple import Triple
 
@@ -67,14 +67,7 @@ class Calibration(TabularResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The scores and the table of the bins as plain Python values that JSON can hold; None where undefined."""
-        values: dict[str, Any] = plain(
-            {
-                **{name: getattr(self, name)._asdict() for name in ("brier", "ece", "right")},
-                **{name: getattr(self, name) for name in ("edges", "count", "confidence")},
-                **{name: getattr(self, name) for name in ("n_query", "n_left_out", "n_open")},
-            }
-        )
-        return values
+        return plain_values(self, self.__dataclass_fields__)
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """The reliability table: a row a bin."""

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deadheat.analyses.confidence.tables import plain_values
 from deadheat.analyses.confidence.values import confidences
 from deadheat.errors import InvalidValueError
 from deadheat.reports import render
-from deadheat.reports.tables import Table, TabularResult, plain
+from deadheat.reports.tables import Table, TabularResult
 from deadheat.support.extras import require
 
 
@@ -42,8 +43,7 @@ class RankCorrelation(TabularResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The coefficients and p-values as plain Python values that JSON can hold; None where one is undefined."""
-        values: dict[str, Any] = plain(asdict(self))
-        return values
+        return plain_values(self, self.__dataclass_fields__)
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """A row a coefficient."""

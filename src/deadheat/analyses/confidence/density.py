@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deadheat.analyses.confidence.tables import plain_values
 from deadheat.analyses.confidence.values import Float64, confidences
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports.tables import Table, TabularResult
@@ -39,7 +40,7 @@ class HighestDensity(TabularResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The region as plain Python values that JSON can hold."""
-        return {"intervals": self.intervals.tolist(), "mode": self.mode, "probability": self.probability}
+        return plain_values(self, self.__dataclass_fields__)
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """A row an interval."""

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.analyses.confidence.tables import about_queries, table_of_triples
+from deadheat.analyses.confidence.tables import about_queries, plain_values, table_of_triples
 from deadheat.analyses.confidence.values import Float64, Int64, Values, integers, matched, mean_of_all
-from deadheat.reports.tables import Table, TabularResult, plain
+from deadheat.reports.tables import Table, TabularResult
 from deadheat.support.triple import Triple
 
 _AREAS = {
@@ -100,10 +100,7 @@ class RejectCurve(TabularResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The areas and the counts as plain Python values that JSON can hold; the curve is in `columns`."""
-        areas = {name: getattr(self, name)._asdict() for name in _AREAS}
-        counts = {name: getattr(self, name) for name in ("n_query", "n_left_out", "n_tied", "n_open")}
-        values: dict[str, Any] = plain(areas | counts)
-        return values
+        return plain_values(self, [*_AREAS, "n_query", "n_left_out", "n_tied", "n_open"])
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """The curve: a row for each number of queries that are kept, not one for each area."""

@@ -1,14 +1,20 @@
-"""What the results here show alike: rows of lower, expected and upper in per cent, and a sentence about the queries."""
+"""What the results here show alike: plain values, rows of lower, expected and upper, a sentence about the queries."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from deadheat.reports import render
-from deadheat.reports.tables import Table
+from deadheat.reports.tables import Table, TabularResult, plain
 from deadheat.support.triple import Triple
+
+
+def plain_values(result: TabularResult, names: Iterable[str]) -> dict[str, Any]:
+    """Some values of a result by name, as JSON can hold them; triples by their names, None where one is undefined."""
+    values = {name: getattr(result, name) for name in names}
+    return {name: plain(value._asdict() if isinstance(value, Triple) else value) for name, value in values.items()}
 
 
 def table_of_triples(title: str, rows: Mapping[str, Triple[float]]) -> Table:
