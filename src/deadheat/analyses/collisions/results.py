@@ -98,9 +98,9 @@ class CollisionTable(TabularResult):
         """How much was looked at, which is the same for each distance."""
         return [_looked_at(next(iter(self.by_distance.values())))]
 
-    def to_text(self) -> str:
+    def to_text(self, **options: Any) -> str:
         """The tables as plain text, all with the same widths, and what was looked at: what `print` shows."""
-        tables = self.tables()
+        tables = self.tables(**options)
         lines = Table(tables[0].header, [row for table in tables for row in (table.header, *table.rows)]).to_text()
         height = 1 + len(tables[0].rows)
         blocks = zip(*[iter(lines.splitlines()[1:])] * height, strict=True)
