@@ -144,6 +144,7 @@ def test_a_measure_that_was_not_asked_for_is_computed_from_the_profile() -> None
     embeddings, labels = grid(8, 3)
     some, all_ = (grouped(embeddings, labels, group_size=3, measures=names) for names in ("mAP", ["mAP", "P@2"]))
     assert list(some) == ["mAP"]
+    assert grouped(embeddings, labels, group_size=3, measures="Hit@1, AP").measures == ("Hit@1", "mAP")
     assert triple(some["precision_at_2"]) == triple(all_["P@2"])
     assert some["map"] is some["AP"]
     with pytest.raises(ValueError, match="unknown measure 'nope'"):
@@ -427,6 +428,7 @@ def test_gap_of_a_set_with_one_group_has_no_interval() -> None:
 def test_gap_as_text_and_dictionary() -> None:
     gap = generalization_gap(*two_sets(), group_size=3, repeats=2)
     content = json.loads(json.dumps(gap.to_dict(confidence_level=0.9), allow_nan=False))
+    assert json.loads(gap.to_json(confidence_level=0.9)) == content
     assert content["n_class"] == {"train": 17, "test": 12}
     assert content["plain"]["expected"] == gap.plain.expected
     assert content["grouped"]["interval"]["upper"] == list(gap.grouped.interval(confidence_level=0.9).upper)

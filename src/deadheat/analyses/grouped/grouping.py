@@ -58,7 +58,7 @@ def grouped(
     group_size : int
         Labels in a group, S, at least 2.
     measures : str or iterable of str, optional
-        Names such as ``"Hit@1"``, which metric learning calls Recall@1; default `deadheat.measures.DEFAULT_MEASURES`.
+        As in `deadheat.evaluate`, such as ``"Hit@1"``, which metric learning calls Recall@1.
     seed : int
         The draw follows from it and from the set of labels, and from nothing else: see `draw`.
     repeats : int

@@ -151,10 +151,9 @@ class GroupedResult:
 
 def table_with_errors(rows: Sequence[tuple[str, Any]], errors: Sequence[float]) -> Table:
     """Titles and three values in per cent, with standard errors in the last column."""
-    values = [[100 * getattr(value, column) for column in Triple._fields] for _, value in rows]
-    fixed = f".{render.digits(values)}f"
+    percents = render.percents([value for _, value in rows])
     cells = [
-        [title, *(render.number(value, fixed) for value in three), render.number(100 * error, ".2f")]
-        for (title, _), three, error in zip(rows, values, errors, strict=True)
+        [title, *values, render.number(100 * error, ".2f")]
+        for (title, _), values, error in zip(rows, percents, errors, strict=True)
     ]
     return Table(("measure (%)", *Triple._fields, "s.e."), cells)
