@@ -140,7 +140,7 @@ def _analyses() -> Iterator[tuple[str, list[str]]]:
             orders = of_arrays(extreme.lowest.order, extreme.highest.order)
             yield f"exploit {seed} {measure}", [*(float(value).hex() for value in values), *orders]
         for eps in (None, 0.25):
-            image = dh.collisions(rows, labels, distance="euclidean", eps=eps)
+            image = dh.collisions(rows, labels, distance="euclidean", within=eps)
             yield f"collisions {seed} {eps}", of_arrays(image.kind, image.relevant, image.size)
         a, b = (dh.evaluate(part, labels, measures=["mAP", "Hit@1"]) for part in (rows, rows[:, :2]))
         difference = dh.compare(a, b)

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from deadheat import Rounded, Tolerance, profile
-from deadheat.analyses import collisions as collision
-from deadheat.analyses.collisions import Count, Counts, Kind, collisions, collisions_in, count_collisions
+from deadheat.analyses.collisions import Count, Counts, Kind, collisions, collisions_of_distances, linking
 from deadheat.counting import ranking
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -99,12 +98,13 @@ def same(found, kinds, relevances, sizes, counts):
     assert (found.kind.dtype, found.relevant.dtype, found.size.dtype) == (np.int8, np.bool_, np.int32)
 
 
-def check(query, query_labels, gallery=None, gallery_labels=None, *, distance="cosine", eps=None, depth=None):
+def check(query, query_labels, gallery=None, gallery_labels=None, *, distance="cosine", within=None, depth=None):
     query = np.asarray(query)
     ranked = len(query) - 1 if gallery is None else len(gallery)
-    exact = None if eps is None else Fraction(eps)
+    exact = None if within is None else Fraction(within)
     rows = list(rows_of(query, query_labels, gallery, gallery_labels, distance, exact))
-    found = collisions(query, query_labels, gallery, gallery_labels, distance=distance, eps=eps, depth=depth, threads=1)
+    options = {"distance": distance, "within": within, "depth": depth, "threads": 1}
+    found = collisions(query, query_labels, gallery, gallery_labels, **options)
     same(found, *expected(rows, ranked if depth is None else depth))
     return found
 
@@ -130,7 +130,7 @@ def test_small_grids(rows, split, distance, eps, shift, depth):
     points, labels = np.array([row[:2] for row in rows]) + shift, [row[2] for row in rows]
     cut = split % len(rows)
     parts = (points, labels) if not cut else (points[:cut], labels[:cut], points[cut:], labels[cut:])
-    check(*parts, distance=distance, eps=eps, depth=depth)
+    check(*parts, distance=distance, within=eps, depth=depth)
 
 
 @pytest.mark.parametrize("eps", [None, 1e-12, 2.0**-40, math.nextafter(2.0**-40, 0), 1e-3])
@@ -138,13 +138,13 @@ def test_small_grids(rows, split, distance, eps, shift, depth):
 def test_rows_a_hair_apart(distance, eps):
     rng = np.random.default_rng(7)
     points = rng.integers(0, 3, (12, 3)) + 2.0**-40 * rng.integers(-1, 2, (12, 3))
-    check(points, rng.integers(0, 2, 12).tolist(), distance=distance, eps=eps)
+    check(points, rng.integers(0, 2, 12).tolist(), distance=distance, within=eps)
 
 
 @pytest.mark.parametrize("eps", [None, 1, 2, 0.5])
 def test_hamming(eps):
     rng = np.random.default_rng(8)
-    check(rng.random((10, 7)) < 0.5, rng.integers(0, 2, 10).tolist(), distance="hamming", eps=eps)
+    check(rng.random((10, 7)) < 0.5, rng.integers(0, 2, 10).tolist(), distance="hamming", within=eps)
 
 
 def test_strings_and_labels_that_the_gallery_has_not():
@@ -160,7 +160,7 @@ FIRST = {"groups": 1, "items": 2, "queries": 1, "largest": 2}
 
 
 def linked(query, items, distance, eps):
-    found = collisions([query], ["a"], items, ["a", "b"], distance=distance, eps=eps)
+    found = collisions([query], ["a"], items, ["a", "b"], distance=distance, within=eps)
     return asdict(found.counts.mixed) == FIRST
 
 
@@ -195,27 +195,27 @@ def test_a_gap_of_exactly_eps_collides_and_a_wider_one_does_not(query, items, di
 @pytest.mark.parametrize("sign", [1, -1])
 def test_closeness_beyond_all_floats(sign):
     items = [[1e200], [1.5e200], [1.5e200]] * np.array(sign)
-    found = collisions([[1e200]], ["a"], items, ["a", "a", "b"], distance="inner_product", eps=1e308)
+    found = collisions([[1e200]], ["a"], items, ["a", "a", "b"], distance="inner_product", within=1e308)
     tied, alone = [2, 2], [1]
     assert found.size.tolist() == [tied + alone if sign > 0 else alone + tied]
 
 
 def test_what_floats_leave_open_is_settled_exactly(monkeypatch):
     seen = []
-    settled = collision._settled
+    settled = linking.settled
 
     def watched(rankings, queries, *others):
         seen.append(len(queries))
         return settled(rankings, queries, *others)
 
-    monkeypatch.setattr(collision, "_settled", watched)
-    monkeypatch.setattr(collision, "_SETTLED_AT_ONCE", 2)
+    monkeypatch.setattr(linking, "settled", watched)
+    monkeypatch.setattr(linking, "PAIRS_AT_ONCE", 2)
     points = np.array([[5.0 * k, 0] for k in range(1, 6)] + [[3.0 * k, 4.0 * k + 1] for k in range(1, 6)])
-    check(points, [0, 1] * 5, distance="euclidean", eps=5)
+    check(points, [0, 1] * 5, distance="euclidean", within=5)
     assert sum(seen) > 4  # in several batches
     seen.clear()
-    check(points, [0, 1] * 5, distance="cityblock", eps=5)  # whole numbers, which floats decide
-    check(np.random.default_rng(0).standard_normal((10, 3)), [0, 1] * 5, eps=1e-3)  # gaps that differ from it
+    check(points, [0, 1] * 5, distance="cityblock", within=5)  # whole numbers, which floats decide
+    check(np.random.default_rng(0).standard_normal((10, 3)), [0, 1] * 5, within=1e-3)  # gaps that differ from it
     assert sum(seen) == 0
 
 
@@ -229,11 +229,11 @@ def test_differences_of_floats_are_compared_exactly(a, b, ulps):
     for _ in range(abs(ulps)):
         eps = math.nextafter(eps, math.inf if ulps > 0 else 0)
     known = (np.array([near]),) * 2, (np.array([far]),) * 2
-    within, unsure = collision._decided(*known, eps)
+    within, unsure = linking.decided(*known, eps)
     assert not unsure[0]
     assert within[0] == (Fraction(near) - Fraction(far) <= Fraction(eps))
     bounds = (np.array([near - 1]), np.array([near + 1])), (np.array([far]), np.array([far]))
-    within, unsure = collision._decided(*bounds, eps)
+    within, unsure = linking.decided(*bounds, eps)
     if within[0]:
         assert Fraction(near + 1) - Fraction(far) < Fraction(eps)
     if not unsure[0] and not within[0]:
@@ -242,7 +242,7 @@ def test_differences_of_floats_are_compared_exactly(a, b, ulps):
 
 def test_a_chain_is_one_group_and_its_order_is_by_distance():
     query, gallery = [[0]], [[1], [2], [3], [9], [-2]]
-    found = collisions(query, ["a"], gallery, ["b", "a", "a", "b", "b"], distance="cityblock", eps=1)
+    found = collisions(query, ["a"], gallery, ["b", "a", "a", "b", "b"], distance="cityblock", within=1)
     assert found.size.tolist() == [[4, 4, 4, 4, 1]]
     assert found.relevant.tolist() == [[False, True, False, True, False]]  # relevant first among the two at distance 2
     assert found.rule == "within 1.0"
@@ -251,7 +251,7 @@ def test_a_chain_is_one_group_and_its_order_is_by_distance():
 def test_eps_of_zero_is_exact():
     rng = np.random.default_rng(1)
     points, labels = rng.integers(0, 3, (20, 2)), rng.integers(0, 3, 20)
-    exact, zero = collisions(points, labels), collisions(points, labels, eps=0)
+    exact, zero = collisions(points, labels), collisions(points, labels, within=0)
     assert_array_equal(exact.kind, zero.kind)
     assert_array_equal(exact.relevant, zero.relevant)
     assert_array_equal(exact.size, zero.size)
@@ -262,7 +262,7 @@ def test_eps_of_zero_is_exact():
 # what must change nothing, and what must agree
 
 
-@pytest.mark.parametrize("how", [{}, {"eps": 0.3}, {"ties": "bfloat16"}])
+@pytest.mark.parametrize("how", [{}, {"within": 0.3}, {"ties": "bfloat16"}])
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock"])
 def test_order_blocks_and_threads_change_nothing(distance, how, monkeypatch):
     rng = np.random.default_rng(3)
@@ -326,17 +326,22 @@ def test_rounding_puts_more_together():
 def test_counts_by_distance_are_those_of_each():
     rng = np.random.default_rng(9)
     points, labels = rng.integers(0, 5, (25, 2)), rng.integers(0, 3, 25)
-    table = count_collisions(points, labels, eps=0.01, depth=9)
-    assert list(table) == ["cosine", "euclidean", "cityblock"]
+    names = ["cosine", "euclidean", "cityblock"]
+    table = collisions(points, labels, distance=names, within=0.01, depth=9)
+    assert list(table) == names
     for name in table:
-        assert table[name] == collisions(points, labels, distance=name, eps=0.01, depth=9).counts
-    assert count_collisions(points, labels, distances="euclidean")["euclidean"].together.groups > 0
-    assert json.loads(json.dumps(table.to_dict()))["distances"]["cosine"]["n_query"] == 25
-    assert [row[:2] for row in table.rows()][:4] == [
-        ("cosine", kind) for kind in ("relevant", "irrelevant", "mixed", "together")
-    ]
+        assert table[name] == collisions(points, labels, distance=name, within=0.01, depth=9).counts
+    assert collisions(points, labels, distance=("euclidean",))["euclidean"].together.groups > 0
+    assert json.loads(table.to_json())["distances"]["cosine"]["counts"]["n_query"] == 25
     with pytest.raises(ValueError, match="distance must be one of cosine, euclidean, cityblock, but is 'hamming'"):
         table["hamming"]
+
+
+def test_progress_is_in_queries_distance_by_distance():
+    seen = []
+    points, labels = np.arange(12.0).reshape(6, 2), [0, 1] * 3
+    collisions(points, labels, distance=["euclidean", "cityblock"], progress=lambda *at: seen.append(at))
+    assert seen == [(0, 6), (6, 6)] * 2
 
 
 def test_counts_add_up():
@@ -380,14 +385,14 @@ def test_given_distances_are_compared_as_they_are(rows, eps, alone, depth):
         ranked = [j for j in range(4) if not (alone and i == j)]
         exact_closeness = [oracles.Surd(Fraction(float(values[i, j])), 0, Fraction(0)) for j in ranked]
         groups.append(groups_of_row(exact_closeness, relevant[i, ranked].tolist(), exact))
-    found = collisions_in(values, relevant, eps=eps, depth=depth, leave_one_out=alone)
+    found = collisions_of_distances(values, relevant, within=eps, depth=depth, leave_one_out=alone)
     same(found, *expected(groups, depth or 4 - alone))
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int64, np.uint8])
 def test_given_distances_of_other_types(dtype):
     values = np.array([[3, 1, 2, 1]], dtype=dtype)
-    found = collisions_in(values, np.array([[False, True, False, False]]))
+    found = collisions_of_distances(values, np.array([[False, True, False, False]]))
     assert found.kind.tolist() == [[Kind.MIXED, Kind.MIXED, Kind.NONE, Kind.NONE]]
     assert found.rule == f"{np.dtype(dtype)} distances"
 
@@ -395,15 +400,15 @@ def test_given_distances_of_other_types(dtype):
 def test_bad_matrices():
     mask = np.zeros((2, 3), dtype=bool)
     with pytest.raises(ValueError, match=r"relevant must be bool of the shape of distances, \(2, 3\), but is int64"):
-        collisions_in(np.zeros((2, 3)), np.zeros((2, 3), dtype=np.int64))
+        collisions_of_distances(np.zeros((2, 3)), np.zeros((2, 3), dtype=np.int64))
     with pytest.raises(ValueError, match=r"but is bool of shape \(3, 2\)"):
-        collisions_in(np.zeros((2, 3)), mask.T)
+        collisions_of_distances(np.zeros((2, 3)), mask.T)
     with pytest.raises(ValueError, match=r"distances must be square for leave_one_out, but have shape \(2, 3\)"):
-        collisions_in(np.zeros((2, 3)), mask, leave_one_out=True)
+        collisions_of_distances(np.zeros((2, 3)), mask, leave_one_out=True)
     with pytest.raises(ValueError, match="distances must be finite"):
-        collisions_in([[0, 1, np.nan]], mask[:1])
+        collisions_of_distances([[0, 1, np.nan]], mask[:1])
     with pytest.raises(ValueError, match=r"distances must hold integers up to 2\^53"):
-        collisions_in(np.array([[0, 1, 2**53 + 1]]), mask[:1])
+        collisions_of_distances(np.array([[0, 1, 2**53 + 1]]), mask[:1])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -422,7 +427,7 @@ def test_printing():
         "3 queries, 6 ranks looked at.",
     ]
     assert len(repr(found)) < 500
-    text = str(count_collisions([[0], [1], [-1]], ["a", "a", "b"], eps=0.5))
+    text = str(collisions([[0], [1], [-1]], ["a", "a", "b"], distance=["cosine", "euclidean", "cityblock"], within=0.5))
     assert [line.split("  ")[0] for line in text.splitlines() if "groups" in line] == [
         f"{name}, within 0.5" for name in ("cosine", "euclidean", "cityblock")
     ]
@@ -430,7 +435,7 @@ def test_printing():
 
 
 def test_to_dict_is_for_json():
-    found = collisions([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean", eps=2)
+    found = collisions([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean", within=2)
     said = json.loads(json.dumps(found.to_dict()))
     assert (said["distance"], said["rule"], said["n_query"], said["depth"]) == ("euclidean", "within 2.0", 3, 2)
     assert said["counts"]["mixed"] == {"groups": 2, "items": 4, "queries": 2, "largest": 2}
@@ -443,18 +448,22 @@ ONE = [[1.0, 2.0], [3.0, 4.0]]
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"eps": -1}, ValueError, "eps must be finite and not negative, but is -1"),
-        ({"eps": math.inf}, ValueError, "eps must be finite and not negative, but is inf"),
-        ({"eps": "1"}, TypeError, "eps must be a number, but is '1'"),
-        ({"eps": True}, TypeError, "eps must be a number"),
+        ({"within": -1}, ValueError, "within must be finite and not negative, but is -1"),
+        ({"within": math.inf}, ValueError, "within must be finite and not negative, but is inf"),
+        ({"within": "1"}, TypeError, "within must be a number, but is '1'"),
+        ({"within": True}, TypeError, "within must be a number"),
         (
-            {"eps": 0.1, "ties": "float16"},
+            {"within": 0.1, "ties": "float16"},
             ValueError,
-            "eps must be left out unless ties are exact, but is 0.1 with ties",
+            "within must be left out unless ties are exact, but is 0.1 with ties",
         ),
-        ({"eps": 0, "ties": "float32"}, ValueError, "eps must be left out unless ties are exact, but is 0 with ties"),
+        (
+            {"within": 0, "ties": "float32"},
+            ValueError,
+            "within must be left out unless ties are exact, but is 0 with ties",
+        ),
         ({"ties": Tolerance(0.1)}, ValueError, "ties must have tie groups"),
-        ({"eps": 0.1, "ties": Tolerance(0.1)}, ValueError, "eps must be left out unless ties are exact"),
+        ({"within": 0.1, "ties": Tolerance(0.1)}, ValueError, "within must be left out unless ties are exact"),
         ({"ties": "float8"}, ValueError, "ties must be one of"),
         ({"depth": 0}, ValueError, "depth must be at least 1, but is 0"),
         ({"depth": 2.0}, TypeError, "depth must be an integer"),
@@ -466,9 +475,9 @@ ONE = [[1.0, 2.0], [3.0, 4.0]]
     ],
 )
 def test_bad_arguments(options, error, message):
-    for call in (collisions, count_collisions):
+    for distance in ("cosine", ["cosine"]):
         with pytest.raises(error, match=message):
-            call(ONE, [0, 1], **options)
+            collisions(ONE, [0, 1], distance=distance, **options)
 
 
 def test_bad_labels_and_distances():
@@ -478,5 +487,5 @@ def test_bad_labels_and_distances():
         collisions(ONE, [0, 1, 2])
     with pytest.raises(ValueError, match="distance must be one of"):
         collisions(ONE, [0, 1], distance="cosin")
-    with pytest.raises(ValueError, match="distances must name at least one distance"):
-        count_collisions(ONE, [0, 1], distances=[])
+    with pytest.raises(ValueError, match="distance must name at least one distance"):
+        collisions(ONE, [0, 1], distance=[])

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deadheat as dh
-from deadheat.analyses.grouped.gap import Gap, generalization_gap
-from deadheat.analyses.grouped.grouping import GroupedResult, draw, grouped
+from deadheat.analyses.grouped import Gap, GroupedResult, generalization_gap, grouped
+from deadheat.analyses.grouped.drawing import draw
 from deadheat.distances import distance as distance_room
 from deadheat.inputs.sources import Source
 from deadheat.statistics import intervals
@@ -144,6 +144,7 @@ def test_a_measure_that_was_not_asked_for_is_computed_from_the_profile() -> None
     embeddings, labels = grid(8, 3)
     some, all_ = (grouped(embeddings, labels, group_size=3, measures=names) for names in ("mAP", ["mAP", "P@2"]))
     assert list(some) == ["mAP"]
+    assert grouped(embeddings, labels, group_size=3, measures="Hit@1, AP").measures == ("Hit@1", "mAP")
     assert triple(some["precision_at_2"]) == triple(all_["P@2"])
     assert some["map"] is some["AP"]
     with pytest.raises(ValueError, match="unknown measure 'nope'"):
@@ -268,19 +269,22 @@ def test_standard_error_with_repeats_is_that_of_one() -> None:
     result = result_of([0.5, 0.7, 0.1, 0.5], repeats=2)
     assert result.errors.expected == pytest.approx(math.sqrt(5 / 200), rel=1e-14)
     assert result.errors.lower == pytest.approx(math.sqrt(5 / 200) / 2, rel=1e-14)
-    assert result.errors.n == 2
+    assert result.n_unit == 2
     assert result.expected == 0.45
-    found = result.interval(0.5, "t")
+    found = result.interval(confidence_level=0.5, method="t")
     assert (found.n, found.method, found.confidence_level) == (2, "t", 0.5)
     reach = stats.t(1).isf(0.25) * math.sqrt(5 / 200)
     assert found.expected == pytest.approx((0.45 - reach, 0.45 + reach), rel=1e-13)
-    assert result.interval(0.9, "t").expected == (0, 1), "ends are cut to what a measure can be"
+    assert result.interval(confidence_level=0.9, method="t").expected == (0, 1), "ends are cut to what a measure can be"
 
 
 def test_bootstraps_of_repeats_are_averaged() -> None:
     values = np.random.default_rng(0).random(24)
-    found = result_of(values, repeats=2).interval(0.9, "percentile", n_resamples=500, seed=4)
-    each = [result_of(part).interval(0.9, "percentile", n_resamples=500, seed=4) for part in (values[:12], values[12:])]
+    found = result_of(values, repeats=2).interval(confidence_level=0.9, method="percentile", n_resamples=500, seed=4)
+    each = [
+        result_of(part).interval(confidence_level=0.9, method="percentile", n_resamples=500, seed=4)
+        for part in (values[:12], values[12:])
+    ]
     assert found.method == "percentile"
     for end in (0, 1):
         assert found.upper[end] == (each[0].upper[end] + each[1].upper[end]) / 2
@@ -288,7 +292,7 @@ def test_bootstraps_of_repeats_are_averaged() -> None:
 
 def test_repeats_with_groups_that_have_no_value() -> None:
     result = result_of([0.5, 0.7, np.nan, 0.1, 0.5, 0.9], repeats=2)
-    assert (result.n_undefined, result.errors.n) == (1, 2)
+    assert (result.n_undefined, result.n_unit) == (1, 2)
     assert result.expected == math.fsum([0.5, 0.7, 0.1, 0.5, 0.9]) / 5
     assert result.interval().n == 2
 
@@ -300,7 +304,7 @@ def test_repeats_with_groups_that_have_no_value() -> None:
 @pytest.mark.parametrize(("method", "law"), [("normal", stats.norm), ("t", stats.t(6))])
 def test_interval_is_the_mean_and_a_quantile(method: str, law) -> None:
     values = np.array([0.1, 0.5, 0.4, 0.9, 0.3, 0.35, 0.6])
-    low, high = result_of(values).interval(0.99, method).expected
+    low, high = result_of(values).interval(confidence_level=0.99, method=method).expected
     reach = law.isf(0.005) * values.std(ddof=1) / math.sqrt(7)
     assert (low, high) == pytest.approx((values.mean() - reach, values.mean() + reach), rel=1e-13)
 
@@ -312,9 +316,21 @@ def test_auto_is_students_t_for_few_groups() -> None:
     assert few.interval() == few.interval(method="t")
 
 
+def test_the_method_that_suits_is_auto() -> None:
+    """Written down for results of few and of many groups, and for the gap of two."""
+    values = np.random.default_rng(1).random(40)
+    few, many = result_of(values[:29]), result_of(values[:30])
+    gap = Gap(few, many, few.errors, many.errors, (29, 30))
+    for result in (few, many, gap):
+        assert result.interval() == result.interval(method=None) == result.interval(method="auto")
+    assert gap.bound() == gap.bound(method="t") != gap.bound(method="normal")
+    with pytest.raises(TypeError, match="positional argument"):
+        few.interval(0.9)
+
+
 def test_bootstrap_is_over_groups() -> None:
     values = np.random.default_rng(1).random(15)
-    found = result_of(values).interval(0.9, "BCa", n_resamples=999, seed=3)
+    found = result_of(values).interval(confidence_level=0.9, method="BCa", n_resamples=999, seed=3)
     assert found == intervals.mean_intervals(
         values / 2, values, np.minimum(1, values * 1.5), confidence_level=0.9, method="BCa", n_resamples=999, seed=3
     )
@@ -331,7 +347,7 @@ def test_one_group_has_no_interval() -> None:
 def test_bad_intervals_are_refused(level, method) -> None:
     for result in (result_of([0.1, 0.5]), result_of([0.1, 0.5, 0.3, 0.2], repeats=2)):
         with pytest.raises(ValueError, match=r"confidence_level must lie|method must be one of"):
-            result.interval(level, method)
+            result.interval(confidence_level=level, method=method)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -362,21 +378,22 @@ def test_gap_holds_what_ties_allow() -> None:
         assert found.upper.low < side.upper < found.upper.high
         assert found.lower.low < found.expected.low < side.expected < found.expected.high < found.upper.high
         assert side.bound() == max(map(abs, (*found.lower, *found.expected, *found.upper)))
-        assert side.bound(0.99) > side.bound(0.9)
+        assert side.bound(confidence_level=0.99) > side.bound(confidence_level=0.9)
 
 
 def test_gap_of_groups_is_welchs() -> None:
     a, b = result_of([0.4, 0.5, 0.9]), result_of([0.1, 0.2, 0.15, 0.3, 0.5])
-    gap = Gap(a, b, a.errors, b.errors)
+    gap = Gap(a, b, a.errors, b.errors, (3, 5))
     for level in (0.8, 0.95):
         found = stats.ttest_ind(a.per_group.expected, b.per_group.expected, equal_var=False).confidence_interval(level)
-        assert gap.interval(level).expected == pytest.approx((found.low, found.high), rel=1e-12)
-        assert gap.interval(level).expected == pytest.approx(
+        interval = gap.interval(confidence_level=level)
+        assert interval.expected == pytest.approx((found.low, found.high), rel=1e-12)
+        assert interval.expected == pytest.approx(
             intervals.difference_interval(a.per_group.expected, b.per_group.expected, confidence_level=level), rel=1e-12
         )
         lowest = stats.ttest_ind(a.per_group.lower, b.per_group.upper, equal_var=False).confidence_interval(level)
-        assert gap.interval(level).lower == pytest.approx((lowest.low, lowest.high), rel=1e-12)
-        assert gap.bound(level) == max(-gap.interval(level).lower.low, gap.interval(level).upper.high)
+        assert interval.lower == pytest.approx((lowest.low, lowest.high), rel=1e-12)
+        assert gap.bound(confidence_level=level) == max(-interval.lower.low, interval.upper.high)
     reach = stats.norm.isf(0.025) * math.hypot(a.errors.expected, b.errors.expected)
     assert gap.interval(method="normal").expected.high == pytest.approx(gap.expected + reach, rel=1e-12)
     assert gap.interval().method == "t"
@@ -396,12 +413,12 @@ def test_plain_gap_has_the_error_of_a_ratio_over_classes() -> None:
     n_class = len(squares)
     error = math.sqrt(n_class / (n_class - 1) * sum(squares)) / np.count_nonzero(counted)
     assert gap.plain.train_errors.expected == pytest.approx(error, rel=1e-12)
-    assert gap.plain.train_errors.n == n_class
+    assert gap.plain.n_unit[0] == n_class
 
 
 def test_gap_of_a_set_with_one_group_has_no_interval() -> None:
     gap = generalization_gap(*two_sets(), group_size=8)
-    assert gap.grouped.test_errors.n == 1
+    assert gap.grouped.n_unit[1] == 1
     assert math.isnan(gap.grouped.bound())
     assert math.isnan(gap.grouped.interval().expected.low)
     assert not math.isnan(gap.plain.bound())
@@ -410,11 +427,12 @@ def test_gap_of_a_set_with_one_group_has_no_interval() -> None:
 
 def test_gap_as_text_and_dictionary() -> None:
     gap = generalization_gap(*two_sets(), group_size=3, repeats=2)
-    content = json.loads(json.dumps(gap.to_dict(0.9), allow_nan=False))
+    content = json.loads(json.dumps(gap.to_dict(confidence_level=0.9), allow_nan=False))
+    assert json.loads(gap.to_json(confidence_level=0.9)) == content
     assert content["n_class"] == {"train": 17, "test": 12}
     assert content["plain"]["expected"] == gap.plain.expected
-    assert content["grouped"]["interval"]["upper"] == list(gap.grouped.interval(0.9).upper)
-    assert content["grouped"]["bound"] == gap.grouped.bound(0.9)
+    assert content["grouped"]["interval"]["upper"] == list(gap.grouped.interval(confidence_level=0.9).upper)
+    assert content["grouped"]["bound"] == gap.grouped.bound(confidence_level=0.9)
     lines = str(gap).splitlines()
     assert [line.split()[0] for line in lines[:7]] == ["measure", "Hit@1", "test", "gap", "Hit@1,", "test", "gap"]
     assert f"{100 * gap.grouped.expected:.2f}" in lines[3]
@@ -588,6 +606,13 @@ def test_progress_counts_the_pairs_inside_groups() -> None:
     assert seen[0] == (0, total)
     assert seen[-1] == (total, total)
     assert len(seen) == 1 + 4
+
+
+def test_a_gap_tells_of_four_passes() -> None:
+    seen: list[tuple[int, int]] = []
+    generalization_gap(*two_sets(), group_size=3, progress=lambda done, total: seen.append((done, total)))
+    assert [done for done, _ in seen].count(0) == 4
+    assert sum(done == total for done, total in seen) == 4
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -203,6 +203,6 @@ def test_george_washington_within_1e_10():
     data = study._load(file)[1000:]
     for distance in ("cosine", "euclidean"):
         found = study.published_rule(study._distances(data, distance), data.relevant, 1e-10)
-        counts = collision.count_collisions(data.embeddings, data.labels, distances=distance, eps=1e-10)[distance]
+        counts = collision.collisions(data.embeddings, data.labels, distance=[distance], within=1e-10)[distance]
         pairs = counts.together.items - counts.together.groups
         assert pairs == found.colliding[:, 1:].sum() > 0

@@ -74,7 +74,7 @@ def test_coverage_counts_what_holds() -> None:
     for number in range(n_draw):
         data = CLUSTERED.draw(50, _coverage._DRAWS, n_group, number)
         result = grouped(*data, group_size=10, measures="Hit@1", distance="euclidean", seed=number)["Hit@1"]
-        low, high = result.interval(0.95, "t").expected
+        low, high = result.interval(confidence_level=0.95, method="t").expected
         held += low <= known.value <= high
         widths.append(high - low)
     each = found["Student's t"]

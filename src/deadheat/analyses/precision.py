@@ -2,12 +2,15 @@
 
 In come embeddings and labels; out go embeddings whose numbers have been rounded, or reports on these, one a precision.
 What is rounded here is the embedding. `ties="float16"` of `deadheat.evaluate` rounds the scores instead.
+
+    quantized     embeddings rounded to a shorter type
+    precisions    a report for each of several types: `Precisions`
+    KINDS         the types, and the bits of a number in each
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,10 +19,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat import exact, inputs
+from deadheat import ties as tie_rules
+from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.sources import LabelsLike
-from deadheat.reports import Report, evaluate
-from deadheat.reports.render import plain_table
+from deadheat.reports import Report, evaluate, render
+from deadheat.reports.options import Average, Singletons
+from deadheat.reports.tables import Table, TabularResult
 from deadheat.support import checks
+from deadheat.support.progress import Progress
+from deadheat.support.triple import Triple
+
+__all__ = ["KINDS", "Precisions", "precisions", "quantized"]
 
 KINDS = {"float64": 64, "float32": 32, "bfloat16": 16, "float16": 16, "int8": 8, "1 bit": 1}  # bits a number
 DISTANCES = ("cosine", "euclidean", "inner_product", "cityblock")
@@ -74,7 +84,7 @@ def quantized(embeddings: ArrayLike, kind: str, *, threshold: ArrayLike = 0.0) -
 
 
 @dataclass(frozen=True, eq=False)
-class Precisions:
+class Precisions(TabularResult):
     """Reports on the same embeddings at several precisions.
 
     `precisions["int8"]` is the `Report` for a kind. Printing gives a table for each measure, in per cent; everything
@@ -107,22 +117,35 @@ class Precisions:
         kinds = {kind: {"bits": KINDS[kind], **report.to_dict()} for kind, report in self.reports.items()}
         return {"distance": self.distance, "measures": list(self.measures), "kinds": kinds}
 
-    def to_text(self) -> str:
-        """A table for each measure, in per cent: what `print` shows."""
-        return "\n\n".join("\n".join(plain_table(self._cells(measure))) for measure in self.measures)
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """A row a measure and kind, in the order of the tables."""
+        rows = [(measure, kind, report) for measure in self.measures for kind, report in self.reports.items()]
+        return {
+            "measure": [measure for measure, _, _ in rows],
+            "kind": [kind for _, kind, _ in rows],
+            "bits": [KINDS[kind] for _, kind, _ in rows],
+            **{bound: [getattr(report[measure], bound) for measure, _, report in rows] for bound in Triple._fields},
+            "mixed_groups": [report.ties.mixed_groups for _, _, report in rows],
+            "queries": [report.ties.queries for _, _, report in rows],
+            "largest": [report.ties.largest for _, _, report in rows],
+        }
 
-    def __str__(self) -> str:
-        return self.to_text()
+    def tables(self) -> list[Table]:
+        """A table for each measure, in per cent."""
+        return [self._table(measure) for measure in self.measures]
 
-    def _cells(self, measure: str) -> list[list[str]]:
-        header = [f"{measure} (%)", "bits", "lower", "expected", "upper", "mixed groups", "queries", "largest"]
-        rows = [header]
+    def notes(self) -> list[str]:
+        """Nothing: the ties are in the tables."""
+        return []
+
+    def _table(self, measure: str) -> Table:
+        rows = []
         for kind, report in self.reports.items():
             result, ties = report[measure], report.ties
-            fractions = result.lower, result.expected, result.upper
-            values = ["-" if math.isnan(value) else f"{100 * value:.4f}" for value in fractions]
+            values = [render.number(100 * getattr(result, bound), ".4f") for bound in Triple._fields]
             rows.append([kind, str(KINDS[kind]), *values, *map(str, (ties.mixed_groups, ties.queries, ties.largest))])
-        return rows
+        header = (f"{measure} (%)", "bits", *Triple._fields, "mixed groups", "queries", "largest")
+        return Table(header, rows)
 
 
 def precisions(
@@ -135,7 +158,13 @@ def precisions(
     measures: str | Iterable[str] | None = None,
     distance: str = "cosine",
     threshold: ArrayLike = 0.0,
-    **options: Any,
+    ties: str | tie_rules.Ties = "exact",
+    junk: ArrayLike | None = None,
+    singletons: Singletons = "skip",
+    average: Average = "query",
+    threads: int | None = None,
+    progress: bool | Progress = False,
+    device: Any = None,
 ) -> Precisions:
     """Evaluate the same embeddings at several precisions.
 
@@ -152,8 +181,8 @@ def precisions(
     distance : {"cosine", "euclidean", "inner_product", "cityblock"}
     threshold : float or (dim,) array, optional
         For "1 bit": see `quantized`.
-    **options
-        `ties`, `junk`, `singletons`, `average`, `threads` and `device` of `deadheat.evaluate`.
+    ties, junk, singletons, average, threads, progress, device
+        As in `deadheat.evaluate`. There is a pass for each kind, with its own progress.
 
     Returns
     -------
@@ -182,21 +211,38 @@ def precisions(
     1 bit       1  41.6667   61.1111  83.3333             3        3        3
     """
     checks.choice(distance, DISTANCES, "distance")
-    asked = [kinds] if isinstance(kinds, str) else list(kinds)
-    if not asked:
-        raise ValueError("kinds must name at least one precision, but got none")
-    chosen = list(dict.fromkeys(checks.choice(kind, KINDS, "kind") for kind in asked))
+    chosen = _chosen(kinds)
     query = inputs.embeddings(embeddings, "embeddings")
-    others = None if gallery is None else inputs.embeddings(gallery, "gallery")
-    if others is not None:
-        inputs.require_same_dim(query, others)
-    largest, split = max(_largest(query), _largest(others)), _threshold(threshold, query.shape[1])
+    items = None if gallery is None else inputs.embeddings(gallery, "gallery")
+    if items is not None:
+        inputs.require_same_dim(query, items)
+    largest, split = max(_largest(query), _largest(items)), _threshold(threshold, query.shape[1])
     reports = {}
     for kind in chosen:
-        rows = _rounded(query, kind, "embeddings", largest, split)
-        ranked = None if others is None else _rounded(others, kind, "gallery", largest, split)
-        reports[kind] = evaluate(rows, labels, ranked, gallery_labels, measures=measures, distance=distance, **options)
+        reports[kind] = evaluate(
+            _rounded(query, kind, "embeddings", largest, split),
+            labels,
+            None if items is None else _rounded(items, kind, "gallery", largest, split),
+            gallery_labels,
+            measures=measures,
+            distance=distance,
+            ties=ties,
+            junk=junk,
+            singletons=singletons,
+            average=average,
+            threads=threads,
+            progress=progress,
+            device=device,
+        )
     return Precisions(reports, distance, reports[chosen[0]].measures)
+
+
+def _chosen(kinds: str | Iterable[str]) -> list[str]:
+    """The kinds that were asked for, each once."""
+    names = [kinds] if isinstance(kinds, str) else list(kinds)
+    if not names:
+        raise InvalidValueError("kinds", "must name at least one precision, but got none")
+    return list(dict.fromkeys(checks.choice(kind, KINDS, "kind") for kind in names))
 
 
 def _rounded(
@@ -213,9 +259,8 @@ def _rounded(
     rounded = exact.round_to(values, kind)
     if not np.isfinite(rounded).all():
         row, column = np.argwhere(np.isinf(rounded))[0]
-        raise ValueError(
-            f"{name} must stay finite in {kind}, but holds {values[row, column]} in row {row}, column {column}"
-        )
+        place = f"{values[row, column]} in row {row}, column {column}"
+        raise InvalidValueError(name, f"must stay finite in {kind}, but holds {place}")
     return rounded.astype(_STORED[kind])
 
 
@@ -241,9 +286,10 @@ def _threshold(threshold: ArrayLike, dim: int) -> NDArray[np.float64]:
     """Check the threshold of one bit."""
     values = np.asarray(threshold)
     if values.dtype.kind not in "iuf" or values.dtype.itemsize > 8:
-        raise TypeError(f"threshold must hold real numbers of at most 64 bits, but has dtype {values.dtype}")
+        raise InvalidTypeError("threshold", f"must hold real numbers of at most 64 bits, but has dtype {values.dtype}")
     if values.shape not in ((), (dim,)):
-        raise ValueError(f"threshold must be one number or one a dimension, ({dim},), but has shape {values.shape}")
+        rule = f"must be one number or one a dimension, ({dim},), but has shape {values.shape}"
+        raise InvalidValueError("threshold", rule)
     if not np.isfinite(values).all():
-        raise ValueError("threshold must be finite, but is not")
+        raise InvalidValueError("threshold", "must be finite, but is not")
     return values.astype(np.float64)

@@ -3,6 +3,10 @@
 In come words; out go binary codes (n, dim) for `deadheat.evaluate`, or a matrix of distances for
 `deadheat.profile_scores`. Both hold small integers, or quotients of these, so that many distances are equal. What is
 computed here is exact: equal numbers come out as equal floats, and different ones as different floats.
+
+    phoc              which characters occur in which part of a word, as bits
+    edit_distances    the least number of edits from each word to each
+    ALPHABET, LEVELS  what `phoc` looks for, and into how many parts it cuts a word
 """
 
 from __future__ import annotations
@@ -14,8 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.support import checks
 from deadheat.support.extras import require
+
+__all__ = ["ALPHABET", "LEVELS", "edit_distances", "phoc"]
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 LEVELS = (2, 3, 4, 5)
@@ -78,8 +85,8 @@ def phoc(
     for length, rows in _by_length(folded).items():
         characters = np.array([[place.get(c, -1) for c in folded[row]] for row in rows]).reshape(len(rows), length)
         for position, region in np.argwhere(np.hstack([belongs(length, level) for level in cuts])).tolist():
-            known = characters[:, position] >= 0
-            codes[rows[known], region, characters[known, position]] = True
+            in_alphabet = characters[:, position] >= 0
+            codes[rows[in_alphabet], region, characters[in_alphabet, position]] = True
     return codes.reshape(len(folded), -1)
 
 
@@ -140,20 +147,20 @@ def edit_distances(
     """
     checks.choice(kind, _SCORERS, "kind")
     if not isinstance(normalized, (bool, np.bool_)):
-        raise TypeError(f"normalized must be True or False, but is {normalized!r}")
-    left = _words(queries, "queries")
-    right = left if gallery is None else _words(gallery, "gallery")
-    greatest = _greatest(left, right, kind)
+        raise InvalidTypeError("normalized", f"must be True or False, but is {normalized!r}")
+    words = _words(queries, "queries")
+    items = words if gallery is None else _words(gallery, "gallery")
+    greatest = _greatest(words, items, kind)
     scorer = getattr(require("rapidfuzz.distance", "words", "an edit distance"), _SCORERS[kind]).distance
     cdist = require("rapidfuzz.process", "words", "an edit distance").cdist
     dtype = np.min_scalar_type(int(greatest.max()))
-    distances: NDArray[Any] = cdist(left, right, scorer=scorer, dtype=dtype, workers=checks.thread_count(threads))
+    distances: NDArray[Any] = cdist(words, items, scorer=scorer, dtype=dtype, workers=checks.thread_count(threads))
     return distances / np.maximum(greatest, 1) if normalized else distances
 
 
-def _greatest(left: Sequence[str], right: Sequence[str], kind: str) -> NDArray[np.int64]:
+def _greatest(queries: Sequence[str], gallery: Sequence[str], kind: str) -> NDArray[np.int64]:
     """The greatest distance that two words of these lengths can have, (n_query, n_gallery)."""
-    lengths = [np.array([len(word) for word in side], dtype=np.int64) for side in (left, right)]
+    lengths = [np.array([len(word) for word in side], dtype=np.int64) for side in (queries, gallery)]
     return (np.add if kind == "indel" else np.maximum).outer(*lengths)
 
 
@@ -179,16 +186,16 @@ def _by_length(words: Sequence[str]) -> dict[int, NDArray[np.int64]]:
 def _words(values: Iterable[str], name: str) -> list[str]:
     """Check words and return them as a list."""
     if isinstance(values, (str, bytes)):
-        raise TypeError(f"{name} must be a sequence of words, but is one: {values!r:.50}")
+        raise InvalidTypeError(name, f"must be a sequence of words, but is one: {values!r:.50}")
     try:
         listed = list(values)
     except TypeError:
-        raise TypeError(f"{name} must be a sequence of words, but is {values!r:.50}") from None
+        raise InvalidTypeError(name, f"must be a sequence of words, but is {values!r:.50}") from None
     if not listed:
-        raise ValueError(f"{name} must hold at least one word, but is empty")
+        raise InvalidValueError(name, "must hold at least one word, but is empty")
     odd = next((place for place, word in enumerate(listed) if not isinstance(word, str)), None)
     if odd is not None:
-        raise TypeError(f"{name} must hold strings alone, but entry {odd} is {listed[odd]!r:.50}")
+        raise InvalidTypeError(name, f"must hold strings alone, but entry {odd} is {listed[odd]!r:.50}")
     return [str(word) for word in listed]  # NumPy's strings as Python's
 
 
@@ -197,9 +204,9 @@ def _levels(levels: Iterable[int]) -> list[int]:
     try:
         listed = list(levels)
     except TypeError:
-        raise TypeError(f"levels must be a sequence of integers, but is {levels!r}") from None
+        raise InvalidTypeError("levels", f"must be a sequence of integers, but is {levels!r}") from None
     if not listed:
-        raise ValueError("levels must hold at least one level, but is empty")
+        raise InvalidValueError("levels", "must hold at least one level, but is empty")
     return [checks.positive_integer(level, "each of levels") for level in listed]
 
 
@@ -208,15 +215,15 @@ def _letters(alphabet: Iterable[str]) -> list[str]:
     try:
         letters = list(alphabet)
     except TypeError:
-        raise TypeError(f"alphabet must be a sequence of characters, but is {alphabet!r}") from None
+        raise InvalidTypeError("alphabet", f"must be a sequence of characters, but is {alphabet!r}") from None
     if not letters:
-        raise ValueError("alphabet must hold at least one character, but is empty")
+        raise InvalidValueError("alphabet", "must hold at least one character, but is empty")
     for letter in letters:
         if not isinstance(letter, str) or len(letter) != 1:
-            raise ValueError(f"alphabet must hold single characters, but holds {letter!r}")
+            raise InvalidValueError("alphabet", f"must hold single characters, but holds {letter!r}")
         if letter.casefold() != letter:
-            raise ValueError(f"alphabet must hold case-folded characters, but holds {letter!r}")
+            raise InvalidValueError("alphabet", f"must hold case-folded characters, but holds {letter!r}")
     twice = [letter for letter in dict.fromkeys(letters) if letters.count(letter) > 1]
     if twice:
-        raise ValueError(f"alphabet must hold each character once, but holds {twice[0]!r} twice")
+        raise InvalidValueError("alphabet", f"must hold each character once, but holds {twice[0]!r} twice")
     return letters

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.analyses.grouped.gap import Gap, generalization_gap
-from deadheat.analyses.grouped.grouping import grouped
+from deadheat.analyses.grouped import Gap, generalization_gap, grouped
 from deadheat.reports import evaluate
 from deadheat.reports.options import Average
 from deadheat.statistics import intervals
@@ -139,11 +138,15 @@ def coverages(population: Population, n_group: int, n_draw: int, known: Known, *
         data = population.draw(n_group * GROUP_SIZE, _DRAWS, n_group, number)
         result = grouped(*data, **_settings(), seed=number)[MEASURE]
         for name, method in OVER_GROUPS.items():
-            interval = result.interval(LEVEL, method, n_resamples=_RESAMPLES, seed=number).expected
+            interval = result.interval(
+                confidence_level=LEVEL, method=method, n_resamples=_RESAMPLES, seed=number
+            ).expected
             found.setdefault(name, []).append((result.expected, interval))
         if repeated:
             result = grouped(*data, **_settings(), seed=number, repeats=_REPEATS)[MEASURE]
-            found.setdefault(REPEATED, []).append((result.expected, result.interval(LEVEL, "t").expected))
+            found.setdefault(REPEATED, []).append(
+                (result.expected, result.interval(confidence_level=LEVEL, method="t").expected)
+            )
     return [_coverage(population, name, n_group, known, each) for name, each in found.items()]
 
 

@@ -17,15 +17,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from deadheat import Rounded, evaluate
-from deadheat.analyses.collisions import (
-    DISTANCES,
-    Collisions,
-    Counts,
-    Kind,
-    collisions,
-    collisions_in,
-    count_collisions,
-)
+from deadheat.analyses.collisions import Collisions, Counts, Kind, collisions, collisions_of_distances
 from deadheat.counting.ranking import Rankings
 from deadheat.plots import collisions as plots
 from deadheat.studies import _washington
@@ -47,6 +39,8 @@ ABOUT = (
 
 _PAPER = "arXiv:1806.07171"
 _NOTES = "not published: measured with SciPy's float64 distances on the same file"
+DISTANCES = ("cosine", "euclidean", "cityblock")
+
 _DPI = 160  # of the pictures that are written
 _TITLES = {"cityblock": "city block"}
 
@@ -248,12 +242,12 @@ def _count_table(data: Data, rows: str, setting: Setting, short_types: Sequence[
     lines = []
     rules: list[tuple[str, dict[str, Any]]] = [("exact", {})]
     rules += [(f"{name} distance", {"ties": Rounded(name, of="distance")}) for name in short_types]
-    rules += [(f"within {data.eps:g}", {"eps": data.eps})]
+    rules += [(f"within {data.eps:g}", {"within": data.eps})]
     for rule, how in rules:
-        counted = count_collisions(data.embeddings, data.labels, threads=setting.threads, **how)
+        counted = collisions(data.embeddings, data.labels, distance=DISTANCES, threads=setting.threads, **how)
         lines += [_count_row(data, rows, distance, rule, counted[distance]) for distance in counted]
     for distance in DISTANCES:
-        rounded = collisions_in(_distances(data, distance), data.relevant, leave_one_out=True)
+        rounded = collisions_of_distances(_distances(data, distance), data.relevant, leave_one_out=True)
         lines.append(_count_row(data, rows, distance, "float64 distance (SciPy)", rounded.counts))
     caption = "Collision groups, the query itself left out. A group has two items or more; only a mixed one can matter."
     return Table("counts", caption, _COUNT_COLUMNS, lines)
@@ -284,7 +278,7 @@ def _as_published(
     for (above, below), distance in zip(axes.T, DISTANCES, strict=True):
         pairs = published_rule(_distances(data, distance), data.relevant, data.eps)
         plots.collision_image(pairs.kind, ax=above, legend=False).set_title(_TITLES.get(distance, distance))
-        found = collisions(data.embeddings, data.labels, distance=distance, eps=data.eps, threads=setting.threads)
+        found = collisions(data.embeddings, data.labels, distance=distance, within=data.eps, threads=setting.threads)
         plots.collision_image(found, ax=below, legend=False)
         kinds.append((distance, found))
     for ax, title in zip(axes[:, 0], ("published rule, by item", f"within {data.eps:g}, by group"), strict=True):
@@ -522,7 +516,7 @@ def _rounding_findings(data: Data, setting: Setting) -> list[Finding]:
     findings = []
     for distance in DISTANCES:
         rankings = Rankings(data.embeddings, distance=distance, threads=setting.threads)
-        counted = count_collisions(data.embeddings, data.labels, distances=distance, threads=setting.threads)[distance]
+        counted = collisions(data.embeddings, data.labels, distance=[distance], threads=setting.threads)[distance]
         split, merged = split_and_merged(group_numbers(rankings), _distances(data, distance))
         findings.append(
             Finding(

@@ -17,8 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from deadheat.analyses.grouped.gap import Gap, generalization_gap
-from deadheat.analyses.grouped.grouping import grouped
+from deadheat.analyses.grouped import Gap, generalization_gap, grouped
 from deadheat.inputs import files
 from deadheat.plots import _style
 from deadheat.plots import grouped as plots
@@ -135,10 +134,10 @@ def compare(
 
 
 def _sides(gap: Gap) -> Sides:
-    found = gap.interval(LEVEL)
+    found = gap.interval(confidence_level=LEVEL)
     low, high = found.lower.low, found.upper.high
     values = gap.train.expected, gap.test.expected, gap.expected
-    return Sides(*values, low, high, gap.bound(LEVEL), gap.lower, gap.upper)
+    return Sides(*values, low, high, gap.bound(confidence_level=LEVEL), gap.lower, gap.upper)
 
 
 # files ---------------------------------------------------------------------------------------------------------------

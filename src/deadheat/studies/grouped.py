@@ -16,8 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.analyses.grouped.gap import Gap, generalization_gap
-from deadheat.analyses.grouped.grouping import grouped
+from deadheat.analyses.grouped import Gap, generalization_gap, grouped
 from deadheat.inputs.files import read
 from deadheat.plots import grouped as plots
 from deadheat.plots.grouped import Band
@@ -170,7 +169,7 @@ def _values(
         found = plain.interval(MEASURE, confidence_level=LEVEL, resample="class", method="auto")
         rows.append((PLAIN, n, plain[MEASURE].expected, *_ends(found)))
         inside = grouped(*part, group_size=GROUP_SIZE, measures=MEASURE, distance=distance, threads=threads)[MEASURE]
-        rows.append((GROUPED, n, inside.expected, *_ends(inside.interval(LEVEL))))
+        rows.append((GROUPED, n, inside.expected, *_ends(inside.interval(confidence_level=LEVEL))))
     columns = [("what", "U32"), ("n_class", int), ("value", float), ("low", float), ("high", float)]
     return np.array(rows, dtype=columns)
 
@@ -306,7 +305,7 @@ def _by_null_gap(setting: Setting, extent: _Extent) -> Outcome:
     )
     columns = ["what", "draw", "gap", "low", "high", "bound"]
     rows = [
-        [name, number, gap.expected, *_ends(gap.interval(LEVEL)), gap.bound(LEVEL)]
+        [name, number, gap.expected, *_ends(gap.interval(confidence_level=LEVEL)), gap.bound(confidence_level=LEVEL)]
         for name, gaps in sides.items()
         for number, gap in enumerate(gaps)
     ]
@@ -320,7 +319,8 @@ def _by_null_gap(setting: Setting, extent: _Extent) -> Outcome:
 def _null_finding(name: str, gaps: Sequence[Gap]) -> Finding:
     values = [gap.expected for gap in gaps]
     mean, error = math.fsum(values) / len(values), intervals.standard_error(values)
-    held = sum(gap.interval(LEVEL).expected.low <= 0 <= gap.interval(LEVEL).expected.high for gap in gaps)
+    expected = [gap.interval(confidence_level=LEVEL).expected for gap in gaps]
+    held = sum(interval.low <= 0 <= interval.high for interval in expected)
     agrees = abs(mean) <= 3 * error and _coverage.binomial(held, len(gaps), LEVEL).high >= LEVEL
     return Finding(
         f"gap of {_NULL_CLASSES[0]} to {_NULL_CLASSES[1]} classes of one population, {name}",
@@ -447,8 +447,8 @@ def _file_gaps(
     )
     findings = []
     for what, side in ((PLAIN, gap.plain), (GROUPED, gap.grouped)):
-        low, high = _ends(side.interval(LEVEL))
-        bound = f"at most {100 * side.bound(LEVEL):.1f}"
+        low, high = _ends(side.interval(confidence_level=LEVEL))
+        bound = f"at most {100 * side.bound(confidence_level=LEVEL):.1f}"
         here = f"{100 * side.expected:.1f} points ({100 * low:.1f} to {100 * high:.1f}), {bound}"
         findings.append(_of_file(f"{name}: gap of train to test, {what}", here))
     return findings

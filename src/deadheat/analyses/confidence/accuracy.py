@@ -6,27 +6,30 @@ In come the hits and confidences of queries; out goes a `ConfidenceAccuracy`.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.analyses.confidence._values import (
+from deadheat.analyses.confidence.tables import about_queries, columns_of_triples, plain_values, table_of_triples
+from deadheat.analyses.confidence.values import (
     UNDEFINED,
     Float64,
     Int64,
     Values,
     integers,
     matched,
-    mean_of,
+    mean_of_all,
     require_hits,
 )  # fmt: skip
+from deadheat.reports.tables import Table, TabularResult
 from deadheat.support.triple import Triple
 
 
 @dataclass(frozen=True)
-class ConfidenceAccuracy:
+class ConfidenceAccuracy(TabularResult):
     """The confidence as a guess at being right, "confidence >= threshold", and how often the guess holds.
 
     Attributes
@@ -56,6 +59,39 @@ class ConfidenceAccuracy:
     n_query: int
     n_left_out: int
     n_open: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The values as plain Python values that JSON can hold; None where one is undefined, and for infinity."""
+        values = plain_values(self, self.__dataclass_fields__)
+        return values | {"best_threshold": None} if math.isinf(self.best_threshold) else values
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """A row a value; what ties do not leave open is one value three times."""
+        return columns_of_triples("accuracy", self._rows())
+
+    def tables(self) -> list[Table]:
+        """The values in per cent."""
+        return [table_of_triples("accuracy", self._rows())]
+
+    def notes(self) -> list[str]:
+        """Where the guess is best, and which queries count."""
+        at = self.best_threshold
+        if math.isnan(at):
+            best = []
+        elif math.isinf(at):
+            best = ["The best guess takes no query for right."]
+        else:
+            best = [f"The best guess takes a query for right from a confidence of {at:.6g} up."]
+        return [*best, about_queries(self.n_query, self.n_left_out, self.n_open)]
+
+    def _rows(self) -> dict[str, Triple[float]]:
+        return {
+            "mean over thresholds": self.mean_accuracy,
+            "best threshold": Triple(*[self.best_accuracy] * 3),
+            "one guess for all": Triple(*[self.majority_accuracy] * 3),
+            "AUROC": Triple(*[self.auroc] * 3),
+            "right queries": self.right,
+        }
 
 
 def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAccuracy:
@@ -124,7 +160,7 @@ def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAcc
         best_threshold=threshold,
         majority_accuracy=closed.majority() if closed else math.nan,
         auroc=closed.auroc() if closed else math.nan,
-        right=Triple(*map(mean_of, hits)) if len(sure) else UNDEFINED,
+        right=Triple(*map(mean_of_all, hits)) if len(sure) else UNDEFINED,
         n_query=len(sure),
         n_left_out=n_left_out,
         n_open=int(np.count_nonzero(is_open)),

@@ -6,20 +6,26 @@ In come the hits and confidences of queries; out goes a `Calibration`.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.confidence._values import (
+from deadheat.analyses.confidence.tables import about_queries, plain_values, table_of_triples
+from deadheat.analyses.confidence.values import (
     Float64,
     Int64,
     Values,
     confidences,
     matched,
-    mean_of,
+    mean_of_all,
     require_hits,
 )  # fmt: skip
+from deadheat.errors import InvalidValueError
+from deadheat.reports import render
+from deadheat.reports.tables import Table, TabularResult
 from deadheat.support import checks
 from deadheat.support.triple import Triple
 
@@ -27,7 +33,7 @@ _ANY_SCALE = "error_reject_curve, confidence_accuracy and rank_correlation take 
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class Calibration(TabularResult):
     """How far confidences are from the share of right queries.
 
     Attributes
@@ -58,6 +64,29 @@ class Calibration:
     n_query: int
     n_left_out: int
     n_open: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scores and the table of the bins as plain Python values that JSON can hold; None where undefined."""
+        return plain_values(self, self.__dataclass_fields__)
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """The reliability table: a row a bin."""
+        arrays = {"above": self.edges[:-1], "up_to": self.edges[1:], "count": self.count, "confidence": self.confidence}
+        right = {f"right_{bound}": values for bound, values in self.right._asdict().items()}
+        return {name: values.tolist() for name, values in {**arrays, **right}.items()}
+
+    def tables(self) -> list[Table]:
+        """The scores, and the reliability table of the bins, in per cent."""
+        rows = []
+        for above, up_to, count, *shares in zip(*self.columns().values(), strict=True):
+            name = f"{100 * above:.4g} to {100 * up_to:.4g}"
+            rows.append([name, str(count), *(render.number(100 * share, ".2f") for share in shares)])
+        header = ("confidence (%)", "queries", "mean confidence", *(f"right, {bound}" for bound in Triple._fields))
+        return [table_of_triples("calibration", {"Brier score": self.brier, "ECE": self.ece}), Table(header, rows)]
+
+    def notes(self) -> list[str]:
+        """Which queries count."""
+        return [about_queries(self.n_query, self.n_left_out, self.n_open)]
 
 
 def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calibration:
@@ -121,8 +150,8 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
         ece=Triple(ece[0], math.nan if is_open.any() else ece[0], ece[1]),
         edges=edges,
         count=np.array([len(m) for m in members], dtype=np.int64),
-        confidence=np.array([mean_of(sure[m]) for m in members]),
-        right=Triple(*(np.array([mean_of(values[m]) for m in members]) for values in hits)),
+        confidence=np.array([mean_of_all(sure[m]) for m in members]),
+        right=Triple(*(np.array([mean_of_all(values[m]) for m in members]) for values in hits)),
         n_query=len(sure),
         n_left_out=n_left_out,
         n_open=int(np.count_nonzero(is_open)),
@@ -144,7 +173,7 @@ def _brier(hits: Triple[Float64], confidence: Float64) -> Triple[float]:
     upper = np.where(is_open, np.maximum(if_right, if_wrong), closed)
     mixed = np.where(is_open, hits.expected * if_right + (1 - hits.expected) * if_wrong, closed)
     expected = np.minimum(np.maximum(mixed, lower), upper)  # rounding must not leave the bounds
-    return Triple(*map(mean_of, (lower, expected, upper)))
+    return Triple(*map(mean_of_all, (lower, expected, upper)))
 
 
 def _require_probabilities(confidence: ArrayLike) -> None:
@@ -152,7 +181,5 @@ def _require_probabilities(confidence: ArrayLike) -> None:
     outside = (array < 0) | (array > 1)
     if outside.any():
         at = int(np.argmax(outside))
-        raise ValueError(
-            "calibration needs probabilities: "
-            f"confidence must lie in [0, 1], but entry {at} is {array[at]}; {_ANY_SCALE}"
-        )
+        rule = f"must lie in [0, 1], but entry {at} is {array[at]}; {_ANY_SCALE}"
+        raise InvalidValueError("confidence", rule)

@@ -6,17 +6,23 @@ In come two confidences for each query; out goes a `RankCorrelation`.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.confidence._values import confidences
+from deadheat.analyses.confidence.tables import plain_values
+from deadheat.analyses.confidence.values import confidences
+from deadheat.errors import InvalidValueError
+from deadheat.reports import render
+from deadheat.reports.tables import Table, TabularResult
 from deadheat.support.extras import require
 
 
 @dataclass(frozen=True)
-class RankCorrelation:
+class RankCorrelation(TabularResult):
     """How far two confidences agree in order: coefficients in [−1, 1], each with the p-value of no association.
 
     Attributes
@@ -34,6 +40,30 @@ class RankCorrelation:
     kendall: float
     kendall_p: float
     n: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The coefficients and p-values as plain Python values that JSON can hold; None where one is undefined."""
+        return plain_values(self, self.__dataclass_fields__)
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """A row a coefficient."""
+        return {
+            "correlation": ["Spearman's rho", "Kendall's tau-b"],
+            "coefficient": [self.spearman, self.kendall],
+            "p": [self.spearman_p, self.kendall_p],
+        }
+
+    def tables(self) -> list[Table]:
+        """The coefficients, which are no shares and stay as they are, and their p-values."""
+        rows = [
+            [name, render.number(value, ".4f"), render.number(p, ".3g")]
+            for name, value, p in zip(*self.columns().values(), strict=True)
+        ]
+        return [Table(tuple(self.columns()), rows)]
+
+    def notes(self) -> list[str]:
+        """How many pairs there are."""
+        return [f"{render.count(self.n, 'pair', 'pairs')}."]
 
 
 def rank_correlation(confidence: ArrayLike, target: ArrayLike) -> RankCorrelation:
@@ -74,13 +104,12 @@ def rank_correlation(confidence: ArrayLike, target: ArrayLike) -> RankCorrelatio
     """
     first, second = confidences(confidence, "confidence"), confidences(target, "target")
     if len(first) != len(second):
-        raise ValueError(
-            f"confidence and target must have the same number of entries, but have {len(first)} and {len(second)}"
-        )
+        rule = f"must have the same number of entries, but have {len(first)} and {len(second)}"
+        raise InvalidValueError("confidence and target", rule)
     ranks = np.stack([np.unique(values, return_inverse=True)[1] for values in (first, second)])
     if ranks.shape[1] < 2 or (ranks.max(axis=1) == 0).any():
         return RankCorrelation(math.nan, math.nan, math.nan, math.nan, len(first))
     stats = require("scipy.stats", "stats", "rank_correlation")
-    one, other = ranks[:, np.lexsort((ranks[1], ranks[0]))]  # the same sums, whatever order the pairs came in
-    rho, tau = stats.spearmanr(one, other), stats.kendalltau(one, other)
+    in_order = ranks[:, np.lexsort((ranks[1], ranks[0]))]  # the same sums, whatever order the pairs came in
+    rho, tau = stats.spearmanr(*in_order), stats.kendalltau(*in_order)
     return RankCorrelation(float(rho.statistic), float(rho.pvalue), float(tau.statistic), float(tau.pvalue), len(first))

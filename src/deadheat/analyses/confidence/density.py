@@ -6,18 +6,22 @@ In come samples of the parameter, or its density; out goes a `HighestDensity`.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.confidence._values import Float64, confidences
+from deadheat.analyses.confidence.tables import plain_values
+from deadheat.analyses.confidence.values import Float64, confidences
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.reports.tables import Table, TabularResult
 from deadheat.support.extras import require
 
 
 @dataclass(frozen=True, eq=False)
-class HighestDensity:
+class HighestDensity(TabularResult):
     """The highest density region of a parameter.
 
     Attributes
@@ -33,6 +37,22 @@ class HighestDensity:
     intervals: Float64
     mode: float
     probability: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The region as plain Python values that JSON can hold."""
+        return plain_values(self, self.__dataclass_fields__)
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """A row an interval."""
+        return {"low": self.intervals[:, 0].tolist(), "high": self.intervals[:, 1].tolist()}
+
+    def tables(self) -> list[Table]:
+        """The intervals, in the unit of the parameter."""
+        return [Table(("low", "high"), [[f"{low:.6g}", f"{high:.6g}"] for low, high in self.intervals.tolist()])]
+
+    def notes(self) -> list[str]:
+        """What the intervals hold, and where the mode is."""
+        return [f"This holds {100 * self.probability:.2f} %, and the mode is {self.mode:.6g}."]
 
 
 def highest_density_interval(
@@ -90,7 +110,7 @@ def highest_density_interval(
     if density is not None:
         return _densest(places.astype(np.float64), confidences(density, "density").astype(np.float64), chance)
     if not len(places):
-        raise ValueError("values must hold at least one sample, but are empty")
+        raise InvalidValueError("values", "must hold at least one sample, but are empty")
     stats = require("arviz_stats.base", "confidence", "highest_density_interval").array_stats
     if not multimodal or len(np.unique(places)) == 1:
         intervals, mode = np.atleast_2d(stats.hdi(places, chance)), float(stats.mode(places))
@@ -131,20 +151,20 @@ def _cells(n_place: int) -> int:
 
 def _require_density(places: Float64, density: Float64) -> None:
     if len(places) != len(density):
-        raise ValueError(f"density must have one entry per place, but got {len(density)} for {len(places)} places")
+        came = f"{len(density)} for {len(places)} places"
+        raise InvalidValueError("density", f"must have one entry per place, but got {came}")
     if len(places) < 2 or not (np.diff(places) > 0).all():
-        raise ValueError("values must be at least two ascending places where a density is given, but are not")
+        raise InvalidValueError("values", "must be at least two ascending places where a density is given, but are not")
     if (density < 0).any() or not density.any():
-        raise ValueError(
-            f"density must be 0 or more, and more somewhere, but lies in [{density.min()}, {density.max()}]"
-        )
+        came = f"lies in [{density.min()}, {density.max()}]"
+        raise InvalidValueError("density", f"must be 0 or more, and more somewhere, but {came}")
 
 
 def _chance(probability: Any) -> float:
     try:
         chance = float(probability)
     except (TypeError, ValueError):
-        raise TypeError(f"probability must be a number, but is {probability!r}") from None
+        raise InvalidTypeError("probability", f"must be a number, but is {probability!r}") from None
     if not 0 < chance < 1:
-        raise ValueError(f"probability must lie above 0 and below 1, but is {probability!r}")
+        raise InvalidValueError("probability", f"must lie above 0 and below 1, but is {probability!r}")
     return chance

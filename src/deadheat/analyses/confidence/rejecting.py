@@ -6,6 +6,7 @@ In come a value and a confidence for each query; out goes a `RejectCurve`.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -13,14 +14,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.analyses.confidence._values import Float64, Int64, Values, integers, matched, mean_of
+from deadheat.analyses.confidence.tables import about_queries, plain_values, table_of_triples
+from deadheat.analyses.confidence.values import Float64, Int64, Values, integers, matched, mean_of_all
+from deadheat.reports.tables import Table, TabularResult
 from deadheat.support.triple import Triple
+
+_AREAS = {
+    "area": "area under the curve",
+    "optimal_area": "in the perfect order",
+    "excess_area": "excess over that",
+    "random_area": "in a random order",
+}
 
 
 @dataclass(frozen=True, eq=False)
-class RejectCurve:
+class RejectCurve(TabularResult):
     """The error of the queries that are kept, when the least confident ones are rejected.
 
+    Printing gives the areas, in per cent; a data frame has the curve, and everything else is a fraction in [0, 1].
     Entry k − 1 of every array is about the k most confident queries. **Ties:** see `error_reject_curve`.
 
     Attributes
@@ -70,12 +81,12 @@ class RejectCurve:
     @property
     def area(self) -> Triple[float]:
         """The mean over k of the mean errors: the area under the curve, called ERC or AURC."""
-        return Triple(*map(mean_of, (self.lower, self.expected, self.upper)))
+        return Triple(*map(mean_of_all, (self.lower, self.expected, self.upper)))
 
     @property
     def optimal_area(self) -> Triple[float]:
         """The area in the perfect order of the errors; `expected` is NaN where ties leave an error open."""
-        return Triple(*map(mean_of, self.optimal))
+        return Triple(*map(mean_of_all, self.optimal))
 
     @property
     def excess_area(self) -> Triple[float]:
@@ -86,6 +97,27 @@ class RejectCurve:
         """
         area, best = self.area, self.optimal_area
         return Triple(max(0.0, area.lower - best.upper), area.expected - best.expected, area.upper - best.lower)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The areas and the counts as plain Python values that JSON can hold; the curve is in `columns`."""
+        return plain_values(self, [*_AREAS, "n_query", "n_left_out", "n_tied", "n_open"])
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """The curve: a row for each number of queries that are kept, not one for each area."""
+        curves = {bound: getattr(self, bound) for bound in Triple._fields}
+        perfect = {f"optimal_{bound}": values for bound, values in self.optimal._asdict().items()}
+        kept = np.arange(1, self.n_query + 1)
+        arrays = {"n_kept": kept, "coverage": self.coverage, "confidence": self.confidence, **curves, **perfect}
+        return {name: values.tolist() for name, values in arrays.items()}
+
+    def tables(self) -> list[Table]:
+        """The areas, in per cent."""
+        return [table_of_triples("error", {title: getattr(self, name) for name, title in _AREAS.items()})]
+
+    def notes(self) -> list[str]:
+        """Which queries count, and which of them tie."""
+        tied = f" The confidences of {self.n_tied} tie." if self.n_tied else ""
+        return [about_queries(self.n_query, self.n_left_out, self.n_open) + tied]
 
 
 def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:

@@ -12,19 +12,21 @@ from typing import Any
 import numpy as np
 
 from deadheat import inputs
-from deadheat.analyses.confidence._values import Float64
+from deadheat.analyses.confidence.values import Float64
 from deadheat.counting.ranking import Rankings, nearest_groups
-from deadheat.inputs.sources import open_labels
+from deadheat.errors import InvalidValueError
+from deadheat.inputs.sources import EmbeddingsLike, LabelsLike, open_labels
 from deadheat.support import checks
+from deadheat.ties import Ties
 
 
 def label_entropy(
-    embeddings: Any,
-    labels: Any,
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike,
     k: int,
     *,
     distance: str = "cosine",
-    ties: Any = "exact",
+    ties: str | Ties = "exact",
     normalized: bool = False,
     threads: int | None = None,
 ) -> Float64:
@@ -74,14 +76,14 @@ def label_entropy(
     n = rankings.n_query
     codes = inputs.label_codes(inputs.labels(open_labels(labels, "labels"), n, "labels", "embeddings"))[0]
     if size > n - 1:
-        raise ValueError(f"k must be at most the number of other embeddings, {n - 1}, but is {size}")
+        raise InvalidValueError("k", f"must be at most the number of other embeddings, {n - 1}, but is {size}")
     n_class = int(codes.max()) + 1
     entropy = np.empty(n)
     for block in rankings:
         row, rank = np.nonzero(nearest_groups(block, size))
         key = row * n_class + codes[block.items[row, rank]]
         counts = np.bincount(key, minlength=len(block.queries) * n_class).reshape(-1, n_class)
-        entropy[block.queries] = [_bits(found[found > 0].tolist()) for found in counts]
+        entropy[block.queries] = [_bits(row_counts[row_counts > 0].tolist()) for row_counts in counts]
     if not normalized:
         return entropy
     return np.minimum(entropy / math.log2(n_class), 1.0) if n_class > 1 else np.full(n, np.nan)

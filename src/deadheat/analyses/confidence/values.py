@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat import inputs
+from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports import Report, Result
+from deadheat.support.means import exact_mean
 from deadheat.support.triple import Triple
 
 Float64 = NDArray[np.float64]
@@ -27,30 +29,29 @@ def matched(values: Values, confidence: ArrayLike, name: str) -> tuple[Triple[Fl
     """The queries that have a value, with their confidence, and how many have none."""
     bounds, sure = _bounds(values, name), confidences(confidence, "confidence")
     if len(bounds.lower) != len(sure):
-        raise ValueError(
-            f"confidence must have one entry per query, but got {len(sure)} confidences for {len(bounds.lower)} queries"
-        )
-    found = ~np.isnan(bounds.lower)
-    return Triple(*(array[found] for array in bounds)), sure[found], int(np.count_nonzero(~found))
+        came = f"{len(sure)} confidences for {len(bounds.lower)} queries"
+        raise InvalidValueError("confidence", f"must have one entry per query, but got {came}")
+    counted = ~np.isnan(bounds.lower)
+    return Triple(*(array[counted] for array in bounds)), sure[counted], int(np.count_nonzero(~counted))
 
 
 def _bounds(values: Values, name: str) -> Triple[Float64]:
     """Check values: three arrays (n_query,) in [0, 1], in order, NaN at the same queries."""
     if isinstance(values, Report):
-        raise TypeError(f"{name} must be those of one measure, such as report['Hit@1'], but is a whole Report")
-    given = values.per_query if isinstance(values, Result) else values
-    if isinstance(given, Triple):
-        lower, expected, upper = (_fractions(array, name) for array in given)
+        raise InvalidTypeError(name, "must be those of one measure, such as report['Hit@1'], but is a whole Report")
+    per_query = values.per_query if isinstance(values, Result) else values
+    if isinstance(per_query, Triple):
+        lower, expected, upper = (_fractions(array, name) for array in per_query)
     else:
-        lower = expected = upper = _fractions(given, name)
-    if not len(lower) == len(expected) == len(upper):
-        raise ValueError(f"{name} must have three arrays of one length, but have {[len(a) for a in given]}")  # type: ignore[arg-type, union-attr]
+        lower = expected = upper = _fractions(per_query, name)
+    lengths = [len(lower), len(expected), len(upper)]
+    if len(set(lengths)) > 1:
+        raise InvalidValueError(name, f"must have three arrays of one length, but have {lengths}")
     disordered = (lower > upper) | (expected < lower) | (expected > upper) | (np.isnan(lower) != np.isnan(upper))
     if disordered.any():
         at = int(np.argmax(disordered))
-        raise ValueError(
-            f"{name} must have lower <= expected <= upper, but query {at} has {lower[at]}, {expected[at]}, {upper[at]}"
-        )
+        came = f"query {at} has {lower[at]}, {expected[at]}, {upper[at]}"
+        raise InvalidValueError(name, f"must have lower <= expected <= upper, but {came}")
     return Triple(lower, np.where(lower == upper, lower, expected), upper)
 
 
@@ -59,7 +60,8 @@ def _fractions(values: Any, name: str) -> Float64:
     outside = ~((array >= 0) & (array <= 1) | (array != array))
     if outside.any():
         at = int(np.argmax(outside))
-        raise ValueError(f"{name} must lie in [0, 1], NaN for a query that is left out, but query {at} has {array[at]}")
+        rule = f"must lie in [0, 1], NaN for a query that is left out, but query {at} has {array[at]}"
+        raise InvalidValueError(name, rule)
     return array.astype(np.float64)
 
 
@@ -67,24 +69,25 @@ def confidences(values: Any, name: str) -> NDArray[Any]:
     array = _numbers(values, name)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         at = int(np.argmin(np.isfinite(array)))
-        raise ValueError(f"{name} must be finite, but entry {at} is {array[at]}")
+        raise InvalidValueError(name, f"must be finite, but entry {at} is {array[at]}")
     return array
 
 
 def _numbers(values: Any, name: str) -> NDArray[Any]:
     """An array (n,) of real numbers, in the type that it came in; wide integers are not rounded."""
     if isinstance(values, np.ma.MaskedArray):
-        raise TypeError(f"{name} must be a plain array, but is a masked one; NaN leaves a query out")
+        raise InvalidTypeError(name, "must be a plain array, but is a masked one; NaN leaves a query out")
     try:
         array = np.asarray(inputs.from_tensor(values))
     except (ValueError, TypeError):
-        raise ValueError(f"{name} must be one number for each query, but its entries differ in length") from None
+        rule = "must be one number for each query, but its entries differ in length"
+        raise InvalidValueError(name, rule) from None
     if array.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, but has shape {array.shape}")
+        raise InvalidValueError(name, f"must be one-dimensional, but has shape {array.shape}")
     if not len(array):
         return np.empty(0)
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
-        raise TypeError(f"{name} must hold real numbers of at most 64 bits, but has dtype {array.dtype}")
+        raise InvalidTypeError(name, f"must hold real numbers of at most 64 bits, but has dtype {array.dtype}")
     return array
 
 
@@ -92,11 +95,13 @@ def require_hits(hits: Triple[Float64]) -> None:
     for array in (hits.lower, hits.upper):
         odd = (array != 0) & (array != 1)
         if odd.any():
-            raise ValueError(f"correct must be 0 or 1 for each query, as Hit@1 is, but holds {array[np.argmax(odd)]}")
+            rule = f"must be 0 or 1 for each query, as Hit@1 is, but holds {array[np.argmax(odd)]}"
+            raise InvalidValueError("correct", rule)
 
 
-def mean_of(values: Float64) -> float:
-    return math.fsum(values.tolist()) / len(values) if len(values) else math.nan
+def mean_of_all(values: Float64) -> float:
+    """The mean of values none of which may be missing: NaN if one is, or if there are none."""
+    return math.nan if np.isnan(values).any() else exact_mean(values)
 
 
 def integers(values: Float64) -> tuple[list[int], int]:

@@ -1,0 +1,151 @@
+"""The door: in come embeddings and labels, out go the collisions of each query, or their counts by distance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import overload
+
+from deadheat import ties as tie_rules
+from deadheat.analyses.collisions.linking import checked_width
+from deadheat.analyses.collisions.results import Collisions, CollisionTable
+from deadheat.analyses.collisions.search import Search
+from deadheat.errors import InvalidValueError
+from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
+from deadheat.support.progress import Progress
+from deadheat.ties import Ties
+
+
+@overload
+def collisions(
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike,
+    gallery: EmbeddingsLike | None = ...,
+    gallery_labels: LabelsLike | None = ...,
+    *,
+    distance: str = ...,
+    ties: str | Ties = ...,
+    within: float | None = ...,
+    depth: int | None = ...,
+    threads: int | None = ...,
+    progress: bool | Progress = ...,
+) -> Collisions: ...
+
+
+@overload
+def collisions(
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike,
+    gallery: EmbeddingsLike | None = ...,
+    gallery_labels: LabelsLike | None = ...,
+    *,
+    distance: list[str] | tuple[str, ...],
+    ties: str | Ties = ...,
+    within: float | None = ...,
+    depth: int | None = ...,
+    threads: int | None = ...,
+    progress: bool | Progress = ...,
+) -> CollisionTable: ...
+
+
+def collisions(
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike,
+    gallery: EmbeddingsLike | None = None,
+    gallery_labels: LabelsLike | None = None,
+    *,
+    distance: str | Iterable[str] = "cosine",
+    ties: str | Ties = "exact",
+    within: float | None = None,
+    depth: int | None = None,
+    threads: int | None = None,
+    progress: bool | Progress = False,
+) -> Collisions | CollisionTable:
+    """Find, for each query and rank, whether the item there collides with a neighbour in rank, and what the group is.
+
+    Two items collide where their distances to the query are equal: as real numbers, or once rounded to the type that
+    `ties` names. With `within`, two neighbours in rank collide where their distances differ by at most so much, and a
+    chain of such neighbours is one group, whose ends may lie farther apart than that. The distances are the real
+    numbers here too: no rounded value decides.
+
+    Parameters
+    ----------
+    embeddings, labels, gallery, gallery_labels
+        As in `deadheat.profile`. Without a gallery, each query is ranked against all others (leave one out).
+    distance : str, or a list of str
+        ``"cosine"``, ``"euclidean"``, ``"inner_product"``, ``"cityblock"`` or ``"hamming"``. A name gives the
+        collisions rank by rank, in memory that grows with n_query · depth, 6 bytes each. A list of one or more gives
+        counts alone, distance by distance, in memory that does not grow with the number of queries.
+    ties : {"exact", "float16", "bfloat16", "float32"} or Rounded
+        What tied means.
+    within : float, optional
+        0 or more, in the unit of the distance, taken as the exact number that the float is; 0 is exact ties. This is
+        not a `deadheat.Tolerance`, which has no groups: that moves each relevant item by eps, either way, against all
+        others, to see how far a measure can move; this links neighbours in rank, whatever they are.
+    depth : int, optional
+        How many ranks to look at; by default all of them.
+    threads : int, optional
+        Worker threads, for this call alone; by default as many as there are processors.
+    progress : bool or callable
+        True for a bar on standard error, or a function that is called with (done, total), in queries; for each
+        distance in turn.
+
+    Returns
+    -------
+    Collisions or CollisionTable
+        For one distance three matrices (n_query, depth) and the counts; for a list of distances the counts. **Ties:**
+        a mixed group is where lower and upper bounds of measures come apart; with `within` above 0 a group need hold
+        no tie at all. A group that the depth cuts has the kind and the size of the whole.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument breaks its rule, `within` is given together with rounded ties, `ties` is a tolerance, or no
+        distance is named.
+
+    References
+    ----------
+    Nicolaou et al. 2018, "Non-deterministic Behavior of Ranking-based Metrics when Evaluating Embeddings",
+    arXiv:1806.07171, figures 2 and 3.
+
+    Examples
+    --------
+    Points on a line. Seen from 0, the points 2 and -2 are equally far, one of them relevant; and 3 is within 1 of them:
+
+    >>> from deadheat.analyses.collisions import Kind
+    >>> line, labels = [[0], [2], [-2], [3], [9]], ["a", "a", "b", "b", "b"]
+    >>> found = collisions(line[:1], labels[:1], line[1:], labels[1:], distance="euclidean")
+    >>> [Kind(code).name for code in found.kind[0]]
+    ['MIXED', 'MIXED', 'NONE', 'NONE']
+    >>> collisions(line[:1], labels[:1], line[1:], labels[1:], distance="euclidean", within=1).size
+    array([[3, 3, 3, 1]], dtype=int32)
+    >>> print(found)
+    euclidean, exact  groups  items  queries  largest
+    relevant               0      0        0        0
+    irrelevant             0      0        0        0
+    mixed                  1      2        1        2
+    together               1      2        1        2
+    <BLANKLINE>
+    1 query, 4 ranks looked at.
+
+    Seen from (0, 0), the points (3, 4) and (5, 0) are equally far, but not along the streets:
+
+    >>> table = collisions([[0, 0]], ["a"], [[3, 4], [5, 0]], ["a", "b"], distance=["euclidean", "cityblock"])
+    >>> table["euclidean"].mixed.groups, table["cityblock"].mixed.groups
+    (1, 0)
+    """
+    rule = tie_rules.make(ties)
+    width = checked_width(within, rule)
+
+    def search(name: str) -> Search:
+        samples = embeddings, labels, gallery, gallery_labels
+        return Search(samples, distance=name, ties=rule, width=width, depth=depth, threads=threads, progress=progress)
+
+    if isinstance(distance, str):
+        return search(distance).collisions()
+    names = list(dict.fromkeys(distance))
+    if not names:
+        raise InvalidValueError("distance", "must name at least one distance, but got none")
+    by_distance, rules = {}, {}
+    for each in map(search, names):
+        by_distance[each.distance], rules[each.distance] = each.counts(), each.rule
+    return CollisionTable(by_distance, rules)

@@ -1,0 +1,144 @@
+"""Every result is text, Markdown, LaTeX, HTML, JSON and a data frame of the same numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat import confidence
+from deadheat.analyses.collisions import collisions_of_distances
+from deadheat.reports.tables import TabularResult
+from deadheat.support.triple import Triple
+
+pandas = pytest.importorskip("pandas")
+RNG = np.random.default_rng(0)
+POINTS, LABELS = RNG.integers(0, 4, (24, 2)), np.arange(24) % 6
+HITS = Triple(np.array([0.0, 0, 1, 1, np.nan]), np.array([0.0, 0.5, 1, 1, np.nan]), np.array([0.0, 1, 1, 1, np.nan]))
+SURE = np.array([0.1, 0.5, 0.5, 0.9, 1.0])
+
+RESULTS: dict[str, Callable[[], TabularResult]] = {
+    "grouped": lambda: dh.grouped(POINTS, LABELS, group_size=2, measures=["Hit@1", "mAP"], distance="euclidean"),
+    "gap": lambda: dh.generalization_gap(POINTS, LABELS, POINTS[::-1], LABELS, group_size=2, distance="euclidean"),
+    "collisions": lambda: dh.collisions(POINTS, LABELS, distance="cityblock"),
+    "table": lambda: dh.collisions(POINTS, LABELS, distance=["euclidean", "cityblock"]),
+    "given": lambda: collisions_of_distances([[0.1, 0.1, 0.2]], [[True, False, False]]),
+    "precisions": lambda: dh.precision.precisions(POINTS, LABELS, measures=["mAP", "P@2"], kinds=["int8", "1 bit"]),
+    "reject": lambda: confidence.error_reject_curve(HITS, SURE),
+    "accuracy": lambda: confidence.confidence_accuracy(HITS.lower, SURE),
+    "open accuracy": lambda: confidence.confidence_accuracy(HITS, SURE),
+    "calibration": lambda: confidence.calibration(HITS, SURE, bins=4),
+    "correlation": lambda: confidence.rank_correlation(SURE, SURE[::-1] ** 2),
+    "density": lambda: confidence.highest_density_interval([0, 1, 2], 0.75, density=[0, 1, 0]),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_form_has_all_cells(name: str) -> None:
+    result = RESULTS[name]()
+    text, markdown, latex, page = str(result), result.to_markdown(), result.to_latex(), result._repr_html_()
+    for table in result.tables():
+        for row in table.rows:
+            assert len(row) == len(table.header)
+            for cell in map(str.strip, row):
+                assert cell in text
+                assert cell in markdown
+                assert cell.replace("'", "&#x27;") in page
+                assert cell.replace("_", r"\_") in latex
+    for note in result.notes():
+        assert note in text
+        assert note in markdown
+    assert markdown.count("|:--") == page.count("<table>") == latex.count(r"\toprule") == len(result.tables())
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_json_is_the_dictionary(name: str) -> None:
+    result = RESULTS[name]()
+    assert json.loads(result.to_json()) == result.to_dict()
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_frames_hold_the_columns(name: str) -> None:
+    result = RESULTS[name]()
+    frame, columns = result.to_pandas(), result.columns()
+    assert list(frame.columns) == list(columns)
+    for column, values in columns.items():
+        assert len(values) > 0
+        np.testing.assert_array_equal(frame[column].to_numpy(), np.array(values))
+
+
+def column(name: str, key: str) -> list[Any]:
+    return list(RESULTS[name]().columns()[key])
+
+
+def test_columns_are_the_values_as_fractions() -> None:
+    report = RESULTS["grouped"]()
+    assert column("grouped", "lower") == [report[name].lower for name in ("Hit@1", "mAP")]
+    assert column("grouped", "standard_error") == [report[name].errors.expected for name in ("Hit@1", "mAP")]
+
+    gap = RESULTS["gap"]()
+    assert column("gap", "set") == ["train", "test", "gap"] * 2
+    assert column("gap", "upper")[2::3] == [gap.grouped.upper, gap.plain.upper]
+    assert column("gap", "standard_error")[2::3] == [
+        math.hypot(side.train_errors.expected, side.test_errors.expected) for side in (gap.grouped, gap.plain)
+    ]
+
+    counts = RESULTS["table"]()["cityblock"]
+    assert column("table", "distance") == ["euclidean"] * 4 + ["cityblock"] * 4
+    assert column("table", "groups")[4:] == [
+        counts.relevant.groups, counts.irrelevant.groups, counts.mixed.groups, counts.together.groups,
+    ]  # fmt: skip
+    assert column("collisions", "items") == column("table", "items")[4:]
+
+    by_kind = RESULTS["precisions"]()
+    assert column("precisions", "kind") == ["int8", "1 bit"] * 2
+    assert column("precisions", "expected") == [
+        by_kind[kind][measure].expected for measure in ("mAP", "P@2") for kind in ("int8", "1 bit")
+    ]
+
+    curve = RESULTS["reject"]()
+    assert column("reject", "n_kept") == [1, 2, 3, 4]
+    assert column("reject", "upper") == curve.upper.tolist()
+    assert curve.to_dict()["area"]["lower"] == curve.area.lower
+    assert curve.to_dict()["optimal_area"]["expected"] is None
+
+    assert column("calibration", "count") == RESULTS["calibration"]().count.tolist() == [1, 2, 0, 1]
+    assert column("correlation", "p") == [
+        RESULTS["correlation"]().spearman_p, RESULTS["correlation"]().kendall_p,
+    ]  # fmt: skip
+
+
+def test_what_is_undefined_is_shown_as_such() -> None:
+    open_hits = RESULTS["open accuracy"]()
+    assert open_hits.to_dict()["auroc"] is None
+    assert ["AUROC", "-", "-", "-"] in [list(row) for row in open_hits.tables()[0].rows]
+    assert open_hits.notes() == ["4 queries, and 1 without a value, left out. Distance ties leave 1 value open."]
+    none_right = confidence.confidence_accuracy([0.0, 0.0], [1, 2])
+    assert math.isinf(none_right.best_threshold)
+    assert none_right.to_dict()["best_threshold"] is None
+    assert none_right.notes()[0] == "The best guess takes no query for right."
+
+
+def test_a_table_of_several_distances_says_what_was_rounded() -> None:
+    table = dh.collisions(POINTS, LABELS, distance=["cosine", "euclidean"], ties="float16")
+    assert [each.header[0] for each in table.tables()] == [
+        "cosine, float16 similarity",
+        "euclidean, float16 distance",
+    ]
+
+
+def test_values_of_confidence_results_as_people_read_them() -> None:
+    assert str(confidence.error_reject_curve([1, 0, 1], [0.9, 0.5, 0.5])).splitlines() == [
+        "error (%)             lower  expected  upper",
+        "area under the curve  11.11     19.44  27.78",
+        "in the perfect order  11.11     11.11  11.11",
+        "excess over that       0.00      8.33  16.67",
+        "in a random order     33.33     33.33  33.33",
+        "",
+        "3 queries. The confidences of 2 tie.",
+    ]
