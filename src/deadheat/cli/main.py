@@ -221,7 +221,7 @@ def _evaluated(file: Path, pair: Pair, options: dict[str, Any], **how: Any) -> R
 
 @contextmanager
 def _files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
-    """Name the file that an argument came from, where an error says only which argument is wrong."""
+    """Begin what is said of an argument with the file that it came from."""
     from deadheat.errors import InputError
 
     files = {
@@ -233,10 +233,11 @@ def _files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        title, rule = error.args
-        if title != error.argument or files.get(title) is None:
+        path = error.file or files.get(error.argument)
+        if path is None:
             raise
-        raise type(error)(f"{files[title]}: {title}", rule) from None
+        _, rule = error.args
+        raise type(error)(f"{path}: {error.argument}", rule) from None
 
 
 def _deliver(report: Report, labels: Any, outputs: Outputs, std: bool) -> None:

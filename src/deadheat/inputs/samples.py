@@ -77,6 +77,7 @@ def open_samples(
     --------
     >>> import tempfile
     >>> from pathlib import Path
+    >>> import numpy as np
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for part in range(3):
     ...         np.savez(Path(folder, f"{part}.npz"), embeddings=np.full((2, 4), part), labels=[part, 0])
@@ -88,10 +89,11 @@ def open_samples(
     deadheat.errors.InvalidValueError: labels must have one entry per row of embeddings, but got 2 labels for 3 rows
     """
     if labels is None:
-        source, found = _open_both(embeddings, name, labels_name, layout)
-    else:
-        source, found = open_rows(embeddings, name, layout), open_labels(labels, labels_name, layout)
-    return Samples(source, checked_labels(found, len(source), labels_name, name))
+        source, opened = _open_both(embeddings, name, labels_name, layout)
+    else:  # the labels first, because what is wrong with them is known sooner
+        opened = open_labels(labels, labels_name, layout)
+        source = open_rows(embeddings, name, layout)
+    return Samples(source, checked_labels(opened, len(source), labels_name, name))
 
 
 def open_pair(

@@ -107,8 +107,10 @@ def _errors(path: Path) -> Iterator[None]:
 
 
 def _arrow(path: Path, module: str = "") -> ModuleType:
-    """A module of pyarrow's."""
-    return require(f"pyarrow.{module}" if module else "pyarrow", "parquet", f"{path}: reading Parquet")
+    """pyarrow, or a module of it."""
+    what = f"{path}: reading Parquet"
+    package = require("pyarrow", "parquet", what)
+    return require(f"pyarrow.{module}", "parquet", what) if module else package
 
 
 def _table(path: Path, content: Any, list_column: str | None = None, first: int = 0, width: int | None = None) -> Table:
