@@ -513,9 +513,7 @@ def test_bad_labels(tmp_path: Path) -> None:
     save(one, np.zeros((3, 2)))
     with pytest.raises(ValueError, match=r"1\.npy must be one-dimensional, but has shape \(3, 2\)"):
         open_labels(one, "labels")
-    with pytest.raises(
-        ValueError, match=r"^labels: cat must be a file of labels that ends in .*, but ends in ''$"
-    ):
+    with pytest.raises(ValueError, match=r"^labels: cat must be a file of labels that ends in .*, but ends in ''$"):
         open_labels("cat", "labels")
     np.save(one, np.array([{}]), allow_pickle=True)
     with pytest.raises(ValueError, match="pickled and never loaded"):

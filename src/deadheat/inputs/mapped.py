@@ -103,7 +103,7 @@ class Mapped(Source):
 class File(Source):
     """Rows in a file, which is mapped anew for each reading and never kept open."""
 
-    def __init__(self, path: str, array: np.memmap[Any, Any], title: str) -> None:
+    def __init__(self, path: str | os.PathLike[str], array: np.memmap[Any, Any], title: str) -> None:
         self.shape, self.stored, self.title = (array.shape[0], array.shape[1]), array.dtype, title
         self.dtype = float_type(array.dtype, title)
         self._path, self._offset = os.path.abspath(path), array.offset

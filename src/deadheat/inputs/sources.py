@@ -159,16 +159,9 @@ def row_parts(value: Any, name: str) -> list[Part]:
 
 def open_content(content: Content, part: Part) -> Source:
     """A source of what a format reads from a file; it may have no rows."""
-    if isinstance(content, np.memmap):
-        if len(matrix(content, part.title)):
-            require_filled(content.shape, part.title)
-        mapped = Mapped(content, part.title)
-        if mapped.by_column:
-            return spooled(mapped.turned(), part.title)
-        return checked(File(part.value, content, part.title), mapped)
     if isinstance(content, Iterator):
         return spooled(content, part.title)
-    return _open_array(content, part.title)
+    return _open_array(content, part.title, may_close=True)
 
 
 def join_rows(sources: Sequence[Source], parts: Sequence[Part], name: str) -> Source:
@@ -219,15 +212,19 @@ def _open_part(part: Part, layout: Layout) -> Source:
     return _open_array(part.value, part.title)
 
 
-def _open_array(value: Any, title: str) -> Source:
-    """A source of an array, which may have no rows."""
+def _open_array(value: Any, title: str, may_close: bool = False) -> Source:
+    """A source of an array, which may have no rows; where it is a map, its file may be closed between readings."""
     array = matrix(value, title)
     if not len(array):
         return Array(np.asarray(array, dtype=float_type(array.dtype, title)))
     require_filled(array.shape, title)
     if isinstance(value, np.memmap) and pages(value) is not None:
         mapped = Mapped(value, title)
-        return spooled(mapped.turned(), title) if mapped.by_column else checked(mapped, mapped)
+        if mapped.by_column:
+            return spooled(mapped.turned(), title)
+        base: Any = value.base
+        path = value.filename if may_close and base is pages(value) else None  # a view has not the offset that it says
+        return checked(mapped if path is None else File(path, value, title), mapped)
     if isinstance(value, (list, tuple)) and array.dtype != np.bool_:  # bool may be binary codes, which stay bits
         return Array(checked_array(array, title))
     float_type(array.dtype, title)
