@@ -104,27 +104,27 @@ def holds_labels(ending: str) -> bool:
 
 def read_embeddings(path: str, layout: Layout, title: str) -> Content:
     """The embeddings in a file; messages about its name call it `title`."""
-    reader = _known(path, "embeddings", title).embeddings
+    reader = _format_of(path, "embeddings", title).embeddings
     assert reader is not None
     return reader(Path(path), layout)
 
 
 def read_labels(path: str, layout: Layout, title: str) -> Labels:
     """The labels in a file of labels."""
-    reader = _known(path, "labels", title).labels
+    reader = _format_of(path, "labels", title).labels
     assert reader is not None
     return reader(Path(path), layout)
 
 
 def read_samples(path: str, layout: Layout, title: str) -> tuple[Content, Labels]:
     """The embeddings in a file and the labels beside them."""
-    reader = _known(path, "embeddings", title).samples
+    reader = _format_of(path, "embeddings", title).samples
     if reader is None:
         raise FileError(path, " holds embeddings only: give a file of labels too")
     return reader(Path(path), layout)
 
 
-def _known(path: str, what: Literal["embeddings", "labels"], title: str) -> Format:
+def _format_of(path: str, what: Literal["embeddings", "labels"], title: str) -> Format:
     """The format of a file that is to hold embeddings, or labels."""
     rows = {ending: row for ending, row in FORMATS.items() if getattr(row, what) is not None}
     ending = ending_of(path)
