@@ -1,4 +1,4 @@
-"""What people hand over, checked: in come arrays, paths and labels, out go rows, wherever they are, and numbered labels."""
+"""What people hand over, checked: in come arrays, paths and labels, out go rows (perhaps on disk), numbered labels."""
 
 from deadheat.inputs.arrays import (
     bits,
