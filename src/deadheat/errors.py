@@ -35,6 +35,8 @@ class InputError(DeadheatError):
     ----------
     argument : str
         The argument's name.
+    file : str or None
+        The file that it was read from, if the title says so.
 
     Examples
     --------
@@ -43,11 +45,14 @@ class InputError(DeadheatError):
     gallery[2] must be two-dimensional (n, dim), but has shape (3,)
     >>> error.argument
     'gallery'
+    >>> InvalidValueError("gallery: emb-1.npy", "must be finite, but holds nan in row 0, column 2").file
+    'emb-1.npy'
     """
 
     def __init__(self, title: str, rule: str) -> None:
         super().__init__(title, rule)  # both, so that the error can be pickled
         self.argument = re.split(r"[:\[]", title, maxsplit=1)[0]
+        self.file = title.partition(": ")[2] or None
 
     def __str__(self) -> str:
         return " ".join(self.args)

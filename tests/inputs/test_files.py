@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadheat.inputs.files import Samples, alike, read
+from deadheat.inputs import Samples
+from deadheat.inputs.files import read
+from deadheat.inputs.labels import alike
 
 EMBEDDINGS = np.array([[0.5, 1.0], [2.0, 3.0], [4.0, 5.0]], dtype=np.float32)
 WORDS = np.array(["cat", "dog", "cat"])
@@ -31,7 +33,7 @@ def write(tmp_path: Path) -> Callable[[str, str], Path]:
 Write = Callable[[str, str], Path]
 
 
-def check(samples: Samples, labels: object = WORDS) -> None:
+def check(samples: Samples[np.ndarray], labels: object = WORDS) -> None:
     np.testing.assert_array_equal(samples.embeddings, EMBEDDINGS)
     np.testing.assert_array_equal(samples.labels, labels)
 
@@ -356,7 +358,7 @@ def test_other_files_are_refused(ending: str, tmp_path: Path) -> None:
 
 def test_other_files_of_labels_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
-        ValueError, match=r"labels\.pkl must be a file of labels that ends in one of \.npy, \.npz, \.txt"
+        ValueError, match=r"labels\.pkl must be a file of labels that ends in one of \.npz, \.npy, \.txt, \.csv"
     ):
         read(tmp_path / "a.npy", tmp_path / "labels.pkl")
 
@@ -372,8 +374,8 @@ def test_what_the_system_says_stays_an_oserror(name: str, tmp_path: Path) -> Non
 
 
 def test_labels_of_two_files_become_alike() -> None:
-    one, two = alike(np.array([7, 8]), np.array(["7", "x"]))
+    one, two = alike([np.array([7, 8]), np.array(["7", "x"])])
     assert one.tolist() == ["7", "8"]
     assert two.tolist() == ["7", "x"]
-    one, two = alike(np.array([7, 8], dtype=np.uint8), np.array([7]))
+    one, two = alike([np.array([7, 8], dtype=np.uint8), np.array([7])])
     assert (one.dtype, two.dtype) == (np.uint8, np.int64)

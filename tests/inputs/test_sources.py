@@ -14,9 +14,12 @@ import numpy as np
 import pytest
 
 from deadheat import inputs
-from deadheat.inputs import sources
-from deadheat.inputs.files import embeddings_source, is_out_of_core, labels_beside
-from deadheat.inputs.sources import Array, File, Mapped, Shards, Source, fingerprint, open_labels, open_rows
+from deadheat.errors import DeadheatError
+from deadheat.inputs import mapped, open_samples, spooling
+from deadheat.inputs.formats import Layout, parquet
+from deadheat.inputs.mapped import File, Mapped
+from deadheat.inputs.source import Array, Shards, Source, fingerprint
+from deadheat.inputs.sources import open_labels, open_rows
 
 RNG = np.random.default_rng(5)
 ROWS = RNG.integers(-500, 500, size=(57, 6)) / 8  # exact in every floating-point type
@@ -69,7 +72,7 @@ def refusal(value: object, kind: type[Exception] = ValueError, name: str = "gall
     """The message with which a value is refused, which must be one line."""
     with pytest.raises(kind) as caught:
         open_rows(value, name)
-    assert type(caught.value) is kind
+    assert isinstance(caught.value, DeadheatError)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -77,8 +80,8 @@ def refusal(value: object, kind: type[Exception] = ValueError, name: str = "gall
 @pytest.fixture
 def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces and windows of a few rows, so that small files have many."""
-    monkeypatch.setattr(sources, "_RESIDENT", 200)
-    monkeypatch.setattr(sources, "_AROUND", 50)
+    monkeypatch.setattr(mapped, "RESIDENT", 200)
+    monkeypatch.setattr(mapped, "AROUND", 50)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -209,7 +212,6 @@ def test_shards_are_one_after_another(shards: list[Path], tmp_path: Path) -> Non
         check(source, ROWS)
         assert not source.in_memory
     check(open_rows(shards[::-1], "gallery"), np.concatenate([np.load(path) for path in shards[::-1]]))
-    check(embeddings_source(whole), ROWS)
 
 
 def test_shards_have_the_type_that_holds_them_all() -> None:
@@ -259,7 +261,7 @@ def test_shards_without_any_row(tmp_path: Path) -> None:
 def test_shards_of_odd_things() -> None:
     assert refusal([ROWS, ROWS[0]]) == "gallery[1] must be two-dimensional (n, dim), but has shape (6,)"
     assert refusal([ROWS, 3]) == "gallery[1] must be two-dimensional (n, dim), but has shape ()"
-    assert refusal(["1.0", "2.0"]) == "gallery: 1.0 must end in .npy or .parquet, but ends in '.0'"
+    assert refusal(["1.0", "2.0"]).startswith("gallery: 1.0 must be a file of embeddings that ends in one of .npz, ")
     assert "plain array" in refusal([ROWS, np.ma.masked_array(ROWS)], TypeError)
 
 
@@ -319,15 +321,17 @@ def test_objects_are_never_loaded(tmp_path: Path) -> None:
     np.save(path, np.array([[{}]], dtype=object), allow_pickle=True)
     assert "holds Python objects, which are pickled and never loaded" in refusal(path)
     path.write_bytes(pickle.dumps(ROWS))
-    assert refusal(path) == f"gallery: {path} is not a .npy file, whatever its name says"
+    assert refusal(path) == f"{path} is not a .npy file, whatever its name says (pickles are never loaded)"
 
 
 def test_other_files(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, ROWS)
-    assert refusal(path) == f"gallery: {path} must end in .npy or .parquet, but ends in '.npz'"
     path = path.rename(tmp_path / "a.npy")
-    assert refusal(path) == f"gallery: {path} is not a .npy file, whatever its name says"
+    assert refusal(path) == f"{path} is not a .npy file, whatever its name says"
+    path = path.rename(tmp_path / "a.txt")
+    said = "must be a file of embeddings that ends in one of .npz, .npy, .csv, .tsv, .parquet, but ends in '.txt'"
+    assert refusal(path) == f"gallery: {path} {said}"
     (tmp_path / "a.parquet").write_bytes(b"")
     pytest.importorskip("pyarrow")
     assert "a.parquet cannot be read as Parquet; truncated or damaged? " in refusal(tmp_path / "a.parquet")
@@ -338,7 +342,7 @@ def test_truncated_files(tmp_path: Path) -> None:
     content = path.read_bytes()
     for length in (0, 1, 6, 9, 60, 128, 200, len(content) - 1):
         path.write_bytes(content[:length])
-        assert refusal(path).startswith(f"gallery: {path} cannot be read; truncated or damaged? ")
+        assert refusal(path).startswith(f"{path} cannot be read; truncated or damaged? ")
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:
@@ -366,8 +370,8 @@ def _own_folder_for_temporary_files(tmp_path_factory: pytest.TempPathFactory, mo
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int16"])
 def test_parquet(form: str, dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pa = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(sources, "_RESIDENT", 8 * 6 * 10)
+    arrow = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr(parquet, "PIECE", 6 * 10)
     rows = rows_as(dtype)
     flat = pa.array(rows.ravel())
     if form == "columns":
@@ -378,14 +382,16 @@ def test_parquet(form: str, dtype: str, tmp_path: Path, monkeypatch: pytest.Monk
         kind = pa.ListArray if form == "list" else pa.LargeListArray
         columns = {"embedding": kind.from_arrays(np.arange(0, 57 * 6 + 1, 6), flat)}
     path = tmp_path / "a.parquet"
-    parquet.write_table(pa.table({"label": ["cat"] * 57, **columns}), path, row_group_size=23)
+    arrow.write_table(pa.table({"label": ["cat"] * 57, **columns}), path, row_group_size=23)
     source = open_rows(path, "gallery")
     expected = rows.astype(np.float64) if form == "columns" and dtype == "int16" else rows
     check(source, expected)
     check(open_rows([path, ROWS, path], "gallery"), np.concatenate([rows, ROWS, rows]))
-    check(embeddings_source(path, with_labels=True), expected)
-    assert len(temporary()) == 1
-    del source
+    samples = open_samples(path)
+    check(samples.embeddings, expected)
+    assert set(samples.labels.tolist()) == {"cat"}
+    assert len(temporary()) == 2
+    del source, samples
     gc.collect()
     assert not temporary()
 
@@ -396,12 +402,14 @@ def test_parquet_columns_are_chosen_as_ever(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     table = pa.table({"one": list(ROWS), "two": list(-ROWS), "who": ["cat"] * 57})
     parquet.write_table(table, path)
-    check(embeddings_source(path, embeddings_key="two"), -ROWS)
+    check(open_rows(path, "gallery", Layout(embeddings_key="two")), -ROWS)
     assert "more than one column of lists" in refusal(path)
     with pytest.raises(ValueError, match="has no column 'three', only 'one', 'two', 'who'"):
-        embeddings_source(path, embeddings_key="three")
+        open_rows(path, "gallery", Layout(embeddings_key="three"))
     parquet.write_table(pa.table({"x": ROWS[:, 0], "y": ROWS[:, 1], "who": ["cat"] * 57}), path)
-    np.testing.assert_array_equal(embeddings_source(path, label_column="who").read(0, 57), ROWS[:, :2])
+    chosen = open_rows(path, "gallery", Layout(label_column="who"))
+    np.testing.assert_array_equal(chosen.read(0, 57), ROWS[:, :2])
+    del chosen
     assert "column 'who' must hold numbers" in refusal(path)
     assert not temporary()
 
@@ -414,22 +422,24 @@ def test_labels_beside_embeddings(tmp_path: Path) -> None:
         table = pa.table({"e": pa.array(list(ROWS[part]), pa.list_(pa.float64())), "who": labels[part]})
         parquet.write_table(table, tmp_path / f"{part.start}-{part.stop}.parquet")
     whole = tmp_path / "*.parquet"
-    np.testing.assert_array_equal(labels_beside(whole), labels)
-    np.testing.assert_array_equal(labels_beside(whole, label_column="who"), labels)
-    check(embeddings_source(whole, with_labels=True), ROWS)
+    for layout in (Layout(), Layout(label_column="who")):
+        samples = open_samples(whole, layout=layout)
+        check(samples.embeddings, ROWS)
+        np.testing.assert_array_equal(samples.labels, labels)
     numbers = save(tmp_path / "l-1.npy", np.arange(57))
-    np.testing.assert_array_equal(labels_beside(whole, numbers), np.arange(57))
-    np.testing.assert_array_equal(labels_beside("e-*.npy", tmp_path / "l-*.npy"), np.arange(57))
-    (tmp_path / "l.txt").write_text("a\nb\n")
-    assert labels_beside("e.npy", tmp_path / "l.txt").tolist() == ["a", "b"]
-    with pytest.raises(ValueError, match=r"^e-\*\.npy holds embeddings only: give a file of labels too$"):
-        labels_beside("e-*.npy")
+    save(tmp_path / "e-1.npy", ROWS)
+    for embeddings, given in ((whole, numbers), (tmp_path / "e-*.npy", tmp_path / "l-*.npy")):
+        samples = open_samples(embeddings, given, layout=Layout(label_column="who"))
+        check(samples.embeddings, ROWS)
+        np.testing.assert_array_equal(samples.labels, np.arange(57))
+    with pytest.raises(ValueError, match=r"e-1\.npy holds embeddings only: give a file of labels too$"):
+        open_samples(tmp_path / "e-*.npy")
 
 
 def test_parquet_with_bad_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pa = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(sources, "_RESIDENT", 8 * 6 * 10)
+    arrow = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr(parquet, "PIECE", 6 * 10)
     path = tmp_path / "a.parquet"
     rows = ROWS.copy()
     rows[51, 4] = np.nan
@@ -442,7 +452,7 @@ def test_parquet_with_bad_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (pa.array([], pa.list_(pa.float32())), f"gallery: {path} must have at least one row and one column, "
          "but has shape (0, 0)"),
     ]:  # fmt: skip
-        parquet.write_table(pa.table({"e": column}), path)
+        arrow.write_table(pa.table({"e": column}), path)
         assert refusal(path) == said
     check(open_rows([ROWS, path], "gallery"), ROWS)  # the last one has no rows
     assert not temporary()
@@ -462,7 +472,7 @@ def test_a_full_disk_leaves_nothing_and_is_named(tmp_path: Path, monkeypatch: py
     def full(pieces: object, file: object, path: str) -> None:
         raise OSError(28, "No space left on device", path)
 
-    monkeypatch.setattr(sources, "_copied", full)
+    monkeypatch.setattr(spooling, "copied", full)
     with pytest.raises(OSError, match=r"No space left on device: .*deadheat-"):
         open_rows(save(tmp_path / "a.npy", np.asfortranarray(ROWS)), "query")
     assert not temporary()
@@ -495,17 +505,15 @@ def test_labels_are_never_rounded() -> None:
 
 
 def test_bad_labels(tmp_path: Path) -> None:
-    one, other = save(tmp_path / "1.npy", np.arange(3)), save(tmp_path / "2.npy", np.array(["a", "b"]))
+    one = save(tmp_path / "1.npy", np.arange(3))
     with pytest.raises(TypeError) as caught:
-        open_labels([one, other], "labels")
-    said = (
-        f"labels must be of one kind throughout, but the dtypes are int64 in labels: {one} and <U1 in labels: {other}"
-    )
+        open_labels([one, np.array(["a", "b"])], "labels")
+    said = f"labels must be of one kind throughout, but the dtypes are int64 in labels: {one} and <U1 in labels[1]"
     assert str(caught.value) == said
     save(one, np.zeros((3, 2)))
     with pytest.raises(ValueError, match=r"1\.npy must be one-dimensional, but has shape \(3, 2\)"):
         open_labels(one, "labels")
-    with pytest.raises(ValueError, match=r"labels: cat must end in \.npy, but ends in ''"):
+    with pytest.raises(ValueError, match=r"^labels: cat must be a file of labels that ends in .*, but ends in ''$"):
         open_labels("cat", "labels")
     np.save(one, np.array([{}]), allow_pickle=True)
     with pytest.raises(ValueError, match="pickled and never loaded"):
@@ -534,12 +542,6 @@ def test_the_fingerprint_is_of_the_numbers(tmp_path: Path) -> None:
     one_off[56, 5] = np.nextafter(one_off[56, 5], np.float32(np.inf))
     for other in (rows.astype(float), one_off, rows[:-1], rows[::-1], rows.reshape(-1, 3)):
         assert fingerprint(open_rows(other, "query")) not in digests
-
-
-def test_names_of_files_that_need_not_fit_in_memory() -> None:
-    assert [is_out_of_core(name) for name in ("a.npy", "e-*.NPY", "a.parquet", "a.npz", "a.csv")] == [True] * 3 + [
-        False
-    ] * 2
 
 
 # ---------------------------------------------------------------------------------------------------------------------

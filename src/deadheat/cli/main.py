@@ -7,7 +7,8 @@ of the package is imported inside the commands, so that help comes at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,7 @@ import click
 from deadheat.cli.shell import Program, bar, check_output, output, say
 
 if TYPE_CHECKING:
-    from deadheat.inputs.files import Samples
+    from deadheat.inputs import Pair
     from deadheat.reports import Report
     from deadheat.studies.study import Outcome
 
@@ -65,8 +66,8 @@ def main(ctx: click.Context) -> None:
 def evaluate(file: Path, **options: Any) -> None:
     """Evaluate the embeddings and labels in FILE and print a table, in per cent.
 
-    FILE is a .npz (arrays such as embeddings and labels), .npy (with --labels), .csv, .tsv or .parquet file. Files of
-    .npy and .parquet can be larger than memory, and a pattern in quotes, such as "emb-*.npy", stands for several.
+    FILE is a .npz (arrays such as embeddings and labels), .npy (with --labels), .csv, .tsv or .parquet file, and a
+    pattern in quotes, such as "emb-*.npy", stands for several. Files of .npy and .parquet can be larger than memory.
     Without --gallery it is leave one out: each sample is a query, ranked against all others.
 
     --json and --markdown without OUT, or with -, print that instead of the table; put them after FILE.
@@ -75,9 +76,9 @@ def evaluate(file: Path, **options: Any) -> None:
     _check_outputs(outputs, [path for path in (file, *map(options.get, _INPUTS)) if path is not None])
     ties = _ties(options["ties"], options["ties_of"])
     names = _measures(options["measures"])
-    query, gallery = _read(file, options)
-    report = _evaluated(file, query, gallery, options, measures=names, ties=ties)
-    _deliver(report, query.labels, outputs, options["std"])
+    pair = _read(file, options)
+    report = _evaluated(file, pair, options, measures=names, ties=ties)
+    _deliver(report, pair.query.labels, outputs, options["std"])
 
 
 @main.command()
@@ -199,42 +200,44 @@ def _measures(given: Iterable[str]) -> list[str] | None:
     return [parse(name).name for name in names] or None
 
 
-def _read(file: Path, options: dict[str, Any]) -> tuple[Samples, Samples | None]:
-    from deadheat.inputs import files
+def _read(file: Path, options: dict[str, Any]) -> Pair:
+    from deadheat.inputs import open_pair
+    from deadheat.inputs.formats import Layout
 
-    how = {key: options[key] for key in ("embeddings_key", "labels_key", "label_column", "header")}
     if options["gallery_labels"] is not None and options["gallery"] is None:
         raise click.UsageError("--gallery-labels goes with --gallery")
-    read = files.read if options["distance"] == "hamming" else files.open_samples
-    query = read(file, options["labels"], **how)
-    if options["gallery"] is None:
-        return query, None
-    gallery = read(options["gallery"], options["gallery_labels"], **how)
-    query_labels, gallery_labels = files.alike(query.labels, gallery.labels)
-    return query._replace(labels=query_labels), gallery._replace(labels=gallery_labels)
+    layout = Layout(**{key: options[key] for key in ("embeddings_key", "labels_key", "label_column", "header")})
+    with _files_named(file, options):
+        return open_pair(file, *(options[key] for key in _INPUTS), layout=layout)
 
 
-def _evaluated(file: Path, query: Samples, gallery: Samples | None, options: dict[str, Any], **how: Any) -> Report:
+def _evaluated(file: Path, pair: Pair, options: dict[str, Any], **how: Any) -> Report:
     from deadheat import reports
 
     how |= {key: options[key] for key in ("distance", "singletons", "average", "threads", "checkpoint", "device")}
-    try:
-        with bar("ranking") as progress:
-            return reports.evaluate(*query, *(gallery or ()), progress=progress, **how)
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"{_blamed(str(error), file, options)}{error}") from None
+    with _files_named(file, options), bar("ranking") as progress:
+        return reports.evaluate(*pair.query, *(pair.gallery or ()), progress=progress, **how)
 
 
-def _blamed(message: str, file: Path, options: dict[str, Any]) -> str:
-    """Which file an argument in a message came from: "FILE: ", or nothing if it came from none."""
-    sources = {
+@contextmanager
+def _files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
+    """Begin what is said of an argument with the file that it came from."""
+    from deadheat.errors import InputError
+
+    files = {
         "embeddings": file,
         "labels": options["labels"] or file,
         "gallery": options["gallery"],
         "gallery_labels": options["gallery_labels"] or options["gallery"],
     }
-    path = sources.get(message.split(maxsplit=1)[0])
-    return f"{path}: " if path else ""
+    try:
+        yield
+    except InputError as error:
+        path = error.file or files.get(error.argument)
+        if path is None:
+            raise
+        _, rule = error.args
+        raise type(error)(f"{path}: {error.argument}", rule) from None
 
 
 def _deliver(report: Report, labels: Any, outputs: Outputs, std: bool) -> None:

@@ -15,8 +15,8 @@ from deadheat.counting import devices
 from deadheat.counting.checkpoint import Checkpoint
 from deadheat.counting.passes import CountingPass
 from deadheat.counting.relevance import Relevance
-from deadheat.distances import Distance
-from deadheat.inputs.sources import EmbeddingsLike, LabelsLike, open_labels
+from deadheat.inputs import Pair, open_pair
+from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.profiles import TieProfile
 from deadheat.support import checks
 from deadheat.support.progress import Progress
@@ -25,7 +25,7 @@ from deadheat.ties import Ties
 
 def profile(
     embeddings: EmbeddingsLike,
-    labels: LabelsLike,
+    labels: LabelsLike | None = None,
     gallery: EmbeddingsLike | None = None,
     gallery_labels: LabelsLike | None = None,
     *,
@@ -45,13 +45,16 @@ def profile(
     Parameters
     ----------
     embeddings : (n_query, dim) array of floats, integers or bool
-        Or embeddings on disk, read in pieces: a memory-mapped array, the path of a ``.npy`` or ``.parquet`` file, a
-        pattern such as ``"emb-*.npy"``, or a list of these, one after another.
-    labels : (n_query,) integers or strings
-        Or the path of a ``.npy`` file, a pattern, or a list of paths.
+        Or embeddings on disk, read in pieces where their format allows it: a memory-mapped array, the path of a file
+        (``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``), a pattern such as ``"emb-*.npy"``, or a list of these,
+        one after another.
+    labels : (n_query,) integers or strings, optional
+        Or the path of a file (``.txt`` too, one a line), a pattern, or a list of paths. By default they are in the
+        files of the embeddings. Labels of queries and gallery that all come from files are compared as text if some
+        are text, so that 7 is "7"; arrays are compared as what they are.
     gallery : (n_gallery, dim) array, optional
     gallery_labels : (n_gallery,) integers or strings, optional
-        Both as above.
+        Both as above; labels in the files of the gallery need not be given.
     distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
         Hamming takes bool, or uint8 with eight bits packed in each.
     ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
@@ -90,10 +93,12 @@ def profile(
     rule = tie_rules.make(ties)
     workers = checks.thread_count(threads)
     kind = CountingPass if device is None else _pass_on(device)
-    inputs.require_together(gallery, gallery_labels)
-    metric = distances.make(distance, embeddings, gallery, rule.exact_only)
+    checks.choice(distance, distances.DISTANCES, "distance")
+    pair = open_pair(embeddings, labels, gallery, gallery_labels)
+    items = pair.gallery and pair.gallery.embeddings
+    metric = distances.make(distance, pair.query.embeddings, items, rule.exact_only)
     rule.check(metric)
-    relevance = _relevance(metric, labels, gallery_labels, junk)
+    relevance = _relevance(pair, junk)
     work = kind(metric, rule, relevance, resumable=checkpoint is not None)
     if checkpoint is None:
         return work.run(workers, progress)
@@ -106,16 +111,9 @@ def _pass_on(device: Any) -> Callable[..., CountingPass]:
     return partial(devices.DeviceCountingPass, devices.open_device(device))
 
 
-def _relevance(
-    metric: Distance, labels: LabelsLike, gallery_labels: LabelsLike | None, junk: ArrayLike | None
-) -> Relevance:
-    """Check labels and junk, and work out who is relevant to whom."""
-    n_query, n_gallery = metric.n_query, metric.n_gallery
-    wanted = inputs.labels(open_labels(labels, "labels"), n_query, "labels", "embeddings")
-    if gallery_labels is None:
-        codes = inputs.label_codes(wanted)
-    else:
-        given = inputs.labels(open_labels(gallery_labels, "gallery_labels"), n_gallery, "gallery_labels", "gallery")
-        codes = inputs.label_codes(wanted, given)
-    mask = inputs.junk_mask(junk, n_query, n_gallery)
-    return Relevance.by_label(*codes, junk=mask, leave_one_out=gallery_labels is None)
+def _relevance(pair: Pair, junk: ArrayLike | None) -> Relevance:
+    """Check junk, and work out who is relevant to whom."""
+    gallery_labels = pair.gallery.labels if pair.gallery else None
+    query_codes, gallery_codes = inputs.label_codes(pair.query.labels, gallery_labels)
+    mask = inputs.junk_mask(junk, len(query_codes), len(gallery_codes))
+    return Relevance.by_label(query_codes, gallery_codes, junk=mask, leave_one_out=pair.gallery is None)

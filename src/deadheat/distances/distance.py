@@ -718,7 +718,7 @@ def opened(embeddings: Any, distance: str, name: str) -> Any:
     source = open_rows(embeddings, name)
     if distance != "hamming":
         return source
-    codes = source.read(0, len(source)).astype(source.stored)
+    codes = source.whole()
     inputs.bits(codes[:1], name)
     return codes
 
@@ -729,7 +729,7 @@ def _codes(value: Any, name: str) -> Any:
     if not isinstance(first, (str, os.PathLike, Source)):
         return value
     source = open_rows(value, name)
-    return source.read(0, len(source)).astype(source.stored)
+    return source.whole()
 
 
 def _levels(largest_sum: float) -> tuple[Level, ...]:

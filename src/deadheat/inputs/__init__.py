@@ -1,4 +1,4 @@
-"""What people hand over, checked: in come arrays, paths and labels, out go arrays, rows on disk, numbered labels."""
+"""What people hand over, checked: in come arrays, paths and labels, out go rows (perhaps on disk), numbered labels."""
 
 from deadheat.inputs.arrays import (
     bits,
@@ -14,8 +14,11 @@ from deadheat.inputs.arrays import (
     scores,
 )
 from deadheat.inputs.labels import label_codes, labels, require_together
+from deadheat.inputs.samples import Pair, Samples, open_pair, open_samples
 
 __all__ = [
+    "Pair",
+    "Samples",
     "bits",
     "embeddings",
     "float_type",
@@ -24,6 +27,8 @@ __all__ = [
     "label_codes",
     "labels",
     "matrix",
+    "open_pair",
+    "open_samples",
     "relevance",
     "require_exact",
     "require_filled",

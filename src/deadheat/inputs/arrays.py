@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deadheat.errors import InvalidTypeError, InvalidValueError
+
 _ROWS_AT_ONCE = 1 << 22  # elements checked in one go, so that a check needs little memory
 
 
@@ -26,9 +28,9 @@ def embeddings(values: ArrayLike, name: str) -> NDArray[Any]:
 
     Raises
     ------
-    TypeError
+    InvalidTypeError
         If the values are not real numbers.
-    ValueError
+    InvalidValueError
         If the shape is not (n, dim) with both positive, or a value is NaN or infinite.
 
     Examples
@@ -37,7 +39,7 @@ def embeddings(values: ArrayLike, name: str) -> NDArray[Any]:
     dtype('float64')
     >>> embeddings(np.zeros(3), "embeddings")
     Traceback (most recent call last):
-    ValueError: embeddings must be two-dimensional (n, dim), but has shape (3,)
+    deadheat.errors.InvalidValueError: embeddings must be two-dimensional (n, dim), but has shape (3,)
     """
     array = _matrix(values, name)
     target = float_type(array.dtype, name)
@@ -48,13 +50,13 @@ def embeddings(values: ArrayLike, name: str) -> NDArray[Any]:
 def matrix(values: ArrayLike, name: str) -> NDArray[Any]:
     """An array of two dimensions, which may be empty."""
     if isinstance(values, np.ma.MaskedArray):
-        raise TypeError(f"{name} must be a plain array, but is a masked one; to leave items out, use junk")
+        raise InvalidTypeError(name, "must be a plain array, but is a masked one; to leave items out, use junk")
     try:
         array = np.asarray(from_tensor(values))
     except (ValueError, TypeError):
-        raise ValueError(f"{name} must be a matrix, but its rows differ in length or kind") from None
+        raise InvalidValueError(name, "must be a matrix, but its rows differ in length or kind") from None
     if array.ndim != 2:
-        raise ValueError(f"{name} must be two-dimensional (n, dim), but has shape {array.shape}")
+        raise InvalidValueError(name, f"must be two-dimensional (n, dim), but has shape {array.shape}")
     return array
 
 
@@ -72,7 +74,7 @@ def from_tensor(values: Any) -> Any:
 def require_filled(shape: tuple[int, ...], name: str) -> None:
     """Refuse a matrix without rows or without columns."""
     if 0 in shape:
-        raise ValueError(f"{name} must have at least one row and one column, but has shape {shape}")
+        raise InvalidValueError(name, f"must have at least one row and one column, but has shape {shape}")
 
 
 def float_type(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
@@ -88,7 +90,7 @@ def float_type(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
         return np.dtype(np.float32 if size <= 4 else np.float64)
     if kind in "biu":
         return np.dtype(np.float32 if size <= 2 else np.float64)
-    raise TypeError(f"{name} must hold real numbers of at most 64 bits, but has dtype {dtype}")
+    raise InvalidTypeError(name, f"must hold real numbers of at most 64 bits, but has dtype {dtype}")
 
 
 def require_exact(rows: NDArray[Any], name: str, start: int = 0) -> None:
@@ -115,9 +117,10 @@ def bits(values: ArrayLike, name: str) -> NDArray[np.uint64]:
     if array.dtype == np.bool_:
         array = np.packbits(array, axis=1)
     elif array.dtype != np.uint8:
-        raise TypeError(
-            f"{name} must be bool, or uint8 with eight bits packed in each, for distance 'hamming', "
-            f"but has dtype {array.dtype}"
+        raise InvalidTypeError(
+            name,
+            "must be bool, or uint8 with eight bits packed in each, for distance 'hamming', "
+            f"but has dtype {array.dtype}",
         )
     words = np.zeros((len(array), -(-array.shape[1] // 8) * 8), dtype=np.uint8)
     words[:, : array.shape[1]] = array
@@ -129,12 +132,12 @@ def require_same_dim(query: Any, gallery: Any, codes: bool = False) -> None:
     left, right = (values if hasattr(values, "shape") else np.asarray(values) for values in (query, gallery))
     kinds = [np.asarray(from_tensor(values)).dtype for values in (query, gallery)] if codes else []
     if codes and (kinds[0] == np.bool_) != (kinds[1] == np.bool_):
-        raise TypeError(
-            f"embeddings and gallery must both be bool or both be packed, but have dtypes {kinds[0]} and {kinds[1]}"
+        raise InvalidTypeError(
+            "embeddings and gallery", f"must both be bool or both be packed, but have dtypes {kinds[0]} and {kinds[1]}"
         )
     if left.shape[1] != right.shape[1]:
-        raise ValueError(
-            f"embeddings and gallery must have the same dim, but have {left.shape[1]} and {right.shape[1]} columns"
+        raise InvalidValueError(
+            "embeddings and gallery", f"must have the same dim, but have {left.shape[1]} and {right.shape[1]} columns"
         )
 
 
@@ -144,9 +147,11 @@ def junk_mask(values: ArrayLike | None, n_query: int, n_gallery: int) -> NDArray
         return None
     mask = np.asarray(from_tensor(values))
     if mask.shape not in ((n_gallery,), (n_query, n_gallery)):
-        raise ValueError(f"junk must have shape ({n_gallery},) or ({n_query}, {n_gallery}), but has shape {mask.shape}")
+        raise InvalidValueError(
+            "junk", f"must have shape ({n_gallery},) or ({n_query}, {n_gallery}), but has shape {mask.shape}"
+        )
     if mask.dtype != np.bool_:
-        raise TypeError(f"junk must be bool, but has dtype {mask.dtype}")
+        raise InvalidTypeError("junk", f"must be bool, but has dtype {mask.dtype}")
     return mask
 
 
@@ -154,7 +159,7 @@ def scores(values: ArrayLike, name: str) -> NDArray[Any]:
     """Check a matrix of scores or distances, (n_query, n_gallery): any real type, no NaN, no infinity."""
     array = _matrix(values, name)
     if array.dtype.kind not in "iubf" or array.dtype.itemsize > 8:
-        raise TypeError(f"{name} must hold real numbers of at most 64 bits, but has dtype {array.dtype}")
+        raise InvalidTypeError(name, f"must hold real numbers of at most 64 bits, but has dtype {array.dtype}")
     if array.dtype.kind == "f":
         _require_finite(array, name, "; to leave an item out, use junk")
         if not hasattr(values, "__array__"):
@@ -167,20 +172,20 @@ def relevance(values: Any, shape: tuple[int, ...]) -> Any:
     try:
         matrix = values if hasattr(values, "tocsr") else np.asarray(values)
     except ValueError:
-        raise ValueError("relevant must be a matrix, but its rows differ in length or kind") from None
+        raise InvalidValueError("relevant", "must be a matrix, but its rows differ in length or kind") from None
     if matrix.shape != shape:
-        raise ValueError(f"relevant must have the shape of scores, {shape}, but has shape {matrix.shape}")
+        raise InvalidValueError("relevant", f"must have the shape of scores, {shape}, but has shape {matrix.shape}")
     if matrix.dtype.kind not in "biu":
-        raise TypeError(f"relevant must be bool or integer grades, but has dtype {matrix.dtype}")
+        raise InvalidTypeError("relevant", f"must be bool or integer grades, but has dtype {matrix.dtype}")
     entries = matrix
     if hasattr(values, "tocsr"):
         matrix = values.tocsr(copy=True)  # entries that are given twice add up, in a copy
         matrix.sum_duplicates()
         entries = matrix.data
     if entries.size and entries.min() < 0:
-        raise ValueError(f"relevant must hold grades of 0 and more, but holds {entries.min()}")
+        raise InvalidValueError("relevant", f"must hold grades of 0 and more, but holds {entries.min()}")
     if entries.dtype == np.uint64 and entries.size and entries.max() > np.iinfo(np.int64).max:
-        raise ValueError(f"relevant must hold grades below 2^63, but holds {entries.max()}")
+        raise InvalidValueError("relevant", f"must hold grades below 2^63, but holds {entries.max()}")
     return matrix
 
 
@@ -199,7 +204,8 @@ def _require_finite(array: NDArray[Any], name: str, hint: str = "", start: int =
         if bad.any():
             row, column = np.argwhere(bad)[0] + (first, 0)
             value = array[row, column]
-            raise ValueError(f"{name} must be finite, but holds {value} in row {start + row}, column {column}{hint}")
+            where = f"row {start + row}, column {column}"
+            raise InvalidValueError(name, f"must be finite, but holds {value} in {where}{hint}")
 
 
 def _require_unrounded(array: NDArray[Any], values: Any, name: str) -> None:
@@ -208,7 +214,7 @@ def _require_unrounded(array: NDArray[Any], values: Any, name: str) -> None:
     plain = [value.item() if isinstance(value, np.generic) else value for value in given]
     rounded = [value for value, kept in zip(plain, array.ravel().tolist(), strict=True) if value != kept]
     if rounded:
-        raise ValueError(f"{name} must fit one type, but {array.dtype} does not hold {rounded[0]}; give an array")
+        raise InvalidValueError(name, f"must fit one type, but {array.dtype} does not hold {rounded[0]}; give an array")
 
 
 def _require_exact_integers(array: NDArray[Any], name: str) -> None:
@@ -217,4 +223,4 @@ def _require_exact_integers(array: NDArray[Any], name: str) -> None:
         low, high = int(array.min()), int(array.max())
         if max(-low, high) > 2**53:
             value = high if high > 2**53 else low
-            raise ValueError(f"{name} must hold integers up to 2^53 in size, but holds {value}")
+            raise InvalidValueError(name, f"must hold integers up to 2^53 in size, but holds {value}")

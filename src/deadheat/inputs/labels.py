@@ -1,56 +1,68 @@
-"""Labels, checked and numbered: integers or strings, compared as what they are.
+"""Labels: read from text, put together, checked and numbered. The rule for 7 and "7" is here, and only here.
 
-In come array-likes; out go one-dimensional arrays with one label an item, and the number of each item's label.
+In come array-likes and cells of text; out go one-dimensional arrays with one label an item, and the number of each
+item's label. Two labels are one class if they are equal as what they are, integers or strings, never through floats:
+
+- *In a file of text* labels are integers if all of them are written as integers ("7", not "07" or "7.0"), else strings.
+- *In several files*, of queries and gallery or of parts of either, they are strings in all as soon as they are strings
+  in one: a class called 7 in one file is "7" in the other.
+- *Given as arrays* they are compared as they came, and integers beside strings are refused.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.arrays import from_tensor
+
+Labels = NDArray[Any]
 
 
 def require_together(gallery: Any | None, gallery_labels: Any | None) -> None:
     """Refuse a gallery without labels, and labels without a gallery."""
     if (gallery is None) != (gallery_labels is None):
         given, missing = ("gallery", "gallery_labels") if gallery_labels is None else ("gallery_labels", "gallery")
-        raise ValueError(f"gallery and gallery_labels must be given together, but got {given} without {missing}")
+        raise InvalidValueError(
+            "gallery and gallery_labels", f"must be given together, but got {given} without {missing}"
+        )
 
 
-def labels(values: ArrayLike, n: int, name: str, what: str) -> NDArray[Any]:
+def labels(values: ArrayLike, n: int, name: str, what: str) -> Labels:
     """Check labels: one integer or string for each of `n` items.
 
     Raises
     ------
-    TypeError
+    InvalidTypeError
         If they are neither integers nor strings.
-    ValueError
+    InvalidValueError
         If there are not `n` of them in one dimension.
 
     Examples
     --------
     >>> labels(["cat", "dog"], 3, "labels", "embeddings")
     Traceback (most recent call last):
-    ValueError: labels must have one entry per row of embeddings, but got 2 labels for 3 rows
+    deadheat.errors.InvalidValueError: labels must have one entry per row of embeddings, but got 2 labels for 3 rows
     """
     array = values if isinstance(values, np.ndarray) else _label_array(values, name)
     if array.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, but has shape {array.shape}")
+        raise InvalidValueError(name, f"must be one-dimensional, but has shape {array.shape}")
     if array.dtype.kind == "O":
         _require_plain_objects(array, name)
     elif array.dtype.kind not in "iubUS" and getattr(array.dtype, "char", "") != "T":
-        raise TypeError(f"{name} must be integers or strings, but has dtype {array.dtype}")
+        raise InvalidTypeError(name, f"must be integers or strings, but has dtype {array.dtype}")
     if len(array) != n:
-        raise ValueError(f"{name} must have one entry per row of {what}, but got {len(array)} labels for {n} rows")
+        raise InvalidValueError(
+            name, f"must have one entry per row of {what}, but got {len(array)} labels for {n} rows"
+        )
     return array
 
 
-def label_codes(
-    query: NDArray[Any], gallery: NDArray[Any] | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def label_codes(query: Labels, gallery: Labels | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number the gallery's labels from 0 and give each query its number, or −1 if no gallery item has its label.
 
     Labels are compared as the integers or strings that they are, never through floats.
@@ -63,40 +75,95 @@ def label_codes(
     names, codes = _factorize(query if gallery is None else gallery)
     if gallery is None:
         return codes, codes
-    wanted, query_codes = _factorize(query)
-    if wanted and names and isinstance(wanted[0], int) != isinstance(names[0], int):
-        raise TypeError(
-            f"labels and gallery_labels must be of the same kind, but have dtypes {query.dtype} and {gallery.dtype}"
+    query_names, query_codes = _factorize(query)
+    if query_names and names and isinstance(query_names[0], int) != isinstance(names[0], int):
+        raise InvalidTypeError(
+            "labels and gallery_labels",
+            f"must be of the same kind, but have dtypes {query.dtype} and {gallery.dtype}",
         )
     number = {name: code for code, name in enumerate(names)}
-    found = np.array([number.get(name, -1) for name in wanted], dtype=np.int64)
-    return found[query_codes], codes
+    gallery_code = np.array([number.get(name, -1) for name in query_names], dtype=np.int64)
+    return gallery_code[query_codes], codes
 
 
-def _label_array(values: Any, name: str) -> NDArray[Any]:
+def from_text(cells: Sequence[str]) -> Labels:
+    """Labels as they are written in text: integers where all are plain ones, so that no two labels become one.
+
+    Examples
+    --------
+    >>> from_text(["7", "8"]), from_text(["7", "07"])
+    (array([7, 8]), array(['7', '07'], dtype='<U2'))
+    """
+    try:
+        values = [int(cell) for cell in cells]
+        if [str(value) for value in values] == list(cells):
+            return np.array(values, dtype=np.int64)
+    except (ValueError, OverflowError):
+        pass
+    return np.array(cells, dtype=np.str_)
+
+
+def alike(parts: Iterable[Labels]) -> list[Labels]:
+    """Labels from several files, all as strings if some of them are.
+
+    Examples
+    --------
+    >>> alike([np.array([7, 8]), np.array(["7", "x"])])
+    [array(['7', '8'], dtype='<U21'), array(['7', 'x'], dtype='<U1')]
+    """
+    arrays = list(parts)
+    if not any(array.dtype.kind == "U" for array in arrays):
+        return arrays
+    return [array.astype(np.str_) if array.dtype.kind in "iub" else array for array in arrays]
+
+
+def joined(parts: Sequence[tuple[Labels, str]], name: str) -> Labels:
+    """Labels that came in parts, each with what messages call it, one after another; parts without any do not count."""
+    filled = [(part, title) for part, title in parts if len(part)] or list(parts[:1])
+    first, first_title = filled[0]
+    for part, title in filled:
+        if _kind(part) != _kind(first):
+            raise InvalidTypeError(
+                name,
+                f"must be of one kind throughout, but the dtypes are {first.dtype} in {first_title} "
+                f"and {part.dtype} in {title}",
+            )
+    whole = np.concatenate([part for part, _ in filled])
+    if _kind(whole) == _kind(first):
+        return whole
+    return np.concatenate([part.astype(object) for part, _ in filled])  # int64 and uint64 meet in float64
+
+
+def _kind(array: Labels) -> str:
+    """Labels of one kind can be compared: integers, text, bytes."""
+    kind = array.dtype.kind
+    return "integers" if kind in "iub" else "text" if kind in "UT" else kind
+
+
+def _label_array(values: Any, name: str) -> Labels:
     """Labels that came as something other than an array: lists stay exact, whatever their size."""
     if hasattr(values, "__array__"):
         return np.asarray(from_tensor(values))
     try:
         items = list(values)
     except TypeError:
-        raise TypeError(f"{name} must be a sequence of integers or strings, but is {values!r}") from None
+        raise InvalidTypeError(name, f"must be a sequence of integers or strings, but is {values!r}") from None
     array = np.empty(len(items), dtype=object)
     array[:] = items
     return array
 
 
-def _require_plain_objects(array: NDArray[Any], name: str) -> None:
+def _require_plain_objects(array: Labels, name: str) -> None:
     """Refuse object labels other than all integers or all strings."""
     for kinds in ((int, np.integer, np.bool_), (str,)):
         if all(isinstance(item, kinds) for item in array):
             return
     odd = next((type(i).__name__ for i in array if not isinstance(i, (int, np.integer, np.bool_, str))), None)
     came = "a mixture of both" if odd is None else f"an entry of type {odd}"
-    raise TypeError(f"{name} must be all integers or all strings, but holds {came}")
+    raise InvalidTypeError(name, f"must be all integers or all strings, but holds {came}")
 
 
-def _factorize(array: NDArray[Any]) -> tuple[list[int | str], NDArray[np.int64]]:
+def _factorize(array: Labels) -> tuple[list[int | str], NDArray[np.int64]]:
     """The distinct labels as Python integers or strings, and the number of each item's label among them."""
     if array.dtype.kind == "O":
         plain = [item if isinstance(item, str) else int(item) for item in array]

@@ -6,15 +6,16 @@ embeddings, labels ──counting──> TieProfile ──measures──> Report
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from deadheat import counting
+from deadheat import counting, distances
 from deadheat import ties as tie_rules
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs.sources import EmbeddingsLike, LabelsLike, open_labels
+from deadheat.inputs import open_pair
+from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.profiles import TieProfile
 from deadheat.reports.averaging import checked_labels
 from deadheat.reports.options import Average, Singletons, SummaryOptions
@@ -24,7 +25,7 @@ from deadheat.support import checks
 
 def evaluate(
     embeddings: EmbeddingsLike,
-    labels: LabelsLike,
+    labels: LabelsLike | None = None,
     gallery: EmbeddingsLike | None = None,
     gallery_labels: LabelsLike | None = None,
     *,
@@ -48,8 +49,8 @@ def evaluate(
     ----------
     embeddings : (n_query, dim)
         Embeddings of the queries. Without a gallery, each query is ranked against all others (leave one out).
-    labels : (n_query,)
-        Integers or strings.
+    labels : (n_query,), optional
+        Integers or strings. By default they are in the files of the embeddings, and so are those of the gallery.
     gallery, gallery_labels : (n_gallery, dim) and (n_gallery,), optional
         The items that are ranked.
     measures : str or iterable of str, optional
@@ -85,12 +86,11 @@ def evaluate(
     """
     options = SummaryOptions.checked(measures, singletons, average)
     rule = tie_rules.make(ties)
-    query_labels = _reusable(labels)
+    checks.choice(distance, distances.DISTANCES, "distance")
+    pair = open_pair(embeddings, labels, gallery, gallery_labels)
     profile = counting.profile(
-        embeddings,
-        query_labels,
-        gallery,
-        gallery_labels,
+        *pair.query,
+        *(pair.gallery or ()),
         distance=distance,
         ties=rule,
         junk=junk,
@@ -102,17 +102,11 @@ def evaluate(
     return report_on(
         profile,
         options,
-        labels=query_labels,
+        labels=pair.query.labels,
         distance=distance,
         tie_rule=rule.describe(distance),
         threads=checks.thread_count(threads),
     )
-
-
-def _reusable(labels: LabelsLike) -> Any:
-    """Labels that can be gone through twice, and whose files are read once."""
-    opened = open_labels(labels, "labels")
-    return list(opened) if isinstance(opened, Iterator) else opened
 
 
 def measure(

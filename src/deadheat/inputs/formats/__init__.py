@@ -1,0 +1,43 @@
+"""The files that hold embeddings and labels, one module and one row a format: in comes a path, out come arrays."""
+
+from deadheat.inputs.formats import delimited, lines, npy, npz, parquet
+from deadheat.inputs.formats.registry import (
+    FORMATS,
+    Content,
+    Format,
+    FormatError,
+    Labels,
+    Layout,
+    ending_of,
+    holds_labels,
+    read_embeddings,
+    read_labels,
+    read_samples,
+    register,
+)
+
+__all__ = [
+    "FORMATS",
+    "Content",
+    "Format",
+    "FormatError",
+    "Labels",
+    "Layout",
+    "ending_of",
+    "holds_labels",
+    "read_embeddings",
+    "read_labels",
+    "read_samples",
+    "register",
+]
+
+for _row in (
+    Format(endings=(".npz",), embeddings=npz.embeddings, labels=npz.labels, samples=npz.samples),
+    Format(endings=(".npy",), embeddings=npy.embeddings, labels=npy.labels, samples=None),
+    Format(endings=(".txt",), embeddings=None, labels=lines.labels, samples=None),
+    Format(
+        endings=(".csv", ".tsv"), embeddings=delimited.embeddings, labels=delimited.labels, samples=delimited.samples
+    ),
+    Format(endings=(".parquet",), embeddings=parquet.embeddings, labels=parquet.labels, samples=parquet.samples),
+):
+    register(_row)

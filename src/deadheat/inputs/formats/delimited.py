@@ -1,0 +1,78 @@
+"""Tables of text: columns between commas or tabs, with or without a first line of their names."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from deadheat.errors import FileError
+from deadheat.inputs.formats import table
+from deadheat.inputs.formats.lines import decoded
+from deadheat.inputs.formats.registry import Labels, Layout, ending_of
+from deadheat.inputs.formats.table import LABEL_COLUMNS, Table
+
+
+def embeddings(path: Path, layout: Layout) -> NDArray[Any]:
+    """All columns but that of the labels, as float64."""
+    content = _read(path, layout.header)
+    places, _ = table.split(content, layout.label_column, with_labels=False)
+    return table.numbers(content, places)
+
+
+def labels(path: Path, layout: Layout) -> Labels:
+    """The column of labels in a table that holds nothing else of interest."""
+    content = _read(path, layout.header)
+    return table.labels(content, table.only_label_place(content, layout.label_column))
+
+
+def samples(path: Path, layout: Layout) -> tuple[NDArray[Any], Labels]:
+    """Both, from one table."""
+    content = _read(path, layout.header)
+    places, label_place = table.split(content, layout.label_column, with_labels=True)
+    return table.numbers(content, places), table.labels(content, label_place)
+
+
+def _read(path: Path, header: bool | None) -> Table:
+    rows, lines = _rows(path)
+    for row, line in zip(rows, lines, strict=True):
+        if len(row) != len(rows[0]):
+            raise FileError(path, f", line {line}: {len(row)} columns, but line {lines[0]} has {len(rows[0])}")
+    named = _looks_like_header(rows, path) if header is None else header
+    names = rows.pop(0) if named and rows else None
+    table.check_names(path, names or [])
+    if not rows:
+        raise FileError(path, " has no rows of data")
+    return Table(path, names, [list(column) for column in zip(*rows, strict=True)], lines[len(lines) - len(rows) :])
+
+
+def _rows(path: Path) -> tuple[list[list[str]], list[int]]:
+    """The rows that are not empty, and the lines that they end in."""
+    delimiter = "\t" if ending_of(path) == ".tsv" else ","
+    reader = csv.reader(io.StringIO(decoded(path), newline=""), delimiter=delimiter, strict=True)
+    rows, lines = [], []
+    try:
+        for row in reader:
+            if row:
+                rows.append([cell.strip() for cell in row])
+                lines.append(reader.line_num)
+    except csv.Error as error:
+        raise FileError(path, f", line {reader.line_num}: {error}") from None
+    return rows, lines
+
+
+def _looks_like_header(rows: list[list[str]], path: Path) -> bool:
+    """Whether the first row names the columns: one has a usual name for labels, or none is a number but some below."""
+    if not rows:
+        return False
+    first, second = rows[0], rows[min(1, len(rows) - 1)]
+    if any(cell.lower() in LABEL_COLUMNS for cell in first):
+        return True
+    counted = [cell for cell in first if table.is_number(cell)]
+    if counted and len(first) > 1 and counted in ([str(i + start) for i in range(len(counted))] for start in (0, 1)):
+        shown = table.clipped(",".join(first))
+        raise FileError(path, f", line 1: {shown} may be names or data; say which (--header, --no-header)")
+    return not counted and any(map(table.is_number, second))

@@ -1,0 +1,97 @@
+"""NumPy's archives: several arrays in one file, of which one is the embeddings and one the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.errors import FileError
+from deadheat.inputs.formats import npy
+from deadheat.inputs.formats.registry import Labels, Layout
+
+EMBEDDING_KEYS = ("embeddings", "embedding", "features", "x")
+LABEL_KEYS = ("labels", "label", "y")
+
+Array = NDArray[Any]
+
+
+def embeddings(path: Path, layout: Layout) -> Array:
+    """The array of the given name or of a usual one, or else the only one of two dimensions."""
+    with _archive(path) as archive:
+        return _embeddings(archive, path, layout)
+
+
+def labels(path: Path, layout: Layout) -> Labels:
+    """The array of the given name or of a usual one, or else the only one that is a row or a column."""
+    with _archive(path) as archive:
+        return _labels(archive, path, layout)
+
+
+def samples(path: Path, layout: Layout) -> tuple[Array, Labels]:
+    """Both, from one archive."""
+    with _archive(path) as archive:
+        return _embeddings(archive, path, layout), _labels(archive, path, layout)
+
+
+def _embeddings(archive: Any, path: Path, layout: Layout) -> Array:
+    key = layout.embeddings_key or _key(
+        archive, path, "embeddings", EMBEDDING_KEYS, lambda array: array.ndim == 2 and 1 not in array.shape
+    )
+    return _member(archive, key, path)
+
+
+def _labels(archive: Any, path: Path, layout: Layout) -> Labels:
+    key = layout.labels_key or _key(
+        archive, path, "labels", LABEL_KEYS, lambda array: array.ndim in (1, 2) and npy.flat(array).ndim == 1
+    )
+    return npy.flat(_member(archive, key, path))
+
+
+def _key(archive: Any, path: Path, what: str, usual: tuple[str, ...], fits: Callable[[Array], bool]) -> str:
+    """The name of the array that is meant: a usual one, or that of the only array that has the shape."""
+    lower = {key.lower(): key for key in reversed(archive.files)}
+    for name in usual:
+        if name in lower:
+            return str(lower[name])
+    fitting = [key for key in archive.files if _fits(archive, key, path, fits)]
+    if len(fitting) == 1:
+        return str(fitting[0])
+    which = f"none of its arrays is called {', '.join(usual[:-1])} or {usual[-1]}"
+    raise FileError(path, f": {which}; name the {what} (--{what}-key), one of {_listed(archive.files)}")
+
+
+def _fits(archive: Any, key: str, path: Path, fits: Callable[[Array], bool]) -> bool:
+    """Whether an array has the shape; one that cannot be read has not."""
+    try:
+        return fits(_member(archive, key, path))
+    except FileError:
+        return False
+
+
+def _member(archive: Any, key: str, path: Path) -> Array:
+    """One array of an archive; never a pickled one."""
+    if key not in archive.files:
+        raise FileError(path, f" has no array {key!r}, only {_listed(archive.files)}")
+    with npy.reading(path, f" array {key!r}"):
+        return np.asarray(archive[key])
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator[Any]:
+    """An open ``.npz`` file."""
+    with open(path, "rb") as file:
+        with npy.reading(path):
+            archive = np.load(file, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise FileError(path, " is not a .npz file, whatever its name says")
+        with archive:
+            yield archive
+
+
+def _listed(keys: list[str]) -> str:
+    return ", ".join(map(repr, keys)) or "none at all"

@@ -1,0 +1,136 @@
+"""What a file format is, and the table in which each is looked up by the ending of a file's name.
+
+A format reads a file: in comes a path, out come arrays, not yet checked any further. It may hand out embeddings as
+
+- an array (n, dim), in memory;
+- a `numpy.memmap`, which is then read a few megabytes at a time and never kept open;
+- an iterator of arrays (n_i, dim), at least one, which are copied once to a temporary file.
+
+Whatever is wrong with what is in the file it says as a `FileError`, in one line; what the system says of the file
+(`OSError`) it lets pass.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from numpy.typing import NDArray
+
+from deadheat.errors import DeadheatError, FileError, InvalidValueError
+
+Labels: TypeAlias = NDArray[Any]
+Content: TypeAlias = NDArray[Any] | Iterator[NDArray[Any]]
+
+
+class FormatError(DeadheatError, ValueError):
+    """The row of a format lacks something."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where in a file things are, as far as a caller says so: see `deadheat.read`."""
+
+    embeddings_key: str | None = None
+    labels_key: str | None = None
+    label_column: str | int | None = None
+    header: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """One row of the table: a kind of file, and how it is read. None says what a file of this kind cannot hold.
+
+    Parameters
+    ----------
+    endings : tuple of str
+        How names of such files end, in lower case, each with its dot.
+    embeddings : function of (path, layout), or None
+        Reads embeddings, whether or not there are labels beside them.
+    labels : function of (path, layout), or None
+        Reads labels, (n,), from a file of labels.
+    samples : function of (path, layout), or None
+        Reads both from one file, as (embeddings, labels).
+    """
+
+    endings: tuple[str, ...]
+    embeddings: Callable[[Path, Layout], Content] | None
+    labels: Callable[[Path, Layout], Labels] | None
+    samples: Callable[[Path, Layout], tuple[Content, Labels]] | None
+
+
+FORMATS: dict[str, Format] = {}  # by ending
+
+
+def register(row: Format) -> Format:
+    """Put a format into the table.
+
+    Raises
+    ------
+    FormatError
+        If it has no ending, one that is none or is taken, reads nothing, or reads both and not each.
+    """
+    if not row.endings:
+        raise FormatError("a format needs an ending, but has none")
+    for ending in row.endings:
+        if not ending.startswith(".") or ending != ending.lower() or len(ending) < 2:
+            raise FormatError(f"the ending of a format must be a dot and lower case, such as '.csv', but is {ending!r}")
+        if ending in FORMATS:
+            raise FormatError(f"the ending {ending!r} belongs to another format")
+    if row.embeddings is None and row.labels is None:
+        raise FormatError(f"the format {row.endings[0]!r} must read embeddings or labels, but has a reader of neither")
+    if row.samples is not None and (row.embeddings is None or row.labels is None):
+        raise FormatError(f"the format {row.endings[0]!r} reads both from one file, so it must read each by itself too")
+    for what in ("embeddings", "labels", "samples"):
+        reader = getattr(row, what)
+        if reader is not None and not callable(reader):
+            raise FormatError(f"the format {row.endings[0]!r} must have a function that reads {what}, or None")
+    FORMATS.update(dict.fromkeys(row.endings, row))
+    return row
+
+
+def ending_of(path: str | os.PathLike[str]) -> str:
+    """The ending of a file's name in lower case, with its dot."""
+    return Path(path).suffix.lower()
+
+
+def holds_labels(ending: str) -> bool:
+    """Whether files that end so can hold labels."""
+    return ending in FORMATS and FORMATS[ending].labels is not None
+
+
+def read_embeddings(path: str, layout: Layout, title: str) -> Content:
+    """The embeddings in a file; messages about its name call it `title`."""
+    reader = _format_of(path, "embeddings", title).embeddings
+    assert reader is not None
+    return reader(Path(path), layout)
+
+
+def read_labels(path: str, layout: Layout, title: str) -> Labels:
+    """The labels in a file of labels."""
+    reader = _format_of(path, "labels", title).labels
+    assert reader is not None
+    return reader(Path(path), layout)
+
+
+def read_samples(path: str, layout: Layout, title: str) -> tuple[Content, Labels]:
+    """The embeddings in a file and the labels beside them."""
+    reader = _format_of(path, "embeddings", title).samples
+    if reader is None:
+        raise FileError(path, " holds embeddings only: give a file of labels too")
+    return reader(Path(path), layout)
+
+
+def _format_of(path: str, what: Literal["embeddings", "labels"], title: str) -> Format:
+    """The format of a file that is to hold embeddings, or labels."""
+    rows = {ending: row for ending, row in FORMATS.items() if getattr(row, what) is not None}
+    ending = ending_of(path)
+    if ending not in rows:
+        endings = ", ".join(rows)
+        raise InvalidValueError(
+            title, f"must be a file of {what} that ends in one of {endings}, but ends in {ending!r}"
+        )
+    return rows[ending]

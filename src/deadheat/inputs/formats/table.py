@@ -1,0 +1,172 @@
+"""Tables, wherever they come from: which column is the labels and which are the embedding.
+
+In comes a `Table` of columns; out go the places of the columns that are meant, and arrays of what is in them. Messages
+name the file and, for text, the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.errors import FileError
+from deadheat.inputs.formats.registry import Labels
+from deadheat.inputs.labels import from_text
+
+LABEL_COLUMNS = ("labels", "label", "class", "y")
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of equal length: lists of text, or arrays, where a column of lists is 2-D.
+
+    `lines` has the number of the line that each row of text is in.
+    """
+
+    path: Path
+    names: list[str] | None
+    columns: list[list[str] | Array]
+    lines: Sequence[int] = ()
+
+    def title(self, place: int) -> str:
+        """How a message calls a column."""
+        return f"column {place}" if self.names is None else f"column {self.names[place]!r}"
+
+    def is_numeric(self, place: int) -> bool:
+        """Whether every entry of a column is a number."""
+        column = self.columns[place]
+        return all(map(is_number, column)) if isinstance(column, list) else column.dtype.kind in "fiub"
+
+
+def check_names(path: Path, names: Sequence[str]) -> None:
+    """Refuse two columns of one name; columns without a name may be many."""
+    named = [name for name in names if name]
+    twice = next((name for name in named if named.count(name) > 1), None)
+    if twice is not None:
+        raise FileError(path, f" has more than one column called {twice!r}")
+
+
+def split(table: Table, column: str | int | None, with_labels: bool) -> tuple[list[int], int]:
+    """The places of the columns that are the embedding, and of the labels (-1 if there are none and need be none)."""
+    place = label_place(table, column) if with_labels or column is not None else _usual_place(table)
+    beside = [i for i in range(len(table.columns)) if i != place and (table.names is None or table.names[i])]
+    lists = [i for i in beside if getattr(table.columns[i], "ndim", 1) == 2]
+    if len(lists) > 1:
+        names = ", ".join(repr(table.title(i).removeprefix("column ").strip("'")) for i in lists)
+        raise FileError(
+            table.path, f" has more than one column of lists: name the embedding (--embeddings-key), one of {names}"
+        )
+    if not beside:
+        raise FileError(table.path, " has no column of numbers beside the labels")
+    return lists or beside, place
+
+
+def label_place(table: Table, column: str | int | None) -> int:
+    """The place of the column of labels: the one asked for, one with a usual name, or the first without numbers."""
+    if column is not None:
+        return _place(table, column)
+    usual = _usual_place(table)
+    if usual >= 0 or len(table.columns) == 1:
+        return max(usual, 0)
+    for place in range(len(table.columns)):
+        if not table.is_numeric(place):
+            return place
+    usual_names = f"{', '.join(LABEL_COLUMNS[:-1])} or {LABEL_COLUMNS[-1]}"
+    raise FileError(
+        table.path,
+        f": all columns hold numbers and none is called {usual_names}; name the column of labels (--label-column)",
+    )
+
+
+def only_label_place(table: Table, column: str | int | None) -> int:
+    """The same for a table of nothing but labels, where two columns of text leave it open which one is meant."""
+    place = label_place(table, column)
+    text = [i for i in range(len(table.columns)) if not table.is_numeric(i)]
+    if column is None and _usual_place(table) < 0 and len(text) > 1:
+        titles = " and ".join(table.title(i) for i in text[:2])
+        raise FileError(table.path, f": either {titles} may hold the labels; name one (--label-column)")
+    return place
+
+
+def _usual_place(table: Table) -> int:
+    """The place of the column with a usual name for labels, or -1."""
+    lower = {name.lower(): i for i, name in reversed(list(enumerate(table.names or [])))}
+    return next((lower[name] for name in LABEL_COLUMNS if name in lower), -1)
+
+
+def _place(table: Table, column: str | int) -> int:
+    """The place of a column that is called by its name or counted."""
+    if table.names is not None and column in table.names:
+        return table.names.index(str(column))
+    try:
+        return range(len(table.columns))[int(column)]
+    except (ValueError, IndexError):
+        names = "has no names of columns" if table.names is None else f"has {', '.join(map(repr, table.names))}"
+        raise FileError(
+            table.path, f" has no column {column!r}: it has {len(table.columns)} columns and {names}"
+        ) from None
+
+
+def numbers(table: Table, places: Sequence[int]) -> Array:
+    """The embedding, (n, dim): one column of lists, or one number from each of many columns."""
+    first = table.columns[places[0]]
+    if len(places) == 1 and not isinstance(first, list) and first.ndim == 2:
+        return first
+    return np.stack([_floats(table, place) for place in places], axis=1)
+
+
+def _floats(table: Table, place: int) -> Array:
+    column = table.columns[place]
+    if isinstance(column, list):
+        return _floats_in_text(table, place, column)
+    if column.dtype.kind not in "fiub":
+        raise FileError(table.path, f": {table.title(place)} must hold numbers, but holds {column.dtype}")
+    if column.dtype.kind == "f":
+        return column
+    values = column.astype(np.float64)
+    if column.dtype.kind in "iu" and not np.array_equal(values.astype(column.dtype), column):
+        raise FileError(table.path, f": {table.title(place)} holds integers too large to be exact in float64")
+    return values
+
+
+def _floats_in_text(table: Table, place: int, column: list[str]) -> Array:
+    try:
+        if not any("_" in cell for cell in column):
+            return np.array([float(cell) for cell in column])
+    except ValueError:
+        pass
+    index = next(i for i, cell in enumerate(column) if not is_number(cell))
+    where = f", line {table.lines[index]}, {table.title(place)}"
+    raise FileError(table.path, f"{where}: {clipped(column[index])} is not a number")
+
+
+def labels(table: Table, place: int) -> Labels:
+    """The labels, (n,): from text, integers if all of them are written as integers, strings otherwise."""
+    column = table.columns[place]
+    if not isinstance(column, list):
+        return column
+    for index, cell in enumerate(column):
+        if not cell:
+            raise FileError(table.path, f", line {table.lines[index]}: the label is empty")
+    return from_text(column)
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell of text is a number; one with an underscore is not, whatever Python says."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell
+
+
+def clipped(cell: str) -> str:
+    """A cell as a message shows it."""
+    return repr(cell) if len(cell) <= 40 else repr(cell[:37] + "...")

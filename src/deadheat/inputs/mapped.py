@@ -1,0 +1,134 @@
+"""Rows on disk: memory maps that are read through windows of a few megabytes and let go again.
+
+What is resident does not grow with a file, and no file is kept open: a set may have more files than a process may open.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from deadheat.errors import InvalidValueError
+from deadheat.inputs.arrays import float_type
+from deadheat.inputs.source import Index, Rows, Source
+
+TURNED = 16 << 20  # bytes of the rows that are put together from columns at once
+RESIDENT = 8 << 20  # bytes of a file that are mapped at once
+AROUND = 2 << 20  # bytes that may become resident beside the row that was asked for
+
+
+class Mapped(Source):
+    """A memory-mapped array, read through windows of a few megabytes, whose pages are then given back.
+
+    Parameters
+    ----------
+    array : (n, dim)
+        What is on disk. It may be a view with steps between its rows.
+    title : str
+        What messages call it.
+    """
+
+    def __init__(self, array: np.memmap[Any, Any], title: str) -> None:
+        self.shape, self.stored, self.title = (array.shape[0], array.shape[1]), array.dtype, title
+        self.dtype = float_type(array.dtype, title)
+        self._array, self._pages = np.asarray(array), pages(array)
+        # of a copy on write (mode "c") the pages may hold what is nowhere else
+        self._may_drop = array.mode != "c" and hasattr(mmap, "MADV_DONTNEED")
+        down, along = map(abs, array.strides)
+        self.by_column = along > down and min(self.shape) > 1
+        self._spread = max(1, down, self.shape[1] * self.stored.itemsize)  # bytes from one row to the next
+
+    def as_stored(self) -> Iterator[Rows]:
+        """Everything in order, in pieces of the type that it is stored in."""
+        step = max(1, RESIDENT // self._spread)
+        for start in range(0, len(self), step):
+            rows = np.empty((min(step, len(self) - start), self.shape[1]), dtype=self.stored)
+            self._copy(slice(start, start + step), rows, slice(None))
+            yield rows
+
+    def turned(self) -> Iterator[Rows]:
+        """The same of an array that lies on disk column after column: some rows of some columns at a time."""
+        step = max(1, TURNED // (self.shape[1] * self.stored.itemsize))
+        for start in range(0, len(self), step):
+            rows = np.empty((min(step, len(self) - start), self.shape[1]), dtype=self.stored)
+            width = max(1, RESIDENT // (len(rows) * self.stored.itemsize + AROUND))
+            for column in range(0, self.shape[1], width):
+                columns = slice(column, column + width)
+                self._copy((slice(start, start + step), columns), rows, (slice(None), columns))
+            yield rows
+
+    def _read_into(self, start: int, out: Rows) -> None:
+        step = max(1, RESIDENT // self._spread)
+        for first in range(0, len(out), step):
+            last = min(first + step, len(out))
+            self._copy(slice(start + first, start + last), out, slice(first, last))
+
+    def _take_into(self, index: Index, out: Rows) -> None:
+        order = np.argsort(index, kind="stable")
+        wanted = index[order]
+        for first, last in pairwise(self._windows(wanted)):
+            self._copy(wanted[first:last], out, order[first:last])
+
+    def _windows(self, wanted: Index) -> list[int]:
+        """Where to cut sorted row numbers so that each run of them touches little more than `RESIDENT` bytes.
+
+        A row that is far from the one before it brings its surroundings with it: the system maps what it has cached
+        next to a page that is asked for, up to a huge page.
+        """
+        near = self.shape[1] * self.stored.itemsize + AROUND
+        touched = np.minimum(np.diff(wanted, prepend=wanted[:1]) * self._spread, near).cumsum()
+        cuts = np.flatnonzero(np.diff(touched // RESIDENT)) + 1
+        return [0, *cuts.tolist(), len(wanted)]
+
+    def _copy(self, where: Any, out: Rows, places: Any) -> None:
+        """``out[places] = everything[where]``, with nothing of it resident afterwards. An index must be sorted."""
+        out[places] = self._array[where]
+        if self._may_drop:
+            self._drop(self._array[where[0] : where[-1] + 1] if isinstance(where, np.ndarray) else self._array[where])
+
+    def _drop(self, view: Rows) -> None:
+        """Give back the pages that a part of the array lies on, and those that may have come with them."""
+        assert self._pages is not None
+        base = np.frombuffer(self._pages, dtype=np.uint8).ctypes.data
+        low, high = np.lib.array_utils.byte_bounds(view)
+        first = max(0, low - base - AROUND) // mmap.PAGESIZE * mmap.PAGESIZE
+        self._pages.madvise(mmap.MADV_DONTNEED, first, min(high - base + AROUND, len(self._pages)) - first)
+
+
+class File(Source):
+    """Rows in a file, which is mapped anew for each reading and never kept open."""
+
+    def __init__(self, path: str | os.PathLike[str], array: np.memmap[Any, Any], title: str) -> None:
+        self.shape, self.stored, self.title = (array.shape[0], array.shape[1]), array.dtype, title
+        self.dtype = float_type(array.dtype, title)
+        self._path, self._offset = os.path.abspath(path), array.offset
+        self._state = self._stat()
+
+    def _stat(self) -> tuple[int, int, int]:
+        """What changes when somebody writes to the file or puts another in its place."""
+        state = os.stat(self._path)
+        return state.st_ino, state.st_size, state.st_mtime_ns
+
+    def _mapped(self) -> Mapped:
+        if self._stat() != self._state:
+            raise InvalidValueError(self.title, "must stay as it is while it is read, but has changed")
+        return Mapped(np.memmap(self._path, self.stored, "r", self._offset, self.shape), self.title)
+
+    def _read_into(self, start: int, out: Rows) -> None:
+        if len(out):
+            self._mapped()._read_into(start, out)
+
+    def _take_into(self, index: Index, out: Rows) -> None:
+        self._mapped()._take_into(index, out)
+
+
+def pages(array: Any) -> mmap.mmap | None:
+    """The map that an array lies in, or None: what is computed from a map may be of its class and yet in memory."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return array if isinstance(array, mmap.mmap) else None

@@ -1,0 +1,144 @@
+"""The door of the inputs: embeddings and labels together, however they are handed over, of queries and of a gallery.
+
+In come arrays, files, patterns and lists; out come `Samples`, checked: embeddings as a `Source` and one label for each
+of its rows. A file may hold both, and then its labels need not be given.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from deadheat.errors import InvalidTypeError
+from deadheat.inputs import formats
+from deadheat.inputs.formats import Labels, Layout
+from deadheat.inputs.labels import alike, require_together
+from deadheat.inputs.labels import labels as checked_labels
+from deadheat.inputs.source import Source
+from deadheat.inputs.sources import (
+    USUAL,
+    EmbeddingsLike,
+    LabelsLike,
+    Part,
+    are_label_files,
+    is_path,
+    join_labels,
+    join_rows,
+    open_content,
+    open_labels,
+    open_rows,
+    row_parts,
+)
+
+Embeddings = TypeVar("Embeddings")
+
+
+class Samples(NamedTuple, Generic[Embeddings]):
+    """Embeddings (n, dim) and their labels (n,)."""
+
+    embeddings: Embeddings
+    labels: Labels
+
+
+class Pair(NamedTuple):
+    """The queries, and the gallery that they are ranked against; None for leave one out."""
+
+    query: Samples[Source]
+    gallery: Samples[Source] | None
+
+
+def open_samples(
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike | None = None,
+    *,
+    name: str = "embeddings",
+    labels_name: str = "labels",
+    layout: Layout = USUAL,
+) -> Samples[Source]:
+    """Open embeddings and their labels, and check both.
+
+    Parameters
+    ----------
+    embeddings : array-like (n, dim), memory-mapped array, path, pattern, list of these, or Source
+    labels : array-like (n,), path, pattern or list of these, optional
+        If not given, they are in the files of `embeddings`. Labels 7 and "7" are told apart as
+        `deadheat.inputs.labels` says.
+    name, labels_name : str
+        What the caller calls the arguments.
+    layout : Layout
+        Where in a file things are: as for `deadheat.read`.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidValueError, FileError, OSError
+        As `open_rows` and `open_labels` do; if labels are neither given nor in a file; or if there is not one of them
+        for each row.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part in range(3):
+    ...         np.savez(Path(folder, f"{part}.npz"), embeddings=np.full((2, 4), part), labels=[part, 0])
+    ...     samples = open_samples(Path(folder, "*.npz"))
+    >>> samples.embeddings.shape, samples.labels
+    ((6, 4), array([0, 0, 1, 0, 2, 0]))
+    >>> open_samples(np.zeros((3, 2)), [0, 1])
+    Traceback (most recent call last):
+    deadheat.errors.InvalidValueError: labels must have one entry per row of embeddings, but got 2 labels for 3 rows
+    """
+    if labels is None:
+        source, opened = _open_both(embeddings, name, labels_name, layout)
+    else:  # the labels first, because what is wrong with them is known sooner
+        opened = open_labels(labels, labels_name, layout)
+        source = open_rows(embeddings, name, layout)
+    return Samples(source, checked_labels(opened, len(source), labels_name, name))
+
+
+def open_pair(
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike | None = None,
+    gallery: EmbeddingsLike | None = None,
+    gallery_labels: LabelsLike | None = None,
+    *,
+    layout: Layout = USUAL,
+) -> Pair:
+    """Open queries and gallery, each as `open_samples` does, with labels that can be compared.
+
+    Without a gallery it is leave one out. A gallery without labels must be files that hold them too. Where the labels
+    of both come from files, they are strings in both as soon as they are in one.
+
+    Examples
+    --------
+    >>> pair = open_pair([[0.0], [1.0]], ["a", "b"], [[2.0]], ["a"])
+    >>> pair.query.labels, pair.gallery.embeddings.shape
+    (array(['a', 'b'], dtype=object), (1, 1))
+    """
+    if gallery is None or (gallery_labels is None and not _are_files(gallery)):
+        require_together(gallery, gallery_labels)
+    query = open_samples(embeddings, labels, layout=layout)
+    if gallery is None:
+        return Pair(query, None)
+    items = open_samples(gallery, gallery_labels, name="gallery", labels_name="gallery_labels", layout=layout)
+    if all(given is None or are_label_files(given) for given in (labels, gallery_labels)):
+        query_labels, item_labels = alike([query.labels, items.labels])
+        query, items = query._replace(labels=query_labels), items._replace(labels=item_labels)
+    return Pair(query, items)
+
+
+def _are_files(embeddings: Any) -> bool:
+    """Whether embeddings come from files, all of them; a pattern need not fit any."""
+    parts = embeddings if isinstance(embeddings, (list, tuple)) else [embeddings]
+    return len(parts) > 0 and all(map(is_path, parts))
+
+
+def _open_both(embeddings: Any, name: str, labels_name: str, layout: Layout) -> tuple[Source, Labels]:
+    """The embeddings in files, and the labels beside them."""
+    if not _are_files(embeddings):
+        raise InvalidTypeError(labels_name, "must be given: only files can hold them beside the embeddings")
+    parts = row_parts(embeddings, name)
+    contents = [formats.read_samples(part.value, layout, part.title) for part in parts]
+    sources = [open_content(content, part) for (content, _), part in zip(contents, parts, strict=True)]
+    of_labels = [Part(part.value, f"{labels_name}: {part.value}") for part in parts]
+    return join_rows(sources, parts, name), join_labels([labels for _, labels in contents], of_labels, labels_name)

@@ -1,0 +1,160 @@
+"""What a source is: rows of embeddings that are handed out in pieces, so that they need not fit in memory.
+
+Nobody after the inputs knows where rows are. What is here holds them in memory, and puts sources together; sources on
+disk are in `mapped`. Rows have been checked before a source is made of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.inputs.arrays import float_type
+
+Rows: TypeAlias = NDArray[Any]
+Index: TypeAlias = NDArray[np.int64]
+
+_PIECE = 32 << 20  # bytes of a piece
+_HASHED = 8 << 20  # bytes that go into a digest at once
+
+
+class Source(ABC):
+    """Rows of embeddings, wherever they are.
+
+    Attributes
+    ----------
+    shape : (n, dim)
+    dtype : numpy.dtype
+        The type in which rows are handed out, float32 or float64: whichever holds every value exactly.
+    stored : numpy.dtype
+        The type in which they are kept; for several sources of different types, `dtype`.
+    in_memory : bool
+        Whether there is an attribute `array`.
+    array : (n, dim)
+        Everything, in `dtype` and C-contiguous.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    stored: np.dtype[Any]
+    in_memory: bool = False
+    array: Rows
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def read(self, start: int, stop: int) -> Rows:
+        """Rows from `start` to before `stop`, (stop - start, dim), C-contiguous; not to be written to."""
+        start, stop, _ = slice(start, stop).indices(len(self))
+        out = self._room(max(0, stop - start))
+        self._read_into(start, out)
+        return out
+
+    def take(self, index: Index) -> Rows:
+        """The rows with these numbers, counted from 0, in the order of `index`."""
+        index = np.asarray(index, dtype=np.int64)
+        if len(index) and (index.min() < 0 or index.max() >= len(self)):
+            raise IndexError(f"index must be within 0 and {len(self) - 1}, but is {index.min()} to {index.max()}")
+        out = self._room(len(index))
+        if len(index):
+            self._take_into(index, out)
+        return out
+
+    def pieces(self, step: int | None = None) -> Iterator[tuple[int, Rows]]:
+        """Everything in order, as (start, rows), `step` rows at a time; by default, as many as take about 32 MB."""
+        step = max(1, _PIECE // (self.shape[1] * self.dtype.itemsize)) if step is None else step
+        for start in range(0, len(self), step):
+            yield start, self.read(start, start + step)
+
+    def whole(self) -> Rows:
+        """Everything at once, (n, dim), in the type in which it is kept."""
+        out = np.empty(self.shape, dtype=self.stored)
+        self._read_into(0, out)
+        return out
+
+    def _room(self, n: int) -> Rows:
+        return np.empty((n, self.shape[1]), dtype=self.dtype)
+
+    @abstractmethod
+    def _read_into(self, start: int, out: Rows) -> None:
+        """Fill `out`, of any type that holds the numbers, with rows from `start`."""
+
+    @abstractmethod
+    def _take_into(self, index: Index, out: Rows) -> None:
+        """Fill `out` with the rows of `index`."""
+
+
+class Array(Source):
+    """A checked array in memory: handed out as it is where that is possible, else converted on the way out."""
+
+    def __init__(self, values: Rows) -> None:
+        self.shape, self.stored = (values.shape[0], values.shape[1]), values.dtype
+        self.dtype = float_type(values.dtype, "values")
+        self._values = values
+        self.in_memory = values.dtype == self.dtype and values.flags.c_contiguous
+        if self.in_memory:
+            self.array = values
+
+    def read(self, start: int, stop: int) -> Rows:
+        """Rows from `start` to before `stop`; where nothing needs to be converted, a view."""
+        return self.array[start:stop] if self.in_memory else super().read(start, stop)
+
+    def whole(self) -> Rows:
+        """The array as it is, not to be written to."""
+        return self._values
+
+    def _read_into(self, start: int, out: Rows) -> None:
+        out[:] = self._values[start : start + len(out)]
+
+    def _take_into(self, index: Index, out: Rows) -> None:
+        out[:] = self._values[index]
+
+
+class Shards(Source):
+    """Several sources with the same dim, one after another."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._sources = tuple(sources)
+        self._starts = np.cumsum([0, *map(len, self._sources)])
+        self.shape = (int(self._starts[-1]), self._sources[0].shape[1])
+        self.dtype = max((source.dtype for source in self._sources), key=lambda dtype: dtype.itemsize)
+        stored = {source.stored.newbyteorder("=") for source in self._sources}
+        self.stored = stored.pop() if len(stored) == 1 else self.dtype
+
+    def _read_into(self, start: int, out: Rows) -> None:
+        stop = start + len(out)
+        for source, (first, last) in zip(self._sources, pairwise(self._starts.tolist()), strict=True):
+            low, high = max(start, first), min(stop, last)
+            if low < high:
+                source._read_into(low - first, out[low - start : high - start])
+
+    def _take_into(self, index: Index, out: Rows) -> None:
+        order = np.argsort(index, kind="stable")
+        wanted = index[order]
+        cuts = np.searchsorted(wanted, self._starts).tolist()
+        for source, start, (first, last) in zip(self._sources, self._starts[:-1], pairwise(cuts), strict=True):
+            if first < last:
+                out[order[first:last]] = source.take(wanted[first:last] - start)
+
+
+def fingerprint(source: Source) -> bytes:
+    """A digest of the numbers in a source, the same however they are kept: in files or memory, float16 or float32.
+
+    Examples
+    --------
+    >>> rows = np.arange(6.0).reshape(3, 2)
+    >>> parts = Shards([Array(rows[:1]), Array(rows[1:].astype(np.float16))])
+    >>> fingerprint(Array(rows)) == fingerprint(parts)
+    True
+    """
+    digest = hashlib.blake2b(f"{source.shape} {source.dtype.name}".encode(), digest_size=32)
+    for _, rows in source.pieces(max(1, _HASHED // (source.shape[1] * source.dtype.itemsize))):
+        plain = (rows + 0.0).astype(source.dtype.newbyteorder("<"), copy=False)  # -0 and 0 are one number
+        digest.update(plain.data)
+    return digest.digest()

@@ -1,0 +1,152 @@
+"""A file format is one row: what a toy format needs to be read everywhere, and what is refused if it is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import deadheat as dh
+from deadheat.cli import main
+from deadheat.errors import FileError
+from deadheat.inputs import formats
+from deadheat.inputs.formats import FORMATS, Content, Format, FormatError, Layout
+from deadheat.inputs.sources import open_labels, open_rows
+
+POINTS = np.array([[0.0], [1.0], [-1.0], [5.0]])
+WORDS = np.array(["a", "a", "b", "b"])
+
+
+def embeddings(path: Path, layout: Layout) -> Content:
+    """The toy's embeddings: all words of a line but the first."""
+    return np.array([line.split()[1:] for line in path.read_text().splitlines()], dtype=np.float32)
+
+
+def labels(path: Path, layout: Layout) -> np.ndarray:
+    return np.array([line.split()[0] for line in path.read_text().splitlines()])
+
+
+def samples(path: Path, layout: Layout) -> tuple[Content, np.ndarray]:
+    return embeddings(path, layout), labels(path, layout)
+
+
+def in_pieces(path: Path, layout: Layout) -> Iterator[np.ndarray]:
+    for line in path.read_text().splitlines():
+        yield np.array([line.split()[1:]], dtype=np.float32)
+
+
+TOY = Format(endings=(".toy",), embeddings=embeddings, labels=labels, samples=samples)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder with the points in one toy file and in two, and the toy format in the table."""
+    formats.register(TOY)
+    write(tmp_path / "points.toy", POINTS, WORDS)
+    write(tmp_path / "part-1.toy", POINTS[:1], WORDS[:1])
+    write(tmp_path / "part-2.toy", POINTS[1:], WORDS[1:])
+    yield tmp_path
+    for ending in TOY.endings:
+        del FORMATS[ending]
+
+
+def write(path: Path, points: np.ndarray, words: np.ndarray) -> None:
+    path.write_text("".join(f"{word} {point[0]}\n" for word, point in zip(words, points, strict=True)))
+
+
+def test_one_row_is_all_that_a_format_takes(folder: Path) -> None:
+    expected = dh.profile(POINTS, WORDS, distance="euclidean")
+    parts = [folder / "part-1.toy", folder / "part-2.toy"]
+    for path in (folder / "points.toy", f"{folder}/part-*.toy", parts):
+        read = dh.read(path)  # type: ignore[arg-type]
+        np.testing.assert_array_equal(read.embeddings, POINTS)
+        assert read.embeddings.dtype == np.float32
+        np.testing.assert_array_equal(read.labels, WORDS)
+        assert dh.profile(path, distance="euclidean") == expected
+        assert dh.profile(POINTS, path, distance="euclidean") == expected  # as the file of labels
+        assert dh.profile(path, WORDS, distance="euclidean") == expected
+        assert str(dh.evaluate(path)) == str(dh.evaluate(POINTS, WORDS))
+    against = dh.profile(POINTS, WORDS, POINTS, WORDS)
+    assert dh.profile(folder / "points.toy", gallery=f"{folder}/part-*.toy") == against
+
+
+def test_the_command_knows_the_format_too(folder: Path) -> None:
+    np.save(folder / "points.npy", POINTS)
+    toy, array = str(folder / "points.toy"), str(folder / "points.npy")
+    for args in ([toy], [f"{folder}/part-*.toy"], [array, "--labels", toy], [toy, "--labels", f"{folder}/part-?.toy"]):
+        result = CliRunner().invoke(main, ["evaluate", *args])
+        assert (result.exit_code, result.stdout) == (0, f"{dh.evaluate(POINTS, WORDS)}\n")
+    (folder / "points.toy").write_text("a 1\n" * 3 + "a nan\n")
+    result = CliRunner().invoke(main, ["evaluate", toy])
+    assert result.stderr == f"deadheat: {toy}: embeddings must be finite, but holds nan in row 3, column 0\n"
+
+
+def test_pieces_and_maps_stay_on_disk(folder: Path) -> None:
+    np.save(folder / "points.npy", POINTS)
+
+    def on_disk(path: Path, layout: Layout) -> Content:
+        return np.load(folder / "points.npy", mmap_mode="r")
+
+    def a_view(path: Path, layout: Layout) -> Content:
+        np.save(folder / "more.npy", np.concatenate([POINTS[::-1], POINTS]))
+        return np.load(folder / "more.npy", mmap_mode="r")[4:]
+
+    for reader, whole in ((embeddings, True), (in_pieces, False), (on_disk, False), (a_view, False)):
+        FORMATS[".toy"] = replace(TOY, embeddings=reader)
+        source = open_rows(folder / "points.toy", "gallery")
+        assert hasattr(source, "array") == whole
+        np.testing.assert_array_equal(source.read(0, 4), POINTS)
+
+
+def test_pieces_that_do_not_fit_together_are_refused(folder: Path) -> None:
+    for second in (np.zeros((1, 2)), np.zeros((1, 1), dtype=np.float32)):
+        pieces = [np.zeros((3, 1)), second]
+        FORMATS[".toy"] = replace(TOY, embeddings=lambda path, layout, pieces=pieces: iter(pieces))  # type: ignore[misc]
+        with pytest.raises(ValueError, match=r"must be of one dim and one type throughout, but is not from row 3$"):
+            open_rows(folder / "points.toy", "gallery")
+
+
+def test_a_format_may_lack_what_its_row_says_that_it_lacks(folder: Path) -> None:
+    FORMATS[".toy"] = replace(TOY, samples=None)
+    with pytest.raises(FileError, match=r"points\.toy holds embeddings only: give a file of labels too$"):
+        dh.evaluate(folder / "points.toy")
+    FORMATS[".toy"] = replace(TOY, samples=None, embeddings=None)
+    with pytest.raises(ValueError, match=r"points\.toy must be a file of embeddings that ends in one of .*\.parquet, "):
+        dh.evaluate(folder / "points.toy")
+    FORMATS[".toy"] = replace(TOY, samples=None, labels=None)
+    with pytest.raises(ValueError, match=r"points\.toy must be a file of labels that ends in one of .*\.parquet, "):
+        open_labels(folder / "points.toy", "labels")
+
+
+@pytest.mark.parametrize("missing", [field.name for field in fields(Format)])
+def test_a_row_without_one_of_its_parts_is_refused(missing: str) -> None:
+    parts: dict[str, Any] = {field.name: getattr(TOY, field.name) for field in fields(Format) if field.name != missing}
+    with pytest.raises(TypeError, match=f"missing 1 required keyword-only argument: '{missing}'"):
+        Format(**parts)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"endings": ()}, "a format needs an ending, but has none"),
+        ({"endings": ("toy",)}, "must be a dot and lower case, such as '.csv', but is 'toy'"),
+        ({"endings": (".Toy",)}, "must be a dot and lower case, such as '.csv', but is '.Toy'"),
+        ({"endings": (".toy", ".csv")}, "the ending '.csv' belongs to another format"),
+        ({"embeddings": None, "labels": None}, "the format '.toy' must read embeddings or labels"),
+        ({"labels": None}, "the format '.toy' reads both from one file, so it must read each by itself too"),
+        ({"embeddings": None}, "the format '.toy' reads both from one file, so it must read each by itself too"),
+        ({"embeddings": "np.loadtxt"}, "the format '.toy' must have a function that reads embeddings, or None"),
+    ],
+)
+def test_a_row_that_cannot_work_is_refused(change: dict[str, Any], said: str) -> None:
+    before = dict(FORMATS)
+    with pytest.raises(FormatError) as caught:
+        formats.register(replace(TOY, **change))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert before == FORMATS

@@ -1,0 +1,185 @@
+"""The door: embeddings and labels from whatever holds them, alike in Python and in the command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.errors import FileError, InputError
+from deadheat.inputs import open_pair, open_samples
+from deadheat.inputs.sources import open_labels
+
+POINTS = np.array([[0.0, 1.0], [1.0, 0.5], [-1.0, 2.0], [5.0, 4.0]])
+NUMBERS = np.array([7, 8, 7, 8])
+WORDS = np.array(["a", "b", "a", "b"])
+
+Save = Callable[[Path, np.ndarray, np.ndarray], Path]
+
+
+def save_npz(stem: Path, points: np.ndarray, labels: np.ndarray) -> Path:
+    path = stem.with_suffix(".npz")
+    np.savez(path, embeddings=points, labels=labels)
+    return path
+
+
+def save_text(ending: str, delimiter: str) -> Save:
+    def save(stem: Path, points: np.ndarray, labels: np.ndarray) -> Path:
+        path = stem.with_suffix(ending)
+        rows = [["label", "x", "y"], *([label, *point] for label, point in zip(labels.tolist(), points, strict=True))]
+        path.write_text("".join(delimiter.join(map(str, row)) + "\n" for row in rows))
+        return path
+
+    return save
+
+
+def save_parquet(stem: Path, points: np.ndarray, labels: np.ndarray) -> Path:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = stem.with_suffix(".parquet")
+    parquet.write_table(pa.table({"x": points[:, 0], "y": points[:, 1], "label": labels}), path)
+    return path
+
+
+FILES: dict[str, Save] = {
+    "npz": save_npz,
+    "csv": save_text(".csv", ","),
+    "tsv": save_text(".tsv", "\t"),
+    "parquet": save_parquet,
+}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the same from every format
+
+
+@pytest.mark.parametrize("labels", [NUMBERS, WORDS], ids=["numbers", "words"])
+@pytest.mark.parametrize("kind", FILES)
+def test_a_file_holds_both(kind: str, labels: np.ndarray, tmp_path: Path) -> None:
+    whole = FILES[kind](tmp_path / "whole", POINTS, labels)
+    parts = [
+        FILES[kind](tmp_path / f"part-{k}", POINTS[cut], labels[cut]) for k, cut in enumerate([slice(1), slice(1, 4)])
+    ]
+    expected = dh.profile(POINTS, labels)
+    for given in (whole, str(whole), f"{tmp_path}/part-*.{kind}", parts, list(map(str, parts))):
+        samples = open_samples(given)
+        np.testing.assert_array_equal(samples.embeddings.read(0, 4), POINTS)
+        np.testing.assert_array_equal(samples.labels, labels)
+        assert samples.labels.dtype.kind == labels.dtype.kind
+        assert dh.profile(given) == expected
+        assert dh.profile(POINTS, given) == expected  # as files of labels
+        assert dh.profile(given, labels) == expected  # as files of embeddings
+    against = dh.profile(POINTS, labels, POINTS, labels)
+    assert dh.profile(whole, gallery=parts) == against
+    assert dh.profile(POINTS, labels, whole, labels) == against
+    assert dh.evaluate(whole, gallery=whole, measures="mAP")["mAP"].lower == dh.measure(against, "mAP")["mAP"].lower
+
+
+def test_the_report_knows_the_labels_that_were_in_the_file(tmp_path: Path) -> None:
+    report = dh.evaluate(save_npz(tmp_path / "a", POINTS, WORDS), average="class")
+    assert report.labels.tolist() == WORDS.tolist()
+    assert report.n_class == 2
+
+
+@pytest.mark.parametrize("codes", [POINTS > 0.7, np.array([[1, 2], [3, 4], [1, 3], [7, 255]], dtype=np.uint8)])
+def test_binary_codes_keep_their_type(codes: np.ndarray, tmp_path: Path) -> None:
+    expected = dh.profile(codes, NUMBERS, distance="hamming")
+    whole = save_npz(tmp_path / "whole", codes, NUMBERS)
+    np.save(tmp_path / "a.npy", codes[:1])
+    np.save(tmp_path / "b.npy", codes[1:])
+    for given in (whole, [whole], tmp_path / "?.npy", codes.tolist() if codes.dtype == bool else codes):
+        assert dh.profile(given, NUMBERS, distance="hamming") == expected
+    assert dh.profile(whole, distance="hamming") == expected
+    assert dh.read(whole).embeddings.dtype == codes.dtype
+
+
+def test_labels_one_a_line(tmp_path: Path) -> None:
+    (tmp_path / "1.txt").write_text("7\n8\n")
+    (tmp_path / "2.txt").write_text("7\n8\n")
+    for given in (
+        tmp_path / "?.txt",
+        [tmp_path / "1.txt", tmp_path / "2.txt"],
+        [f"{tmp_path}/1.txt", f"{tmp_path}/2.txt"],
+    ):
+        assert open_samples(POINTS, given).labels.tolist() == [7, 8, 7, 8]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# labels 7 and "7"
+
+
+def test_labels_in_files_are_text_in_all_as_soon_as_in_one(tmp_path: Path) -> None:
+    numbers = save_npz(tmp_path / "numbers", POINTS, NUMBERS)
+    (tmp_path / "labels-1.txt").write_text("7\n8\n")
+    (tmp_path / "labels-2.txt").write_text("07\nx\n")
+    mixed = tmp_path / "labels-?.txt"
+    assert open_labels(mixed, "labels").tolist() == ["7", "8", "07", "x"]
+    for given in ((numbers, None, POINTS, mixed), (POINTS, mixed, numbers), (numbers, None, numbers, mixed)):
+        query, items = open_pair(*given)
+        assert items is not None
+        assert {query.labels.dtype.kind, items.labels.dtype.kind} == {"U"}
+    pair = open_pair(numbers, None, POINTS, mixed)
+    assert pair.query.labels.tolist() == ["7", "8", "7", "8"]
+    one_kind = dh.profile(POINTS, pair.query.labels, POINTS, ["7", "8", "07", "x"])
+    assert dh.profile(numbers, None, POINTS, mixed) == one_kind
+    assert open_pair(numbers, None, numbers).query.labels.dtype.kind == "i"
+
+
+@pytest.mark.parametrize("side", ["query", "gallery", "both"])
+def test_arrays_of_labels_are_compared_as_what_they_are(side: str, tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("7\nx\n7\nx\n")
+    np.save(tmp_path / "numbers.npy", NUMBERS)
+    query = NUMBERS if side in ("query", "both") else tmp_path / "numbers.npy"
+    items = ["7", "x", "7", "x"] if side in ("gallery", "both") else tmp_path / "words.txt"
+    with pytest.raises(
+        TypeError, match=r"^labels and gallery_labels must be of the same kind, but have dtypes int64 and "
+    ):
+        dh.profile(POINTS, query, POINTS, items)
+
+
+def test_labels_that_are_neither_are_refused_also_beside_text(tmp_path: Path) -> None:
+    np.save(tmp_path / "halves.npy", NUMBERS / 2)
+    (tmp_path / "words.txt").write_text("3.5\nx\n4.0\nx\n")
+    with pytest.raises(TypeError, match=r"^labels must be integers or strings, but has dtype float64$"):
+        open_pair(POINTS, tmp_path / "halves.npy", POINTS, tmp_path / "words.txt")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what is refused
+
+
+@pytest.mark.parametrize("embeddings", [POINTS, POINTS.tolist(), [POINTS, POINTS], [POINTS, "a.npz"], []])
+def test_labels_must_be_given_beside_arrays(embeddings: object) -> None:
+    with pytest.raises(TypeError, match=r"^labels must be given: only files can hold them beside the embeddings$"):
+        open_samples(embeddings)  # type: ignore[arg-type]
+
+
+def test_a_gallery_without_labels_must_be_files_that_hold_them(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", POINTS)
+    with pytest.raises(FileError, match=r"a\.npy holds embeddings only: give a file of labels too$"):
+        open_pair(POINTS, NUMBERS, tmp_path / "a.npy")
+    together = "^gallery and gallery_labels must be given together, but got gallery_labels without gallery$"
+    with pytest.raises(InputError, match=together):
+        open_pair(POINTS, NUMBERS, gallery_labels=NUMBERS)
+
+
+def test_labels_are_counted_against_the_rows_of_all_files(tmp_path: Path) -> None:
+    files = [save_npz(tmp_path / name, POINTS, NUMBERS) for name in "ab"]
+    with pytest.raises(
+        ValueError, match=r"^labels must have one entry per row of embeddings, but got 4 labels for 8 rows$"
+    ):
+        open_samples(files, NUMBERS)
+    np.savez(files[1], embeddings=POINTS, labels=NUMBERS[:3])
+    message = "^gallery_labels must have one entry per row of gallery, but got 7 labels for 8 rows$"
+    with pytest.raises(InputError, match=message) as caught:
+        open_pair(POINTS, NUMBERS, files)
+    assert caught.value.argument == "gallery_labels"
+    np.savez(files[1], embeddings=POINTS, labels=np.zeros((2, 2), dtype=int))
+    with pytest.raises(
+        InputError, match=r"^labels: .*b\.npz must be one-dimensional, but has shape \(2, 2\)$"
+    ) as caught:
+        open_samples(files)
+    assert (caught.value.argument, caught.value.file) == ("labels", str(files[1]))
