@@ -20,7 +20,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from deadheat import measures
-from deadheat.measures import DEFAULT_MEASURES, catalogue, parse, per_query, std
+from deadheat.measures import DEFAULT_MEASURES, parse, per_query, ranges, std
+from deadheat.measures.discounts import discount_table
+from deadheat.measures.order_statistics import moments
 from deadheat.profiles import TieProfile
 
 NAMES = [
@@ -87,9 +89,9 @@ def log2(i: int) -> Fraction:
         return Fraction(Decimal(i).ln() / Decimal(2).ln())
 
 
-def ndcg(ranking: Sequence[int], missing: Sequence[int], k: int | None, gain: str) -> Fraction:
+def ndcg(ranking: Sequence[int], missing: Sequence[int], k: int | None, gain: str | None) -> Fraction:
     def dcg(grades: Sequence[int]) -> Fraction:
-        gains = [g if gain == "linear" else 2**g - 1 for g in grades]
+        gains = [g if gain == "dcg='log2'" else 2**g - 1 for g in grades]
         return sum((g / log2(rank + 1) for rank, g in enumerate(gains[:k], 1) if g), Fraction(0))
 
     return dcg(ranking) / dcg(sorted([*ranking, *missing], reverse=True))
@@ -100,7 +102,7 @@ def value(name: str, grades: Sequence[int], missing: Sequence[int]) -> Any:
     measure = parse(name)
     k = measure.cutoff
     if measure.family == "nDCG":
-        return ndcg(grades, missing, k, measure.gain)
+        return ndcg(grades, missing, k, measure.choice)
     ranking = [int(g > 0) for g in grades]
     found = sum(ranking)
     r = found + len(missing)
@@ -312,14 +314,14 @@ def test_small_probabilities_keep_their_digits() -> None:
 
 
 def test_discounts_are_correctly_rounded() -> None:
-    table = measures.discount_table(17)[0]
+    table = discount_table(17)[0]
     ranks = [*range(1, 1500), *random.Random(0).sample(range(1500, 2**17), 1500)]
     assert all(table[rank] == float(1 / log2(rank + 1)) for rank in ranks)
     assert [table[rank] for rank in (1, 3, 7, 2**16 - 1)] == [1, 1 / 2, 1 / 3, 1 / 16]
 
 
 def test_discounts_do_not_depend_on_how_many_there_are() -> None:
-    for small, large in zip(measures.discount_table(10), measures.discount_table(14), strict=True):
+    for small, large in zip(discount_table(10), discount_table(14), strict=True):
         assert_array_equal(small[:-1], large[: len(small) - 1])
 
 
@@ -530,7 +532,7 @@ def test_the_bits_are_the_same_everywhere() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 50])
 def test_many_measures_at_once_are_those_one_by_one(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogue, "_WORTH_A_THREAD", 1)
+    monkeypatch.setattr(ranges, "WORTH_A_THREAD", 1)
     profile = a_fixed_profile()
     names = [*NAMES, *GAIN_NAMES, *DEFAULT_MEASURES]
     for name, bounds in zip(names, measures.all_bounds(profile, [*map(parse, names)], threads), strict=True):
@@ -541,11 +543,12 @@ def test_many_measures_at_once_are_those_one_by_one(threads: int, monkeypatch: p
 @pytest.mark.parametrize("n_query", [0, 1, 2, 7])
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_ranges_hold_each_query_once(n_query: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogue, "_WORTH_A_THREAD", 1)
+    monkeypatch.setattr(ranges, "WORTH_A_THREAD", 1)
     groups = [[(i, i, 1, 1) for i in range(size)] for size in (0, 9, 1, 0, 0, 4, 2)[:n_query]]
-    ranges = catalogue._ranges(TieProfile.from_groups(groups, [9] * n_query), threads)
-    assert [query for first, last in ranges for query in range(first, last)] == list(range(n_query))
-    assert len(ranges) <= threads
+    profile = TieProfile.from_groups(groups, [9] * n_query)
+    divided = ranges.ranges_of_queries(profile, threads)
+    assert [query for first, last in divided for query in range(first, last)] == list(range(n_query))
+    assert len(divided) <= threads
 
 
 def plain_bounds(groups: list[list[int]], n_ranked: int, r: int, measure: measures.Measure) -> list[float]:
@@ -575,7 +578,7 @@ def plain_bounds(groups: list[list[int]], n_ranked: int, r: int, measure: measur
             low, high = (float(rank <= c) / (rank if kind else 1) for rank in (worst, best))
         if low == high:
             return [low] * 3
-        mean = catalogue._extremes(*(np.array([i]) for i in (k, tied, m, slots)), kind=kind)[0]
+        mean = moments(*(np.array([i]) for i in (k, tied, m, slots)), kind)[0]
         return [low, min(max(low, mean * (r if kind < 0 else 1)), high), high]
     factor = 2.0 if measure.family == "F1" else 1.0
     divisor = float(
@@ -661,7 +664,7 @@ def test_aliases(canonical: str, alias: str) -> None:
 def test_fields() -> None:
     assert [parse(name).name for name in DEFAULT_MEASURES] == list(DEFAULT_MEASURES)
     measure = parse("nDCG(dcg='exp-log2')@10")
-    assert (measure.family, measure.cutoff, measure.kind, measure.gain) == ("nDCG", 10, "precision", "exponential")
+    assert (measure.family, measure.cutoff, measure.kind, measure.choice) == ("nDCG", 10, "precision", "dcg='exp-log2'")
     assert {name for name in NAMES if parse(name).kind == "recall"} == {
         "Recall@1", "Recall@4", "Hit@1", "Hit@3", "Hit@20",
     }  # fmt: skip
