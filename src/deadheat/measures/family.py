@@ -114,7 +114,8 @@ class Family:
             if getattr(self, part) not in options:
                 rule = f"must be one of {', '.join(options)}, but is {getattr(self, part)!r} for {self.name}"
                 raise InvalidValueError(part, rule)
-        if isinstance(self.aliases, str) or not all(isinstance(alias, str) and key(alias) for alias in self.aliases):
+        names = self.aliases if isinstance(self.aliases, tuple) else (None,)
+        if not all(isinstance(name, str) and key(name) for name in names):
             raise InvalidTypeError("aliases", f"must be a tuple of names, but is {self.aliases!r} for {self.name}")
         if not isinstance(self.forms, ClosedForms):
             raise InvalidTypeError("forms", f"must be closed forms, but is {self.forms!r} for {self.name}")

@@ -83,9 +83,10 @@ def parse_all(names: str | Iterable[str] | None) -> tuple[Measure, ...]:
     >>> [measure.name for measure in parse_all("mAP, success@1, AP")]
     ['mAP', 'Hit@1']
     """
-    if isinstance(names, str):
-        names = names.split(",")
-    measures = dict.fromkeys(parse(name) for name in (DEFAULT_MEASURES if names is None else names))
+    listed = DEFAULT_MEASURES if names is None else names.split(",") if isinstance(names, str) else names
+    if not isinstance(listed, Iterable):
+        raise InvalidTypeError("measures", f"must be names, such as 'mAP,Hit@1' or a list of them, but got {names!r}")
+    measures = dict.fromkeys(map(parse, listed))
     if not measures:
         raise InvalidValueError("measures", "must name at least one measure, but got none")
     return tuple(measures)

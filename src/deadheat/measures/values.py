@@ -63,7 +63,7 @@ def per_query(profile: TieProfile, measure: Measure | str) -> Triple[Float64]:
 
 def all_bounds(profile: TieProfile, measures: Sequence[Measure], threads: int = 1) -> list[Triple[Float64]]:
     """`per_query` of several measures, in threads; each thread has its own queries."""
-    out = np.empty((len(measures), 3, profile.n_query))
+    out = np.full((len(measures), 3, profile.n_query), np.nan)
     fills = [measure.row.forms.loop(profile, measure, values) for measure, values in zip(measures, out, strict=True)]
     in_threads(lambda first, last: [fill(first, last) for fill in fills], ranges_of_queries(profile, threads))
     triples = [Triple(*values) for values in out]
