@@ -135,6 +135,15 @@ def test_ranges_hold_each_query_once(n_query: int, threads: int, monkeypatch: py
     assert len(divided) <= threads
 
 
+def test_no_pool_is_opened_where_it_is_not_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranges, "Workers", None)
+    profile, names = a_fixed_profile(), [parse("mAP")]
+    assert len(measures.all_bounds(profile, names, 2)) == 1
+    monkeypatch.setattr(ranges, "WORTH_A_THREAD", 1)
+    with pytest.raises(TypeError, match="not callable"):
+        measures.all_bounds(profile, names, 2)
+
+
 def plain_bounds(groups: list[list[int]], n_ranked: int, r: int, measure: measures.Measure) -> list[float]:
     """One query in Python's floats, in the order of operations that the bits are defined by; no sums over slots."""
     c = (
