@@ -65,7 +65,7 @@ def test_singletons_count_as_a_value(singletons: Singletons, precision: float, r
 
 
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadheat.measures.catalogue._WORTH_A_THREAD", 1)
+    monkeypatch.setattr("deadheat.measures.ranges.WORTH_A_THREAD", 1)
     one, three = (measure(PROFILE, threads=threads) for threads in (1, 3))
     for name in DEFAULT_MEASURES:
         assert triple(one[name]) == triple(three[name])

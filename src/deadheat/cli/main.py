@@ -84,9 +84,9 @@ def evaluate(file: Path, **options: Any) -> None:
 @main.command()
 def measures() -> None:
     """List the measures, with their other names."""
-    from deadheat.measures import DEFAULT_MEASURES
+    from deadheat.measures import listing
 
-    say(_MEASURES.format(default=", ".join(DEFAULT_MEASURES)).rstrip())
+    say(listing())
 
 
 @main.command()
@@ -256,24 +256,3 @@ def _deliver(report: Report, labels: Any, outputs: Outputs, std: bool) -> None:
                 file.write(f"{text}\n".encode())
     printed = [text for text, path in texts if path == STDOUT]
     say(printed[0] if printed else report.to_text(std=std))
-
-
-_MEASURES = """\
-R is the number of relevant items of a query; hits are those among its first k ranks. Means are over queries.
-
-name         also       value for a query
-mAP          AP         precision at the rank of each relevant item, summed, over R
-mAP@k        AP@k       the same, ranks up to k only, still over R
-MAP@R                   the same with k = R
-R-Precision  Rprec      hits / R with k = R
-P@k          precision  hits / k
-Recall@k     R@k        hits / R, as in information retrieval
-Hit@k        Success@k  1 if there is a hit, else 0; metric learning calls it Recall@k. Also CMC@k
-F1@k                    2 hits / (k + R), the harmonic mean of P@k and Recall@k
-MRR, MRR@k   RR         1 over the rank of the first relevant item
-nDCG@k       nDCG       gains over log2(rank + 1), summed, over the same for the best order
-AUC                     share of (relevant, irrelevant) pairs with the relevant item in front
-mINP                    R over the rank of the last relevant item
-
-Case does not matter. Shown by default: {default}.
-"""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from deadheat import measures as rank_measures
-from deadheat.errors import InvalidValueError
 from deadheat.support import checks
 
 Singletons = Literal["skip", "zero", "one", "balanced"]
@@ -49,9 +48,4 @@ class SummaryOptions:
 
 def measure_names(measures: str | Iterable[str] | None) -> tuple[str, ...]:
     """The measures' own names, each once; the default ones for None."""
-    if measures is None:
-        measures = rank_measures.DEFAULT_MEASURES
-    asked = measures.split(",") if isinstance(measures, str) else tuple(measures)
-    if not asked:
-        raise InvalidValueError("measures", "must name at least one measure, but got none")
-    return tuple(dict.fromkeys(rank_measures.parse(name).name for name in asked))
+    return tuple(measure.name for measure in rank_measures.parse_all(measures))

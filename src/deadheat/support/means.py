@@ -60,3 +60,17 @@ def exact_mean(values: NDArray[np.float64]) -> float:
     """
     sum_of_all, count = exact_total(values)
     return sum_of_all / count if count else math.nan
+
+
+def sample_deviation(values: NDArray[np.float64]) -> float:
+    """The standard deviation that a sample estimates, with n - 1; NaN for a single value.
+
+    Examples
+    --------
+    >>> sample_deviation(np.array([0.25, 0.5, 0.75]))
+    0.25
+    """
+    if len(values) < 2:
+        return math.nan
+    mean = exact_mean(values)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values.tolist()) / (len(values) - 1))

@@ -1,0 +1,182 @@
+"""The row of a family in the catalogue, the closed forms behind it, and the measure that a name makes of it.
+
+A row says what people read and how names are parsed; its `ClosedForms` compute. Both are complete or raise at once.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.profiles import TieProfile
+from deadheat.support.triple import Triple
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+Fill = Callable[[int, int], None]  # fills in the queries from the first number up to the second
+Cutoff = Literal["never", "may", "must", "R"]
+Kind = Literal["precision", "recall"]
+
+_NO_CUTOFF = 2**62  # beyond every rank
+
+
+class Counted(IntEnum):
+    """How often a relevant item counts in a `RankSum`."""
+
+    SO_FAR = 0  # as often as relevant items have been seen, itself included
+    ONE = 1
+    FIRST = 2  # once if it is the first, else not at all
+    LAST = 3  # once if it is the last of all relevant items, else not at all
+
+
+class RankSum(NamedTuple):
+    """A measure of a ranking without ties, as a sum over its relevant items: scale * count * discount[rank].
+
+    `discount` is (n + 1,), `scale` is (n_query,). Ranks beyond the cutoff do not count.
+    """
+
+    counted: Counted
+    discount: Float64
+    scale: Float64
+
+
+class ClosedForms(ABC):
+    """What a family computes from a tie profile; a parameter of the instance tells related families apart."""
+
+    @abstractmethod
+    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
+        """What fills in lower, expected and upper, ``out[:, first:last]``, for some of the queries.
+
+        Lower has the relevant items last in each tie group, upper has them first, expected is the mean over all orders
+        of each group. Where no group is mixed the three are equal, bit by bit. NaN for a query without relevant items.
+        """
+
+    def complete(self, profile: TieProfile, measure: Measure, values: Triple[Float64], threads: int) -> None:  # noqa: B027
+        """Fill in expected values that need several queries at once, if the loop leaves any open."""
+
+    @abstractmethod
+    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
+        """The standard deviation over random tie-breaking, (n_query,); NaN where the values are."""
+
+    @abstractmethod
+    def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
+        """The measure as a sum, for queries with so many relevant and ranked items; n is the last rank of all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """A row of the catalogue: all that makes a measure known.
+
+    Parameters
+    ----------
+    name : str
+        Without cutoff, such as ``"P"``.
+    cutoff : {"never", "may", "must", "R"}
+        Whether the name ends in @k; "R" if not, because it is the number of relevant items.
+    kind : {"precision", "recall"}
+        How the measure sees an empty answer: a recall is 1 where there is nothing to find, a precision is 0.
+    forms : ClosedForms
+    sentence : str
+        The value for a query, in terms of R, k and hits.
+    aliases : tuple of str
+        Other spellings, of which the first is shown; case, blanks, hyphens and underscores do not matter.
+    choices : mapping of str to tuple of str
+        Where the name takes a parameter: what may be in its parentheses, first the default, and for each the
+        aliases that mean it.
+
+    Raises
+    ------
+    InvalidValueError, InvalidTypeError
+        If one of them is missing, empty or unknown.
+    """
+
+    name: str
+    cutoff: Cutoff
+    kind: Kind
+    forms: ClosedForms
+    sentence: str
+    aliases: tuple[str, ...]
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for part in ("name", "sentence"):
+            if not isinstance(getattr(self, part), str) or not getattr(self, part).strip():
+                raise InvalidValueError(part, f"must be given in a row of measures, but is {getattr(self, part)!r}")
+        for part, options in (("cutoff", get_args(Cutoff)), ("kind", get_args(Kind))):
+            if getattr(self, part) not in options:
+                rule = f"must be one of {', '.join(options)}, but is {getattr(self, part)!r} for {self.name}"
+                raise InvalidValueError(part, rule)
+        names = self.aliases if isinstance(self.aliases, tuple) else (None,)
+        if not all(isinstance(name, str) and key(name) for name in names):
+            raise InvalidTypeError("aliases", f"must be a tuple of names, but is {self.aliases!r} for {self.name}")
+        if not isinstance(self.forms, ClosedForms):
+            raise InvalidTypeError("forms", f"must be closed forms, but is {self.forms!r} for {self.name}")
+
+    @property
+    def spellings(self) -> dict[str, str | None]:
+        """The keys of all names of the family, and the choice that each of them means."""
+        default = next(iter(self.choices), None)
+        spellings = {key(alias): default for alias in (self.name, *self.aliases)}
+        return spellings | {key(alias): choice for choice, aliases in self.choices.items() for alias in aliases}
+
+    def measure(self, cutoff: int | None = None, choice: str | None = None) -> Measure:
+        """The measure of this family with a cutoff and one of the choices."""
+        default = next(iter(self.choices), None)
+        parameter = f"({choice})" if choice not in (None, default) else ""
+        name = f"{self.name}{parameter}" + ("" if cutoff is None else f"@{cutoff}")
+        return Measure(name, self, cutoff, choice or default)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure: what `parse` makes of its name.
+
+    Attributes
+    ----------
+    name : str
+        The canonical name, such as ``"mAP"``, ``"P@10"`` or ``"nDCG(dcg='exp-log2')@10"``; it parses to itself.
+    row : Family
+        The row of its family.
+    cutoff : int or None
+        Only the first so many ranks count; None where all do, or where it is the number of relevant items.
+    choice : str or None
+        The parameter, such as ``"dcg='exp-log2'"``; None for a family that takes none.
+    """
+
+    name: str
+    row: Family = field(repr=False)
+    cutoff: int | None = None
+    choice: str | None = None
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def family(self) -> str:
+        """The name without cutoff and parameters, such as ``"P"``."""
+        return self.row.name
+
+    @property
+    def kind(self) -> Kind:
+        """How the measure sees an empty answer: a recall is 1 where there is nothing to find, a precision is 0."""
+        return self.row.kind
+
+    @property
+    def limit(self) -> int:
+        """The cutoff as the loops know it: 0 stands for the number of relevant items."""
+        if self.row.cutoff == "R":
+            return 0
+        return _NO_CUTOFF if self.cutoff is None else self.cutoff
+
+
+def key(name: str) -> str:
+    """A name without what does not matter in it; torchmetrics puts "Retrieval" in front."""
+    return re.sub(r"[\s_-]", "", name.lower()).removeprefix("retrieval")

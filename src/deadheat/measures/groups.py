@@ -1,0 +1,62 @@
+"""What the closed forms of several families take from a profile: arrays for the loops, groups that count, sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.measures.family import Float64, Int64, Measure
+from deadheat.profiles import TieProfile
+
+
+def plain(array: Int64) -> Int64:
+    """The array in the one form that the loops are compiled for: writable (a loaded one may not be)."""
+    return array if array.flags.writeable else array.copy()
+
+
+def kernel_arrays(profile: TieProfile) -> tuple[Int64, ...]:
+    """The arrays of a profile, in the order that the loops know."""
+    ranking = (profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant)
+    return tuple(map(plain, (profile.offsets, *ranking, profile.n_ranked, profile.n_relevant)))
+
+
+def last_ranks(profile: TieProfile, measure: Measure) -> Int64:
+    """The last rank that counts, (n_query,)."""
+    if measure.limit == 0:
+        return plain(profile.n_relevant)
+    return np.minimum(np.maximum(profile.n_ranked, profile.n_relevant), measure.limit)
+
+
+def groups_within(profile: TieProfile, measure: Measure, chosen: NDArray[np.bool_]) -> tuple[Int64, Int64]:
+    """The groups chosen that begin before the cutoff, and how many of their slots are within it."""
+    group = np.flatnonzero(chosen)
+    slots = last_ranks(profile, measure)[_query_of(profile, group)] - profile.closer[group]
+    within = slots > 0
+    return group[within], np.minimum(slots[within], profile.tied[group[within]])
+
+
+def sum_by_query(profile: TieProfile, group: Int64, values: Float64) -> Float64:
+    """Sums of the values of some groups over each query, (n_query,).
+
+    One after the other, in the order of the groups: np.add.reduceat has no order that is the same everywhere.
+    """
+    order = np.argsort(group)
+    return np.bincount(_query_of(profile, group[order]), values[order], profile.n_query).astype(np.float64)
+
+
+def defined(profile: TieProfile, values: NDArray[Any]) -> Float64:
+    """The values of queries that have a relevant item, NaN for the others."""
+    return np.where(profile.n_relevant > 0, values, np.nan)
+
+
+def reciprocal_ranks(n: int) -> Float64:
+    """One over each rank from 0, which counts nothing, to n."""
+    ranks = np.arange(n + 1, dtype=np.float64)
+    return np.divide(1.0, ranks, out=np.zeros(n + 1), where=ranks > 0)
+
+
+def _query_of(profile: TieProfile, group: Int64) -> Int64:
+    """The queries that some groups belong to."""
+    return np.searchsorted(profile.offsets, group, side="right") - 1

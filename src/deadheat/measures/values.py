@@ -1,0 +1,122 @@
+"""The values of measures: in comes a tie profile, out go lower, expected and upper of every query, or the deviation.
+
+Every value is a closed form of the profile's integers, computed with +, -, *, / and square roots in a fixed order, so
+it has the same bits on every machine. Lower and upper need nothing but each group on its own: the a-th relevant item of
+a group has rank closer + tied - tied_relevant + a at worst and closer + a at best. So they also hold where groups are
+the overlapping windows of a tolerance; expected value and deviation have no meaning there and are NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from deadheat.measures.family import Float64, Measure
+from deadheat.measures.names import parse
+from deadheat.measures.ranges import in_threads, ranges_of_queries
+from deadheat.profiles import TieProfile
+from deadheat.support.triple import Triple
+
+
+def per_query(profile: TieProfile, measure: Measure | str) -> Triple[Float64]:
+    """Return the lower bound, the exact expectation and the upper bound of a measure for every query.
+
+    ``print(deadheat.measures.listing())`` says what the value of each measure is; the file of its family has the
+    closed forms and where they come from.
+
+    Parameters
+    ----------
+    profile : TieProfile
+    measure : Measure or str
+
+    Returns
+    -------
+    Triple of arrays
+        Three float64 arrays of shape (n_query,), fractions in [0, 1].
+
+    Raises
+    ------
+    InvalidValueError, InvalidTypeError
+        If `measure` is a name that `parse` refuses, or a grade is too large for an exponential gain.
+
+    Notes
+    -----
+    Ties: lower has the relevant items last in each tie group (ascending gains), upper has them first, and expected is
+    the mean over all orders of each group, all equally likely. Where no group is mixed the three are equal, bit by
+    bit. For a profile that is `bounds_only`, expected is NaN.
+
+    Undefined: NaN for a query that has no relevant item, and for AUC also where no irrelevant item is ranked.
+
+    Examples
+    --------
+    Three items at one distance, one of them relevant. The precision at its rank is 1/3, 1/2 or 1, on average 11/18:
+
+    >>> profile = TieProfile.from_groups([[(0, 0, 3, 1)]], n_ranked=[3])
+    >>> lower, expected, upper = per_query(profile, "mAP")
+    >>> print(f"{lower[0]:.4f} {expected[0]:.4f} {upper[0]:.4f}")
+    0.3333 0.6111 1.0000
+    """
+    measure = parse(measure) if isinstance(measure, str) else measure
+    return all_bounds(profile, (measure,))[0]
+
+
+def all_bounds(profile: TieProfile, measures: Sequence[Measure], threads: int = 1) -> list[Triple[Float64]]:
+    """`per_query` of several measures, in threads; each thread has its own queries."""
+    out = np.full((len(measures), 3, profile.n_query), np.nan)
+    fills = [measure.row.forms.loop(profile, measure, values) for measure, values in zip(measures, out, strict=True)]
+    in_threads(lambda first, last: [fill(first, last) for fill in fills], ranges_of_queries(profile, threads))
+    triples = [Triple(*values) for values in out]
+    for measure, values in zip(measures, triples, strict=True):
+        if profile.bounds_only:
+            values.expected[:] = np.nan
+        else:
+            measure.row.forms.complete(profile, measure, values, threads)
+    return triples
+
+
+def std(profile: TieProfile, measure: Measure | str) -> Float64:
+    """Return the standard deviation of a measure over random tie-breaking, for every query.
+
+    In closed form for each tie group, in O(tied) or better. Groups are ordered independently of each other, so their
+    variances add up. For AP the sum of a group is a polynomial of degree two in a uniformly drawn slice of its slots;
+    its variance is split into a linear and an orthogonal part [1]_. Hits are hypergeometric, nDCG is a linear rank
+    statistic, AUC is the rank sum of Mann and Whitney, and MRR and mINP depend on one order statistic.
+
+    Parameters
+    ----------
+    profile : TieProfile
+    measure : Measure or str
+
+    Returns
+    -------
+    float64 array of shape (n_query,)
+        Not negative; at most 1/2.
+
+    Raises
+    ------
+    InvalidValueError, InvalidTypeError
+        As `per_query`.
+
+    Notes
+    -----
+    Ties: 0 where no group that counts is mixed. Undefined: NaN where `per_query` is, and everywhere for a profile that
+    is `bounds_only`.
+
+    References
+    ----------
+    .. [1] Hoeffding 1951, A combinatorial central limit theorem; Filmus 2016, An orthogonal basis for functions over
+       a slice of the Boolean hypercube.
+
+    Examples
+    --------
+    AP is 1/3, 1/2 or 1 with mean 11/18, so the variance is (1/9 + 1/4 + 1)/3 - (11/18)^2 = 26/324:
+
+    >>> profile = TieProfile.from_groups([[(0, 0, 3, 1)]], n_ranked=[3])
+    >>> print(f"{std(profile, 'mAP')[0] ** 2:.6f} {26 / 324:.6f}")
+    0.080247 0.080247
+    """
+    measure = parse(measure) if isinstance(measure, str) else measure
+    if profile.bounds_only:
+        return np.full(profile.n_query, np.nan)
+    return measure.row.forms.deviation(profile, measure)

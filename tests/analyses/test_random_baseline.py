@@ -1,0 +1,70 @@
+"""What chance earns: random embeddings and random orders have the expectation of one tie."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.analyses.exploit import random_baseline
+
+
+def test_random_embeddings_and_random_orders_have_the_expectation_of_one_tie():
+    labels = np.arange(200) % 5
+    drawn = random_baseline(labels, dim=20, draws=40, distance="euclidean")
+    assert drawn.expected == dh.evaluate(np.zeros((200, 1)), labels, measures="mAP")["mAP"].expected
+    for values, mean, std in (
+        (drawn.embeddings, drawn.mean, drawn.std), (drawn.orders, drawn.order_mean, drawn.order_std)
+    ):  # fmt: skip
+        assert mean == pytest.approx(float(np.mean(values)), rel=1e-14)
+        assert std == pytest.approx(float(np.std(values, ddof=1)), rel=1e-12)
+        assert abs(mean - drawn.expected) < 4 * std / math.sqrt(40)
+        assert 0 < std < 0.01
+
+
+def test_a_random_baseline_depends_on_the_seed_alone():
+    one, two = (random_baseline([0, 0, 1, 1, 1], dim=3, draws=4, threads=threads) for threads in (1, 2))
+    np.testing.assert_array_equal(one.embeddings, two.embeddings)
+    np.testing.assert_array_equal(one.orders, two.orders)
+    longer = random_baseline([0, 0, 1, 1, 1], dim=3, draws=6)
+    np.testing.assert_array_equal(longer.embeddings[:4], one.embeddings)
+    other = random_baseline([0, 0, 1, 1, 1], dim=3, draws=4, seed=1)
+    assert not np.array_equal(other.embeddings, one.embeddings)
+
+
+@pytest.mark.parametrize(
+    ("labels", "arguments", "error", "message"),
+    [
+        ([], {}, ValueError, "labels must hold at least two of one class, but are empty"),
+        ([0, 1], {}, ValueError, "no query has a relevant item"),
+        (5, {}, TypeError, "labels must be a sequence of integers or strings, but is 5"),
+        ([0, 0], {"dim": 0}, ValueError, "dim must be at least 1, but is 0"),
+        ([0, 0], {"distance": "hamming"}, ValueError, "distance must be one of cosine, .*, but is 'hamming'"),
+    ],
+)
+def test_a_random_baseline_refuses_bad_arguments(labels, arguments, error, message):
+    with pytest.raises(error, match=message):
+        random_baseline(labels, **arguments)
+
+
+def test_one_draw_has_no_deviation():
+    drawn = random_baseline([0, 0, 1], draws=1)
+    assert math.isnan(drawn.std)
+    assert math.isnan(drawn.order_std)
+    assert json.loads(drawn.to_json())["embeddings"]["std"] is None
+    assert [line.split()[-2] for line in str(drawn).splitlines()[1:3]] == ["-", "-"]
+
+
+def test_it_is_exported_as_every_result_is():
+    drawn = random_baseline([0, 0, 1, 1], dim=3, draws=4, measure="Hit@1")
+    content = json.loads(drawn.to_json())
+    assert content["embeddings"] == {"mean": drawn.mean, "std": drawn.std}
+    assert content["orders"] == {"mean": drawn.order_mean, "std": drawn.order_std}
+    assert (content["measure"], content["draws"], content["expected"]) == ("Hit@1", 4, drawn.expected)
+    assert drawn.columns()["mean"] == [drawn.mean, drawn.order_mean]
+    header, *rows = str(drawn).splitlines()
+    assert header.split() == ["Hit@1", "(%)", "by", "chance", "mean", "std", "expected"]
+    assert rows[0].split() == ["random", "embeddings", f"{100 * drawn.mean:.2f}", f"{100 * drawn.std:.3g}", "33.33"]

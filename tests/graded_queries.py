@@ -1,0 +1,145 @@
+"""Random queries with tie groups, and any measure of one ranking in exact fractions; relevant items may be missing."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import oracles
+
+from deadheat.measures import parse, per_query, std
+from deadheat.profiles import TieProfile
+
+NAMES = [
+    *("mAP", "mAP@1", "mAP@3", "MAP@R", "R-Precision", "P@1", "P@3", "P@20", "Recall@1", "Recall@4"),
+    *("Hit@1", "Hit@3", "Hit@20", "MRR", "MRR@2", "F1@1", "F1@3", "F1@20", "AUC", "mINP"),
+]
+GAIN_NAMES = ["nDCG", "nDCG@1", "nDCG@3", "nDCG@20", "nDCG(dcg='exp-log2')", "nDCG(dcg='exp-log2')@3"]
+
+Graded = list[tuple[int, int, dict[int, int]]]  # closer, tied, {grade: count}, as in oracles
+
+
+def random_query(rng: random.Random, grades: Sequence[int], most: int = 8) -> tuple[Graded, int, list[int]]:
+    """Groups, the number of ranked items, and the grades of the relevant items that were not retrieved."""
+    groups: Graded = []
+    closer = 0
+    while True:
+        closer += rng.choice((0, 0, 0, 1, 2))
+        tied = rng.choice((1, 1, 2, 2, 3, 4, 5))
+        if closer + tied > most:
+            break
+        counts: dict[int, int] = {}
+        for _ in range(rng.randint(1, tied)):
+            grade = rng.choice(grades)
+            counts[grade] = counts.get(grade, 0) + 1
+        groups.append((closer, tied, counts))
+        closer += tied
+    end = groups[-1][0] + groups[-1][1] if groups else 0
+    missing = [rng.choice(grades) for _ in range(rng.choice((0, 0, 0, 1, 3)))]
+    return groups, end + rng.randint(0, 3), missing
+
+
+def profile_of(queries: list[tuple[Graded, int, list[int]]], grades: Sequence[int]) -> TieProfile:
+    """The profile of some queries; with grades where there is another than 1."""
+    flat: list[list[tuple[int, int, int, int]]] = []
+    for groups, _, _ in queries:
+        seen = 0
+        flat.append([])
+        for closer, tied, counts in groups:
+            flat[-1].append((closer, seen, tied, sum(counts.values())))
+            seen += sum(counts.values())
+    n_relevant = [sum(g[3] for g in gs) + len(q[2]) for gs, q in zip(flat, queries, strict=True)]
+    profile = TieProfile.from_groups(flat, [q[1] for q in queries], n_relevant)
+    if list(grades) == [1]:
+        return profile
+    by_grade = [[counts.get(g, 0) for g in grades] for groups, _, _ in queries for _, _, counts in groups]
+    relevant = [[sum(c.get(g, 0) for _, _, c in q[0]) + q[2].count(g) for g in grades] for q in queries]
+    return replace(
+        profile,
+        grades=np.array(grades),
+        tied_by_grade=np.array(by_grade).reshape(-1, len(grades)),
+        relevant_by_grade=np.array(relevant).reshape(-1, len(grades)),
+    )
+
+
+@cache
+def log2(i: int) -> Fraction:
+    """To fifty digits."""
+    with localcontext() as context:
+        context.prec = 50
+        return Fraction(Decimal(i).ln() / Decimal(2).ln())
+
+
+def ndcg(ranking: Sequence[int], missing: Sequence[int], k: int | None, gain: str | None) -> Fraction:
+    def dcg(grades: Sequence[int]) -> Fraction:
+        gains = [g if gain == "dcg='log2'" else 2**g - 1 for g in grades]
+        return sum((g / log2(rank + 1) for rank, g in enumerate(gains[:k], 1) if g), Fraction(0))
+
+    return dcg(ranking) / dcg(sorted([*ranking, *missing], reverse=True))
+
+
+def value(name: str, grades: Sequence[int], missing: Sequence[int]) -> Any:
+    """A measure of one ranking, where R counts the relevant items that are missing from it too."""
+    measure = parse(name)
+    k = measure.cutoff
+    if measure.family == "nDCG":
+        return ndcg(grades, missing, k, measure.choice)
+    ranking = [int(g > 0) for g in grades]
+    found = sum(ranking)
+    r = found + len(missing)
+    if found == 0:
+        return math.nan if measure.family == "AUC" and not ranking else Fraction(0)
+    if measure.family in ("mAP", "MAP@R"):
+        return oracles.average_precision(ranking, r if measure.family == "MAP@R" else k) * found / r
+    if measure.family == "AUC":
+        return oracles.auc(ranking) * found / r
+    if measure.family == "mINP":
+        return Fraction(0) if missing else oracles.inp(ranking)
+    if measure.family == "MRR":
+        return oracles.reciprocal_rank(ranking) * int(k is None or any(ranking[:k]))
+    if measure.family == "Hit":
+        return oracles.hit_at(ranking, k)
+    hits = sum(ranking[: k or r])
+    return {
+        "P": Fraction(hits, k or r),
+        "R-Precision": Fraction(hits, r),
+        "Recall": Fraction(hits, r),
+        "F1": Fraction(2 * hits, (k or r) + r),
+    }[measure.family]
+
+
+def close(got: float, exact: Any, tolerance: float = 4e-16) -> bool:
+    """Equal but for a relative error; both NaN; or exactly 0 where 0 is right."""
+    if exact != exact:
+        return math.isnan(got)
+    return abs(Fraction(float(got)) - exact) <= Fraction(tolerance) * abs(exact)
+
+
+def root_close(got: float, variance: Any, tolerance: float = 1e-13) -> bool:
+    if variance != variance:
+        return math.isnan(got)
+    return abs(Fraction(float(got)) ** 2 - variance) <= Fraction(tolerance) * variance
+
+
+def assert_agrees(profile: TieProfile, queries: list[tuple[Graded, int, list[int]]], name: str) -> None:
+    lower, expected, upper = per_query(profile, name)
+    deviation = std(profile, name)
+    for i, (groups, n_ranked, missing) in enumerate(queries):
+        if not groups and not missing:
+            assert np.isnan([lower[i], expected[i], upper[i], deviation[i]]).all()
+            continue
+        low, mean, high, variance = oracles.arrangement_values_graded(
+            groups, n_ranked, lambda ranking, missing=missing: value(name, ranking, missing)
+        )
+        where = name, queries[i]
+        assert close(lower[i], low), where
+        assert close(expected[i], mean), where
+        assert close(upper[i], high), where
+        assert root_close(deviation[i], variance), where

@@ -1,0 +1,169 @@
+"""The measures against every arrangement of every tie group, in exact fractions, and against known values."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import oracles
+import pytest
+from graded_queries import (
+    GAIN_NAMES,
+    NAMES,
+    assert_agrees,
+    close,
+    profile_of,
+    random_query,
+    root_close,
+    value,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from deadheat.measures import per_query, std
+from deadheat.profiles import TieProfile
+
+
+@pytest.mark.parametrize("name", [*NAMES, "nDCG", "nDCG@3"])
+def test_every_arrangement_of_thousands_of_queries(name: str) -> None:
+    rng = random.Random(name)
+    queries = [random_query(rng, [1]) for _ in range(1000)]
+    assert_agrees(profile_of(queries, [1]), queries, name)
+
+
+@pytest.mark.parametrize("name", [*GAIN_NAMES, "mAP", "Hit@3", "AUC"])
+def test_every_arrangement_of_graded_queries(name: str) -> None:
+    rng = random.Random(name)
+    grades = [1, 2, 5]
+    queries = [random_query(rng, grades, most=6) for _ in range(150)]
+    assert_agrees(profile_of(queries, grades), queries, name)
+
+
+@pytest.mark.parametrize("name", ["mAP", "mAP@5", "MAP@R", "MRR", "mINP", "AUC", "Hit@3", "nDCG@6"])
+@pytest.mark.parametrize("counts", [{1: 1}, {1: 2}, {1: 3}, {1: 5}, {1: 8}])
+def test_every_arrangement_of_one_large_group(name: str, counts: dict[int, int]) -> None:
+    queries = [([(1, 1, {1: 1}), (3, 9, counts)], 14, [])]
+    assert_agrees(profile_of(queries, [1]), queries, name)
+
+
+# The oracle's own measures, without the helpers above: nothing is missing.
+@pytest.mark.parametrize(
+    "name", ["mAP", "mAP@3", "MAP@R", "R-Precision", "P@3", "Recall@3", "Hit@3", "F1@3", "MRR", "mINP"]
+)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_every_arrangement_by_the_oracle(name: str, data: st.DataObject) -> None:
+    groups, closer, seen = [], 0, 0
+    for gap, tied, share in data.draw(
+        st.lists(st.tuples(st.integers(0, 2), st.integers(1, 4), st.integers(0, 3)), min_size=1, max_size=3)
+    ):
+        m = 1 + share % tied
+        groups.append((closer + gap, seen, tied, m))
+        closer, seen = closer + gap + tied, seen + m
+    n_ranked = closer + data.draw(st.integers(0, 3))
+    profile = TieProfile.from_groups([groups], [n_ranked])
+    low, mean, high, variance = oracles.arrangement_values(groups, n_ranked, seen, oracles.measure(name))
+    lower, expected, upper = per_query(profile, name)
+    assert close(lower[0], low)
+    assert close(expected[0], mean)
+    assert close(upper[0], high)
+    assert root_close(std(profile, name)[0], variance)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# known values
+
+
+def test_all_zero_embeddings() -> None:
+    """1000 samples in 10 classes of 100, leave one out, everything tied."""
+    profile = TieProfile.from_groups([[(0, 0, 999, 99)]] * 3, [999] * 3)
+    lower, expected, upper = per_query(profile, "mAP")
+    assert [f"{100 * x[0]:.4f}" for x in (lower, expected, upper)] == ["5.1773", "10.4953", "100.0000"]
+    for values in (lower, expected, upper, std(profile, "mAP")):
+        assert len(set(values)) == 1
+
+
+@pytest.mark.parametrize(
+    ("ranks", "percent"), [((1, 6), 66.66), ((1, 2), 100), ((1, 5), 70), ((2, 7), 39.28), ((1, 7), 64.28), ((2, 5), 45)]
+)
+def test_two_relevant_in_a_hundred(ranks: tuple[int, int], percent: float) -> None:
+    first, second = ranks
+    profile = TieProfile.from_groups([[(first - 1, 0, 1, 1), (second - 1, 1, 1, 1)]], [100])
+    assert [math.floor(10000 * x[0]) / 100 for x in per_query(profile, "mAP")] == [percent] * 3
+
+
+def test_a_perfect_ranking_is_exactly_one() -> None:
+    groups = [[(a, a, 1, 1) for a in range(m)] for m in (1, 2, 3, 7, 100, 1000)] + [[(0, 0, 5000, 5000)]]
+    profile = TieProfile.from_groups(groups, [10**4] * len(groups))
+    for name in ("mAP", "MAP@R", "R-Precision", "MRR", "nDCG", "mINP", "AUC", "Hit@1", "P@1"):
+        for values in per_query(profile, name):
+            assert_array_equal(values, 1.0)
+
+
+def test_a_perfect_graded_ranking_is_exactly_one() -> None:
+    rng = random.Random(5)
+    grades = [1, 3, 4]
+    for _ in range(50):
+        counts = {g: rng.randint(0, 60) for g in grades}
+        ranked = sorted((g for g in grades for _ in range(counts[g])), reverse=True) or [1]
+        queries = [([(i, 1, {g: 1}) for i, g in enumerate(ranked)], len(ranked), [])]
+        for name in GAIN_NAMES:
+            assert [x[0] for x in per_query(profile_of(queries, grades), name)] == [1, 1, 1]
+
+
+def test_recall_counts_items_and_hit_counts_queries() -> None:
+    """Recall@1 of information retrieval and Recall@1 of metric learning differ."""
+    profile = TieProfile.from_groups([[(0, 0, 1, 1), (5, 1, 1, 1)]], [10])
+    assert per_query(profile, "Recall@1").expected[0] == 0.5
+    assert per_query(profile, "Hit@1").expected[0] == 1.0
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# undefined, missing, windows
+
+
+@pytest.mark.parametrize("name", [*NAMES, *GAIN_NAMES])
+def test_nothing_relevant_is_undefined_and_nothing_found_is_zero(name: str) -> None:
+    profile = TieProfile.from_groups([[], []], [5, 5], [0, 2])
+    for values in (*per_query(profile, name), std(profile, name)):
+        assert_array_equal(values, [np.nan, 0.0])
+
+
+@pytest.mark.parametrize("name", [*NAMES, *GAIN_NAMES])
+def test_no_queries(name: str) -> None:
+    profile = TieProfile.from_groups([], [])
+    assert [len(x) for x in (*per_query(profile, name), std(profile, name))] == [0, 0, 0, 0]
+
+
+def test_auc_needs_an_irrelevant_item() -> None:
+    profile = TieProfile.from_groups([[(0, 0, 2, 2)], [(0, 0, 3, 2)]], [2, 3])
+    assert_array_equal(per_query(profile, "AUC").expected, [np.nan, 0.5])
+    assert_array_equal(np.isnan(std(profile, "AUC")), [True, False])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_windows_of_a_tolerance(name: str) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        points, labels = rng.integers(0, 9, size=(9, 1)), rng.integers(0, 3, size=9)
+        queries = oracles.profile(points, labels, distance="cityblock", ties=("tolerance", 1))
+        columns = [[q[key] for q in queries] for key in ("groups", "n_ranked", "n_relevant")]
+        profile = TieProfile.from_groups(*columns, bounds_only=True)
+        lower, expected, upper = per_query(profile, name)
+        assert np.isnan(expected).all()
+        assert np.isnan(std(profile, name)).all()
+        for i, query in enumerate(queries):
+            if query["n_relevant"]:
+                worst, best = oracles.bounding_rankings(query["groups"], query["n_ranked"])
+                assert close(lower[i], value(name, worst, []))
+                assert close(upper[i], value(name, best, []))
+
+
+def test_grades_too_large_for_an_exponential_gain() -> None:
+    queries = [([(0, 2, {1: 1, 600: 1})], 2, [])]
+    profile = profile_of(queries, [1, 600])
+    assert 0 < per_query(profile, "nDCG").lower[0] < 1
+    with pytest.raises(ValueError, match="grades up to 500, but one is 600"):
+        per_query(profile, "nDCG(dcg='exp-log2')")

@@ -1,0 +1,111 @@
+"""Names of measures: all spellings, and one line for each that is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from graded_queries import NAMES
+
+from deadheat.errors import InputError
+from deadheat.measures import DEFAULT_MEASURES, parse, parse_all
+
+ALIASES = {
+    "mAP": "map MAP AP average_precision mean_average_precision RetrievalMAP",
+    "mAP@5": "AP@5 MAP@5 map_cut_5 mAP@05 mean_average_precision_at_5",
+    "MAP@R": "map@r mean_average_precision_at_r AP@R",
+    "R-Precision": "Rprec R-Prec r_precision RPrecision P@R precision_at_r RetrievalRPrecision",
+    "P@10": "p@10 Precision@10 precision_at_10 P_10",
+    "Recall@3": "R@3 recall_3 recall_at_3 RECALL@3",
+    "Hit@1": "Success@1 CMC@1 HitRate@1 hits@1 hit_rate@1 success_1 Rank-1 rank1 HR@1 accuracy@1",
+    "MRR": "RR recip_rank mean_reciprocal_rank reciprocal-rank RetrievalMRR",
+    "MRR@10": "RR@10 mrr@10",
+    "nDCG": "NDCG ndcg RetrievalNormalizedDCG nDCG(dcg='log2')",
+    "nDCG@10": "ndcg_cut_10 NDCG@10 nDCG(dcg='log2')@10 ndcg@10",
+    "nDCG(dcg='exp-log2')": 'ndcg_burges nDCG(dcg="exp-log2")',
+    "nDCG(dcg='exp-log2')@10": "NDCG(dcg=exp-log2)@10 ndcg_burges@10",
+    "F1@7": "f1@7 F1_7 f1-score@7",
+    "AUC": "auc ROC-AUC AUROC roc_auc",
+    "mINP": "minp INP",
+}
+
+
+@pytest.mark.parametrize(("canonical", "alias"), [(c, a) for c, text in ALIASES.items() for a in [c, *text.split()]])
+def test_aliases(canonical: str, alias: str) -> None:
+    assert parse(alias).name == canonical
+    assert str(parse(alias)) == canonical
+
+
+def test_fields() -> None:
+    assert [parse(name).name for name in DEFAULT_MEASURES] == list(DEFAULT_MEASURES)
+    measure = parse("nDCG(dcg='exp-log2')@10")
+    assert (measure.family, measure.cutoff, measure.kind, measure.choice) == ("nDCG", 10, "precision", "dcg='exp-log2'")
+    assert {name for name in NAMES if parse(name).kind == "recall"} == {
+        "Recall@1", "Recall@4", "Hit@1", "Hit@3", "Hit@20",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nDGC@10", "unknown measure 'nDGC@10'; did you mean 'nDCG@10'?"),
+        ("MAPP", "unknown measure 'MAPP'; did you mean 'mAP'?"),
+        ("precison", "unknown measure 'precison'; did you mean 'P@10'?"),
+        ("", "unknown measure ''; the measures are mAP[@k], MAP@R, R-Precision, P@k, Recall@k"),
+        ("xyzzy", "unknown measure 'xyzzy'; the measures are mAP"),
+        ("P", "P needs a cutoff, as in 'P@10', but got 'P'"),
+        ("Recall", "Recall needs a cutoff, as in 'Recall@10'"),
+        ("AUC@5", "AUC takes no cutoff, but got 'AUC@5'"),
+        ("P@0", "the cutoff of P@k must be an integer from 1 to 2**53, but got '0' in 'P@0'"),
+        ("Hit@-1", "but got '-1' in 'Hit@-1'"),
+        ("mAP@2.5", "but got '2.5' in 'mAP@2.5'"),
+        ("mAP@", "but got '' in 'mAP@'"),
+        ("nDCG@ten", "but got 'ten' in 'nDCG@ten'"),
+        ("nDCG@R", "but got 'R' in 'nDCG@R'"),
+        ("P@1_0", "but got '1_0'"),
+        ("P@٣", "but got '٣'"),
+        ("P@99999999999999999999999", "must be an integer from 1 to 2**53"),
+        ("nDCG(dcg='log10')@10", "must be dcg='log2' or dcg='exp-log2'"),
+        ("P(dcg='log2')@10", "only nDCG takes parameters"),
+    ],
+)
+def test_names_that_are_refused(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=r"\A[^\n]*\Z") as caught:
+        parse(name)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [None, 5, b"mAP", ["mAP"]])
+def test_a_name_is_a_string(name: Any) -> None:
+    with pytest.raises(TypeError, match="a measure must be given by its name"):
+        parse(name)
+
+
+def test_names_come_with_commas_or_one_by_one_and_each_once() -> None:
+    for names in ("mAP, Hit@1,AP , success@1", ["mAP", "Hit@1", "AP", "success@1"], iter(("mAP", "Hit@1"))):
+        assert [measure.name for measure in parse_all(names)] == ["mAP", "Hit@1"]
+    assert [measure.name for measure in parse_all(None)] == list(DEFAULT_MEASURES)
+    assert [measure.name for measure in parse_all("nDCG(dcg='exp-log2')@10,P@1")] == ["nDCG(dcg='exp-log2')@10", "P@1"]
+
+
+@pytest.mark.parametrize(
+    ("names", "error", "message"),
+    [
+        ([], ValueError, "measures must name at least one measure, but got none"),
+        ("", ValueError, "unknown measure ''; the measures are mAP"),
+        ("mAP,", ValueError, "unknown measure ''"),
+        (5, TypeError, "measures must be names, such as 'mAP,Hit@1' or a list of them, but got 5"),
+        (["mAP", 5], TypeError, "a measure must be given by its name, such as 'mAP' or 'P@10', but got 5"),
+    ],
+)
+def test_lists_of_names_that_are_refused(names: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as caught:
+        parse_all(names)
+    assert str(caught.value).startswith(message)
+    assert isinstance(caught.value, InputError)
+
+
+def test_a_refused_name_says_that_the_measures_are_wrong() -> None:
+    with pytest.raises(InputError) as caught:
+        parse("mAPP")
+    assert caught.value.argument == "measures"

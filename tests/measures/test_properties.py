@@ -1,0 +1,225 @@
+"""What holds for any profile: order of the bounds, the same bits for any threads and any other queries."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from graded_queries import (
+    GAIN_NAMES,
+    NAMES,
+    profile_of,
+    random_query,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from deadheat import measures
+from deadheat.measures import DEFAULT_MEASURES, parse, per_query, ranges, std
+from deadheat.measures.order_statistics import moments
+from deadheat.profiles import TieProfile
+
+
+@st.composite
+def large_profiles(draw: Callable[..., Any]) -> TieProfile:
+    counts = st.integers(0, 40) | st.integers(0, 3000) | st.integers(0, 10**6)
+    queries, n_ranked = [], []
+    for _ in range(draw(st.integers(1, 3))):
+        groups, closer, seen = [], 0, 0
+        for gap, m, others in draw(st.lists(st.tuples(counts, counts, counts), max_size=5)):
+            others = others if draw(st.booleans()) else 0
+            groups.append((closer + gap, seen, m + 1 + others, m + 1))
+            closer, seen = closer + gap + m + 1 + others, seen + m + 1
+        queries.append(groups)
+        n_ranked.append(closer + draw(counts))
+    return TieProfile.from_groups(queries, n_ranked)
+
+
+@pytest.mark.parametrize("name", ["mAP", "mAP@100", "MAP@R", "R-Precision", "P@100", "Recall@7", "Hit@10", "MRR",
+                                  "MRR@10", "nDCG@1000", "F1@10", "AUC", "mINP"])  # fmt: skip
+@settings(max_examples=60, deadline=None)
+@given(profile=large_profiles())
+def test_bounds_are_in_order(name: str, profile: TieProfile) -> None:
+    lower, expected, upper = per_query(profile, name)
+    defined = ~np.isnan(lower)
+    assert_array_equal(np.isnan(expected), ~defined)
+    assert_array_equal(np.isnan(upper), ~defined)
+    assert (lower[defined] >= 0).all()
+    assert (lower <= expected)[defined].all()
+    assert (expected <= upper)[defined].all()
+    assert (upper[defined] <= 1).all()
+    unmixed = np.bincount(profile.query_of_group, profile.tied > profile.tied_relevant, profile.n_query) == 0
+    assert_array_equal(lower[unmixed], upper[unmixed])
+
+
+@settings(max_examples=60, deadline=None)
+@given(profile=large_profiles())
+def test_a_deviation_is_at_most_half_the_width(profile: TieProfile) -> None:
+    """Popoviciu's inequality, and Bhatia and Davis's sharper one."""
+    small = profile[np.flatnonzero(np.bincount(profile.query_of_group, profile.tied, profile.n_query) < 10**5)]
+    for name in ("mAP", "MAP@R", "P@10", "Hit@10", "MRR", "AUC", "mINP", "nDCG@100"):
+        lower, expected, upper = per_query(small, name)
+        deviation = std(small, name)
+        defined = ~np.isnan(lower)
+        most = (upper - expected) * (expected - lower)
+        assert (deviation**2 <= most * (1 + 1e-6) + 1e-15)[defined].all()
+        assert (deviation[lower == upper] == 0).all()
+
+
+@pytest.mark.parametrize("family", ["P", "Recall", "F1"])
+def test_bounds_are_equal_where_products_of_counts_are_beyond_float64(family: str) -> None:
+    rng = random.Random(family)
+    for _ in range(50):
+        n, tied = rng.randrange(10**9), rng.randrange(1, 10**9)
+        profile = TieProfile.from_groups([[(n, n, tied, tied)]], [n + tied], check=False)
+        lower, expected, upper = per_query(profile, f"{family}@{n + rng.randrange(1, tied + 1)}")
+        assert lower[0] == expected[0] == upper[0]
+
+
+def a_fixed_profile() -> TieProfile:
+    """Groups from a linear congruential generator, so that they are the same for ever."""
+    state = 12345
+    queries, n_ranked = [], []
+    for _ in range(40):
+        groups, closer, seen = [], 0, 0
+        for _ in range(12):
+            draws = []
+            for _ in range(4):
+                state = (1103515245 * state + 12345) % 2**31
+                draws.append(state >> 8)
+            m = 1 + draws[1] % (100 if draws[3] % 3 == 0 else 3)
+            tied = m + draws[2] % (200 if draws[3] % 5 == 0 else 2)
+            closer += draws[0] % (5 * len(groups) + 1)
+            groups.append((closer, seen, tied, m))
+            closer, seen = closer + tied, seen + m
+        queries.append(groups)
+        n_ranked.append(closer + 7)
+    return TieProfile.from_groups(queries, n_ranked)
+
+
+def test_the_bits_are_the_same_everywhere() -> None:
+    """The digest was taken once; no machine, compiler or version of a library may change it."""
+    profile = a_fixed_profile()
+    digest = hashlib.sha256()
+    for name in [*NAMES, *GAIN_NAMES, *DEFAULT_MEASURES]:
+        for values in (*per_query(profile, name), std(profile, name)):
+            digest.update(values.astype("<f8").tobytes())
+    assert digest.hexdigest()[:16] == "258e7fce71f7b81b"
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 50])
+def test_many_measures_at_once_are_those_one_by_one(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranges, "WORTH_A_THREAD", 1)
+    profile = a_fixed_profile()
+    names = [*NAMES, *GAIN_NAMES, *DEFAULT_MEASURES]
+    for name, bounds in zip(names, measures.all_bounds(profile, [*map(parse, names)], threads), strict=True):
+        for together, alone in zip(bounds, per_query(profile, name), strict=True):
+            assert_array_equal(together, alone)
+
+
+@pytest.mark.parametrize("n_query", [0, 1, 2, 7])
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_ranges_hold_each_query_once(n_query: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranges, "WORTH_A_THREAD", 1)
+    groups = [[(i, i, 1, 1) for i in range(size)] for size in (0, 9, 1, 0, 0, 4, 2)[:n_query]]
+    profile = TieProfile.from_groups(groups, [9] * n_query)
+    divided = ranges.ranges_of_queries(profile, threads)
+    assert [query for first, last in divided for query in range(first, last)] == list(range(n_query))
+    assert len(divided) <= threads
+
+
+def test_no_pool_is_opened_where_it_is_not_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranges, "Workers", None)
+    profile, names = a_fixed_profile(), [parse("mAP")]
+    assert len(measures.all_bounds(profile, names, 2)) == 1
+    monkeypatch.setattr(ranges, "WORTH_A_THREAD", 1)
+    with pytest.raises(TypeError, match="not callable"):
+        measures.all_bounds(profile, names, 2)
+
+
+def plain_bounds(groups: list[list[int]], n_ranked: int, r: int, measure: measures.Measure) -> list[float]:
+    """One query in Python's floats, in the order of operations that the bits are defined by; no sums over slots."""
+    c = (
+        r
+        if measure.family == "R-Precision"
+        else min(max(n_ranked, r), n_ranked + r if measure.cutoff is None else measure.cutoff)
+    )
+    if r == 0:
+        return [math.nan] * 3
+    if measure.family == "AUC":
+        found = sum(m for *_, m in groups)
+        most = found * (n_ranked - found) - sum(m * (k - n) for k, n, _, m in groups)
+        least = most - sum(m * (tied - m) for _, _, tied, m in groups)
+        pairs = float(r) * (n_ranked - found)
+        return [least / pairs, (least + most) / (2 * pairs), most / pairs] if pairs else [math.nan] * 3
+    if measure.family in ("Hit", "MRR", "mINP"):
+        if not groups or (measure.family == "mINP" and sum(m for *_, m in groups) < r):
+            return [0.0] * 3
+        k, _, tied, m = groups[-1 if measure.family == "mINP" else 0]
+        if measure.family == "mINP":
+            low, high, kind, slots = r / (k + tied), r / (k + m), -1, tied
+        else:
+            worst, best, slots = k + tied - m + 1, k + 1, min(max(c - k, 0), tied)
+            kind = int(measure.family == "MRR")
+            low, high = (float(rank <= c) / (rank if kind else 1) for rank in (worst, best))
+        if low == high:
+            return [low] * 3
+        mean = moments(*(np.array([i]) for i in (k, tied, m, slots)), kind)[0]
+        return [low, min(max(low, mean * (r if kind < 0 else 1)), high), high]
+    factor = 2.0 if measure.family == "F1" else 1.0
+    divisor = float(
+        r if measure.family in ("Recall", "R-Precision") else c if measure.cutoff is None else measure.cutoff
+    )
+    divisor += r if measure.family == "F1" else 0
+    least = most = 0
+    mean = 0.0
+    for k, n, tied, m in groups:
+        if k < c:
+            most = n + min(m, c - k)
+            mean = factor * (n * tied + m * min(c - k, tied)) / (tied * divisor)
+        if k + tied - m < c:
+            least = n + min(m, c - (k + tied - m))
+    low, high = factor * least / divisor, factor * most / divisor
+    return [low, min(max(low, mean), high), high]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith(("mAP", "MAP"))])
+def test_bits_of_the_compiled_loops(name: str) -> None:
+    rng = random.Random(name)
+    profile = profile_of([random_query(rng, [1], most) for most in (8, 30, 30, 200, 1000) for _ in range(20)], [1])
+    for windows in (False, True):
+        # Groups that overlap: the same, but each with two more irrelevant items behind its relevant ones.
+        found = replace(
+            profile, tied=profile.tied + 2, n_ranked=profile.n_ranked + 2, bounds_only=True, check=False
+        ) if windows else profile  # fmt: skip
+        table = np.stack([found.closer, found.closer_relevant, found.tied, found.tied_relevant], axis=1)
+        groups = [table[i:j].tolist() for i, j in zip(found.offsets[:-1], found.offsets[1:], strict=True)]
+        counts = zip(groups, found.n_ranked.tolist(), found.n_relevant.tolist(), strict=True)
+        plain = np.array([plain_bounds(*count, parse(name)) for count in counts]).T
+        if windows:
+            plain[1] = np.nan
+        assert_array_equal(np.array(per_query(found, name)), plain)
+
+
+@pytest.mark.parametrize("name", [*NAMES, *GAIN_NAMES])
+def test_a_query_does_not_depend_on_the_others(name: str) -> None:
+    profile = a_fixed_profile()
+    order = np.random.default_rng(0).permutation(profile.n_query)
+    frozen = a_fixed_profile()
+    for array in (frozen.closer, frozen.tied, frozen.offsets, frozen.n_relevant):
+        array.flags.writeable = False
+    for whole, part, again in zip(
+        (*per_query(profile, name), std(profile, name)),
+        (*per_query(profile[order], name), std(profile[order], name)),
+        (*per_query(frozen, name), std(frozen, name)),
+        strict=True,
+    ):
+        assert_array_equal(whole[order], part)
+        assert_array_equal(whole, again)
