@@ -147,7 +147,7 @@ def test_blocks_and_threads_change_nothing(kind, distance, monkeypatch):
     low, high = rankings.closeness(next(iter(rankings)))
     assert n_block == 1
     for entries, threads, want in ((1, 3, 23), (23 * 5, 1, 5), (23 * 5, 4, 5)):
-        monkeypatch.setattr(ranking, "_BLOCK_ENTRIES", entries)
+        monkeypatch.setattr(ranking, "BLOCK_ENTRIES", entries)
         other = Rankings(query, distance=distance, threads=threads)
         found = whole(other)
         assert_array_equal(found[0], items)
@@ -159,7 +159,7 @@ def test_blocks_and_threads_change_nothing(kind, distance, monkeypatch):
 
 
 def test_the_process_keeps_its_threads_between_blocks(monkeypatch):
-    monkeypatch.setattr(ranking, "_BLOCK_ENTRIES", 1)
+    monkeypatch.setattr(ranking, "BLOCK_ENTRIES", 1)
 
     def of_blas():
         return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]

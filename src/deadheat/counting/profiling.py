@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from deadheat import distances, inputs
-from deadheat import ties as tie_rules
-from deadheat.counting import devices
+from deadheat import inputs
 from deadheat.counting.checkpoint import Checkpoint
+from deadheat.counting.device_pass import DeviceCountingPass
+from deadheat.counting.options import CountingOptions
 from deadheat.counting.passes import CountingPass
 from deadheat.counting.relevance import Relevance
 from deadheat.distances import Distance
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike, open_labels
 from deadheat.profiles import TieProfile
-from deadheat.support import checks
 from deadheat.support.progress import Progress
 from deadheat.ties import Ties
 
@@ -87,35 +84,40 @@ def profile(
     >>> profile[0].closer, profile[0].tied
     (array([0]), array([2]))
     """
-    rule = tie_rules.make(ties)
-    workers = checks.thread_count(threads)
-    kind = CountingPass if device is None else _pass_on(device)
+    options = CountingOptions.checked(
+        distance=distance, ties=ties, junk=junk, threads=threads, progress=progress, checkpoint=checkpoint,
+        device=device,
+    )  # fmt: skip
     inputs.require_together(gallery, gallery_labels)
-    metric = distances.make(distance, embeddings, gallery, rule.exact_only)
-    rule.check(metric)
-    relevance = _relevance(metric, labels, gallery_labels, junk)
-    work = kind(metric, rule, relevance, resumable=checkpoint is not None)
-    if checkpoint is None:
-        return work.run(workers, progress)
-    with Checkpoint(checkpoint, work.identity()) as kept:
-        return work.run(workers, progress, kept)
-
-
-def _pass_on(device: Any) -> Callable[..., CountingPass]:
-    """What makes a counting pass on a device of PyTorch's."""
-    return partial(devices.DeviceCountingPass, devices.open_device(device))
-
-
-def _relevance(
-    metric: Distance, labels: LabelsLike, gallery_labels: LabelsLike | None, junk: ArrayLike | None
-) -> Relevance:
-    """Check labels and junk, and work out who is relevant to whom."""
-    n_query, n_gallery = metric.n_query, metric.n_gallery
-    wanted = inputs.labels(open_labels(labels, "labels"), n_query, "labels", "embeddings")
+    opened = options.open(embeddings, gallery)
+    of_queries = inputs.labels(open_labels(labels, "labels"), opened.n_query, "labels", "embeddings")
     if gallery_labels is None:
-        codes = inputs.label_codes(wanted)
-    else:
-        given = inputs.labels(open_labels(gallery_labels, "gallery_labels"), n_gallery, "gallery_labels", "gallery")
-        codes = inputs.label_codes(wanted, given)
-    mask = inputs.junk_mask(junk, n_query, n_gallery)
-    return Relevance.by_label(*codes, junk=mask, leave_one_out=gallery_labels is None)
+        return profile_of(opened, of_queries, None, options)
+    of_items = open_labels(gallery_labels, "gallery_labels")
+    return profile_of(
+        opened, of_queries, inputs.labels(of_items, opened.n_gallery, "gallery_labels", "gallery"), options
+    )
+
+
+def profile_of(
+    distance: Distance, labels: NDArray[Any], gallery_labels: NDArray[Any] | None, options: CountingOptions
+) -> TieProfile:
+    """The profile of what has been checked: an open distance, labels of its queries and items, and options.
+
+    Without labels of the gallery it is leave one out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> options = CountingOptions.checked(distance="euclidean")
+    >>> profile_of(options.open([[0], [1], [-1]]), np.array([1, 1, 2]), None, options)[0].tied
+    array([2])
+    """
+    candidates = options.candidates(distance, leave_one_out=gallery_labels is None)
+    relevance = Relevance(*inputs.label_codes(labels, gallery_labels), candidates)
+    task = distance, options.rule, relevance, options.checkpoint is not None
+    counting_pass = CountingPass(*task) if options.device is None else DeviceCountingPass(options.device, *task)
+    if options.checkpoint is None:
+        return counting_pass.run(options.threads, options.progress)
+    with Checkpoint(options.checkpoint, counting_pass.problem.identity()) as checkpoint:
+        return counting_pass.run(options.threads, options.progress, checkpoint)
