@@ -70,16 +70,18 @@ class RankingProblem:
 
     def identity(self) -> dict[str, str]:
         """What a profile follows from, for a checkpoint."""
-        relevance, distance = self.relevance, self.distance
+        relevance, candidates, distance = self.relevance, self.relevance.candidates, self.distance
         parts = {
             "query embeddings": distance.fingerprint(of_query=True),
             "distance": distance.name,
             "ties": self.rule.describe(distance.name),
         }
-        if not relevance.candidates.symmetric:
+        if not candidates.symmetric:
             parts["gallery embeddings"] = distance.fingerprint(of_query=False)
+            if candidates.itself is not None:
+                parts["items left out"] = _digest(candidates.itself)
         parts["labels"] = _digest(relevance.query_class, relevance.gallery_class)
-        masks = relevance.candidates.masks()
+        masks = candidates.masks()
         return {**parts, "junk": _digest(*masks)} if masks else parts
 
 
