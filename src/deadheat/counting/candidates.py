@@ -64,8 +64,8 @@ class Candidates:
             left_out = (itself >= 0) & self.ranked[itself]
             return np.concatenate([[0], np.cumsum(left_out)]), itself[left_out]
         pairs = self.junk[queries]
-        known = np.flatnonzero(itself >= 0)
-        pairs[known, itself[known]] = True
+        in_gallery = np.flatnonzero(itself >= 0)
+        pairs[in_gallery, itself[in_gallery]] = True
         row, item = np.nonzero(pairs & self.ranked)
         return np.searchsorted(row, np.arange(len(queries) + 1)), item
 
