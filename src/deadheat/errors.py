@@ -27,7 +27,8 @@ class InputError(DeadheatError):
     Parameters
     ----------
     title : str
-        The argument's name, and perhaps which part of it: ``gallery``, ``gallery[2]``, ``gallery: emb-1.npy``.
+        The argument's name, and perhaps which part of it: ``gallery``, ``gallery[2]``, ``gallery: emb-1.npy``,
+        ``checkpoint 'run'``.
     rule : str
         The rest of the sentence: what must hold, and what came.
 
@@ -51,7 +52,7 @@ class InputError(DeadheatError):
 
     def __init__(self, title: str, rule: str) -> None:
         super().__init__(title, rule)  # both, so that the error can be pickled
-        self.argument = re.split(r"[:\[]", title, maxsplit=1)[0]
+        self.argument = re.split(r"[:\[ ]", title, maxsplit=1)[0]
         self.file = title.partition(": ")[2] or None
 
     def __str__(self) -> str:

@@ -270,7 +270,7 @@ def test_order_blocks_and_threads_change_nothing(distance, how, monkeypatch):
     labels, names = rng.integers(0, 3, 9), rng.integers(0, 3, 30)
     one = collisions(query, labels, gallery, names, distance=distance, **how)
     assert one.counts.mixed.groups > 0
-    monkeypatch.setattr(ranking, "_BLOCK_ENTRIES", 70)
+    monkeypatch.setattr(ranking, "BLOCK_ENTRIES", 70)
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(30)
         two = collisions(query, labels, gallery[order], names[order], distance=distance, threads=seed + 1, **how)

@@ -17,7 +17,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import distances
-from deadheat.counting import blocks, passes
+from deadheat.counting import counters, layout
 
 CASES = int(os.environ.get("DEADHEAT_FUZZ", "14"))  # of each kind and distance
 
@@ -358,7 +358,7 @@ def test_small_cases_equal_brute_force(name, distance, monkeypatch, tmp_path):
     for number in range(CASES if distance != "hamming" else 4 * CASES):
         rng = np.random.default_rng([zlib.crc32(f"{name} {distance}".encode()), number])
         case = draw_case(rng, make, distance, tmp_path)
-        monkeypatch.setattr(passes, "TILE_COLUMNS", int(rng.choice([2, 3, 1024])))
+        monkeypatch.setattr(layout, "TILE_COLUMNS", int(rng.choice([2, 3, 1024])))
         assert case.found(threads=1 + number % 2) == case.wanted(), (number, case)
 
 
@@ -464,8 +464,8 @@ def test_larger_data_equal_integer_arithmetic(make, distance, n_class, monkeypat
         ranked = others if junk is None else others & ~junk
         wanted = counted(keys, same & ranked, ranked)
         for block, tile in ((512, 1024), (17, 13)):
-            monkeypatch.setattr(passes, "BLOCK_ROWS", block)
-            monkeypatch.setattr(passes, "TILE_COLUMNS", tile)
+            monkeypatch.setattr(layout, "BLOCK_ROWS", block)
+            monkeypatch.setattr(layout, "TILE_COLUMNS", tile)
             profile = dh.profile(values, labels, distance=distance, junk=junk, threads=2)
             assert as_dictionaries(profile) == wanted
 
@@ -495,7 +495,7 @@ def test_a_gallery_equals_integer_arithmetic(make, distance):
 def test_large_classes_are_cut_into_small_blocks(monkeypatch):
     rng = np.random.default_rng(3)
     rows, labels = rng.integers(-3, 4, (600, 4)), np.arange(600) // 590
-    monkeypatch.setattr(passes, "_BLOCK_ENTRIES", 5000)
+    monkeypatch.setattr(layout, "BLOCK_ENTRIES", 5000)
     same, others = labels[:, None] == labels, ~np.eye(600, dtype=bool)
     wanted = counted(exact_keys(rows, rows, "euclidean"), same & others, others)
     assert as_dictionaries(dh.profile(rows, labels, distance="euclidean")) == wanted
@@ -511,7 +511,7 @@ def test_rounding_and_tolerance_over_many_tiles_equal_brute_force(distance, ties
     gallery = np.concatenate([gallery, gallery[::3], 3 * gallery[::5]]).astype(np.float32)
     query, labels = gallery[rng.choice(len(gallery), 6)], rng.integers(0, 3, len(gallery))
     rule = dh.Tolerance(ties) if isinstance(ties, float) else ties
-    monkeypatch.setattr(passes, "TILE_COLUMNS", 11)
+    monkeypatch.setattr(layout, "TILE_COLUMNS", 11)
     found = dh.profile(query, [0, 0, 1, 1, 2, 2], gallery, labels, distance=distance, ties=rule)
     oracle_ties = ("tolerance", ties) if isinstance(ties, float) else ("rounded", ties, None)
     wanted = oracles.profile(query, [0, 0, 1, 1, 2, 2], gallery, labels, distance=distance, ties=oracle_ties)
@@ -565,8 +565,8 @@ def test_scattered_open_items_are_refined_one_by_one(monkeypatch):
     assert set(levels) == {0}
     n_relevant = int(wanted.n_relevant.sum())
     assert n_relevant < sum(map(len, one_by_one)) < n_relevant + 200 * 200 / 16
-    monkeypatch.setattr(blocks, "_MOST_OPEN", 3)  # they are settled in batches, of any size
-    monkeypatch.setattr(passes, "TILE_COLUMNS", 40)
+    monkeypatch.setattr(counters, "MOST_OPEN", 3)  # they are settled in batches, of any size
+    monkeypatch.setattr(layout, "TILE_COLUMNS", 40)
     assert dh.profile(rows, labels, threads=1) == wanted
 
 

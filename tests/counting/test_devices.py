@@ -22,8 +22,8 @@ from click.testing import CliRunner
 import deadheat as dh
 from deadheat import distances, exact
 from deadheat.cli import main
-from deadheat.counting import blocks, devices, passes
-from deadheat.counting.devices import BFLOAT16, IEEE, TF32, Device, open_device
+from deadheat.counting import counters, device_pass, device_tiles, layout
+from deadheat.counting.device import BFLOAT16, IEEE, TF32, Device, open_device
 
 torch: Any = pytest.importorskip("torch", reason="the extra 'torch' is not installed")
 
@@ -43,8 +43,8 @@ def _setting() -> Iterator[None]:
 
 def in_pieces(monkeypatch: pytest.MonkeyPatch, cells: int = 1500) -> None:
     """Small blocks, and strips of 64 columns, the fewest that there are."""
-    monkeypatch.setattr(passes, "BLOCK_ROWS", 33)
-    monkeypatch.setattr(devices, "_CELLS", {"cpu": cells, "cuda": cells})
+    monkeypatch.setattr(layout, "BLOCK_ROWS", 33)
+    monkeypatch.setattr("deadheat.counting.device.CELLS", {"cpu": cells, "cuda": cells})
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -108,8 +108,8 @@ def test_bits(device, precision, monkeypatch):
 @pytest.mark.parametrize("distance", invariance.PRODUCTS)
 def test_whole_tiles_and_single_pairs_in_float64(distance, share, device, monkeypatch):
     in_pieces(monkeypatch)
-    monkeypatch.setattr(devices, "_MANY_OPEN", share)
-    monkeypatch.setattr(devices, "_PAIR_NUMBERS", 100)
+    monkeypatch.setattr(device_pass, "MANY_OPEN", share)
+    monkeypatch.setattr(device_tiles, "PAIR_NUMBERS", 100)
     for kind in invariance.KINDS:
         rows, labels = invariance.example(kind)
         wanted = dh.profile(rows, labels, distance=distance).digest()
@@ -119,12 +119,12 @@ def test_whole_tiles_and_single_pairs_in_float64(distance, share, device, monkey
 def test_little_is_left_to_the_processor(monkeypatch):
     """What the first product leaves open is decided on the device, but for what ties."""
     placed = []
-    place = blocks._Counter.place
-    monkeypatch.setattr(blocks._Counter, "place", lambda *args: (placed.append(len(args[1])), place(*args)))
+    place = counters.Counter.place
+    monkeypatch.setattr(counters.Counter, "place", lambda *args: (placed.append(len(args[1])), place(*args)))
     rows = np.random.default_rng(0).standard_normal((400, 64), dtype=np.float32)
     looks = []
-    pairs = devices._Scorer.pairs
-    monkeypatch.setattr(devices._Scorer, "pairs", lambda *args: (looks.append(len(args[3])), pairs(*args))[1])
+    pairs = device_tiles.DeviceScorer.pairs
+    monkeypatch.setattr(device_tiles.DeviceScorer, "pairs", lambda *args: (looks.append(len(args[3])), pairs(*args))[1])
     dh.profile(rows, np.arange(400) % 40, device="cpu")
     assert sum(looks) > 0
     assert sum(placed) == 0
@@ -133,7 +133,7 @@ def test_little_is_left_to_the_processor(monkeypatch):
 @pytest.mark.parametrize(("one", "other"), [(None, "cpu"), ("cpu", None)])
 def test_either_path_goes_on_from_the_other_ones_checkpoint(one, other, tmp_path, monkeypatch):
     rows, labels = invariance.example(invariance.gaussian_with_duplicates)
-    monkeypatch.setattr(passes, "BLOCK_ROWS", 16)
+    monkeypatch.setattr(layout, "BLOCK_ROWS", 16)
     wanted = dh.profile(rows, labels)
 
     def interrupt(done, total):
@@ -199,7 +199,7 @@ def test_tf32_imitated(kind, distance, rounded, monkeypatch):
     monkeypatch.setattr(Device, "current_precision", lambda self: TF32)
     monkeypatch.setattr(Device, "product", imitated(rounded))
     for share in (1 / 64, 2.0):
-        monkeypatch.setattr(devices, "_MANY_OPEN", share)
+        monkeypatch.setattr(device_pass, "MANY_OPEN", share)
         assert dh.profile(rows, labels, distance=distance, device="cpu").digest() == wanted
 
 
@@ -209,7 +209,7 @@ def test_tf32_imitated_with_a_bound_for_float32_differs(distance, monkeypatch):
     wanted = dh.profile(rows, labels, distance=distance).digest()
     monkeypatch.setattr(Device, "current_precision", lambda self: IEEE)
     monkeypatch.setattr(Device, "product", imitated(rounded=True))
-    monkeypatch.setattr(devices, "_MANY_OPEN", 2.0)  # so that no tile begins in float64
+    monkeypatch.setattr(device_pass, "MANY_OPEN", 2.0)  # so that no tile begins in float64
     assert dh.profile(rows, labels, distance=distance, device="cpu").digest() != wanted
 
 
@@ -233,7 +233,7 @@ def test_shorter_numbers_with_a_bound_for_float32_differ(device, monkeypatch):
     if erring_by(open_device(device), rows) < 2**-16:
         pytest.skip("this device multiplies float32 as float32, whatever it is allowed")
     monkeypatch.setattr(Device, "current_precision", lambda self: IEEE)
-    monkeypatch.setattr(devices, "_MANY_OPEN", 2.0)
+    monkeypatch.setattr(device_pass, "MANY_OPEN", 2.0)
     assert dh.profile(rows, labels, device=device).digest() != wanted
 
 
@@ -273,10 +273,10 @@ def test_scores_err_by_no_more_than_the_bound(kind, distance, setting, device):
     for exact_only in (True, False):
         metric = distances.make(distance, rows, None, exact_only)
         metric.levels = found.levels(metric)
-        scorer, last, queries = devices._Scorer(found, metric), len(metric.levels) - 1, np.arange(len(rows))
+        scorer, last, queries = device_tiles.DeviceScorer(found, metric), len(metric.levels) - 1, np.arange(len(rows))
         left = scorer.rows(metric.left(last, queries))
         for number, (band, ends) in ((n, b) for n in range(last + 1) for b in enumerate(metric.columns.bands)):
-            strip = scorer.strip(passes.ColumnRange(range(*ends), band, -1), np.ones(len(metric.columns), np.int32))
+            strip = scorer.strip(layout.ColumnRange(range(*ends), band, -1), np.ones(len(metric.columns), np.int32))
             tile = scorer.tile(number, left, strip).double().cpu().numpy()
             columns = np.arange(*ends)
             truth = metric.tile(last, metric.left(last, queries), columns)

@@ -18,7 +18,7 @@ from data import data_file
 
 import deadheat as dh
 from deadheat import distances
-from deadheat.counting import blocks, passes
+from deadheat.counting import counters, layout, passes, relevant
 from deadheat.reports import measure
 
 PRODUCTS = ["cosine", "euclidean", "inner_product", "cityblock"]
@@ -92,8 +92,8 @@ def test_threads_blocks_and_tiles(kind, distance, monkeypatch):
     rows, labels = example(kind)
     wanted = bits(dh.profile(rows, labels, distance=distance, threads=1))
     for threads, block, tile in ((2, 512, 1024), (1, 16, 64), (2, 33, 17), (5, 50, 1)):
-        monkeypatch.setattr(passes, "BLOCK_ROWS", block)
-        monkeypatch.setattr(passes, "TILE_COLUMNS", tile)
+        monkeypatch.setattr(layout, "BLOCK_ROWS", block)
+        monkeypatch.setattr(layout, "TILE_COLUMNS", tile)
         assert bits(dh.profile(rows, labels, distance=distance, threads=threads)) == wanted
 
 
@@ -102,8 +102,8 @@ def test_threads_blocks_and_tiles(kind, distance, monkeypatch):
 def test_threads_and_tiles_under_other_ties(distance, ties, monkeypatch):
     rows, labels = example(gaussian_with_duplicates)
     wanted = dh.profile(rows, labels, distance=distance, ties=ties, threads=1).digest()
-    monkeypatch.setattr(passes, "BLOCK_ROWS", 20)
-    monkeypatch.setattr(passes, "TILE_COLUMNS", 31)
+    monkeypatch.setattr(layout, "BLOCK_ROWS", 20)
+    monkeypatch.setattr(layout, "TILE_COLUMNS", 31)
     assert dh.profile(rows, labels, distance=distance, ties=ties, threads=2).digest() == wanted
 
 
@@ -113,9 +113,9 @@ def test_the_threshold_for_refining_whole_tiles_and_the_size_of_small_classes(ki
     rows, labels = example(kind, 90)
     wanted = dh.profile(rows, labels, distance=distance).digest()
     for many_open, small_class in ((0.0, 0), (2.0, 10**6)):
-        monkeypatch.setattr(blocks, "_MANY_OPEN", many_open)
-        monkeypatch.setattr(blocks, "_MANY_LEFT", many_open)
-        monkeypatch.setattr(blocks, "_SMALL_CLASS", small_class)
+        monkeypatch.setattr(counters, "MANY_OPEN", many_open)
+        monkeypatch.setattr(counters, "MANY_LEFT", many_open)
+        monkeypatch.setattr(relevant, "SMALL_CLASS", small_class)
         assert dh.profile(rows, labels, distance=distance).digest() == wanted
 
 
@@ -123,14 +123,14 @@ def test_the_threshold_for_refining_whole_tiles_and_the_size_of_small_classes(ki
 def test_shards_of_queries_and_half_of_the_products(kind, distance, monkeypatch):
     """All products or half of them; all blocks at once, some at a time, or one; rows kept ready or not."""
     rows, labels = example(kind)
-    monkeypatch.setattr(passes, "BLOCK_ROWS", 24)
-    monkeypatch.setattr(passes, "_SYMMETRIC_SHARE", 2.0)
+    monkeypatch.setattr(layout, "BLOCK_ROWS", 24)
+    monkeypatch.setattr(layout, "SYMMETRIC_SHARE", 2.0)
     wanted = bits(dh.profile(rows, labels, distance=distance))
-    monkeypatch.setattr(passes, "_SYMMETRIC_SHARE", 0.0)
+    monkeypatch.setattr(layout, "SYMMETRIC_SHARE", 0.0)
     for shard_bytes, kept_bytes in ((1 << 30, 0), (1 << 17, 1 << 20), (1, 0)):
-        monkeypatch.setattr(passes, "_SHARD_BYTES", shard_bytes)
-        monkeypatch.setattr(passes, "_PAIR_BYTES", 0)
-        monkeypatch.setattr(passes, "_KEPT_BYTES", kept_bytes)
+        monkeypatch.setattr(layout, "SHARD_BYTES", shard_bytes)
+        monkeypatch.setattr(layout, "PAIR_BYTES", 0)
+        monkeypatch.setattr(passes, "READY_BYTES", kept_bytes)
         assert bits(dh.profile(rows, labels, distance=distance, threads=2)) == wanted
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.counting import passes
+from deadheat.counting import layout
 
 DISTANCES = ("cosine", "euclidean", "inner_product", "cityblock")
 
@@ -121,7 +121,7 @@ def test_a_gallery_on_disk_is_never_in_memory_as_a_whole(tmp_path):
 
 @pytest.fixture
 def small_shards(monkeypatch):
-    monkeypatch.setattr(passes, "BLOCK_ROWS", 16)
+    monkeypatch.setattr(layout, "BLOCK_ROWS", 16)
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
@@ -181,8 +181,8 @@ import sys, time
 import numpy as np
 import deadheat as dh
 from deadheat import counting
-from deadheat.counting import passes
-passes.BLOCK_ROWS = 64
+from deadheat.counting import layout
+layout.BLOCK_ROWS = 64
 rng = np.random.default_rng(0)
 rows, labels = rng.standard_normal((3000, 16)), np.arange(3000) % 300
 dh.profile(rows[:99], labels[:99])

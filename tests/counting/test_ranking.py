@@ -147,7 +147,7 @@ def test_blocks_and_threads_change_nothing(kind, distance, monkeypatch):
     low, high = rankings.closeness(next(iter(rankings)))
     assert n_block == 1
     for entries, threads, want in ((1, 3, 23), (23 * 5, 1, 5), (23 * 5, 4, 5)):
-        monkeypatch.setattr(ranking, "_BLOCK_ENTRIES", entries)
+        monkeypatch.setattr(ranking, "BLOCK_ENTRIES", entries)
         other = Rankings(query, distance=distance, threads=threads)
         found = whole(other)
         assert_array_equal(found[0], items)
@@ -159,7 +159,7 @@ def test_blocks_and_threads_change_nothing(kind, distance, monkeypatch):
 
 
 def test_the_process_keeps_its_threads_between_blocks(monkeypatch):
-    monkeypatch.setattr(ranking, "_BLOCK_ENTRIES", 1)
+    monkeypatch.setattr(ranking, "BLOCK_ENTRIES", 1)
 
     def of_blas():
         return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
@@ -265,3 +265,24 @@ def test_k_must_be_a_positive_integer(k, error):
     block = Ranked(np.array([0]), np.array([[1, 2]]), np.array([[0, 1]]))
     with pytest.raises(error, match="k must be"):
         nearest_groups(block, k)
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize("by_pair", [False, True])
+@pytest.mark.parametrize("distance", ["cosine", "euclidean"])
+def test_junk_is_not_ranked(distance, by_pair, alone):
+    """What is left is in the order, and in the groups, of the ranking of everything."""
+    query = made("grid", 17, 2, 3)
+    gallery = None if alone else made("duplicates", 11, 2, 4)
+    n_gallery = 17 if alone else 11
+    junk = np.random.default_rng(5).random((17, n_gallery) if by_pair else n_gallery) < 0.4
+    items, group, _ = whole(Rankings(query, gallery, distance=distance))
+    left, left_group, _ = whole(Rankings(query, gallery, distance=distance, junk=junk))
+    is_junk = np.broadcast_to(junk, (17, n_gallery))
+    for row in range(17):
+        stays = (items[row] >= 0) & ~is_junk[row, items[row]]
+        n_left = stays.sum()
+        assert_array_equal(left[row, :n_left], items[row, stays])
+        assert_array_equal(left_group[row, :n_left], np.unique(group[row, stays], return_inverse=True)[1])
+        assert (left[row, n_left:] == -1).all()
+        assert (left_group[row, n_left:] == -1).all()

@@ -69,7 +69,7 @@ def test_a_large_group_goes_through_the_counting_pass(monkeypatch: pytest.Monkey
     embeddings, classes = rng.standard_normal((60, 4)), rng.integers(0, 4, 60)
     groups = np.array_split(np.arange(60), 2)
     whole = profile_within(embeddings, classes, groups)
-    monkeypatch.setattr(within, "_SMALL", 10)
+    monkeypatch.setattr(within, "SMALL_GROUP", 10)
     assert profile_within(embeddings, classes, groups) == whole
 
 
@@ -80,8 +80,8 @@ def test_scores_that_leave_something_open_are_not_trusted(monkeypatch: pytest.Mo
     embeddings = np.concatenate([base * (1 + 2.0**-52 * rng.integers(0, 4, (20, 6))), rng.standard_normal((20, 6))])
     classes, groups = rng.integers(0, 3, 40), [np.arange(40)]
     asked: list[int] = []
-    passed = within.profiling.profile
-    monkeypatch.setattr(within.profiling, "profile", lambda *args, **how: (asked.append(1), passed(*args, **how))[1])
+    passed = within.profiling.profile_of
+    monkeypatch.setattr(within.profiling, "profile_of", lambda *args, **how: (asked.append(1), passed(*args, **how))[1])
     found = profile_within(embeddings, classes, groups)
     assert asked == [1]
     assert found == one_by_one(embeddings, classes, groups)

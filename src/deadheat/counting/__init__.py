@@ -1,6 +1,8 @@
 """The counting pass: in come embeddings, scores or runs with who is relevant, out go tie profiles and rankings."""
 
-from deadheat.counting.profiling import profile
-from deadheat.counting.scored import profile_run, profile_scores
+from deadheat.counting.matrices import profile_scores
+from deadheat.counting.options import CountingOptions
+from deadheat.counting.profiling import profile, profile_of
+from deadheat.counting.runs import profile_run
 
-__all__ = ["profile", "profile_run", "profile_scores"]
+__all__ = ["CountingOptions", "profile", "profile_of", "profile_run", "profile_scores"]

@@ -24,10 +24,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from deadheat.counting import manifest, shard_file
+from deadheat.errors import InvalidTypeError, InvalidValueError
+
+if sys.platform != "win32":
+    import fcntl
 
 _FORMAT = "deadheat.Checkpoint 1"
 _MANIFEST, _LOCK = "deadheat-checkpoint.json", "deadheat-checkpoint.lock"
-_SHARD = re.compile(r"shard-(\d{8,})\.npz")
+_SHARD = re.compile(r"shard-\d{8,}\.npz")
 _TEMPORARY = re.compile(rf"\.({_SHARD.pattern}|{re.escape(_MANIFEST)})\.\w+")  # what `replacing` has begun
 
 
@@ -40,11 +44,6 @@ class Checkpoint:
         A directory that another run of the same identity used, or an empty one, or a new one in one that exists.
     identity : mapping of str to str
         What the shards are of: digests of the data, and options. It has to be the same for a run that goes on.
-
-    Attributes
-    ----------
-    torn : int
-        Damaged shards that were met so far. They count as not done and are replaced when saved again.
 
     Raises
     ------
@@ -63,15 +62,14 @@ class Checkpoint:
     ...     with Checkpoint(folder, {"distance": "cosine"}) as checkpoint:
     ...         checkpoint.save(3, {"closer": np.arange(4)})
     ...     with Checkpoint(folder, {"distance": "cosine"}) as checkpoint:
-    ...         print(checkpoint.done, checkpoint.load(3), checkpoint.load(4))
-    [3] {'closer': array([0, 1, 2, 3])} None
+    ...         print(checkpoint.load(3), checkpoint.load(4))
+    {'closer': array([0, 1, 2, 3])} None
     """
 
     def __init__(self, directory: str | os.PathLike[str], identity: Mapping[str, str]) -> None:
         if not isinstance(directory, str | os.PathLike):
-            raise TypeError(f"checkpoint must be the path of a directory, but is {directory!r}")
+            raise InvalidTypeError("checkpoint", f"must be the path of a directory, but is {directory!r}")
         self.directory = Path(directory)
-        self.torn = 0
         self._identity = {"format": _FORMAT, **identity}
         with self._trouble("open"):
             self._enter_directory()
@@ -80,29 +78,22 @@ class Checkpoint:
             with self._trouble("open"):
                 self._check_identity()
                 self._clean()
-                self._done = {number for number in self._shards() if self._archive(number) is not None}
         except BaseException:
             self.close()
             raise
 
-    @property
-    def done(self) -> list[int]:
-        """The numbers of the shards that are there and whole, ascending; all were checked when this was opened."""
-        return sorted(self._done)
-
     def load(self, number: int) -> dict[str, NDArray[Any]] | None:
-        """The arrays of a shard, or None if it was not saved, or is damaged."""
-        archive = self._archive(number) if number in self._done else None
-        if archive is None:
-            self._done.discard(number)
+        """The arrays of a shard, or None if it was not saved, cannot be read, or is damaged."""
+        try:
+            archive = shard_file.intact(self._path(number), self._seal(number))
+        except OSError:
             return None
-        return shard_file.arrays(archive)
+        return None if archive is None else shard_file.arrays(archive)
 
     def save(self, number: int, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Keep the arrays of a finished shard, whole or not at all; none may hold Python objects."""
         with self._trouble("write"):
             shard_file.write(self._path(number), self._seal(number), arrays)
-        self._done.add(number)
 
     def close(self) -> None:
         """Let other runs use the directory."""
@@ -117,50 +108,33 @@ class Checkpoint:
     def _path(self, number: int) -> Path:
         return self.directory / f"shard-{number:08}.npz"
 
-    def _shards(self) -> list[int]:
-        return [int(match[1]) for name in os.listdir(self.directory) if (match := _SHARD.fullmatch(name))]
-
     def _seal(self, number: int) -> bytes:
         """What a shard's checksum covers beside its bytes, so that it passes for no other shard."""
         return json.dumps([self._identity, number], sort_keys=True).encode()
-
-    def _archive(self, number: int) -> memoryview | None:
-        """The bytes of a shard, None if there are none or they are damaged."""
-        try:
-            archive = shard_file.intact(self._path(number), self._seal(number))
-        except FileNotFoundError:
-            return None
-        except OSError:
-            archive = None
-        if archive is None:
-            self.torn += 1
-        return archive
 
     def _enter_directory(self) -> None:
         """Make the directory, or make sure that it is one to write into."""
         parent = self.directory.parent
         if not parent.is_dir():
-            raise ValueError(f"{self} must be in a directory that exists, but there is no directory '{parent}'")
+            raise self._refusal(f"must be in a directory that exists, but there is no directory '{parent}'")
         try:
             self.directory.mkdir(exist_ok=True)
         except FileExistsError:
-            raise ValueError(f"{self} must be a directory, but is a file") from None
+            raise self._refusal("must be a directory, but is a file") from None
         names = os.listdir(self.directory)
         other = min((name for name in names if name != _LOCK and not _TEMPORARY.fullmatch(name)), default=None)
         if other and _MANIFEST not in names:
-            raise ValueError(f"{self} must be a new or empty directory, or a checkpoint, but holds {other!r}")
+            raise self._refusal(f"must be a new or empty directory, or a checkpoint, but holds {other!r}")
 
     def _lock(self) -> int:
         """Lock the directory for as long as a file is open, and return its descriptor."""
         descriptor = os.open(self.directory / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             if sys.platform != "win32":
-                import fcntl
-
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(descriptor)
-            raise ValueError(f"{self} is in use by another run") from None
+            raise self._refusal("is in use by another run") from None
         except OSError:  # a file system without locks, where two runs at once can stop each other, but spoil nothing
             pass
         return descriptor
@@ -170,12 +144,12 @@ class Checkpoint:
         path = self.directory / _MANIFEST
         there = manifest.read(path)
         if there is None:
-            if self._shards():
-                raise ValueError(f"{self} has shards but a damaged '{_MANIFEST}'; give another directory or remove it")
+            if any(_SHARD.fullmatch(name) for name in os.listdir(self.directory)):
+                raise self._refusal(f"has shards but a damaged '{_MANIFEST}'; give another directory or remove it")
             manifest.write(path, self._identity)
         elif there != self._identity:
             differences = manifest.differences(there, self._identity)
-            raise ValueError(f"{self} is of other data or options: {differences}; give another directory or remove it")
+            raise self._refusal(f"is of other data or options: {differences}; give another directory or remove it")
 
     def _clean(self) -> None:
         """Remove what killed runs had begun to write."""
@@ -190,6 +164,9 @@ class Checkpoint:
             yield
         except OSError as error:
             raise OSError(error.errno or errno.EIO, f"cannot {what} {self}: {error.strerror or error}") from None
+
+    def _refusal(self, rule: str) -> InvalidValueError:
+        return InvalidValueError(str(self), rule)
 
     def __str__(self) -> str:
         return f"checkpoint '{self.directory}'"

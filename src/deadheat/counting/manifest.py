@@ -10,7 +10,6 @@ from pathlib import Path
 from deadheat.support.atomic import replacing
 
 _DIGEST = re.compile(r"[0-9a-f]{32,}")
-_NAMES = {"query": "query embeddings", "gallery": "gallery embeddings"}
 
 
 def read(path: Path) -> dict[str, str] | None:
@@ -46,8 +45,8 @@ def differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:
 
     Examples
     --------
-    >>> here = {"query": "5d41402abc4b2a76b9719d911017c592", "distance": "cosine"}
-    >>> differences({"query": "7d793037a0760186574b0282f2f435e7", "distance": "hamming"}, here)
+    >>> here = {"query embeddings": "5d41402abc4b2a76b9719d911017c592", "distance": "cosine"}
+    >>> differences({"query embeddings": "7d793037a0760186574b0282f2f435e7", "distance": "hamming"}, here)
     "other query embeddings, distance is 'hamming' there and 'cosine' here"
     """
     return ", ".join(
@@ -58,12 +57,11 @@ def differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:
 
 
 def _difference(key: str, there: str, here: str) -> str:
-    name = _NAMES.get(key, key)
     match bool(_DIGEST.fullmatch(there)), bool(_DIGEST.fullmatch(here)):
         case True, True:
-            return f"other {name}"
+            return f"other {key}"
         case True, False:
-            return f"{name} there and none here"
+            return f"{key} there and none here"
         case False, True:
-            return f"{name} here and none there"
+            return f"{key} here and none there"
     return f"{key} is {there!r} there and {here!r} here"

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from deadheat import distances, inputs
-from deadheat import ties as tie_rules
-from deadheat.counting import devices
+from deadheat import inputs
 from deadheat.counting.checkpoint import Checkpoint
+from deadheat.counting.device_pass import DeviceCountingPass
+from deadheat.counting.options import CountingOptions
 from deadheat.counting.passes import CountingPass
 from deadheat.counting.relevance import Relevance
 from deadheat.inputs import Pair, open_pair
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.profiles import TieProfile
-from deadheat.support import checks
 from deadheat.support.progress import Progress
 from deadheat.ties import Ties
 
@@ -90,30 +87,40 @@ def profile(
     >>> profile[0].closer, profile[0].tied
     (array([0]), array([2]))
     """
-    rule = tie_rules.make(ties)
-    workers = checks.thread_count(threads)
-    kind = CountingPass if device is None else _pass_on(device)
-    checks.choice(distance, distances.DISTANCES, "distance")
-    pair = open_pair(embeddings, labels, gallery, gallery_labels)
-    items = pair.gallery and pair.gallery.embeddings
-    metric = distances.make(distance, pair.query.embeddings, items, rule.exact_only)
-    rule.check(metric)
-    relevance = _relevance(pair, junk)
-    work = kind(metric, rule, relevance, resumable=checkpoint is not None)
-    if checkpoint is None:
-        return work.run(workers, progress)
-    with Checkpoint(checkpoint, work.identity()) as kept:
-        return work.run(workers, progress, kept)
+    options = CountingOptions.checked(
+        distance=distance, ties=ties, junk=junk, threads=threads, progress=progress, checkpoint=checkpoint,
+        device=device,
+    )  # fmt: skip
+    return profile_pair(open_pair(embeddings, labels, gallery, gallery_labels), options)
 
 
-def _pass_on(device: Any) -> Callable[..., CountingPass]:
-    """What makes a counting pass on a device of PyTorch's."""
-    return partial(devices.DeviceCountingPass, devices.open_device(device))
+def profile_pair(pair: Pair, options: CountingOptions) -> TieProfile:
+    """The profile of queries and a gallery, or of leave one out, that the door has opened and checked."""
+    if pair.gallery is None:
+        return profile_of(options.open(pair.query.embeddings), pair.query.labels, None, options)
+    opened = options.open(pair.query.embeddings, pair.gallery.embeddings)
+    return profile_of(opened, pair.query.labels, pair.gallery.labels, options)
 
 
-def _relevance(pair: Pair, junk: ArrayLike | None) -> Relevance:
-    """Check junk, and work out who is relevant to whom."""
-    gallery_labels = pair.gallery.labels if pair.gallery else None
-    query_codes, gallery_codes = inputs.label_codes(pair.query.labels, gallery_labels)
-    mask = inputs.junk_mask(junk, len(query_codes), len(gallery_codes))
-    return Relevance.by_label(query_codes, gallery_codes, junk=mask, leave_one_out=pair.gallery is None)
+def profile_of(
+    distance: Distance, labels: NDArray[Any], gallery_labels: NDArray[Any] | None, options: CountingOptions
+) -> TieProfile:
+    """The profile of what has been checked: an open distance, labels of its queries and items, and options.
+
+    Without labels of the gallery it is leave one out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> options = CountingOptions.checked(distance="euclidean")
+    >>> profile_of(options.open([[0], [1], [-1]]), np.array([1, 1, 2]), None, options)[0].tied
+    array([2])
+    """
+    candidates = options.candidates(distance, leave_one_out=gallery_labels is None)
+    relevance = Relevance(*inputs.label_codes(labels, gallery_labels), candidates)
+    task = distance, options.rule, relevance, options.checkpoint is not None
+    counting_pass = CountingPass(*task) if options.device is None else DeviceCountingPass(options.device, *task)
+    if options.checkpoint is None:
+        return counting_pass.run(options.threads, options.progress)
+    with Checkpoint(options.checkpoint, counting_pass.problem.identity()) as checkpoint:
+        return counting_pass.run(options.threads, options.progress, checkpoint)

@@ -13,14 +13,16 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deadheat import distances
-from deadheat import ties as tie_rules
-from deadheat.counting.blocks import RankingProblem, relevant_items
-from deadheat.counting.ranking_kernels import expand
+from deadheat.counting.kernels.rankings import expand
+from deadheat.counting.options import CountingOptions
+from deadheat.counting.problem import RankingProblem
 from deadheat.counting.relevance import Relevance
+from deadheat.counting.relevant import relevant_items
 from deadheat.distances import Distance
+from deadheat.errors import InvalidValueError
 from deadheat.inputs.sources import EmbeddingsLike
 from deadheat.support import checks
 from deadheat.support.workers import Workers
@@ -28,7 +30,7 @@ from deadheat.ties import Relevant, Ties
 
 Int64 = NDArray[np.int64]
 
-_BLOCK_ENTRIES = 1 << 20  # items of all rankings of a block
+BLOCK_ENTRIES = 1 << 20  # items of all rankings of a block
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,8 @@ class Ranked:
     ----------
     queries : (n,) int64
     items : (n, n_gallery) int64
-        Gallery items, nearest first, and those of one tie group by ascending index; −1 at the end of a row where the
-        query itself (leave one out) is not ranked.
+        Gallery items, nearest first, and those of one tie group by ascending index; −1 at the end of a row of whose
+        query some items are not ranked: itself (leave one out), and junk.
     group : (n, n_gallery) int64
         The number of each item's tie group, from 0 for the nearest; −1 where `items` is.
     """
@@ -62,6 +64,8 @@ class Rankings:
     distance : str
     ties : str or Rounded
         What tied means. A tolerance has no tie groups.
+    junk : (n_gallery,) or (n_query, n_gallery) bool, optional
+        Items that are not ranked, for every query alike or pair by pair.
     threads : int, optional
         Worker threads, for this iteration alone; by default as many as there are processors.
 
@@ -88,22 +92,20 @@ class Rankings:
         *,
         distance: str = "cosine",
         ties: str | Ties = "exact",
+        junk: ArrayLike | None = None,
         threads: int | None = None,
     ) -> None:
-        rule = tie_rules.make(ties)
-        if rule.bounds_only:
-            raise ValueError(f"ties must have tie groups, but {ties!r} has none: its windows overlap")
-        self.threads = checks.thread_count(threads)
-        self.metric = distances.make(distance, embeddings, gallery, rule.exact_only)
-        rule.check(self.metric)
-        alike = np.zeros(self.metric.n_query, dtype=np.int64), np.zeros(self.metric.n_gallery, dtype=np.int64)
-        relevance = Relevance.by_label(*alike, junk=None, leave_one_out=gallery is None)
-        self._problem = RankingProblem(
-            self.metric, rule, relevance
-        )  # everything is relevant, so that everything is sorted
-        of_item = self.metric.columns.column_of_item
-        self._by_column = np.argsort(of_item, kind="stable")
-        self._starts = np.searchsorted(of_item[self._by_column], np.arange(len(self.metric.columns) + 1))
+        options = CountingOptions.checked(distance=distance, ties=ties, junk=junk, threads=threads)
+        if options.rule.bounds_only:
+            raise InvalidValueError("ties", f"must have tie groups, but {ties!r} has none: its windows overlap")
+        self.threads = options.threads
+        self.metric = options.open(embeddings, gallery)
+        self.candidates = options.candidates(self.metric, leave_one_out=gallery is None)
+        # everything is relevant, so that everything is sorted
+        self._problem = RankingProblem(self.metric, options.rule, Relevance.of_all(self.candidates))
+        ranked, column_of_item = np.flatnonzero(self.candidates.ranked), self.metric.columns.column_of_item
+        self._by_column = ranked[np.argsort(column_of_item[ranked], kind="stable")]
+        self._starts = np.searchsorted(column_of_item[self._by_column], np.arange(len(self.metric.columns) + 1))
 
     @property
     def n_query(self) -> int:
@@ -116,8 +118,7 @@ class Rankings:
         return self.metric.n_gallery
 
     def __iter__(self) -> Iterator[Ranked]:
-
-        step = max(1, _BLOCK_ENTRIES // self.n_gallery)
+        step = max(1, BLOCK_ENTRIES // self.n_gallery)
         blocks = [np.arange(i, min(i + step, self.n_query)) for i in range(0, self.n_query, step)]
         for start in range(0, len(blocks), self.threads):  # no more rankings at once than there are threads
             with Workers(self.threads) as workers:  # not while somebody else works on what is yielded
@@ -125,11 +126,10 @@ class Rankings:
             yield from ranked
 
     def _rank(self, queries: Int64) -> Ranked:
-        relevant, _, _ = relevant_items(self._problem, queries)
+        relevant = relevant_items(self._problem, queries).relevant
         columns, group = _sorted_columns(self.metric, self._problem.rule, relevant)
         items, numbers = np.full((2, len(queries), self.n_gallery), -1)
-        itself = queries if self._problem.relevance.leave_one_out else np.full(len(queries), -1)
-        expand(columns, group, self._by_column, self._starts, itself, items, numbers)
+        expand(columns, group, self._by_column, self._starts, *self.candidates.excluded(queries), items, numbers)
         return Ranked(queries, items, numbers)
 
     def closeness(self, ranked: Ranked) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -143,13 +143,13 @@ class Rankings:
         rows = np.broadcast_to(ranked.queries[:, None], valid.shape)[valid]
         columns = metric.columns.column_of_item[ranked.items[valid]]
         score = metric.pair_scores(rows, columns)
-        known = _exact_closeness(metric, score)
+        exactly = _exact_closeness(metric, score)
         low, high = np.full((2, *valid.shape), np.nan)
-        if known is None:
+        if exactly is None:
             bound = metric.pair_bound(rows, columns)
             low[valid], high[valid] = metric.closeness(rows, score - bound, score + bound)
         else:
-            low[valid] = high[valid] = known
+            low[valid] = high[valid] = exactly
         return low, high
 
     @cached_property

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.errors import InvalidTypeError
 from deadheat.support.atomic import replacing
 
 _SIZE = hashlib.blake2b().digest_size
@@ -32,7 +33,7 @@ def write(path: Path, seal: bytes, arrays: Mapping[str, NDArray[Any]]) -> None:
     """
     for name, array in arrays.items():
         if array.dtype.hasobject:
-            raise TypeError(f"{name} must hold numbers, bool or strings, but has dtype {array.dtype}")
+            raise InvalidTypeError(name, f"must hold numbers, bool or strings, but has dtype {array.dtype}")
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
     with replacing(path) as file:

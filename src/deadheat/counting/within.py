@@ -10,6 +10,7 @@ open, and one that is large, goes through the counting pass like any other set.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from threading import local
 from typing import Any
 
@@ -17,20 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import distances
-from deadheat import ties as tie_rules
 from deadheat.counting import profiling
-from deadheat.counting.within_kernels import rank_group
-from deadheat.distances import Distance, Workspace
+from deadheat.counting.kernels.within import rank_group
+from deadheat.counting.options import CountingOptions
+from deadheat.distances import Workspace
 from deadheat.inputs.sources import EmbeddingsLike, Source
 from deadheat.profiles import TieProfile
-from deadheat.support import checks
 from deadheat.support.workers import Workers
 from deadheat.ties import Exact, Ties
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
-_SMALL = 512  # items of a group up to which it is ranked whole
+SMALL_GROUP = 512  # items of a group up to which it is ranked whole
 
 
 def profile_within(
@@ -71,46 +71,43 @@ def profile_within(
     >>> profile.n_ranked, profile.n_relevant
     (array([1, 1, 2, 2, 2]), array([0, 0, 0, 1, 1]))
     """
+    options = CountingOptions.checked(distance=distance, ties=ties, threads=threads)
+    work = _Groups(distances.opened(embeddings, distance, "embeddings"), classes, options)
 
-    rule = tie_rules.make(ties)
-    rows = distances.opened(embeddings, distance, "embeddings")
-    metric = distances.make(distance, rows, None, rule.exact_only)
-    rule.check(metric)
-    work = _Groups(metric, rule, rows, classes)
-
-    def one(items: Int64) -> TieProfile:
-        found = work.profile(items)
+    def profile_of_group(items: Int64) -> TieProfile:
+        profile = work.profile(items)
         report(len(items) ** 2)
-        return found
+        return profile
 
-    with Workers(checks.thread_count(threads)) as workers:
-        return TieProfile.joined(workers.each(one, groups))
+    with Workers(options.threads) as workers:
+        return TieProfile.joined(workers.each(profile_of_group, groups))
 
 
 class _Groups:
     """What the passes inside all groups share."""
 
-    def __init__(self, metric: Distance, rule: Ties, rows: Source | NDArray[Any], classes: Int64) -> None:
-        self.metric, self.rule, self.rows, self.classes = metric, rule, rows, classes
+    def __init__(self, rows: Source | NDArray[Any], classes: Int64, options: CountingOptions) -> None:
+        self.rows, self.classes, self.options = rows, classes, replace(options, threads=1)
+        self.distance = options.open(rows)
         self.own = local()
 
     def profile(self, items: Int64) -> TieProfile:
         """The profile of one group."""
-        if len(items) <= _SMALL and isinstance(self.rule, Exact):
-            found = self._ranked_whole(items)
-            if found is not None:
-                return found
+        if len(items) <= SMALL_GROUP and isinstance(self.options.rule, Exact):
+            profile = self._ranked_whole(items)
+            if profile is not None:
+                return profile
         rows = self.rows[items] if isinstance(self.rows, np.ndarray) else self.rows.take(items)
-        return profiling.profile(rows, self.classes[items], distance=self.metric.name, ties=self.rule, threads=1)
+        return profiling.profile_of(self.options.open(rows), self.classes[items], None, self.options)
 
     def _ranked_whole(self, items: Int64) -> TieProfile | None:
         """The profile of a small group, from scores alone; None if they leave anything open."""
         if not hasattr(self.own, "space"):
             self.own.space = Workspace()
-        metric, last, n = self.metric, len(self.metric.levels) - 1, len(items)
-        columns = metric.columns.column_of_item[items]
-        scores = metric.tile(last, metric.left(last, items), columns, self.own.space).astype(np.float64)
-        bounds = metric.pair_bound(np.repeat(items, n), np.tile(columns, n)).reshape(n, n)
+        distance, last, n = self.distance, len(self.distance.levels) - 1, len(items)
+        columns = distance.columns.column_of_item[items]
+        scores = distance.tile(last, distance.left(last, items), columns, self.own.space).astype(np.float64)
+        bounds = distance.pair_bound(np.repeat(items, n), np.tile(columns, n)).reshape(n, n)
         n_group, arrays = np.empty(n, dtype=np.int64), np.empty((4, n * max(1, n - 1)), dtype=np.int64)
         classes = self.classes[items]
         total = rank_group(scores, bounds, columns, classes, n_group, arrays)

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.errors import InvalidTypeError, InvalidValueError
+
 
 def choice(value: Any, options: Iterable[str], name: str) -> str:
     """One of the options, or an error that lists them and suggests the nearest.
@@ -18,15 +20,15 @@ def choice(value: Any, options: Iterable[str], name: str) -> str:
     --------
     >>> choice("cosin", ["cosine", "euclidean"], "distance")
     Traceback (most recent call last):
-    ValueError: distance must be one of cosine, euclidean, but is 'cosin'; did you mean 'cosine'?
+    deadheat.errors.InvalidValueError: distance must be one of cosine, euclidean, but is 'cosin'; did you mean 'cosine'?
     """
-    known = list(options)
+    listed = list(options)
+    rule = f"must be one of {', '.join(listed)}, but is {value!r}"
     if not isinstance(value, str):
-        raise TypeError(f"{name} must be one of {', '.join(known)}, but is {value!r}")
-    if value not in known:
-        near = difflib.get_close_matches(value.lower(), known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"{name} must be one of {', '.join(known)}, but is {value!r}{hint}")
+        raise InvalidTypeError(name, rule)
+    if value not in listed:
+        near = difflib.get_close_matches(value.lower(), listed, n=1)
+        raise InvalidValueError(name, rule + (f"; did you mean {near[0]!r}?" if near else ""))
     return value
 
 
@@ -37,16 +39,16 @@ def whole_number(value: Any, name: str, least: int = 0) -> int:
     --------
     >>> whole_number(1, "group_size", 2)
     Traceback (most recent call last):
-    ValueError: group_size must be at least 2, but is 1
+    deadheat.errors.InvalidValueError: group_size must be at least 2, but is 1
     """
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} must be an integer, but is {value!r}") from None
+        raise InvalidTypeError(name, f"must be an integer, but is {value!r}") from None
     if number < least:
-        raise ValueError(f"{name} must be at least {least}, but is {number}")
+        raise InvalidValueError(name, f"must be at least {least}, but is {number}")
     return number
 
 

@@ -7,6 +7,8 @@ from types import ModuleType
 
 from deadheat.errors import MissingPackageError
 
+_TITLES = {"torch": "PyTorch"}  # of packages that are known by another name than that of their module
+
 
 def require(module: str, extra: str, what: str) -> ModuleType:
     """Import a module of an optional package.
@@ -29,4 +31,5 @@ def require(module: str, extra: str, what: str) -> ModuleType:
         return import_module(module)
     except ModuleNotFoundError as error:
         package = (error.name or module).split(".")[0]
-        raise MissingPackageError(f"{what} needs {package}: pip install 'deadheat[{extra}]'", name=package) from None
+        title = _TITLES.get(package, package)
+        raise MissingPackageError(f"{what} needs {title}: pip install 'deadheat[{extra}]'", name=package) from None

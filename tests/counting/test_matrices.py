@@ -1,9 +1,8 @@
-"""Profiles of score matrices and TREC runs against brute force in exact fractions."""
+"""Profiles of matrices of scores against brute force in exact fractions."""
 
 from __future__ import annotations
 
 import copy
-import gzip
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,45 +10,15 @@ from typing import Any
 import numpy as np
 import oracles
 import pytest
+from keyed import assert_as_oracle
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
-from deadheat.counting import scored
-from deadheat.counting.scored import profile_run, profile_scores
+from deadheat.counting import matrices, profile_scores
 from deadheat.measures import per_query
-from deadheat.profiles import TieProfile
 
 DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
 DTYPES += [">i8", ">u4", ">u8", ">f2", ">f4", ">f8"]
-
-
-def queries_of(profile: TieProfile) -> list[dict[str, Any]]:
-    """A profile in the form of the oracle."""
-    table = np.stack([profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant], axis=1)
-    by_grade = profile.tied_relevant[:, None] if profile.tied_by_grade is None else profile.tied_by_grade
-    graded = [
-        (row[0], row[2], {g: c for g, c in zip(profile.grades.tolist(), counts, strict=True) if c})
-        for row, counts in zip(table.tolist(), by_grade.tolist(), strict=True)
-    ]
-    return [
-        {
-            "groups": [tuple(row) for row in table[a:b].tolist()],
-            "graded": graded[a:b],
-            "n_ranked": ranked,
-            "n_relevant": relevant,
-        }
-        for a, b, ranked, relevant in zip(
-            profile.offsets[:-1].tolist(),
-            profile.offsets[1:].tolist(),
-            profile.n_ranked.tolist(),
-            profile.n_relevant.tolist(),
-            strict=True,
-        )
-    ]
-
-
-def assert_as_oracle(profile: TieProfile, scores: Any, relevant: Any, **options: Any) -> None:
-    assert queries_of(profile) == oracles.profile_scores(scores, relevant, **options)
 
 
 def random_case(rng: np.random.Generator, dtype: str) -> tuple[Any, Any, dict[str, Any]]:
@@ -160,7 +129,7 @@ def test_binary_relevance_is_the_same_in_every_type() -> None:
 
 
 def test_one_grade_other_than_1_is_graded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scored, "_BLOCK_ENTRIES", 1)  # a block without a relevant item brings in no grade
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 1)  # a block without a relevant item brings in no grade
     profile = profile_scores([[1, 0], [1, 0]], [[2, 0], [0, 0]])
     assert_array_equal(profile.grades, [2])
     assert profile.tied_by_grade is not None
@@ -188,7 +157,7 @@ def test_threads_blocks_and_layout_change_nothing(monkeypatch: pytest.MonkeyPatc
     mapped = np.load(tmp_path / "scores.npy", mmap_mode="r")
     backwards = scores[:, ::-1].copy()[:, ::-1]
     for entries in (1, 200, 1 << 18):
-        monkeypatch.setattr(scored, "_BLOCK_ENTRIES", entries)
+        monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
         for threads in (1, 2, 5):
             for given in (scores, np.asfortranarray(scores), mapped, scores.astype(">f8"), backwards):
                 assert profile_scores(given, grades, junk=junk, threads=threads).digest() == expected.digest()
@@ -207,7 +176,7 @@ def test_leaves_the_arguments_alone() -> None:
 @pytest.mark.parametrize("kind", ["array", "matrix"])
 def test_sparse_relevance(form: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sparse = pytest.importorskip("scipy.sparse")
-    monkeypatch.setattr(scored, "_BLOCK_ENTRIES", 60)
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 60)
     rng = np.random.default_rng(3)
     scores = rng.integers(0, 6, (12, 25))
     for grades in (rng.choice([0, 0, 0, 1, 3], scores.shape), rng.random(scores.shape) < 0.2):
@@ -294,169 +263,3 @@ def test_refuses_bad_sparse_relevance() -> None:
     for bad, error in ((sparse.csr_array([[1.0, 0]]), TypeError), (sparse.coo_array([[1, -2]]), ValueError)):
         with pytest.raises(error, match="relevant must"):
             profile_scores([[1, 2]], bad)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# runs
-
-
-RUN = """
-q2 Q0 a 1 3.5 tag
-q2\tQ0\tb\t2\t2\ttag
-q2 Q0 c 3 2.0 tag
-
-q1 Q0 a 9 -1e-3 tag
-q1 Q0 c 1 -1 tag
-q9 Q0 a 1 1 tag
-"""
-QRELS = """
-q1 0 a 2
-q1 0 c 0
-q1 0 x 1
-q2 0 b 1
-q2 0 a -1
-q3 0 a 1
-"""
-RUN_TABLE = {"q2": {"a": 3.5, "b": 2, "c": 2.0}, "q1": {"a": -1e-3, "c": -1}, "q9": {"a": 1}}
-QRELS_TABLE = {"q1": {"a": 2, "c": 0, "x": 1}, "q2": {"b": 1, "a": -1}, "q3": {"a": 1}}
-
-
-def files(folder: Path, run: str | bytes = RUN, qrels: str | bytes = QRELS) -> tuple[Path, Path]:
-    paths = folder / "my.run", folder / "my.qrels"
-    for path, content in zip(paths, (run, qrels), strict=True):
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return paths
-
-
-def test_run_by_hand() -> None:
-    profile = profile_run(RUN_TABLE, QRELS_TABLE)
-    assert profile.query_ids == ("q1", "q2", "q3", "q9")
-    assert queries_of(profile) == [
-        {"groups": [(0, 0, 1, 1)], "graded": [(0, 1, {2: 1})], "n_ranked": 2, "n_relevant": 2},
-        {"groups": [(1, 0, 2, 1)], "graded": [(1, 2, {1: 1})], "n_ranked": 3, "n_relevant": 1},
-        {"groups": [], "graded": [], "n_ranked": 0, "n_relevant": 1},
-        {"groups": [], "graded": [], "n_ranked": 1, "n_relevant": 0},
-    ]
-    assert profile.relevant_by_grade is not None
-    assert_array_equal(profile.grades, [1, 2])
-    assert_array_equal(profile.relevant_by_grade, [[1, 1], [1, 0], [1, 0], [0, 0]])
-    assert_array_equal(per_query(profile, "AP").upper, [0.5, 0.5, 0, np.nan])
-
-
-def test_files_and_dictionaries_agree(tmp_path: Path) -> None:
-    expected = profile_run(RUN_TABLE, QRELS_TABLE)
-    run, qrels = files(tmp_path)
-    zipped = tmp_path / "my.run.gz"
-    zipped.write_bytes(gzip.compress(RUN.encode()))
-    (tmp_path / "windows.run").write_bytes(b"\xef\xbb\xbf" + RUN.strip().replace("\n", "\r\n").encode())
-    for one in (run, str(run), zipped, tmp_path / "windows.run", RUN_TABLE):
-        for two in (qrels, QRELS_TABLE):
-            profile = profile_run(one, two)
-            assert profile == expected
-            assert profile.query_ids == expected.query_ids
-
-
-def test_runs_equal_matrices() -> None:
-    rng = np.random.default_rng(6)
-    scores = rng.choice([-0.0, 0.0, -1.5, 2.25, 1e300, 5e-324], (40, 9))
-    for most in (1, 3):
-        grades = rng.integers(0, most + 1, scores.shape)
-        run = {f"q{i}": {f"d{j}": score for j, score in enumerate(row)} for i, row in enumerate(scores)}
-        qrels = {f"q{i}": {f"d{j}": grade for j, grade in enumerate(row)} for i, row in enumerate(grades)}
-        profile = profile_run(run, qrels)
-        assert_as_oracle(profile, scores, grades)
-        assert profile.digest() == profile_scores(scores, grades).digest()
-        assert profile_run({q: run[q] for q in reversed(run)}, qrels) == profile
-
-
-def test_numbers_of_a_dictionary_are_what_they_are() -> None:
-    big = 2**60
-    profile = profile_run({"q": {"a": big, "b": big + 1, "c": float(big), "d": 10**400}}, {"q": {"a": 1}})
-    assert queries_of(profile)[0]["groups"] == [(2, 0, 2, 1)]
-    for kind in (np.float16, np.float32, np.int8, np.uint64):
-        profile = profile_run({"q": {"a": kind(1), "b": 1.0, "c": kind(2)}}, {"q": {"a": kind(1).astype(np.int8)}})
-        assert queries_of(profile)[0]["groups"] == [(1, 0, 2, 1)]
-
-
-def test_float64_where_trec_eval_has_float32(tmp_path: Path) -> None:
-    run, qrels = files(tmp_path, "q 0 a 1 0.5 t\nq 0 b 2 0.500000001 t\n", "q 0 a 1\n")
-    assert queries_of(profile_run(run, qrels))[0]["groups"] == [(1, 0, 1, 1)]
-
-
-def test_unicode_and_odd_ids(tmp_path: Path) -> None:
-    run, qrels = files(tmp_path, "é Q0 d\u00a01 1 1 t\né Q0 01 1 1 t\n", "é 0 d\u00a01 1\né 0 1 1\n")
-    profile = profile_run(run, qrels)
-    assert profile.query_ids == ("é",)
-    assert queries_of(profile)[0] == {
-        "groups": [(0, 0, 2, 1)],
-        "graded": [(0, 2, {1: 1})],
-        "n_ranked": 2,
-        "n_relevant": 2,
-    }
-
-
-@pytest.mark.parametrize(
-    ("run", "message"),
-    [
-        ("q Q0 a 1 1 t\n\nq Q0 b 1 1\n", r"my\.run, line 3: .* 6 fields \(qid Q0 docid rank score tag\), but has 5"),
-        ("q Q0 a 1 1 t u\n", r"my\.run, line 1: a line must have 6 fields .* but has 7"),
-        ("q Q0 a 1 one t\n", r"my\.run, line 1: score must be a number, but is 'one'"),
-        ("q Q0 a 1 1_0 t\n", r"my\.run, line 1: score must be a number, but is '1_0'"),
-        ("q Q0 a 1 nan t\n", r"my\.run, line 1: score must be finite, but is nan"),
-        ("q Q0 a 1 1e999 t\n", r"my\.run, line 1: score must be finite, but is inf"),
-        ("q Q0 a 1 1 t\nq Q0 a 2 0 t\n", r"my\.run, line 2: document 'a' must be listed once for query 'q'"),
-        (b"q Q0 a\xff 1 1 t\n", r"my\.run, line 1: not text in UTF-8"),
-        ("", r"my\.run must hold at least one query, but is empty"),
-        ("\n \n", r"my\.run must hold at least one query, but is empty"),
-        (gzip.compress(b"q Q0 a 1 1 t\n")[:-9], r"my\.run is damaged or truncated"),
-        (gzip.compress(b"q Q0 a 1 1 t\n")[:-4] + b"abcd", r"my\.run is damaged or truncated"),
-        ("7 Q0 a 1 1 t\n", "must have a query in common, but the run has 1 .'7'. and the qrels have 1 .'q'."),
-    ],
-)
-def test_refuses_bad_runs(tmp_path: Path, run: str | bytes, message: str) -> None:
-    with pytest.raises(ValueError, match=message) as caught:
-        profile_run(*files(tmp_path, run, "q 0 a 1\n"))
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("qrels", "message"),
-    [
-        ("q 0 a\n", r"my\.qrels, line 1: a line must have 4 fields \(qid iter docid rel\), but has 3"),
-        ("q 0 a 1.0\n", r"my\.qrels, line 1: rel must be an integer, but is '1\.0'"),
-        ("q 0 a yes\n", r"my\.qrels, line 1: rel must be an integer, but is 'yes'"),
-        ("q 0 a 9223372036854775808\n", r"my\.qrels, line 1: rel must be below 2\^63"),
-        ("q 0 a 1\nq 0 b 1\nq 0 a 0\n", r"my\.qrels, line 3: document 'a' must be listed once for query 'q'"),
-        ("", r"my\.qrels must hold at least one query, but is empty"),
-    ],
-)
-def test_refuses_bad_qrels(tmp_path: Path, qrels: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        profile_run(*files(tmp_path, "q Q0 a 1 1 t\n", qrels))
-
-
-@pytest.mark.parametrize(
-    ("run", "qrels", "error", "message"),
-    [
-        (7, {"q": {"a": 1}}, TypeError, "run must be a path or a dictionary, but is int"),
-        ({}, {"q": {"a": 1}}, ValueError, "run must hold at least one query, but is empty"),
-        ({"q": {"a": 1}}, {}, ValueError, "qrels must hold at least one query"),
-        ({1: {"a": 1}}, {"q": {"a": 1}}, TypeError, "run must have strings as query ids, but has 1"),
-        ({"q": {1: 1}}, {"q": {"a": 1}}, TypeError, "run must have strings as document ids, but has 1 for 'q'"),
-        ({"q": [1]}, {"q": {"a": 1}}, TypeError, "run must hold a dictionary for each query, but has list for 'q'"),
-        ({"q": {"a": "1"}}, {"q": {"a": 1}}, TypeError, "run, query 'q', document 'a': score must be a number"),
-        ({"q": {"a": None}}, {"q": {"a": 1}}, TypeError, "score must be a number, but is None"),
-        ({"q": {"a": float("nan")}}, {"q": {"a": 1}}, ValueError, "document 'a': score must be finite, but is nan"),
-        ({"q": {"a": 1}}, {"q": {"a": 1.0}}, TypeError, "qrels, query 'q', document 'a': rel must be an integer"),
-        ({"q": {"a": 1}}, {"q": {"a": 2**63}}, ValueError, r"rel must be below 2\^63"),
-        ({"q": {"a": 1}}, {"r": {"a": 1}}, ValueError, "run and qrels must have a query in common"),
-    ],
-)
-def test_refuses_bad_dictionaries(run: Any, qrels: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        profile_run(run, qrels)
-
-
-def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        profile_run(tmp_path / "none.run", QRELS_TABLE)

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import struct
-import zipfile
-import zlib
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
@@ -19,18 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.support.atomic import replacing
+from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
+from deadheat.profiles import archive, validity
 from deadheat.support.compiling import kernel
 from deadheat.support.spans import spread
 
 Int64 = NDArray[np.int64]
 
-_FORMAT = "deadheat.TieProfile 1"
-_ARRAYS = ("offsets", "closer", "closer_relevant", "tied", "tied_relevant", "n_ranked", "n_relevant", "grades")
-_UNREADABLE = (  # what NumPy and zipfile raise for a damaged archive, or one of another make
-    ValueError, TypeError, KeyError, EOFError, OSError, RuntimeError, NotImplementedError,
-    zipfile.BadZipFile, zlib.error, struct.error,
-)  # fmt: skip
+_OF_GROUPS, _OF_QUERIES = ("closer", "closer_relevant", "tied", "tied_relevant"), ("n_ranked", "n_relevant")
+_ARRAYS = ("offsets", *_OF_GROUPS, *_OF_QUERIES, "grades")
 _GRADED_ARRAYS = ("tied_by_grade", "relevant_by_grade")
 
 
@@ -103,7 +97,24 @@ class TieProfile:
             if array is not None:
                 object.__setattr__(self, name, _integers(array, name))
         if check:
-            _check(self)
+            self._check()
+
+    def _check(self) -> None:
+        """Refuse arrays that cannot be a profile."""
+        named = {name: getattr(self, name) for name in _ARRAYS}
+        of_groups, of_queries = ({name: named[name] for name in names} for names in (_OF_GROUPS, _OF_QUERIES))
+        ids = {} if self.query_ids is None else {"query_ids": self.query_ids}
+        validity.check_lengths(self.offsets, of_groups, {**of_queries, **ids}, self.n_group, self.n_query)
+        validity.check_groups(self.offsets, **of_groups, **of_queries, bounds_only=self.bounds_only)
+        validity.check_grades(
+            self.grades, self.tied_relevant, self.n_relevant, self.tied_by_grade, self.relevant_by_grade
+        )
+
+    @property
+    def _arrays(self) -> dict[str, Int64]:
+        """The arrays that there are, in the order of the digest."""
+        named = {name: getattr(self, name) for name in _ARRAYS + _GRADED_ARRAYS}
+        return {name: array for name, array in named.items() if array is not None}
 
     @classmethod
     def from_groups(
@@ -118,21 +129,14 @@ class TieProfile:
         """Build a profile by hand: a list of (closer, closer_relevant, tied, tied_relevant) for each query."""
         flat = np.array([group for query in groups for group in query], dtype=np.int64).reshape(-1, 4)
         offsets = np.cumsum([0] + [len(query) for query in groups])
-        found = [sum(group[3] for group in query) for query in groups]
+        in_groups = [sum(group[3] for group in query) for query in groups]
         closer, closer_relevant, tied, tied_relevant = flat.T
-        relevant = np.array(found if n_relevant is None else n_relevant, dtype=np.int64)
+        relevant = np.array(in_groups if n_relevant is None else n_relevant, dtype=np.int64)
         ranked = np.array(n_ranked, dtype=np.int64)
         return cls(
-            offsets,
-            closer,
-            closer_relevant,
-            tied,
-            tied_relevant,
-            ranked,
-            relevant,
-            bounds_only=bounds_only,
-            check=check,
-        )
+            offsets, closer, closer_relevant, tied, tied_relevant, ranked, relevant,
+            bounds_only=bounds_only, check=check,
+        )  # fmt: skip
 
     @classmethod
     def joined(cls, profiles: Sequence[TieProfile]) -> TieProfile:
@@ -145,20 +149,12 @@ class TieProfile:
         array([0, 0])
         """
         lengths = np.concatenate([np.diff(profile.offsets) for profile in profiles])
-        closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant = (
-            np.concatenate([getattr(profile, name) for profile in profiles]) for name in _ARRAYS[1:-1]
-        )
-        return cls(
-            np.concatenate([[0], np.cumsum(lengths)]),
-            closer,
-            closer_relevant,
-            tied,
-            tied_relevant,
-            n_ranked,
-            n_relevant,
-            bounds_only=any(profile.bounds_only for profile in profiles),
-            check=False,
-        )
+        names = _OF_GROUPS + _OF_QUERIES
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(profile, name) for profile in profiles]) for name in names
+        }
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        return cls(offsets, **arrays, bounds_only=any(profile.bounds_only for profile in profiles), check=False)
 
     @property
     def n_query(self) -> int:
@@ -195,18 +191,15 @@ class TieProfile:
         lengths = np.diff(self.offsets)[chosen]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         groups = spread(self.offsets[chosen], lengths)
+        arrays = {name: getattr(self, name)[groups] for name in _OF_GROUPS}
+        arrays |= {name: getattr(self, name)[chosen] for name in _OF_QUERIES}
         return replace(
             self,
             offsets=offsets,
-            closer=self.closer[groups],
-            closer_relevant=self.closer_relevant[groups],
-            tied=self.tied[groups],
-            tied_relevant=self.tied_relevant[groups],
-            n_ranked=self.n_ranked[chosen],
-            n_relevant=self.n_relevant[chosen],
             tied_by_grade=None if self.tied_by_grade is None else self.tied_by_grade[groups],
             relevant_by_grade=None if self.relevant_by_grade is None else self.relevant_by_grade[chosen],
             query_ids=None if self.query_ids is None else tuple(self.query_ids[i] for i in chosen),
+            **arrays,
         )
 
     def __add__(self, other: TieProfile) -> TieProfile:
@@ -226,9 +219,11 @@ class TieProfile:
         for name in ("offsets", "closer_relevant", "tied_relevant", "n_relevant", "grades", *_GRADED_ARRAYS):
             mine, yours = getattr(self, name), getattr(other, name)
             if not (mine is None and yours is None) and not np.array_equal(mine, yours):
-                raise ValueError(f"profiles of shards must have the same relevant items, but their {name} differ")
+                raise InvalidValueError(
+                    "profiles of shards", f"must have the same relevant items, but their {name} differ"
+                )
         if self.bounds_only != other.bounds_only:
-            raise ValueError("profiles of shards must be taken with the same ties, but one is bounds_only")
+            raise InvalidValueError("profiles of shards", "must be taken with the same ties, but one is bounds_only")
         ranked_relevant = np.bincount(self.query_of_group, self.tied_relevant, self.n_query).astype(np.int64)
         return replace(
             self,
@@ -238,7 +233,7 @@ class TieProfile:
         )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, TieProfile) and self._canonical_bytes() == other._canonical_bytes()
+        return isinstance(other, TieProfile) and self._canonical() == other._canonical()
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -251,15 +246,10 @@ class TieProfile:
         relevant_by_grade, its name, its shape as decimal numbers separated by spaces, and its values as
         little-endian int64 in C order.
         """
-        return hashlib.sha256(self._canonical_bytes()).hexdigest()
+        return hashlib.sha256(self._canonical()).hexdigest()
 
-    def _canonical_bytes(self) -> bytes:
-        parts = [_FORMAT.encode(), b"bounds" if self.bounds_only else b"exact"]
-        for name in _ARRAYS + _GRADED_ARRAYS:
-            array = getattr(self, name)
-            if array is not None:
-                parts += [f"{name} {' '.join(map(str, array.shape))}".encode(), array.astype("<i8").tobytes()]
-        return b"\n".join(parts) + b"\n"
+    def _canonical(self) -> bytes:
+        return archive.canonical(self._arrays, self.bounds_only)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the profile as a compressed NumPy archive (``.npz``), whole or not at all.
@@ -269,13 +259,8 @@ class TieProfile:
         OSError
             If `path` cannot be written.
         """
-        arrays = {name: getattr(self, name) for name in _ARRAYS + _GRADED_ARRAYS if getattr(self, name) is not None}
-        if self.query_ids is not None:
-            arrays["query_ids"] = np.array(self.query_ids, dtype=np.str_)
-        with replacing(path) as file:
-            np.savez_compressed(
-                file, allow_pickle=False, format=_FORMAT, bounds_only=self.bounds_only, digest=self.digest(), **arrays
-            )
+        ids = {} if self.query_ids is None else {"query_ids": np.array(self.query_ids, dtype=np.str_)}
+        archive.write(path, self.bounds_only, self.digest(), {**self._arrays, **ids})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> TieProfile:
@@ -285,19 +270,10 @@ class TieProfile:
         ------
         OSError
             If `path` cannot be read.
-        ValueError
+        FileError
             If it holds something else, or is damaged.
         """
-        name = os.fspath(path)
-        with open(path, "rb") as file:
-            try:
-                with np.load(file, allow_pickle=False) as archive:
-                    content = dict(archive)
-            except _UNREADABLE as error:
-                raise ValueError(f"{name} is not a saved tie profile, or is damaged: {error}") from None
-        if str(content.pop("format", "")) != _FORMAT:
-            raise ValueError(f"{name} does not hold a tie profile of this version ({_FORMAT!r})")
-        digest = str(content.pop("digest", ""))
+        digest, content = archive.read(path)
         try:
             ids = content.pop("query_ids", None)
             if ids is not None:
@@ -305,9 +281,9 @@ class TieProfile:
             content["bounds_only"] = bool(content.pop("bounds_only").item())
             profile = cls(**content)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(f"{name} is not a saved tie profile, or is damaged: {error}") from None
+            raise archive.not_a_profile(path, error) from None
         if profile.digest() != digest:
-            raise ValueError(f"{name} is damaged: its content does not have the digest it carries")
+            raise FileError(path, " is damaged: its content does not have the digest it carries")
         return profile
 
 
@@ -324,70 +300,10 @@ def _integers(values: Any, name: str) -> Int64:
     """An argument of a profile as int64, if that changes no value."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size:
-        raise TypeError(f"{name} must hold integers, but has dtype {array.dtype}")
+        raise InvalidTypeError(name, f"must hold integers, but has dtype {array.dtype}")
     if array.ndim != (2 if name in _GRADED_ARRAYS else 1):
-        raise ValueError(f"{name} must not have shape {array.shape}")
+        raise InvalidValueError(name, f"must not have shape {array.shape}")
     return np.ascontiguousarray(array, dtype=np.int64)
-
-
-def _check(profile: TieProfile) -> None:
-    """Refuse arrays that cannot be a profile."""
-    n_query, n_group = len(profile.offsets) - 1, len(profile.closer)
-    _require(n_query >= 0 and profile.offsets[0] == 0, "offsets must begin with 0")
-    _require(np.all(np.diff(profile.offsets) >= 0), "offsets must not decrease")
-    _require(profile.offsets[-1] == n_group, f"offsets must end with the number of groups, {n_group}")
-    for name in ("closer_relevant", "tied", "tied_relevant"):
-        length = len(getattr(profile, name))
-        _require(length == n_group, f"{name} must have one entry per group, {n_group}, but has {length}")
-    for name in ("n_ranked", "n_relevant"):
-        length = len(getattr(profile, name))
-        _require(length == n_query, f"{name} must have one entry per query, {n_query}, but has {length}")
-    if profile.query_ids is not None:
-        length = len(profile.query_ids)
-        _require(length == n_query, f"query_ids must have one entry per query, {n_query}, but has {length}")
-    _check_groups(profile)
-    _check_grades(profile)
-
-
-def _check_groups(profile: TieProfile) -> None:
-    """Refuse counts that no ranking has."""
-    _require(np.all(profile.tied_relevant >= 1), "tied_relevant must be at least 1 in every group")
-    _require(np.all(profile.tied >= profile.tied_relevant), "tied must not be less than tied_relevant")
-    _require(np.all(profile.closer_relevant >= 0), "closer_relevant must not be negative")
-    _require(np.all(profile.closer >= profile.closer_relevant), "closer must not be less than closer_relevant")
-    running = np.concatenate([[0], np.cumsum(profile.tied_relevant)])
-    before = running[:-1] - running[profile.offsets[profile.query_of_group]]
-    _require(
-        np.array_equal(profile.closer_relevant, before),
-        "closer_relevant must be the sum of tied_relevant over the groups before",
-    )
-    found = np.diff(running[profile.offsets])
-    _require(np.all(found <= profile.n_relevant), "the groups hold more relevant items than n_relevant")
-    ends = profile.closer + profile.tied
-    _require(np.all(ends <= profile.n_ranked[profile.query_of_group]), "closer + tied must not be more than n_ranked")
-    if not profile.bounds_only:
-        follows = np.diff(profile.query_of_group) == 0
-        gap = profile.closer[1:] - ends[:-1]
-        _require(np.all(gap[follows] >= 0), "closer must not be less than closer + tied of the group before")
-
-
-def _check_grades(profile: TieProfile) -> None:
-    """Refuse counts by grade that contradict the others."""
-    _require(np.all(np.diff(profile.grades, prepend=0) > 0), "grades must be positive and ascending")
-    tied, relevant, n_grade = profile.tied_by_grade, profile.relevant_by_grade, len(profile.grades)
-    if tied is None and relevant is None:
-        return
-    if tied is None or relevant is None:
-        raise ValueError("not a tie profile: tied_by_grade and relevant_by_grade must be given together")
-    _require(tied.shape == (profile.n_group, n_grade), "tied_by_grade must be (n_group, n_grade)")
-    _require(relevant.shape == (profile.n_query, n_grade), "relevant_by_grade must be (n_query, n_grade)")
-    _require(np.array_equal(tied.sum(axis=1), profile.tied_relevant), "tied_by_grade must add up to tied_relevant")
-    _require(np.array_equal(relevant.sum(axis=1), profile.n_relevant), "relevant_by_grade must add up to n_relevant")
-
-
-def _require(holds: Any, rule: str) -> None:
-    if not holds:
-        raise ValueError(f"not a tie profile: {rule}")
 
 
 @kernel

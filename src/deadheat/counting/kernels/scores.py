@@ -1,4 +1,4 @@
-"""The loop that Numba compiles for rankings that come with scores: sort what is relevant, count everything else.
+"""The loop for rankings that come with scores: sort what is relevant, count everything else.
 
 In come integer keys, larger for nearer, and grades; out go tie groups. No row is ever sorted as a whole: for R relevant
 of G items it costs O(R log R), and then O(1) an item where the scores are spread evenly, O(log R) at worst.
@@ -23,19 +23,19 @@ FEWEST_BINS, MOST_BINS = 1 << 10, 1 << 15
 @inner
 def _levels(keys: Array, grades: Array) -> Array:
     """The distinct keys of the relevant items of one row, ascending."""
-    found = np.empty(len(keys), np.int64)
-    n_found = 0
+    relevant = np.empty(len(keys), np.int64)
+    n_relevant = 0
     for j in range(len(keys)):
         if grades[j] > 0:
-            found[n_found] = keys[j]
-            n_found += 1
-    found = np.sort(found[:n_found])
+            relevant[n_relevant] = keys[j]
+            n_relevant += 1
+    levels = np.sort(relevant[:n_relevant])
     n_level = 0
-    for i in range(n_found):
-        if n_level == 0 or found[i] != found[n_level - 1]:
-            found[n_level] = found[i]
+    for i in range(n_relevant):
+        if n_level == 0 or levels[i] != levels[n_level - 1]:
+            levels[n_level] = levels[i]
             n_level += 1
-    return found[:n_level]
+    return levels[:n_level]
 
 
 @inner
@@ -73,7 +73,7 @@ def _last_at_most(levels: Array, shift: Any, below: Array, key: int) -> Any:
 
 @kernel
 def count_groups(
-    keys: Array, grades: Array, known: Array, n_group: Array, n_ranked: Array, groups: Array, by_grade: Array
+    keys: Array, grades: Array, grade_values: Array, n_group: Array, n_ranked: Array, groups: Array, by_grade: Array
 ) -> int:
     """Count the tie groups of each row, nearest first, and return how many there are in all.
 
@@ -83,7 +83,7 @@ def count_groups(
         Larger is nearer, equal is tied.
     grades : (n_row, n_item) int64
         Grade of relevance; 0 for irrelevant, negative for what is not ranked.
-    known : (n_grade,) int64
+    grade_values : (n_grade,) int64
         The positive grades that occur, ascending.
     n_group, n_ranked : (n_row,) int64
         Filled with the groups and the ranked items of each row.
@@ -112,7 +112,7 @@ def count_groups(
             here[group, TIED] += 1
             if grade > 0:
                 here[group, TIED_RELEVANT] += 1
-                by_grade[filled + group, np.searchsorted(known, grade)] += 1
+                by_grade[filled + group, np.searchsorted(grade_values, grade)] += 1
         closer = closer_relevant = 0
         for group in range(n_level):
             closer += here[group, CLOSER]

@@ -1,0 +1,83 @@
+"""Who is ranked: which gallery items count for each query, and which of them it leaves out.
+
+The one place that knows of junk and of leave one out; whoever wants to know asks it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Int64 = NDArray[np.int64]
+Bool = NDArray[np.bool_]
+
+_QUERIES_AT_ONCE = 256  # whose junk is looked at together
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The gallery items that are ranked for each query.
+
+    Parameters
+    ----------
+    n_query : int
+    ranked : (n_gallery,) bool
+        False for items that are junk to every query.
+    junk : (n_query, n_gallery) bool, optional
+        Items that are junk to one query.
+    itself : (n_query,) int64, optional
+        The gallery item that each query is, and that is not ranked for it, or −1.
+    symmetric : bool
+        Whether query i is gallery item i, so that all pairs come twice.
+
+    Examples
+    --------
+    >>> candidates = Candidates.of(3, 3, junk=np.array([False, False, True]), leave_one_out=True)
+    >>> candidates.n_ranked(), candidates.itself_of(np.array([2, 0]))
+    (array([1, 1, 2]), array([2, 0]))
+    """
+
+    n_query: int
+    ranked: Bool
+    junk: Bool | None = None
+    itself: Int64 | None = None
+    symmetric: bool = False
+
+    @classmethod
+    def of(cls, n_query: int, n_gallery: int, junk: Bool | None = None, *, leave_one_out: bool) -> Candidates:
+        """Everything but `junk`, a mask over the gallery or over pairs, and perhaps but the query itself."""
+        of_all = junk is not None and junk.ndim == 1
+        ranked = ~junk if of_all and junk is not None else np.ones(n_gallery, dtype=np.bool_)
+        itself = np.arange(n_query) if leave_one_out else None
+        return cls(n_query, ranked, None if of_all else junk, itself, leave_one_out)
+
+    def itself_of(self, queries: Int64) -> Int64:
+        """The gallery item that each of these queries is, −1 for none."""
+        return np.full(len(queries), -1) if self.itself is None else self.itself[queries]
+
+    def excluded(self, queries: Int64) -> tuple[Int64, Int64]:
+        """The ranked items that do not count for each of these queries, ascending, in CSR form: itself, and junk."""
+        itself = self.itself_of(queries)
+        if self.junk is None:
+            left_out = (itself >= 0) & self.ranked[itself]
+            return np.concatenate([[0], np.cumsum(left_out)]), itself[left_out]
+        pairs = self.junk[queries]
+        in_gallery = np.flatnonzero(itself >= 0)
+        pairs[in_gallery, itself[in_gallery]] = True
+        row, item = np.nonzero(pairs & self.ranked)
+        return np.searchsorted(row, np.arange(len(queries) + 1)), item
+
+    def n_ranked(self) -> Int64:
+        """How many items are ranked for each query, shape (n_query,)."""
+        starts = range(0, self.n_query, _QUERIES_AT_ONCE)
+        blocks = (np.arange(start, min(start + _QUERIES_AT_ONCE, self.n_query)) for start in starts)
+        n_excluded = [np.diff(self.excluded(queries)[0]) for queries in blocks]
+        return np.asarray(int(self.ranked.sum()) - np.concatenate(n_excluded))
+
+    def masks(self) -> tuple[Bool, ...]:
+        """The masks that say what is junk; none where nothing is."""
+        if self.junk is None and self.ranked.all():
+            return ()
+        return (self.ranked,) if self.junk is None else (self.ranked, self.junk)

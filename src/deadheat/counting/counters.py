@@ -1,0 +1,150 @@
+"""The counts of a block between one sequence of cuts, to which tiles of scores and single items are added.
+
+What the float32 scores of a tile leave open is looked at in ever finer ways, each of which counts what it decides:
+
+    tile ──open──> its float32 rows in float64, while in cache ──open──> float64, in batches ──open──> exact arithmetic
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.counting.edges import Edges
+from deadheat.counting.kernels.open_items import place_pairs, settle_open
+from deadheat.counting.kernels.tiles import count_tile
+from deadheat.counting.problem import RankingProblem
+from deadheat.distances import Distance, Workspace
+from deadheat.exact import SignedRoot
+from deadheat.ties import Cuts
+
+Int64 = NDArray[np.int64]
+Int32 = NDArray[np.int32]
+Int = NDArray[Any]  # int32 or int64
+Float64 = NDArray[np.float64]
+
+MANY_OPEN = 1 / 8  # share of open items beyond which a float64 product is cheaper than a closer look at each
+MANY_LEFT = 1 / 32  # share of a tile beyond which it is cheaper than float64 pair by pair
+MOST_OPEN = 1 << 15  # open items after which they are settled
+
+
+class Tile:
+    """Scores of some queries for a run of columns, and how to see more of what they leave open."""
+
+    def __init__(
+        self, distance: Distance, level: int, queries: Int64, columns: range, rows: tuple[NDArray[Any], NDArray[Any]],
+        scores: NDArray[Any], space: Workspace,
+    ) -> None:  # fmt: skip
+        self.distance, self.level, self.queries, self.columns = distance, level, queries, columns
+        self.rows, self.scores, self.space = rows, scores, space
+
+    @cached_property
+    def last(self) -> NDArray[Any]:
+        """The scores of the last level, until the next tile of that level is computed in the same space."""
+        last = len(self.distance.levels) - 1
+        if self.level == last:
+            return self.scores
+        columns = np.arange(self.columns.start, self.columns.stop)
+        return self.distance.tile(last, self.distance.left(last, self.queries), columns, self.space)
+
+
+class Counter:
+    """Counts the items of one block of queries between one sequence of cuts.
+
+    Slot 2i of a row counts what is surely between interval i − 1 and interval i. Where two cuts share an interval,
+    slot 2i + 1 counts what is between them.
+    """
+
+    def __init__(self, problem: RankingProblem, queries: Int64, cuts: Cuts) -> None:
+        self.problem, self.queries, self.cuts = problem, queries, cuts
+        self.counts = np.zeros((len(queries), 2 * cuts.low.shape[1] + 1), dtype=np.int32)
+        self.edges: dict[tuple[int, int], Edges] = {}
+        self.pending: list[NDArray[np.int32]] = []
+        self.n_pending = 0
+
+    def add(self, tile: Tile, band: int, excluded_columns: NDArray[np.int32]) -> float:
+        """Count a tile of scores; returns the share of its items that its level left open."""
+        distance = self.problem.distance
+        edges, last = self._edges_of(tile.level, band), len(distance.levels) - 1
+        start, stop = tile.columns.start, tile.columns.stop
+        opened = tile.space.get("opened", (3, tile.scores.size), np.int32)
+        weight = self.problem.weight[start:stop]
+        n_open = n_left = count_tile(
+            tile.scores, start, weight, self.problem.plain, excluded_columns,
+            edges.edges, edges.n_edge, edges.closed, edges.base, edges.scale, edges.codes, self.counts, opened,
+        )  # fmt: skip
+        many = tile.level == last or n_open > MANY_OPEN * tile.scores.size
+        if n_open and not many and distance.rechecks:
+            offsets = distance.offsets(np.arange(start, stop))
+            n_left = settle_open(
+                opened[:, :n_open], *tile.rows, offsets, weight,
+                edges.edges, edges.error, edges.recheck_error, self.counts,
+            )  # fmt: skip
+            many = n_left > MANY_LEFT * tile.scores.size
+        rows, places, slots = opened[:, :n_left]
+        if n_left and many:
+            self.place(rows, places + start, tile.last[rows, places].astype(np.float64), slots >> 1)
+        elif n_left:
+            self._postpone(rows, places + start, slots >> 1)
+        return n_open / tile.scores.size
+
+    def _edges_of(self, level: int, band: int) -> Edges:
+        key = level, band
+        if key not in self.edges:
+            if len(self.edges) > 3:  # bands that have been passed
+                self.edges.clear()
+            self.edges[key] = Edges.of(self.problem.distance, self.cuts, self.queries, level, band)
+        return self.edges[key]
+
+    def _postpone(self, rows: Int32, columns: Int32, guess: Int32) -> None:
+        self.pending.append(np.stack([rows, columns, guess]))
+        self.n_pending += len(rows)
+        if self.n_pending > MOST_OPEN:
+            self.settle()
+
+    def settle(self) -> None:
+        """Count the items that were put off, by their scores of the last level."""
+        if self.pending:
+            rows, columns, guess = np.concatenate(self.pending, axis=1)
+            self.pending, self.n_pending = [], 0
+            self.place(rows, columns, self.problem.distance.pair_scores(self.queries[rows], columns), guess)
+
+    def place(
+        self, rows: Int, columns: Int, scores: Float64, guess: Int | None = None, weights: Int | None = None
+    ) -> None:
+        """Count single items by their scores of the last level, and exactly where these leave something open.
+
+        `guess` is an interval that each may be in.
+        """
+        distance = self.problem.distance
+        errors = distance.pair_bound(self.queries[rows], columns)
+        weights = self.problem.weight[columns] if weights is None else weights
+        guess = np.full(len(rows), -1, dtype=np.int32) if guess is None else guess
+        undecided, ranges = self._place(rows, guess, scores, errors, weights)
+        for start in range(0, len(undecided), 4096):
+            part = undecided[start : start + 4096]
+            exact_closeness = distance.exact_closeness(self.queries[rows[part]], columns[part])
+            chosen = ranges[:, start : start + 4096].tolist()
+            for pair, closeness, low, high in zip(part.tolist(), exact_closeness, *chosen, strict=True):
+                row = int(rows[pair])
+                cut = self._cut(row, closeness, low, high)
+                self.counts[row, cut * (2 // self.cuts.each)] += weights[pair]
+
+    def _cut(self, row: int, closeness: SignedRoot, low: int, high: int) -> int:
+        """The number of cuts that an item is above, known to be from `low` to `high`."""
+        while low < high:
+            middle = (low + high) // 2
+            if self.cuts.above(row, middle, closeness):
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _place(self, rows: Int, guess: Int, scores: Float64, errors: Float64, weights: Int) -> tuple[Int64, Int64]:
+        """Count single items as far as their scores decide; which they do not, and between which cuts these are."""
+        listed, cuts = np.empty((3, len(rows)), dtype=np.int64), self.cuts
+        n = place_pairs(rows, guess, scores, errors, weights, cuts.low, cuts.high, cuts.each, self.counts, listed)
+        return listed[0, :n], listed[1:, :n]

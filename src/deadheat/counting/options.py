@@ -1,0 +1,90 @@
+"""The options of a counting pass, checked and resolved once, at the door."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from deadheat import distances, inputs
+from deadheat import ties as tie_rules
+from deadheat.counting.candidates import Candidates
+from deadheat.counting.device import Device, open_device
+from deadheat.distances import DISTANCES, Distance
+from deadheat.inputs.sources import EmbeddingsLike
+from deadheat.support import checks
+from deadheat.support.progress import Progress, require_progress
+from deadheat.ties import Ties
+
+
+@dataclass(frozen=True)
+class CountingOptions:
+    """What a counting pass is told beside embeddings and labels.
+
+    Parameters
+    ----------
+    distance : str
+    rule : Ties
+        What tied means.
+    threads : int
+    junk : array-like of bool, optional
+        As it was given: what fits it is known when the embeddings are open.
+    progress : bool or callable
+    checkpoint : path, optional
+    device : Device, optional
+    """
+
+    distance: str
+    rule: Ties
+    threads: int
+    junk: ArrayLike | None = None
+    progress: bool | Progress = False
+    checkpoint: str | os.PathLike[str] | None = None
+    device: Device | None = None
+
+    @classmethod
+    def checked(
+        cls,
+        *,
+        distance: str = "cosine",
+        ties: str | Ties = "exact",
+        junk: ArrayLike | None = None,
+        threads: int | None = None,
+        progress: bool | Progress = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        device: Any = None,
+    ) -> CountingOptions:
+        """Options as `deadheat.profile` takes them, with names resolved to what they stand for.
+
+        Raises
+        ------
+        InputError
+            If one breaks its rule.
+        MissingPackageError
+            If a device is asked for and PyTorch is not installed.
+
+        Examples
+        --------
+        >>> options = CountingOptions.checked(ties="float16", threads=2)
+        >>> options.rule, options.threads
+        (Rounded('float16', of=None), 2)
+        """
+        rule, n_thread = tie_rules.make(ties), checks.thread_count(threads)
+        opened = None if device is None else open_device(device)
+        checks.choice(distance, DISTANCES, "distance")
+        require_progress(progress)
+        return cls(distance, rule, n_thread, junk, progress, checkpoint, opened)
+
+    def open(self, embeddings: EmbeddingsLike, gallery: EmbeddingsLike | None = None) -> Distance:
+        """The distance between embeddings and a gallery, or from the embeddings to themselves."""
+        distance = distances.make(self.distance, embeddings, gallery, self.rule.exact_only)
+        self.rule.check(distance)
+        return distance
+
+    def candidates(self, distance: Distance, *, leave_one_out: bool) -> Candidates:
+        """Who is ranked for each query of a distance."""
+        n_query, n_gallery = distance.n_query, distance.n_gallery
+        junk = inputs.junk_mask(self.junk, n_query, n_gallery)
+        return Candidates.of(n_query, n_gallery, junk, leave_one_out=leave_one_out)

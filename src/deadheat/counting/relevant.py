@@ -1,0 +1,137 @@
+"""The relevant columns of a block of queries, with scores, and what of their content is counted by itself.
+
+A column can hold items that do not count for a query (itself, junk) beside others that do. Such columns, and the
+relevant ones, are excluded from the tiles; what counts in them is placed singly.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.counting.kernels.relevant import relevant_columns, take_out
+from deadheat.counting.problem import RankingProblem
+from deadheat.ties import Groups, Member, Relevant
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+SMALL_CLASS = 256  # pairs below which a class is scored pair by pair
+_SCORED_COLUMNS = 1024  # relevant columns that are scored at once
+
+
+class Singles(NamedTuple):
+    """Columns that are counted by themselves for some rows of a block, and how many items of each count."""
+
+    row: Int64
+    column: Int64
+    weight: Int64
+
+
+class RelevantItems(NamedTuple):
+    """The relevant columns of a block, the columns that tiles leave out, ascending, and what counts in these."""
+
+    relevant: Relevant
+    excluded_columns: NDArray[np.int32]  # (n_row, most), padded with n_column
+    singles: Singles
+
+
+def relevant_items(problem: RankingProblem, queries: Int64) -> RelevantItems:
+    """The relevant columns of some queries, once the items that do not count are taken out."""
+    relevance = problem.relevance
+    classes = relevance.query_class[queries]
+    columns, count, irrelevant = np.empty((3, len(queries), max(1, problem.width[queries].max())), dtype=np.int64)
+    relevant_columns(
+        classes, problem.class_start, problem.class_keys, problem.class_count, problem.weight,
+        columns, count, irrelevant,
+    )  # fmt: skip
+    pointer, items = relevance.candidates.excluded(queries)
+    row = np.repeat(np.arange(len(queries)), np.diff(pointer))
+    column = problem.distance.columns.column_of_item[items]
+    same_class = relevance.gallery_class[items] == classes[row]
+    unlisted = take_out(row, column, same_class, columns, count, irrelevant)
+    reduced = _reduced(problem, row[unlisted], column[unlisted])
+    emptied = np.nonzero((count == 0) & (irrelevant > 0))
+    of_emptied = emptied[0], columns[emptied], irrelevant[emptied]
+    irrelevant[emptied] = 0
+    score, bound = _relevant_scores(problem, queries, classes, columns, count > 0)
+    return RelevantItems(
+        Relevant(queries, columns, count, irrelevant, score, bound),
+        _excluded_columns(columns, reduced, problem.n_column),
+        Singles(*(np.concatenate(parts) for parts in zip(of_emptied, reduced, strict=True))),
+    )
+
+
+def member_of(problem: RankingProblem, groups: Groups) -> Member:
+    """The column of a member of a group, given its row and number."""
+    if groups.columns is not None:
+        columns = groups.columns
+        return lambda row, group: int(columns[row, group])
+
+    @lru_cache(maxsize=64)
+    def ascending(row: int) -> Int64:
+        query = groups.rows[row : row + 1]
+        relevant = relevant_items(problem, query).relevant
+        columns = relevant.columns[relevant.count > 0]
+        return columns[np.argsort(problem.distance.pair_scores(query.repeat(len(columns)), columns))]
+
+    return lambda row, group: int(ascending(row)[group])
+
+
+def sharing(relevant: Relevant, groups: Groups) -> tuple[Int64, Int64, Int64, Int64]:
+    """Irrelevant items that share a column with relevant ones: row, group, column, and how many."""
+    if groups.of_entry is None:
+        return (np.empty(0, dtype=np.int64),) * 4
+    row, entry = np.nonzero(relevant.others > 0)
+    return row, groups.of_entry[row, entry], relevant.columns[row, entry], relevant.others[row, entry]
+
+
+def _reduced(problem: RankingProblem, row: Int64, column: Int64) -> Singles:
+    """Columns outside a query's class that hold items that do not count, and how many in them do."""
+    keys, taken = np.unique(row * problem.n_column + column, return_counts=True)
+    row, column = np.divmod(keys, problem.n_column)
+    return Singles(row, column, problem.weight[column] - taken)
+
+
+def _excluded_columns(columns: Int64, reduced: Singles, n_column: int) -> NDArray[np.int32]:
+    """For each row the relevant and the reduced columns, ascending, padded with n_column."""
+    row = reduced.row
+    if not len(row):
+        return columns.astype(np.int32)
+    most = int(np.bincount(row).max())
+    extra = np.full((len(columns), most), n_column)
+    extra[row, np.arange(len(row)) - np.searchsorted(row, row)] = reduced.column
+    return np.sort(np.concatenate([columns, extra], axis=1), axis=1).astype(np.int32)
+
+
+def _relevant_scores(
+    problem: RankingProblem, queries: Int64, classes: Int64, columns: Int64, valid: NDArray[np.bool_]
+) -> tuple[Float64, Float64]:
+    """Scores of the last level for the relevant columns, class by class, NaN in padding, and how much they err."""
+    distance = problem.distance
+    score = np.full(columns.shape, np.nan)
+    last = len(distance.levels) - 1
+    heads = np.flatnonzero(np.diff(classes, prepend=-1, append=-1))
+    small = np.zeros(len(queries), dtype=np.bool_)
+    for begin, end in pairwise(heads.tolist()):
+        width = int(problem.width[queries[begin]])
+        if width * (end - begin) < SMALL_CLASS:
+            small[begin:end] = True
+            continue
+        left = distance.left(last, queries[begin:end])
+        for start in range(0, width, _SCORED_COLUMNS):
+            part = columns[begin, start : min(start + _SCORED_COLUMNS, width)]
+            score[begin:end, start : start + len(part)] = distance.tile(last, left, part)
+    if small.any():
+        row, entry = np.nonzero(valid & small[:, None])
+        score[row, entry] = distance.pair_scores(queries[row], columns[row, entry])
+    score[~valid] = np.nan
+    if distance.levels[last].exact:
+        return score, np.zeros(columns.shape)
+    bound = distance.pair_bound(queries[:, None], np.minimum(columns, problem.n_column - 1))
+    bound[~valid] = 0
+    return score, bound

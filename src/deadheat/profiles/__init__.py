@@ -1,0 +1,5 @@
+"""The tie profile: in come the integers of a counting pass, out go profiles to keep, hash, slice, add and measure."""
+
+from deadheat.profiles.profile import Int64, TieProfile, Ties
+
+__all__ = ["Int64", "TieProfile", "Ties"]

@@ -1,0 +1,68 @@
+"""A profile as bytes: the canonical ones that its digest is of, and a compressed NumPy archive (`.npz`)."""
+
+from __future__ import annotations
+
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.errors import FileError
+from deadheat.support.atomic import replacing
+
+_FORMAT = "deadheat.TieProfile 1"
+_UNREADABLE = (  # what NumPy and zipfile raise for a damaged archive, or one of another make
+    ValueError, TypeError, KeyError, EOFError, OSError, RuntimeError, NotImplementedError,
+    zipfile.BadZipFile, zlib.error, struct.error,
+)  # fmt: skip
+
+
+def canonical(arrays: Mapping[str, NDArray[np.int64]], bounds_only: bool) -> bytes:
+    """The bytes that `TieProfile.digest` describes."""
+    parts = [_FORMAT.encode(), b"bounds" if bounds_only else b"exact"]
+    for name, array in arrays.items():
+        parts += [f"{name} {' '.join(map(str, array.shape))}".encode(), array.astype("<i8").tobytes()]
+    return b"\n".join(parts) + b"\n"
+
+
+def write(path: str | os.PathLike[str], bounds_only: bool, digest: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write a profile whole or not at all.
+
+    Raises
+    ------
+    OSError
+        If `path` cannot be written.
+    """
+    with replacing(path) as file:
+        np.savez_compressed(file, allow_pickle=False, format=_FORMAT, bounds_only=bounds_only, digest=digest, **arrays)
+
+
+def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
+    """The digest, and all else that `write` was given.
+
+    Raises
+    ------
+    OSError
+        If `path` cannot be read.
+    FileError
+        If it holds something else, or is damaged.
+    """
+    with open(path, "rb") as file:
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                content = dict(archive)
+        except _UNREADABLE as error:
+            raise not_a_profile(path, error) from None
+    if str(content.pop("format", "")) != _FORMAT:
+        raise FileError(path, f" does not hold a tie profile of this version ({_FORMAT!r})")
+    return str(content.pop("digest", "")), content
+
+
+def not_a_profile(path: str | os.PathLike[str], why: object) -> FileError:
+    """What to raise for a file that is no profile."""
+    return FileError(path, f" is not a saved tie profile, or is damaged: {why}")
