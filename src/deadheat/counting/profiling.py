@@ -13,6 +13,7 @@ from deadheat.counting.device_pass import DeviceCountingPass
 from deadheat.counting.options import CountingOptions
 from deadheat.counting.passes import CountingPass
 from deadheat.counting.relevance import Relevance
+from deadheat.distances import Distance
 from deadheat.inputs import Pair, open_pair
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.profiles import TieProfile
