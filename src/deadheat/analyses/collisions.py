@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat import inputs
 from deadheat import ties as tie_rules
 from deadheat.counting.ranking import Ranked, Rankings
+from deadheat.distances import names as distance_names
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike, open_labels
 from deadheat.reports.render import plain_table
 from deadheat.support import checks
@@ -34,7 +35,7 @@ Bool = NDArray[np.bool_]
 
 _SETTLED_AT_ONCE = 4096  # pairs whose exact distances are held at a time
 
-DISTANCES = ("cosine", "euclidean", "cityblock")
+DISTANCES = distance_names(takes="numbers", target="distance")
 
 
 class Kind(IntEnum):

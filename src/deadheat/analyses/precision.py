@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat import exact, inputs
+from deadheat import distances, exact, inputs
 from deadheat.inputs.sources import LabelsLike
 from deadheat.reports import Report, evaluate
 from deadheat.reports.render import plain_table
 from deadheat.support import checks
 
 KINDS = {"float64": 64, "float32": 32, "bfloat16": 16, "float16": 16, "int8": 8, "1 bit": 1}  # bits a number
-DISTANCES = ("cosine", "euclidean", "inner_product", "cityblock")
 
 _STORED = {"float32": np.float32, "bfloat16": np.float32, "float16": np.float16}
 _INT8 = 127
@@ -181,7 +180,7 @@ def precisions(
     int8        8  54.1667   60.4167  66.6667             1        1        2
     1 bit       1  41.6667   61.1111  83.3333             3        3        3
     """
-    checks.choice(distance, DISTANCES, "distance")
+    checks.choice(distance, distances.names(takes="numbers"), "distance")
     asked = [kinds] if isinstance(kinds, str) else list(kinds)
     if not asked:
         raise ValueError("kinds must name at least one precision, but got none")

@@ -200,12 +200,13 @@ def _measures(given: Iterable[str]) -> list[str] | None:
 
 
 def _read(file: Path, options: dict[str, Any]) -> tuple[Samples, Samples | None]:
+    from deadheat import distances
     from deadheat.inputs import files
 
     how = {key: options[key] for key in ("embeddings_key", "labels_key", "label_column", "header")}
     if options["gallery_labels"] is not None and options["gallery"] is None:
         raise click.UsageError("--gallery-labels goes with --gallery")
-    read = files.read if options["distance"] == "hamming" else files.open_samples
+    read = files.open_samples if options["distance"] in distances.names(takes="numbers") else files.read
     query = read(file, options["labels"], **how)
     if options["gallery"] is None:
         return query, None

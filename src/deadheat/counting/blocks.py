@@ -86,7 +86,7 @@ class Tile:
         if self.number == last:
             return self.scores
         columns = np.arange(self.columns.start, self.columns.stop)
-        return self.distance.tile(last, self.distance.left(last, self.queries), columns, self.space)
+        return self.distance.tile(last, self.distance.query_rows(last, self.queries), columns, self.space)
 
 
 @dataclass(frozen=True)
@@ -351,8 +351,8 @@ def _shared(relevant: Relevant, groups: Groups) -> tuple[Int64, Int64, Int64, In
     """What shares a column with relevant items: row, group, column, and how many."""
     if groups.of_entry is None:
         return (np.empty(0, dtype=np.int64),) * 4
-    row, entry = np.nonzero(relevant.others > 0)
-    return row, groups.of_entry[row, entry], relevant.columns[row, entry], relevant.others[row, entry]
+    row, entry = np.nonzero(relevant.irrelevant > 0)
+    return row, groups.of_entry[row, entry], relevant.columns[row, entry], relevant.irrelevant[row, entry]
 
 
 def _strays(problem: RankingProblem, row: Int64, column: Int64) -> tuple[Int64, Int64, Int64]:
@@ -387,7 +387,7 @@ def _relevant_scores(
         if width * (end - begin) < _SMALL_CLASS:
             small[begin:end] = True
             continue
-        left = distance.left(last, queries[begin:end])
+        left = distance.query_rows(last, queries[begin:end])
         for start in range(0, width, _SCORED_COLUMNS):
             part = columns[begin, start : min(start + _SCORED_COLUMNS, width)]
             score[begin:end, start : start + len(part)] = distance.tile(last, left, part)

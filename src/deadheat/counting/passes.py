@@ -120,7 +120,7 @@ class CountingPass:
                 runs += [ColumnRange(part, band, -1) for part in _parts(start, stop, TILE_COLUMNS)]
             return blocks, runs
         for band, (start, stop) in enumerate(columns.bands):
-            items = columns.representative[start:stop]
+            items = columns.item_of_column[start:stop]
             n_active = int((~self.alone[items]).sum())  # they come first
             for queries in self._blocks(items[:n_active], min(most, TILE_COLUMNS)):
                 runs.append(ColumnRange(range(start, start + len(queries)), band, len(blocks)))
@@ -169,10 +169,10 @@ class CountingPass:
 
     def _kept_rows(self, workers: Workers, blocks: dict[int, Block]) -> dict[int, NDArray[Any]]:
         """The queries of each block made ready for the first level, if all of them are small enough to be kept."""
-        per_row = self.distance.left(0, self.active[:1]).nbytes
+        per_row = self.distance.query_rows(0, self.active[:1]).nbytes
         if sum(len(block.queries) for block in blocks.values()) * per_row > _KEPT_BYTES:
             return {}
-        rows = workers.each(lambda number: self.distance.left(0, blocks[number].queries), blocks)
+        rows = workers.each(lambda number: self.distance.query_rows(0, blocks[number].queries), blocks)
         return dict(zip(blocks, rows, strict=True))
 
     def _count_run(
@@ -193,11 +193,11 @@ class CountingPass:
             block = blocks[number]
             one = max(block.number, partner.number if partner is not None else 0)
             if one not in right:
-                right[one] = self.distance.right(one, columns)
+                right[one] = self.distance.column_rows(one, columns)
             if partner is block:
                 left = right[one]
             else:
-                left = kept[number] if kept and one == 0 else self.distance.left(one, block.queries)
+                left = kept[number] if kept and one == 0 else self.distance.query_rows(one, block.queries)
             self._count_tile(one, run, number, blocks, left, right[one])
             report((len(block.queries) * len(columns)) * (1 if partner in (None, block) else 2))
 

@@ -109,7 +109,7 @@ class _Groups:
             self.own.space = Workspace()
         metric, last, n = self.metric, len(self.metric.levels) - 1, len(items)
         columns = metric.columns.column_of_item[items]
-        scores = metric.tile(last, metric.left(last, items), columns, self.own.space).astype(np.float64)
+        scores = metric.tile(last, metric.query_rows(last, items), columns, self.own.space).astype(np.float64)
         bounds = metric.pair_bound(np.repeat(items, n), np.tile(columns, n)).reshape(n, n)
         n_group, arrays = np.empty(n, dtype=np.int64), np.empty((4, n * max(1, n - 1)), dtype=np.int64)
         classes = self.classes[items]
