@@ -1,4 +1,4 @@
-"""Columns: gallery rows that tie with each other for every query are one, so data full of duplicates is small data."""
+"""Columns: gallery rows that tie with each other for every query, counted as one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Columns:
     column_of_item : (n_gallery,) int64
         The column of each gallery item.
     bands : list of (start, stop)
-        Runs of columns whose sizes lie within a factor of two, so that one error bound fits them all.
+        Neighbouring columns whose sizes lie within a factor of two, so that one error bound fits them all.
     """
 
     item_of_column: Int64

@@ -122,15 +122,15 @@ class Distance(ABC):
 
     def arranged(self, columns: Columns) -> Self:
         """The same distance with its columns in another order; this one stays as it is."""
-        other = copy(self)
-        other.columns = columns
-        return other
+        variant = copy(self)
+        variant.columns = columns
+        return variant
 
     def at_levels(self, levels: tuple[Level, ...]) -> Self:
         """The same distance with other levels; this one stays as it is."""
-        other = copy(self)
-        other.levels = levels
-        return other
+        variant = copy(self)
+        variant.levels = levels
+        return variant
 
     def expecting(self, n_relevant: float, symmetric: bool) -> Self:
         """The same distance at the levels that suit so many relevant items a query, and half of the products or all."""

@@ -74,9 +74,9 @@ def _same_direction(a: Array, b: Array, limbs: Array, out: Array) -> bool:
             return False
     for j in range(len(a)):
         limbs[:] = 0
-        one = np.array([np.float64(a[j]), np.float64(b[j])]).view(np.int64)
-        whole_a, place_a = split(one[0])
-        whole_b, place_b = split(one[1])
+        words = np.array([np.float64(a[j]), np.float64(b[j])]).view(np.int64)
+        whole_a, place_a = split(words[0])
+        whole_b, place_b = split(words[1])
         add_product(limbs, whole_a, pivot_b, place_a + place_pivot_b)
         add_product(limbs, -whole_b, pivot_a, place_b + place_pivot_a)
         spread_carries(limbs, out)
@@ -191,6 +191,7 @@ def pair_dots(
 
 @inner
 def _gcd(a: int, b: int) -> int:
+    """The greatest common divisor."""
     while b:
         a, b = b, a % b
     return a
@@ -203,8 +204,8 @@ def integer_units(raw: Array, units: Array, limit: float) -> float:
     Fills `units` and returns the largest multiple, or infinity as soon as one exceeds `limit`.
     """
     largest_of_all = 0.0
-    one = np.empty(1, np.float64)
-    word = one.view(np.int64)
+    size = np.empty(1, np.float64)
+    word = size.view(np.int64)
     odd, place, largest = 0, 0, 0.0
     for i in range(raw.shape[0]):
         if len(units) > 1:
@@ -212,8 +213,8 @@ def integer_units(raw: Array, units: Array, limit: float) -> float:
         for j in range(raw.shape[1]):
             if raw[i, j] == 0:
                 continue
-            one[0] = abs(np.float64(raw[i, j]))
-            largest = max(largest, one[0])
+            size[0] = abs(np.float64(raw[i, j]))
+            largest = max(largest, size[0])
             whole, low = split(word[0])
             while whole & 1 == 0:
                 whole >>= 1

@@ -95,15 +95,15 @@ def sort_runs(
 def number_groups(starts: Array, count: Array, group: Array, first: Array, total: Array) -> None:
     """Number the groups of each row, note the first entry of each, and add up its counts."""
     for i in range(starts.shape[0]):
-        number = -1
+        current = -1
         for j in range(starts.shape[1]):
             if count[i, j] == 0:
                 break
             if starts[i, j]:
-                number += 1
-                first[i, number] = j
-            group[i, j] = number
-            total[i, number] += count[i, j]
+                current += 1
+                first[i, current] = j
+            group[i, j] = current
+            total[i, current] += count[i, j]
 
 
 @inner

@@ -124,9 +124,9 @@ def _interleaved(pair: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(np.moveaxis(pair, 0, -1)).reshape(pair.shape[1], -1)
 
 
-def _sorted_ends(one: Float64, two: Float64) -> tuple[Float64, Float64]:
+def _sorted_ends(first: Float64, second: Float64) -> tuple[Float64, Float64]:
     """Intervals with their ends in order."""
-    return np.minimum(one, two), np.maximum(one, two)
+    return np.minimum(first, second), np.maximum(first, second)
 
 
 def _between(distance: Distance, rows: Int64, end: Float64, shift: int) -> tuple[Float64, Float64]:
