@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import deadheat as dh
 from deadheat.analyses.grouped import Gap, GroupedResult, generalization_gap, grouped
 from deadheat.analyses.grouped.drawing import draw
-from deadheat.distances import distance as distance_room
+from deadheat.distances.product import Product
 from deadheat.inputs.sources import Source
 from deadheat.statistics import intervals
 from deadheat.support.triple import Triple
@@ -573,14 +573,14 @@ def test_no_more_than_a_group_is_taken_at_a_time() -> None:
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
 def test_cost_grows_with_the_samples_and_not_their_square(monkeypatch, distance: str) -> None:
     """Scores that are computed: Σ n_g² over the groups, so that twice the classes make twice the scores."""
-    product, computed = distance_room._Product.product, []
+    product, computed = Product.product, []
 
     def counted(self, number, left, right, space=None):
         scores = product(self, number, left, right, space)
         computed.append(scores.size)
         return scores
 
-    monkeypatch.setattr(distance_room._Product, "product", counted)
+    monkeypatch.setattr(Product, "product", counted)
     rng, totals = np.random.default_rng(0), []
     for n_class in (20, 40, 80):
         computed.clear()

@@ -315,7 +315,7 @@ def test_bad_commands() -> None:
 
 @pytest.mark.parametrize("flag", ["--json", "--markdown", "--per-query", "--save-profile"])
 def test_outputs_are_checked_before_the_work(flag: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadheat.counting.profile", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", lambda *_, **__: pytest.fail("the work has begun"))
     before = sorted(folder.iterdir())
     evaluate_points = ("evaluate", folder / "points.npz", flag)
     nowhere = folder / "nowhere" / "out.npz"
@@ -372,7 +372,7 @@ def test_what_nobody_thought_of_is_one_line_too(folder: Path, monkeypatch: pytes
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("two\nlines")
 
-    monkeypatch.setattr("deadheat.counting.profile", fail)
+    monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", fail)
     assert refused("evaluate", folder / "points.npz").startswith("unexpected ZeroDivisionError: two lines (")
     monkeypatch.setenv("DEADHEAT_DEBUG", "1")
     assert isinstance(run("evaluate", folder / "points.npz").exception, ZeroDivisionError)
@@ -382,7 +382,7 @@ def test_not_enough_memory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("deadheat.counting.profile", fail)
+    monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", fail)
     assert refused("evaluate", folder / "points.npz") == "not enough memory"
 
 

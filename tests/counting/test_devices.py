@@ -274,12 +274,12 @@ def test_scores_err_by_no_more_than_the_bound(kind, distance, setting, device):
         metric = distances.make(distance, rows, None, exact_only)
         metric.levels = found.levels(metric)
         scorer, last, queries = device_tiles.DeviceScorer(found, metric), len(metric.levels) - 1, np.arange(len(rows))
-        left = scorer.rows(metric.left(last, queries))
+        left = scorer.rows(metric.query_rows(last, queries))
         for number, (band, ends) in ((n, b) for n in range(last + 1) for b in enumerate(metric.columns.bands)):
             strip = scorer.strip(layout.ColumnRange(range(*ends), band, -1), np.ones(len(metric.columns), np.int32))
             tile = scorer.tile(number, left, strip).double().cpu().numpy()
             columns = np.arange(*ends)
-            truth = metric.tile(last, metric.left(last, queries), columns)
+            truth = metric.tile(last, metric.query_rows(last, queries), columns)
             slack = metric.bound(last, queries, ends)[:, None]
             assert (np.abs(tile - truth) <= metric.bound(number, queries, ends)[:, None] + slack).all()
             row, place = np.indices(truth.shape).reshape(2, -1)
@@ -410,7 +410,7 @@ def test_the_command(tmp_path: Path):
     assert refused.stderr == "deadheat: device must be cpu or cuda (or cuda:1 ...), but is 'gpu'\n"
 
 
-@pytest.mark.parametrize("distance", distances.DISTANCES[:4])
+@pytest.mark.parametrize("distance", distances.names(takes="numbers"))
 def test_a_processor_that_takes_tiny_numbers_for_zero_changes_nothing(distance):
     """Here and not in test_invariance because it is PyTorch that has the switch."""
     rng = np.random.default_rng(2)

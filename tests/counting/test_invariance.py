@@ -343,7 +343,7 @@ def test_without_the_wider_instructions_of_numpy(here):
 # facts
 
 
-@pytest.mark.parametrize("distance", distances.DISTANCES)
+@pytest.mark.parametrize("distance", distances.names())
 def test_embeddings_that_are_all_zero(distance):
     """1000 samples, 10 classes of 100, in three orders: 5.1773 %, 10.4953 % and 100 %."""
     rows = np.zeros((1000, 16), dtype=bool if distance == "hamming" else np.float32)

@@ -16,7 +16,7 @@ from deadheat import Rounded, Tolerance, distances
 from deadheat.counting import ranking
 from deadheat.counting.ranking import Ranked, Rankings, nearest_groups
 
-DISTANCES = distances.DISTANCES
+DISTANCES = distances.names()
 
 
 def keys_of(query, gallery, distance, ties="exact"):

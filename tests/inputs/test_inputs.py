@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 
@@ -230,63 +228,6 @@ def test_bad_threads_are_refused(threads, kind):
 
 def test_threads_of_any_integer_type_are_taken():
     assert dh.profile(ROWS, LABELS, threads=np.uint8(2)) == dh.profile(ROWS, LABELS)
-
-
-@pytest.mark.parametrize(
-    ("ties", "kind", "parts"),
-    [
-        ("float8", ValueError, ("'float8'", "float16")),
-        ("float64", ValueError, ("'float64'",)),
-        ("Exact", ValueError, ("did you mean 'exact'?",)),
-        ("", ValueError, ("exact, float16, bfloat16, float32",)),
-        (None, TypeError, ("None",)),
-        (1e-6, TypeError, ("1e-06",)),
-        (np.float16, TypeError, ("float16",)),
-        (dh.Tolerance, TypeError, ("Tolerance",)),
-    ],
-)  # fmt: skip
-def test_bad_ties_are_refused(ties, kind, parts):
-    message = refusal(kind, ROWS, LABELS, ties=ties)
-    assert message.startswith("ties must be ")
-    assert all(part in message for part in parts), message
-
-
-@pytest.mark.parametrize(
-    ("eps", "kind"),
-    [(-1e-9, ValueError), (np.nan, ValueError), (np.inf, ValueError), ("0.1", TypeError), (None, TypeError),
-     (True, TypeError), (1j, TypeError), ([0.1], TypeError)],
-)  # fmt: skip
-def test_bad_tolerances_are_refused(eps, kind):
-    with pytest.raises(kind, match=r"^eps must be .*" + re.escape(repr(eps) if kind is TypeError else str(eps))):
-        dh.Tolerance(eps)
-
-
-def test_bad_roundings_are_refused():
-    with pytest.raises(
-        ValueError, match=r"^dtype must be one of float16, bfloat16, float32, but is 'float15'; did you"
-    ):
-        dh.Rounded("float15")
-    with pytest.raises(TypeError, match=r"^dtype must be one of "):
-        dh.Rounded(np.float16)
-    with pytest.raises(ValueError, match=r"^of must be one of similarity, distance, but is 'distances'; did you mean"):
-        dh.Rounded("float16", of="distances")
-
-
-@pytest.mark.parametrize(
-    ("distance", "of"),
-    [
-        ("euclidean", "similarity"),
-        ("cityblock", "similarity"),
-        ("hamming", "similarity"),
-        ("inner_product", "distance"),
-    ],
-)
-def test_only_what_a_distance_has_can_be_rounded(distance, of):
-    rows = ROWS > 3 if distance == "hamming" else ROWS
-    message = refusal(ValueError, rows, LABELS, distance=distance, ties=dh.Rounded("float16", of=of))
-    assert message.startswith("of must be ")
-    assert repr(distance) in message
-    assert repr(of) in message
 
 
 def test_options_are_checked_before_any_work():

@@ -330,7 +330,7 @@ def test_tie_rule_in_words(ties: object, distance: str, rule: str) -> None:
 def test_bad_options_are_refused_before_the_work(
     options: dict[str, object], kind: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("deadheat.counting.profile", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", lambda *_, **__: pytest.fail("the work has begun"))
     with pytest.raises(kind) as caught:
         evaluate(np.eye(3), [1, 1, 2], **options)  # type: ignore[arg-type]
     assert message in str(caught.value)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat import exact, inputs
+from deadheat import distances, exact, inputs
 from deadheat import ties as tie_rules
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.sources import LabelsLike
@@ -32,7 +32,6 @@ from deadheat.support.triple import Triple
 __all__ = ["KINDS", "Precisions", "precisions", "quantized"]
 
 KINDS = {"float64": 64, "float32": 32, "bfloat16": 16, "float16": 16, "int8": 8, "1 bit": 1}  # bits a number
-DISTANCES = ("cosine", "euclidean", "inner_product", "cityblock")
 
 _STORED = {"float32": np.float32, "bfloat16": np.float32, "float16": np.float16}
 _INT8 = 127
@@ -210,7 +209,7 @@ def precisions(
     int8        8  54.1667   60.4167  66.6667             1        1        2
     1 bit       1  41.6667   61.1111  83.3333             3        3        3
     """
-    checks.choice(distance, DISTANCES, "distance")
+    checks.choice(distance, distances.names(takes="numbers"), "distance")
     chosen = _chosen(kinds)
     query = inputs.embeddings(embeddings, "embeddings")
     items = None if gallery is None else inputs.embeddings(gallery, "gallery")

@@ -2,7 +2,7 @@
 
 from deadheat.counting.matrices import profile_scores
 from deadheat.counting.options import CountingOptions
-from deadheat.counting.profiling import profile, profile_of
+from deadheat.counting.profiling import profile, profile_of, profile_pair
 from deadheat.counting.runs import profile_run
 
-__all__ = ["CountingOptions", "profile", "profile_of", "profile_run", "profile_scores"]
+__all__ = ["CountingOptions", "profile", "profile_of", "profile_pair", "profile_run", "profile_scores"]

@@ -48,7 +48,7 @@ class Tile:
         if self.level == last:
             return self.scores
         columns = np.arange(self.columns.start, self.columns.stop)
-        return self.distance.tile(last, self.distance.left(last, self.queries), columns, self.space)
+        return self.distance.tile(last, self.distance.query_rows(last, self.queries), columns, self.space)
 
 
 class Counter:

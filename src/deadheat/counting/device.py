@@ -143,11 +143,11 @@ class Device:
         Where float32 products are not float32 products, integers are multiplied in float64, to stay exact.
         """
         first = replace(distance.levels[0], chunk=None)
-        if self.precision != IEEE and distance.name != "cityblock":
+        if self.precision != IEEE and distance.multiplies:
             if first.exact:
                 first = replace(first, dtype=np.float64, rows=None)
             else:
-                first = replace(first, roundings=self.precision.roundings(distance.dim))  # type: ignore[attr-defined]
+                first = replace(first, roundings=self.precision.roundings(distance.dim))
         return first, *distance.levels[1:]
 
 

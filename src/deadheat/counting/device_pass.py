@@ -67,7 +67,7 @@ class DeviceCountingPass(CountingPass):
         blocks, _ = super().cut(threads)
         if not blocks:
             return blocks, []
-        row = self.scorer.rows(self.problem.distance.left(self.scorer.last, blocks[0][:1]))
+        row = self.scorer.rows(self.problem.distance.query_rows(self.scorer.last, blocks[0][:1]))
         most = min(
             self.device.cells() // max(map(len, blocks)), _ROW_BYTES // (row.element_size() * max(1, row.shape[1]))
         )
@@ -90,7 +90,7 @@ class DeviceCountingPass(CountingPass):
 
     def _count_block(self, block: Block, strip: Strip) -> None:
         """Count a strip for a block: on the device, one tile at a time, and then what that leaves open."""
-        rows = self.problem.distance.left(self.scorer.last, block.queries)
+        rows = self.problem.distance.query_rows(self.scorer.last, block.queries)
         with self.lock:
             left, level = self.scorer.rows(rows), self.level
             tile = self.scorer.tile(level, left, strip)

@@ -90,7 +90,7 @@ class Layout:
         blocks: list[Int64] = []
         ranges: list[ColumnRange] = []
         for band, (start, stop) in enumerate(columns.bands):
-            items = columns.representative[start:stop]
+            items = columns.item_of_column[start:stop]
             n_active = int((~alone[items]).sum())  # they come first
             for queries in self._blocks(items[:n_active], min(most, TILE_COLUMNS)):
                 ranges.append(ColumnRange(range(start, start + len(queries)), band, len(blocks)))

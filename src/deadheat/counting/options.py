@@ -12,7 +12,7 @@ from deadheat import distances, inputs
 from deadheat import ties as tie_rules
 from deadheat.counting.candidates import Candidates
 from deadheat.counting.device import Device, open_device
-from deadheat.distances import DISTANCES, Distance
+from deadheat.distances import Distance
 from deadheat.inputs.sources import EmbeddingsLike
 from deadheat.support import checks
 from deadheat.support.progress import Progress, require_progress
@@ -73,7 +73,7 @@ class CountingOptions:
         """
         rule, n_thread = tie_rules.make(ties), checks.thread_count(threads)
         opened = None if device is None else open_device(device)
-        checks.choice(distance, DISTANCES, "distance")
+        checks.choice(distance, distances.names(), "distance")
         require_progress(progress)
         return cls(distance, rule, n_thread, junk, progress, checkpoint, opened)
 

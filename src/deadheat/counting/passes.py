@@ -82,10 +82,10 @@ class CountingPass:
     def rows_made_ready(self, workers: Workers, blocks: dict[int, Block]) -> dict[int, NDArray[Any]]:
         """The queries of each block made ready for the first level, if all of them are small enough to be kept."""
         distance = self.problem.distance
-        per_row = distance.left(0, self.layout.active[:1]).nbytes
+        per_row = distance.query_rows(0, self.layout.active[:1]).nbytes
         if sum(len(block.queries) for block in blocks.values()) * per_row > READY_BYTES:
             return {}
-        rows = workers.each(lambda number: distance.left(0, blocks[number].queries), blocks)
+        rows = workers.each(lambda number: distance.query_rows(0, blocks[number].queries), blocks)
         return dict(zip(blocks, rows, strict=True))
 
     def count_range(
@@ -104,11 +104,11 @@ class CountingPass:
             block = blocks[number]
             level = max(block.level, mirror.level if mirror is not None else 0)
             if level not in right:
-                right[level] = distance.right(level, index)
+                right[level] = distance.column_rows(level, index)
             if mirror is block:
                 left = right[level]
             else:
-                left = ready[number] if ready and level == 0 else distance.left(level, block.queries)
+                left = ready[number] if ready and level == 0 else distance.query_rows(level, block.queries)
             self._count_tile(level, columns, number, blocks, left, right[level])
             report((len(block.queries) * len(index)) * (1 if mirror in (None, block) else 2))
 

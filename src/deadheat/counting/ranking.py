@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat import distances
 from deadheat.counting.kernels.rankings import expand
 from deadheat.counting.options import CountingOptions
 from deadheat.counting.problem import RankingProblem
@@ -143,7 +141,7 @@ class Rankings:
         rows = np.broadcast_to(ranked.queries[:, None], valid.shape)[valid]
         columns = metric.columns.column_of_item[ranked.items[valid]]
         score = metric.pair_scores(rows, columns)
-        exactly = _exact_closeness(metric, score)
+        exactly = metric.exact_values(score)
         low, high = np.full((2, *valid.shape), np.nan)
         if exactly is None:
             bound = metric.pair_bound(rows, columns)
@@ -155,22 +153,7 @@ class Rankings:
     @cached_property
     def _measuring(self) -> Distance:
         """The distance with scores that stand for its closeness, and not just for the order of it."""
-        metric = self.metric
-        if not (isinstance(metric, distances.Cosine) and metric.levels[-1].exact):
-            return metric
-        alone = metric.gallery_raw is metric.query_raw
-        return distances.make("cosine", metric.query_raw, None if alone else metric.gallery_raw, exact_only=False)
-
-
-def _exact_closeness(metric: Distance, score: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """The closeness that belongs to exact scores, which are whole numbers of a unit, if float64 surely holds it."""
-    if not (isinstance(metric, (distances.Cityblock, distances.InnerProduct)) and metric.levels[-1].exact):
-        return None
-    unit = Fraction(metric.unit) ** (1 if metric.name == "cityblock" else 2)
-    largest = int(np.abs(score).max(initial=0))
-    odd = unit.numerator // (unit.numerator & -unit.numerator)
-    fits = largest * odd <= 2**53 and max(largest, 1) * unit <= np.finfo(np.float64).max
-    return score * float(unit) if fits and Fraction(float(unit)) == unit else None
+        return self.metric.measuring()
 
 
 def _sorted_columns(metric: Distance, rule: Ties, relevant: Relevant) -> tuple[Int64, Int64]:

@@ -86,8 +86,8 @@ def sharing(relevant: Relevant, groups: Groups) -> tuple[Int64, Int64, Int64, In
     """Irrelevant items that share a column with relevant ones: row, group, column, and how many."""
     if groups.of_entry is None:
         return (np.empty(0, dtype=np.int64),) * 4
-    row, entry = np.nonzero(relevant.others > 0)
-    return row, groups.of_entry[row, entry], relevant.columns[row, entry], relevant.others[row, entry]
+    row, entry = np.nonzero(relevant.irrelevant > 0)
+    return row, groups.of_entry[row, entry], relevant.columns[row, entry], relevant.irrelevant[row, entry]
 
 
 def _reduced(problem: RankingProblem, row: Int64, column: Int64) -> Singles:
@@ -122,7 +122,7 @@ def _relevant_scores(
         if width * (end - begin) < SMALL_CLASS:
             small[begin:end] = True
             continue
-        left = distance.left(last, queries[begin:end])
+        left = distance.query_rows(last, queries[begin:end])
         for start in range(0, width, _SCORED_COLUMNS):
             part = columns[begin, start : min(start + _SCORED_COLUMNS, width)]
             score[begin:end, start : start + len(part)] = distance.tile(last, left, part)

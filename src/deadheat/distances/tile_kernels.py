@@ -1,7 +1,7 @@
-"""Loops that Numba compiles: tiles of negated city block and Hamming distances, at the speed of the vector units.
+"""Loops over tiles that Numba compiles: negated city block and Hamming distances, at the speed of the vector units.
 
 In come queries `left`, `(n, dim)`, and gallery items `right`, `(m, dim)`, both in C order; out goes `out`, `(n, m)`.
-Both loops copy a strip of the gallery by columns, small enough for the cache, and run all queries along it:
+They copy a strip of the gallery by columns, small enough for the cache, and run all queries along it:
 
     left              strip                   out
     ┌───────────┐     ┌──┐ k = 0              ┌──┬──┬──┐
@@ -163,3 +163,12 @@ def minus_differing_bits(left: Array, right: Array, out: Array) -> None:
                 a, w = words[k], strip[k]
                 for j in range(end - start):
                     row[j] -= number(np.int32(_count_ones(a ^ w[j])))
+
+
+@kernel
+def signed_squares(products: Array, squares: Array, out: Array) -> None:
+    """out[i, j] = a·|a| / squares[j] for the product a = products[i, j]: cosine up to the query, sign kept."""
+    for i in range(products.shape[0]):
+        for j in range(products.shape[1]):
+            a = np.float64(products[i, j])
+            out[i, j] = a * abs(a) / squares[j]

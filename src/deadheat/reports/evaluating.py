@@ -11,16 +11,16 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from deadheat import counting, distances
-from deadheat import ties as tie_rules
+from deadheat.counting import CountingOptions, profile_pair
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import open_pair
+from deadheat.inputs import Pair, open_pair
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.profiles import TieProfile
 from deadheat.reports.averaging import checked_labels
 from deadheat.reports.options import Average, Singletons, SummaryOptions
 from deadheat.reports.report import Report, report_on
 from deadheat.support import checks
+from deadheat.ties import Ties
 
 
 def evaluate(
@@ -31,7 +31,7 @@ def evaluate(
     *,
     measures: str | Iterable[str] | None = None,
     distance: str = "cosine",
-    ties: str | tie_rules.Ties = "exact",
+    ties: str | Ties = "exact",
     junk: ArrayLike | None = None,
     singletons: Singletons = "skip",
     average: Average = "query",
@@ -84,28 +84,23 @@ def evaluate(
     >>> report["mAP"].lower, report["mAP"].expected, report["mAP"].upper
     (0.75, 0.875, 1.0)
     """
-    options = SummaryOptions.checked(measures, singletons, average)
-    rule = tie_rules.make(ties)
-    checks.choice(distance, distances.DISTANCES, "distance")
-    pair = open_pair(embeddings, labels, gallery, gallery_labels)
-    profile = counting.profile(
-        *pair.query,
-        *(pair.gallery or ()),
-        distance=distance,
-        ties=rule,
-        junk=junk,
-        threads=threads,
-        progress=progress,
-        checkpoint=checkpoint,
+    summary = SummaryOptions.checked(measures, singletons, average)
+    options = CountingOptions.checked(
+        distance=distance, ties=ties, junk=junk, threads=threads, progress=progress, checkpoint=checkpoint,
         device=device,
-    )
+    )  # fmt: skip
+    return evaluate_pair(open_pair(embeddings, labels, gallery, gallery_labels), options, summary)
+
+
+def evaluate_pair(pair: Pair, options: CountingOptions, summary: SummaryOptions) -> Report:
+    """`evaluate` of queries and a gallery, or of leave one out, that the door of the inputs has opened and checked."""
     return report_on(
-        profile,
-        options,
+        profile_pair(pair, options),
+        summary,
         labels=pair.query.labels,
-        distance=distance,
-        tie_rule=rule.describe(distance),
-        threads=checks.thread_count(threads),
+        distance=options.distance,
+        tie_rule=options.rule.describe(options.distance),
+        threads=options.threads,
     )
 
 
@@ -159,12 +154,12 @@ def measure(
     """
     if not isinstance(profile, TieProfile):
         raise InvalidTypeError("profile", f"must be a TieProfile, but got {type(profile).__name__}")
-    options = SummaryOptions.checked(measures, singletons, average)
+    summary = SummaryOptions.checked(measures, singletons, average)
     if average == "class" and labels is None:
         raise InvalidValueError('average="class"', "needs labels, one for each query")
     return report_on(
         profile,
-        options,
+        summary,
         labels=None if labels is None else checked_labels(labels, profile.n_query),
         tie_rule="tolerance" if profile.bounds_only else None,
         threads=checks.thread_count(threads),

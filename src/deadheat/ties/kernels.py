@@ -15,7 +15,7 @@ TINY = np.finfo(np.float64).tiny  # the smallest normal number
 
 
 @kernel
-def sort_rows(order: Array, columns: Array, count: Array, others: Array, score: Array, bound: Array) -> Array:
+def sort_rows(order: Array, columns: Array, count: Array, irrelevant: Array, score: Array, bound: Array) -> Array:
     """Put the entries of each row in the given order, in place; where a score is surely above all before it.
 
     Entries with a count of 0 are padding and come last.
@@ -27,11 +27,11 @@ def sort_rows(order: Array, columns: Array, count: Array, others: Array, score: 
     for i in range(n_row):
         for j in range(width):
             entry = order[i, j]
-            kept[0, j], kept[1, j], kept[2, j] = columns[i, entry], count[i, entry], others[i, entry]
+            kept[0, j], kept[1, j], kept[2, j] = columns[i, entry], count[i, entry], irrelevant[i, entry]
             scores[j], bounds[j] = score[i, entry], bound[i, entry]
         n_entry = 0
         for j in range(width):
-            columns[i, j], count[i, j], others[i, j] = kept[0, j], kept[1, j], kept[2, j]
+            columns[i, j], count[i, j], irrelevant[i, j] = kept[0, j], kept[1, j], kept[2, j]
             score[i, j], bound[i, j] = scores[j], bounds[j]
             n_entry += kept[1, j] > 0
         lowest = np.inf  # of the entries from j on
@@ -68,8 +68,8 @@ def unsure_runs(starts: Array, count: Array, bound: Array, runs: Array) -> int:
 
 @kernel
 def sort_runs(
-    runs: Array, better: Array, error: Array, columns: Array, count: Array, others: Array, score: Array, bound: Array,
-    starts: Array,
+    runs: Array, better: Array, error: Array,
+    columns: Array, count: Array, irrelevant: Array, score: Array, bound: Array, starts: Array,
 ) -> None:  # fmt: skip
     """Sort the entries of each run by better scores, which take the place of the old, and note what starts anew."""
     first = 0
@@ -79,7 +79,7 @@ def sort_runs(
             score[i, j], bound[i, j] = better[first + j - begin], error[first + j - begin]
         first += end - begin
         order = np.argsort(score[i, begin:end])
-        for values in (columns, count, others):
+        for values in (columns, count, irrelevant):
             values[i, begin:end] = values[i, begin:end][order]
         score[i, begin:end], bound[i, begin:end] = score[i, begin:end][order], bound[i, begin:end][order]
         highest, lowest = np.empty(end - begin), np.inf  # of the entries before j, and from j on
@@ -95,15 +95,15 @@ def sort_runs(
 def number_groups(starts: Array, count: Array, group: Array, first: Array, total: Array) -> None:
     """Number the groups of each row, note the first entry of each, and add up its counts."""
     for i in range(starts.shape[0]):
-        number = -1
+        current = -1
         for j in range(starts.shape[1]):
             if count[i, j] == 0:
                 break
             if starts[i, j]:
-                number += 1
-                first[i, number] = j
-            group[i, j] = number
-            total[i, number] += count[i, j]
+                current += 1
+                first[i, current] = j
+            group[i, j] = current
+            total[i, current] += count[i, j]
 
 
 @inner

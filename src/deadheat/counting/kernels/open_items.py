@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.exact.kernels import product_of_rows
+from deadheat.distances.row_kernels import product_of_rows
 from deadheat.support.compiling import inner, kernel
 from deadheat.ties.kernels import TINY, next_number
 

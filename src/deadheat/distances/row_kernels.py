@@ -1,4 +1,4 @@
-"""Loops over rows that Numba compiles: exact sums, hashes, norms, products of single pairs."""
+"""Loops over rows that Numba compiles: hashes, equal rows, norms, common units, products of single pairs."""
 
 from __future__ import annotations
 
@@ -7,97 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.exact.integers import LIMBS, LOWEST, add_product, split, spread_carries
 from deadheat.support.compiling import inner, kernel
 from deadheat.support.vector import LANES, products
 
 Array = NDArray[Any]
 
 SUMS = 32  # sums that run side by side, in vector instructions
-
-# Exact sums ------------------------------------------------------------------------------------------------------
-
-LIMBS = 140  # 32 bits each: products of float64 numbers span 2^-2148 to 2^2048, and a sum has room for 2^31 of them
-LOWEST = 1074  # every finite float64 number is an integer times 2^-1074
-
-
-@inner
-def _split(bits: int) -> tuple[int, int]:
-    """From the bits of a float64 number, an integer and a place with number = integer·2^(place − 1074)."""
-    exponent = (bits >> 52) & 0x7FF
-    whole = bits & 0xFFFFFFFFFFFFF
-    if exponent > 0:
-        whole |= 1 << 52
-        exponent -= 1
-    return (-whole if bits < 0 else whole), exponent
-
-
-@inner
-def _add(limbs: Array, value: int, place: int) -> None:
-    """Add value·2^place, |value| < 2^61, to the sum."""
-    limb, shift = place >> 5, place & 31
-    low = (value & 0x7FFFFFFF) << shift
-    high = (value >> 31) << shift
-    limbs[limb] += (low & 0xFFFFFFFF) + ((high & 1) << 31)
-    limbs[limb + 1] += (low >> 32) + ((high >> 1) & 0xFFFFFFFF)
-    limbs[limb + 2] += high >> 33
-
-
-@inner
-def _add_product(limbs: Array, a: int, b: int, place: int) -> None:
-    """Add a·b·2^place, each of a and b below 2^53 in size, to the sum."""
-    a_high, a_low = a >> 27, a & 0x7FFFFFF  # a = high·2^27 + low, so that every partial product is below 2^55
-    b_high, b_low = b >> 27, b & 0x7FFFFFF
-    _add(limbs, a_low * b_low, place)
-    _add(limbs, a_high * b_low + a_low * b_high, place + 27)
-    _add(limbs, a_high * b_high, place + 54)
-
-
-@inner
-def _carry(limbs: Array, out: Array) -> None:
-    """Spread the carries; `out` is the two's complement of the sum, least significant limb first."""
-    carry = np.int64(0)
-    for k in range(LIMBS):
-        total = limbs[k] + carry
-        out[k] = np.uint32(total & 0xFFFFFFFF)
-        carry = total >> 32
-
-
-@kernel
-def exact_dots(left: Array, right: Array) -> Array:
-    """Exact row-wise dot products, float64, in units of 2^-2148."""
-    out = np.empty((left.shape[0], LIMBS), np.uint32)
-    limbs = np.empty(LIMBS, np.int64)
-    for i in range(left.shape[0]):
-        limbs[:] = 0
-        a_bits, b_bits = left[i].view(np.int64), right[i].view(np.int64)
-        for j in range(left.shape[1]):
-            a, place_a = _split(a_bits[j])
-            b, place_b = _split(b_bits[j])
-            if a != 0 and b != 0:
-                _add_product(limbs, a, b, place_a + place_b)
-        _carry(limbs, out[i])
-    return out
-
-
-@kernel
-def exact_absolute_differences(left: Array, right: Array) -> Array:
-    """Exact row-wise sums of |left − right|, float64, in units of 2^-2148."""
-    out = np.empty((left.shape[0], LIMBS), np.uint32)
-    limbs = np.empty(LIMBS, np.int64)
-    for i in range(left.shape[0]):
-        limbs[:] = 0
-        a_bits, b_bits = left[i].view(np.int64), right[i].view(np.int64)
-        for j in range(left.shape[1]):
-            sign = 1 if left[i, j] >= right[i, j] else -1
-            a, place_a = _split(a_bits[j])
-            b, place_b = _split(b_bits[j])
-            _add(limbs, sign * a, place_a + LOWEST)
-            _add(limbs, -sign * b, place_b + LOWEST)
-        _carry(limbs, out[i])
-    return out
-
-
-# Rows ------------------------------------------------------------------------------------------------------------
 
 
 @inner
@@ -136,6 +52,7 @@ def hash_rows(raw: Array, directions: bool) -> Array:
 
 @inner
 def _same_row(a: Array, b: Array) -> bool:
+    """Whether two rows are equal, element by element."""
     for j in range(len(a)):  # noqa: SIM110
         if a[j] != b[j]:
             return False
@@ -150,19 +67,19 @@ def _same_direction(a: Array, b: Array, limbs: Array, out: Array) -> bool:
     pair = np.empty(2, np.float64)
     bits = pair.view(np.int64)
     pair[0], pair[1] = _pivot(a), _pivot(b)
-    pivot_a, place_pivot_a = _split(bits[0])
-    pivot_b, place_pivot_b = _split(bits[1])
+    pivot_a, place_pivot_a = split(bits[0])
+    pivot_b, place_pivot_b = split(bits[1])
     for j in range(len(a)):
         if np.float64(a[j]) / pair[0] != np.float64(b[j]) / pair[1]:
             return False
     for j in range(len(a)):
         limbs[:] = 0
-        one = np.array([np.float64(a[j]), np.float64(b[j])]).view(np.int64)
-        whole_a, place_a = _split(one[0])
-        whole_b, place_b = _split(one[1])
-        _add_product(limbs, whole_a, pivot_b, place_a + place_pivot_b)
-        _add_product(limbs, -whole_b, pivot_a, place_b + place_pivot_a)
-        _carry(limbs, out)
+        words = np.array([np.float64(a[j]), np.float64(b[j])]).view(np.int64)
+        whole_a, place_a = split(words[0])
+        whole_b, place_b = split(words[1])
+        add_product(limbs, whole_a, pivot_b, place_a + place_pivot_b)
+        add_product(limbs, -whole_b, pivot_a, place_b + place_pivot_a)
+        spread_carries(limbs, out)
         if out.any():
             return False
     return True
@@ -273,50 +190,8 @@ def pair_dots(
 
 
 @inner
-def _split_in_half(a: float) -> tuple[float, float]:
-    """A number as the sum of two of half as many bits (Veltkamp); its size is below 2^990."""
-    c = 134217729.0 * a
-    high = c - (c - a)
-    return high, a - high
-
-
-@kernel
-def compensated_dots(left: Array, rows: Array, right: Array, columns: Array) -> Array:
-    """Dot products of row rows[p] on the left with row columns[p] on the right, as if summed in twice the precision.
-
-    Dot2 of Ogita, Rump and Oishi (Accurate sum and dot product, 2005), as SUMS sums side by side: off by at most
-    u·|product| + γ² Σ|a·b|, with γ for dim + 2 · SUMS roundings, where nothing overflows or underflows.
-    """
-    out = np.empty(len(rows))
-    dim = left.shape[1]
-    sums, rests = np.empty(SUMS), np.empty(SUMS)
-    for p in range(len(rows)):
-        first, second = left[rows[p]], right[columns[p]]
-        sums[:] = 0
-        rests[:] = 0
-        for begin in range(0, dim, SUMS):
-            for k in range(min(SUMS, dim - begin)):
-                a, b = np.float64(first[begin + k]), np.float64(second[begin + k])
-                product = a * b
-                a_high, a_low = _split_in_half(a)
-                b_high, b_low = _split_in_half(b)
-                rest = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-                total = sums[k] + product
-                part = total - sums[k]
-                rests[k] += rest + ((sums[k] - (total - part)) + (product - part))
-                sums[k] = total
-        total_of_all, rest_of_all = 0.0, 0.0
-        for k in range(SUMS):
-            total = total_of_all + sums[k]
-            part = total - total_of_all
-            rest_of_all += rests[k] + ((total_of_all - (total - part)) + (sums[k] - part))
-            total_of_all = total
-        out[p] = total_of_all + rest_of_all
-    return out
-
-
-@inner
 def _gcd(a: int, b: int) -> int:
+    """The greatest common divisor."""
     while b:
         a, b = b, a % b
     return a
@@ -329,8 +204,8 @@ def integer_units(raw: Array, units: Array, limit: float) -> float:
     Fills `units` and returns the largest multiple, or infinity as soon as one exceeds `limit`.
     """
     largest_of_all = 0.0
-    one = np.empty(1, np.float64)
-    word = one.view(np.int64)
+    size = np.empty(1, np.float64)
+    word = size.view(np.int64)
     odd, place, largest = 0, 0, 0.0
     for i in range(raw.shape[0]):
         if len(units) > 1:
@@ -338,9 +213,9 @@ def integer_units(raw: Array, units: Array, limit: float) -> float:
         for j in range(raw.shape[1]):
             if raw[i, j] == 0:
                 continue
-            one[0] = abs(np.float64(raw[i, j]))
-            largest = max(largest, one[0])
-            whole, low = _split(word[0])
+            size[0] = abs(np.float64(raw[i, j]))
+            largest = max(largest, size[0])
+            whole, low = split(word[0])
             while whole & 1 == 0:
                 whole >>= 1
                 low += 1
@@ -357,15 +232,3 @@ def integer_units(raw: Array, units: Array, limit: float) -> float:
         largest_of_all = largest / unit if len(units) == 1 else max(largest_of_all, largest / unit)
         units[i if len(units) > 1 else 0] = unit
     return largest_of_all
-
-
-# Tiles of scores -------------------------------------------------------------------------------------------------
-
-
-@kernel
-def signed_squares(products: Array, squares: Array, out: Array) -> None:
-    """out[i, j] = a·|a| / squares[j] for the product a = products[i, j]: cosine up to the query, sign kept."""
-    for i in range(products.shape[0]):
-        for j in range(products.shape[1]):
-            a = np.float64(products[i, j])
-            out[i, j] = a * abs(a) / squares[j]

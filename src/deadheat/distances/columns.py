@@ -1,0 +1,78 @@
+"""Columns: gallery rows that tie with each other for every query, counted as one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.distances import row_kernels
+from deadheat.distances.rows import CHUNK, by_piece
+from deadheat.exact import Float64
+from deadheat.inputs.sources import Source
+
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The distinct rows of a gallery.
+
+    Parameters
+    ----------
+    item_of_column : (n_column,) int64
+        A gallery item that has the row of this column.
+    column_of_item : (n_gallery,) int64
+        The column of each gallery item.
+    bands : list of (start, stop)
+        Neighbouring columns whose sizes lie within a factor of two, so that one error bound fits them all.
+    """
+
+    item_of_column: Int64
+    column_of_item: Int64
+    bands: list[tuple[int, int]]
+
+    def __len__(self) -> int:
+        return len(self.item_of_column)
+
+    @classmethod
+    def of(cls, source: Source, directions: bool = False) -> Columns:
+        """Find equal rows, or rows of equal direction, by hash, and check each against the first of its kind."""
+        hashes = by_piece(source, lambda rows: row_kernels.hash_rows(rows, directions))
+        ascending = np.sort(hashes)
+        if (ascending[1:] != ascending[:-1]).all():
+            return cls(np.arange(len(hashes)), np.arange(len(hashes)), [(0, len(hashes))])
+        _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+        leader = first[group]
+        followers = np.flatnonzero(leader != np.arange(len(leader)))
+        step = max(1, CHUNK // source.shape[1])
+        for start in range(0, len(followers), step):
+            part = followers[start : start + step]
+            same = row_kernels.same_rows(source.take(part), source.take(leader[part]), directions)
+            leader[part[~same]] = part[~same]
+        item_of_column, column_of_item = np.unique(leader, return_inverse=True)
+        return cls(item_of_column, column_of_item.astype(np.int64), [(0, len(item_of_column))])
+
+    def as_items(self, order: Int64) -> Columns:
+        """One column for each item, in an order that keeps the bands, with equal rows counted at the first of them."""
+        position = np.empty_like(order)
+        position[order] = np.arange(len(order))
+        ends = np.searchsorted(self.band_of(order), np.arange(len(self.bands) + 1)).tolist()
+        return Columns(order, position[self.item_of_column[self.column_of_item]], list(pairwise(ends)))
+
+    def band_of(self, items: Int64) -> Int64:
+        """The index of the band that each item's column is in."""
+        return np.searchsorted([stop for _, stop in self.bands], self.column_of_item[items], side="right")
+
+    def in_bands(self, sizes: Float64) -> Columns:
+        """The same columns, largest first in bands of a factor of two; `sizes` has one entry a gallery item."""
+        _, octave = np.frexp(sizes[self.item_of_column])
+        octave = np.maximum(octave, octave.max() - 64)
+        order = np.argsort(-octave, kind="stable")
+        ends = np.flatnonzero(np.diff(octave[order])) + 1
+        cuts = [0, *ends.tolist(), len(order)]
+        position = np.empty_like(order)
+        position[order] = np.arange(len(order))
+        return Columns(self.item_of_column[order], position[self.column_of_item], list(pairwise(cuts)))

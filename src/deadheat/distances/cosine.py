@@ -1,0 +1,107 @@
+"""Cosine similarity."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from deadheat import exact
+from deadheat.distances import scaling, tile_kernels
+from deadheat.distances.columns import Columns
+from deadheat.distances.distance import Target, Tensor
+from deadheat.distances.levels import Level
+from deadheat.distances.product import Product
+from deadheat.distances.workspace import Workspace
+from deadheat.exact import Float64, SignedRoot
+from deadheat.inputs.sources import Source
+
+Int64 = NDArray[np.int64]
+
+
+class Cosine(Product):
+    """q·x / (‖q‖‖x‖); a zero vector has similarity 0 to everything.
+
+    Rows are divided by their norms in float64, then multiplied. Rows that are small integers times a number of
+    their own are handled exactly instead: cosines compare as the fractions a·|a| / ‖x‖² of integers, which float64
+    keeps apart as long as ‖q‖²‖x‖⁴ stays below 2^51.
+    """
+
+    name = "cosine"
+    targets: ClassVar = {"similarity": Target(1, 0), "distance": Target(-1, 1)}
+
+    def __init__(self, query: Source, gallery: Source, exact_only: bool = True) -> None:
+        super().__init__(query, gallery)
+        self.columns = Columns.of(gallery, directions=True)
+        self.squares: Float64 | None = None
+        if exact_only and self._set_integers():
+            return
+        (self.queries, self.query_norm), (self.items, self.item_norm) = self.for_both(scaling.normalised)
+        self.levels = (Level(np.float32, exact=False), Level(np.float64, exact=False))
+
+    @classmethod
+    def between(cls, query: Source, gallery: Source, exact_only: bool) -> Self:
+        return cls(query, gallery, exact_only)
+
+    def measuring(self) -> Cosine:
+        return Cosine(self.query_raw, self.gallery_raw, exact_only=False) if self.levels[-1].exact else self
+
+    def _set_integers(self) -> bool:
+        """Use exact fractions if all rows are small integers times a number of their own."""
+        of_query, of_item = self.for_both(scaling.integer_rows)
+        if of_query is None or of_item is None:
+            return False
+        (self.queries, query_squares), (self.items, item_squares) = of_query, of_item
+        largest_query, largest_item = query_squares.max(), item_squares.max()
+        if largest_query * largest_item**2 > 2.0**51 or largest_query * largest_item > 2.0**48:
+            return False
+        self.query_norm, self.item_norm = np.sqrt(query_squares), np.sqrt(item_squares)
+        if (item_squares == largest_item).all():
+            self.levels = (Level(np.float32, exact=True),)
+        else:
+            self.squares = np.maximum(item_squares, 1.0)
+            self.levels = (Level(np.float64, exact=True, rows=np.float32),)
+        return True
+
+    def finish(self, products: NDArray[Any], columns: Int64, space: Workspace | None = None) -> NDArray[Any]:
+        if self.squares is None:
+            return products
+        scores = (space or Workspace()).get("finish", products.shape, np.float64)
+        tile_kernels.signed_squares(products, self.squares[self.columns.item_of_column[columns]], scores)
+        return scores
+
+    def device_numbers(self, columns: Int64) -> Float64 | None:
+        return None if self.squares is None else self.squares[self.columns.item_of_column[columns]]
+
+    def device_finish(self, products: Tensor, numbers: Tensor | None) -> Tensor:
+        if numbers is None:
+            return products
+        products = products.double()
+        return products * products.abs() / numbers
+
+    def pair_scores(self, queries: Int64, columns: Int64) -> Float64:
+        products = super().pair_scores(queries, columns)
+        if self.squares is None:
+            return products
+        return products * np.abs(products) / self.squares[self.columns.item_of_column[columns]]
+
+    def rounding_error(self, roundings: int, dtype: DTypeLike, query_norm: Float64, item_norm: Float64) -> Float64:
+        product = exact.gamma(roundings, dtype) + exact.gamma(self.dim + 10, np.float64)
+        error = product * (1 + 2.0**-10) + exact.underflow(self.dim, dtype)
+        return np.where((query_norm > 0) & (item_norm > 0), error, 0.0)
+
+    def score_of_dots(
+        self, dots: Float64, of_query: Float64, of_item: Float64, tiny: float, queries: Int64, items: Int64
+    ) -> tuple[Float64, Float64]:
+        norms = np.sqrt(of_query) * np.sqrt(of_item)
+        nonzero = norms > 0
+        scores = np.where(nonzero, dots / np.where(nonzero, norms, 1.0), 0.0)
+        return scores, np.where(nonzero, 10 * exact.unit_roundoff(np.float64) * np.abs(scores) + 4 * tiny, 0.0)
+
+    def exact_closeness(self, queries: Int64, columns: Int64) -> list[SignedRoot]:
+        (products, place), (of_query, low), (of_item, least) = self.exact_products(queries, columns)
+        return [
+            SignedRoot.ratio((p > 0) - (p < 0), p * p, q * x, 2 * place - low - least) if p else SignedRoot(0, 0, 1)
+            for p, q, x in zip(products, of_query, of_item, strict=True)
+        ]

@@ -1,0 +1,51 @@
+"""The inner product."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat import exact
+from deadheat.distances import scaling
+from deadheat.distances.distance import Target
+from deadheat.distances.intervals import divided, multiplied
+from deadheat.distances.levels import levels_for
+from deadheat.distances.product import Product
+from deadheat.exact import Float64, SignedRoot
+from deadheat.inputs.sources import Source
+
+Int64 = NDArray[np.int64]
+
+
+class InnerProduct(Product):
+    """q·x."""
+
+    name = "inner_product"
+    targets: ClassVar = {"similarity": Target(1, 0)}
+
+    def __init__(self, query: Source, gallery: Source) -> None:
+        super().__init__(query, gallery)
+        self.levels = levels_for(self.scale() ** 2 * self.dim)
+
+    def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
+        return multiplied(*multiplied(low, high, self.unit), self.unit)
+
+    def score(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
+        return divided(*divided(low, high, self.unit), self.unit)
+
+    def score_of_dots(
+        self, dots: Float64, of_query: Float64, of_item: Float64, tiny: float, queries: Int64, items: Int64
+    ) -> tuple[Float64, Float64]:
+        scores = dots / self.unit / self.unit
+        bound = 10 * exact.unit_roundoff(np.float64) * np.abs(scores)
+        return scores, bound + 4 * tiny * self.query_norm[queries] * self.item_norm[items]
+
+    def exact_closeness(self, queries: Int64, columns: Int64) -> list[SignedRoot]:
+        products, place = exact.scaled_dots(*self.exact_pairs(queries, columns))
+        return [SignedRoot.ratio((p > 0) - (p < 0), p * p, 1, 2 * place - 4296) for p in products]
+
+    def exact_values(self, scores: Float64) -> Float64 | None:
+        return scaling.exact_multiples(scores, Fraction(self.unit) ** 2) if self.levels[-1].exact else None

@@ -1,0 +1,106 @@
+"""The distances there are, one row each: in comes a name, out comes its class, or a distance between embeddings.
+
+A row is a subclass of `Distance` in a file of its own. `register` checks it: whatever it lacks raises here, at import,
+and not in the middle of a run.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from deadheat.distances.cityblock import Cityblock
+from deadheat.distances.cosine import Cosine
+from deadheat.distances.distance import Distance
+from deadheat.distances.euclidean import Euclidean
+from deadheat.distances.hamming import Hamming
+from deadheat.distances.inner_product import InnerProduct
+from deadheat.distances.opening import OPENERS
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.support import checks
+
+DISTANCES: dict[str, type[Distance]] = {}
+
+_VALUES = {"similarity", "distance"}  # that can be rounded
+_TWINS = {"product": "device_product", "finish": "device_finish"}  # what comes anew for arrays comes anew for tensors
+
+
+def register(kind: type[Distance]) -> None:
+    """Add a distance.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it has no name of its own, or lacks something; the message says what.
+    """
+    if not (isinstance(kind, type) and issubclass(kind, Distance)):
+        raise InvalidTypeError("distance", f"must be a subclass of Distance, but is {kind!r}")
+    name = getattr(kind, "name", None)
+    if not (isinstance(name, str) and name.isidentifier()):
+        raise InvalidTypeError(f"distance: {kind.__name__}", f"must have a name, but has {name!r}")
+    if name in DISTANCES:
+        raise InvalidValueError(f"distance: {name}", "must have a name that is not taken")
+    _check(kind, f"distance: {name}")
+    DISTANCES[name] = kind
+
+
+def _check(kind: type[Distance], title: str) -> None:
+    """Refuse a distance that lacks something."""
+    if inspect.isabstract(kind):
+        raise InvalidTypeError(title, f"must define {', '.join(sorted(kind.__abstractmethods__))}")
+    for method, twin in _TWINS.items():
+        if _depth(kind, method) < _depth(kind, twin):
+            raise InvalidTypeError(title, f"must define {twin}, as it has a {method} of its own")
+    if getattr(kind, "takes", None) not in OPENERS:
+        raise InvalidValueError(title, f"must say that it takes {' or '.join(OPENERS)}")
+    targets = getattr(kind, "targets", {})
+    if not targets or not _VALUES.issuperset(targets) or any(target.sign not in (1, -1) for target in targets.values()):
+        raise InvalidValueError(title, f"must have targets: {' or '.join(sorted(_VALUES))}, with sign 1 or -1")
+
+
+def _depth(kind: type, method: str) -> int:
+    """How many classes up from this one a method is defined."""
+    return next(depth for depth, base in enumerate(kind.__mro__) if method in vars(base))
+
+
+for _kind in (Cosine, Euclidean, InnerProduct, Cityblock, Hamming):
+    register(_kind)
+
+
+def find(name: Any) -> type[Distance]:
+    """The distance of this name."""
+    return DISTANCES[checks.choice(name, DISTANCES, "distance")]
+
+
+def names(*, takes: str | None = None, target: str | None = None) -> tuple[str, ...]:
+    """The names of the distances that take such embeddings and have such a value.
+
+    Parameters
+    ----------
+    takes : {"numbers", "bits"}, optional
+    target : {"similarity", "distance"}, optional
+
+    Examples
+    --------
+    >>> names(takes="bits"), names(takes="numbers", target="distance")
+    (('hamming',), ('cosine', 'euclidean', 'cityblock'))
+    """
+    return tuple(
+        name
+        for name, kind in DISTANCES.items()
+        if takes in (None, kind.takes) and (target is None or target in kind.targets)
+    )
+
+
+def make(name: str, query: Any, gallery: Any | None, exact_only: bool) -> Distance:
+    """Check embeddings and make the distance between them; without a gallery, from the queries to themselves.
+
+    `exact_only` says that scores will only be compared with each other, so any increasing function will do.
+    """
+    kind = find(name)
+    return kind.between(*OPENERS[kind.takes].pair(query, gallery), exact_only)
+
+
+def opened(embeddings: Any, distance: str, name: str) -> Any:
+    """Checked embeddings, to be used more than once: those on disk stay there, but binary codes come as a whole."""
+    return OPENERS[find(distance).takes].whole(embeddings, name)

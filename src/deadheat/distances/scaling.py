@@ -1,0 +1,113 @@
+"""Scaling: units that make numbers small integers, powers of two that keep them small, norms and sums rounded up."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.distances import row_kernels
+from deadheat.distances.rows import CHUNK, Rows, by_piece
+from deadheat.exact import Float64
+from deadheat.inputs.sources import Array, Source
+
+
+def common_unit(query: Source, gallery: Source, limit: float) -> tuple[float, float]:
+    """A number of which every element is a small integer multiple, and the largest multiple (infinity: none)."""
+    extremes: list[float] = []  # the unit of each piece, and its largest element
+    for source in (query,) if gallery is query else (query, gallery):
+        for _, rows in source.pieces():
+            unit = np.empty(1)
+            largest = _integer_units(rows, unit, limit)
+            if largest == np.inf:
+                return 1.0, np.inf
+            if largest:
+                extremes += [unit[0], unit[0] * largest]
+    if not extremes:
+        return 1.0, 0.0
+    common = np.empty(1)
+    largest = _integer_units(np.array([extremes]), common, limit)
+    return float(common[0]), largest
+
+
+def _integer_units(raw: NDArray[Any], units: Float64, limit: float) -> float:
+    """Fill in the units and return the largest multiple, infinity if it exceeds the limit, as it mostly does."""
+    if _largest_multiple(raw[0, :32].tolist()) > limit:
+        return np.inf
+    return float(row_kernels.integer_units(raw, units, limit))
+
+
+def _largest_multiple(values: list[float]) -> int:
+    """The largest of some numbers in units of their greatest common divisor."""
+    ratios = [value.as_integer_ratio() for value in values]
+    shared = math.lcm(*(denominator for _, denominator in ratios))
+    multiples = [abs(numerator) * (shared // denominator) for numerator, denominator in ratios]
+    return max(multiples) // (math.gcd(*multiples) or 1)
+
+
+def integer_rows(source: Source) -> tuple[Rows, Float64] | None:
+    """The rows, each divided by a number of which it is a small multiple, and their squares; None if one has none."""
+    units = np.empty(source.shape[0])
+    for start, rows in source.pieces():
+        if _integer_units(rows, units[start : start + len(rows)], limit=2.0**9) == np.inf:
+            return None
+    whole = Rows.over(source, units)
+    return whole, integer_squares(whole)
+
+
+def power_of_two(*sources: Source) -> float:
+    """A power of two that no element exceeds in size (but a finite one)."""
+    largest = max(float(by_piece(source, largest_sizes).max()) for source in sources)
+    exponent = min(int(np.frexp(largest)[1]), 1023)
+    return float(np.ldexp(1.0, max(exponent, -1022))) if largest else 1.0
+
+
+def largest_sizes(raw: NDArray[Any]) -> Float64:
+    """The size of the largest element of each row."""
+    return np.asarray(np.maximum(raw.max(axis=1), -raw.min(axis=1)), dtype=np.float64)
+
+
+def norms(source: Source, scale: float) -> Float64:
+    """Euclidean norms of the rows divided by `scale`, rounded up."""
+    squares, absolutes = by_piece(source, lambda rows: row_kernels.row_sums(rows, scale)).T
+    lengths = np.where(squares > 2.0**-900, np.sqrt(squares), absolutes)  # tiny squares may have lost their bits
+    lengths *= 1 + (source.shape[1] + 16) * 2.0**-52
+    return np.where(by_piece(source, largest_sizes) > 0, np.maximum(lengths, 2.0**-1000), 0.0)
+
+
+def absolute_sums(source: Source, scale: float) -> Float64:
+    """Sums of absolute values of the rows divided by `scale`, rounded up."""
+    sums = by_piece(source, lambda rows: row_kernels.row_sums(rows, scale)[:, 1])
+    return np.asarray(sums * (1 + (source.shape[1] + 16) * 2.0**-52))
+
+
+def integer_squares(rows: Rows) -> Float64:
+    """Squared norms of the divided rows: exact where these are small integers."""
+    squares = np.empty(rows.source.shape[0])
+    step = max(1, CHUNK // rows.source.shape[1])
+    for start in range(0, len(squares), step):
+        part = rows.take(np.arange(start, min(start + step, len(squares))), np.float64)
+        squares[start : start + step] = np.einsum("ij,ij->i", part, part)
+    return squares
+
+
+def normalised(source: Source) -> tuple[Rows, Float64]:
+    """The rows to be divided by their norms; and 1 for each, but 0 for rows of zeros."""
+    largest = by_piece(source, largest_sizes)
+    _, exponent = np.frexp(largest)
+    if source.dtype == np.float64 and (np.abs(exponent[largest > 0]) > 400).any():
+        # the direction is what counts, and squares must not overflow
+        source = Array(np.ldexp(source.read(0, source.shape[0]), -exponent[:, None]))
+    squares = by_piece(source, lambda rows: row_kernels.row_sums(rows, 1.0)[:, 0])
+    return Rows(source, 1 / np.where(squares > 0, np.sqrt(squares), 1.0)), np.asarray(largest > 0, np.float64)
+
+
+def exact_multiples(whole: Float64, unit: Fraction) -> Float64 | None:
+    """Whole numbers times a unit, if float64 surely holds every product exactly."""
+    largest = int(np.abs(whole).max(initial=0))
+    odd = unit.numerator // (unit.numerator & -unit.numerator)
+    fits = largest * odd <= 2**53 and max(largest, 1) * unit <= np.finfo(np.float64).max
+    return whole * float(unit) if fits and Fraction(float(unit)) == unit else None

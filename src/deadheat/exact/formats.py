@@ -1,0 +1,95 @@
+"""Rounding of real numbers to shorter floating-point types: the nearest value, and all that round to a value."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float64 = NDArray[np.float64]
+
+
+class Format(NamedTuple):
+    """A binary floating-point type by its precision in bits and the exponents of its normal numbers."""
+
+    precision: int
+    lowest: int
+    highest: int
+
+
+FORMATS = {"float16": Format(11, -14, 15), "bfloat16": Format(8, -126, 127), "float32": Format(24, -126, 127)}
+
+
+def round_to(values: Float64, name: str) -> Float64:
+    """Round float64 values to the nearest value of a shorter type, ties to even, as float64.
+
+    Examples
+    --------
+    >>> round_to(np.array([1 + 2**-11, 1 + 3 * 2**-11, 70000.0, 2.0**-26]), "float16").tolist()
+    [1.0, 1.001953125, inf, 0.0]
+    """
+    kind = FORMATS[name]
+    _, exponent = np.frexp(values)
+    spacing = np.maximum(exponent - 1, kind.lowest) - kind.precision + 1
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = np.ldexp(np.rint(np.ldexp(values, -spacing)), spacing)
+        largest = (2 - 2.0 ** (1 - kind.precision)) * 2.0**kind.highest
+        finite = np.where(np.abs(rounded) > largest, np.copysign(np.inf, values), rounded)
+    return np.where(np.isfinite(values), finite, values) + 0.0
+
+
+def cells(values: Float64, name: str) -> tuple[Float64, Float64, NDArray[np.bool_]]:
+    """The real numbers that round to each value of a shorter type: lower end, upper end, and whether the ends belong.
+
+    The ends are midpoints between neighbours, which float64 holds exactly; ±inf where there is none.
+
+    Examples
+    --------
+    >>> low, high, closed = cells(np.array([1.0]), "bfloat16")
+    >>> float(low[0]), float(high[0]), bool(closed[0])
+    (0.998046875, 1.00390625, True)
+    """
+    kind = FORMATS[name]
+    size = np.abs(values)
+    largest = (2 - 2.0 ** (1 - kind.precision)) * 2.0**kind.highest
+    size = np.minimum(size, np.ldexp(1.0, kind.highest + 1))  # infinity takes the place after the largest number
+    _, exponent = np.frexp(size)
+    exponent = np.where(size > 0, np.maximum(exponent - 1, kind.lowest), kind.lowest)
+    step = np.ldexp(1.0, exponent - kind.precision + 1)
+    at_power = (size == np.ldexp(1.0, exponent)) & (exponent > kind.lowest)
+    inner = size - np.where(at_power, step / 4, step / 2)
+    outer = np.where(size > largest, np.inf, size + step / 2)
+    closed = np.where(size > largest, True, np.remainder(size / step, 2) == 0)
+    negative = values < 0
+    return np.where(negative, -outer, inner), np.where(negative, -inner, outer), closed
+
+
+def ordinals(values: Float64, name: str) -> NDArray[np.int64]:
+    """Number the values of a shorter type in ascending order; zero is 0 and the next number up is 1.
+
+    Examples
+    --------
+    >>> ordinals(np.array([-(2.0**-24), 0.0, 1.0]), "float16").tolist()
+    [-1, 0, 15360]
+    """
+    sizes = np.abs(values).astype(np.float16 if name == "float16" else np.float32)
+    bits = sizes.view(np.uint16 if name == "float16" else np.uint32).astype(np.int64)
+    return np.where(values < 0, -1, 1) * (bits >> 16 if name == "bfloat16" else bits)
+
+
+def from_ordinal(number: int, name: str) -> float:
+    """The value of a shorter type that has this number.
+
+    Examples
+    --------
+    >>> from_ordinal(15360, "float16")
+    1.0
+    """
+    if name == "float16":
+        size = float(np.array(abs(number), dtype=np.uint16).view(np.float16))
+    else:
+        bits = abs(number) << 16 if name == "bfloat16" else abs(number)
+        size = float(np.array(bits, dtype=np.uint32).view(np.float32))
+    return math.copysign(size, number)

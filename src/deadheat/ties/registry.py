@@ -1,0 +1,25 @@
+"""What the argument `ties` can be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from deadheat import exact
+from deadheat.support import checks
+from deadheat.ties.exact import Exact
+from deadheat.ties.rounded import Rounded
+from deadheat.ties.rule import Ties
+
+
+def make(ties: Any) -> Ties:
+    """The meaning of "tied" that an argument `ties` asks for.
+
+    Examples
+    --------
+    >>> make("float16")
+    Rounded('float16', of=None)
+    """
+    if isinstance(ties, Ties):
+        return ties
+    checks.choice(ties, ("exact", *exact.FORMATS), "ties")
+    return Exact() if ties == "exact" else Rounded(ties)

@@ -1,0 +1,138 @@
+"""Tied is what is equal once it is rounded to a shorter floating-point type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat import exact
+from deadheat.distances import Distance, Target, find
+from deadheat.distances.intervals import nudged
+from deadheat.errors import InvalidValueError
+from deadheat.exact import Float64, SignedRoot
+from deadheat.support import checks
+from deadheat.ties.groups import Groups, Relevant
+from deadheat.ties.rule import Cuts, Member, Ties
+from deadheat.ties.settling import in_parts
+
+Int64 = NDArray[np.int64]
+
+
+class Rounded(Ties):
+    """Tied is what is equal once the exact similarity or distance is correctly rounded to a shorter type.
+
+    That is what a system ranks by that serves its scores in this type.
+
+    Parameters
+    ----------
+    dtype : {"float16", "bfloat16", "float32"}
+    of : {"similarity", "distance"}, optional
+        What is rounded. By default the similarity for cosine and inner product, and else the distance. The distance
+        that belongs to the cosine is 1 − cosine; near 1 a similarity is far coarser than a small distance.
+
+    Examples
+    --------
+    >>> Rounded("float16").describe("cosine"), Rounded("float16").describe("euclidean")
+    ('float16 similarity', 'float16 distance')
+    """
+
+    def __init__(self, dtype: str, of: str | None = None) -> None:
+        self.dtype = checks.choice(dtype, exact.FORMATS, "dtype")
+        self.of = None if of is None else checks.choice(of, ("similarity", "distance"), "of")
+
+    def describe(self, distance: str) -> str:
+        return f"{self.dtype} {self.of or next(iter(find(distance).targets))}"
+
+    def __repr__(self) -> str:
+        return f"Rounded({self.dtype!r}, of={self.of!r})"
+
+    def check(self, distance: Distance) -> None:
+        """Refuse to round a similarity or distance that this distance has not got."""
+        if self.of is not None and self.of not in distance.targets:
+            names = " or ".join(map(repr, distance.targets))
+            raise InvalidValueError("of", f"must be {names} for distance {distance.name!r}, but is {self.of!r}")
+
+    def _target(self, distance: Distance) -> Target:
+        """What is rounded."""
+        return distance.targets[self.of or next(iter(distance.targets))]
+
+    def group(self, distance: Distance, relevant: Relevant) -> Groups:
+        target, valid = self._target(distance), relevant.count > 0
+        rows = np.broadcast_to(relevant.rows[:, None], valid.shape)
+        score = np.where(valid, relevant.score, 0.0)
+        values, last = self._rounded(distance, rows, score, relevant.bound, target)
+        for row, entry in in_parts(np.nonzero(valid & (values != last))):
+            queries, columns = relevant.rows[row], relevant.columns[row, entry]
+            compensated = distance.compensated_scores(queries, columns)
+            if compensated is not None:
+                values[row, entry], last[row, entry] = self._rounded(distance, queries, *compensated, target)
+                still = values[row, entry] != last[row, entry]
+                row, entry, queries, columns = row[still], entry[still], queries[still], columns[still]
+            ends = zip(values[row, entry].tolist(), last[row, entry].tolist(), strict=True)
+            exactly = zip(ends, distance.exact_closeness(queries, columns), strict=True)
+            values[row, entry] = [self._settle(*pair, closeness, target) for pair, closeness in exactly]
+        relevant.score = np.where(valid, target.sign * values, np.nan)
+        relevant.bound = np.zeros_like(relevant.score)
+        return relevant.groups(relevant.sort())
+
+    def _rounded(
+        self, distance: Distance, rows: Int64, score: Float64, bound: Float64, target: Target
+    ) -> tuple[Float64, Float64]:
+        """The rounded values between which an item's lies that has this score up to the bound."""
+        sign, shift = target
+        low, high = distance.closeness(rows, score - bound, score + bound)
+        ends = _sorted_ends(sign * (low - shift), sign * (high - shift))
+        first, last = (exact.round_to(end, self.dtype) for end in nudged(*ends))
+        return first, last
+
+    def _settle(self, value: float, last: float, closeness: SignedRoot, target: Target) -> float:
+        """The rounded value of an exact number that lies between two values of the type, by bisection."""
+        low, high = exact.ordinals(np.array([value, last]), self.dtype).tolist()
+        while low < high:
+            middle = (low + high) // 2
+            _, end, closed = exact.cells(np.array([exact.from_ordinal(middle, self.dtype)]), self.dtype)
+            side = target.sign * closeness.compare(SignedRoot.of(target.closeness(float(end[0]))))
+            if side < 0 or (side == 0 and closed[0]):
+                high = middle
+            else:
+                low = middle + 1
+        return exact.from_ordinal(low, self.dtype)
+
+    def cuts(self, distance: Distance, groups: Groups, member: Member) -> list[Cuts]:
+        target, padding = self._target(distance), groups.padding
+        sign, shift = target
+        values = sign * np.where(padding, 0.0, groups.score)
+        low, high, closed = exact.cells(values, self.dtype)
+        far, near = (low, high) if sign > 0 else (high, low)
+        rows = np.broadcast_to(groups.rows[:, None], values.shape)
+        sides = [_between(distance, rows, sign * end, shift) for end in (far, near)]
+        bounds = [np.where(padding, np.inf, np.stack([side[k] for side in sides])) for k in (0, 1)]
+
+        def above(row: int, cut: int, closeness: SignedRoot) -> bool:
+            group, nearer = divmod(cut, 2)
+            end = (near if nearer else far)[row, group]
+            side = closeness.compare(SignedRoot.of(target.closeness(float(end))))
+            return side > 0 or (side == 0 and bool(closed[row, group]) != bool(nearer))
+
+        return [Cuts(_interleaved(bounds[0]), _interleaved(bounds[1]), 1, above)]
+
+
+def _interleaved(pair: NDArray[Any]) -> NDArray[Any]:
+    """From two (n, g) matrices one (n, 2·g), the columns by turns."""
+    return np.ascontiguousarray(np.moveaxis(pair, 0, -1)).reshape(pair.shape[1], -1)
+
+
+def _sorted_ends(first: Float64, second: Float64) -> tuple[Float64, Float64]:
+    """Intervals with their ends in order."""
+    return np.minimum(first, second), np.maximum(first, second)
+
+
+def _between(distance: Distance, rows: Int64, end: Float64, shift: int) -> tuple[Float64, Float64]:
+    """The scores between which the closeness `end + shift` lies, infinite where it is."""
+    low, high = nudged(end + shift, end + shift) if shift else (end, end)
+    finite = np.isfinite(end)
+    scores = distance.score(rows, np.where(finite, low, 0.0), np.where(finite, high, 0.0))
+    low, high = nudged(*scores)
+    return np.where(finite, low, end), np.where(finite, high, end)

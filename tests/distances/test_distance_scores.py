@@ -1,0 +1,171 @@
+"""Scores of all distances within their bounds, and the exact closeness, against fractions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+from rationals import absolute_differences, dot, pairs_of_rows
+
+from deadheat import distances
+from deadheat.distances.row_kernels import product_of_rows
+from deadheat.exact import SignedRoot
+
+
+@given(pairs_of_rows, st.sampled_from(["cosine", "euclidean", "inner_product", "cityblock"]))
+@settings(deadline=None, max_examples=200)
+def test_the_closeness_of_a_pair_is_the_real_number(pairs, name):
+    """Squared, with its sign, against the oracle's distance as a real number a + b√square."""
+    left, right = (np.array([row], dtype=np.float64) for row in zip(*pairs, strict=True))
+    closeness = distances.make(name, left, right, True).exact_closeness(np.array([0]), np.array([0]))[0]
+    found = closeness.sign * Fraction(closeness.numerator, closeness.denominator)
+    key = oracles.exact_key(left[0], right[0], name)
+    assert (
+        found == {"cosine": key + 1, "euclidean": key, "inner_product": key * abs(key), "cityblock": -key * key}[name]
+    )
+
+
+def embeddings_of(kind, rng, n, d):
+    rows = rng.standard_normal((n, d))
+    if kind == "saturated":
+        rows = 1 + 1e-6 * rows
+    elif kind == "cancelling":
+        rows = rows + 1e4 * rng.choice([-1, 1], (n, 1)) * np.where(np.arange(d) % 2, 1, -1)
+    elif kind == "mixed":
+        rows = rows * 10.0 ** rng.integers(-30, 30, (n, 1))
+    elif kind == "mixed in a row":
+        rows = rows * 10.0 ** rng.integers(-12, 12, (n, d))
+    elif kind == "tiny":
+        rows = np.round(rows * 8) * 5e-324
+    elif kind == "huge":
+        rows = rows * 1e307
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [(kind, np.float64) for kind in ("gaussian", "saturated", "cancelling", "mixed", "mixed in a row", "tiny", "huge")]
+    + [(kind, np.float32) for kind in ("gaussian", "saturated", "cancelling", "mixed in a row")],
+)
+@pytest.mark.parametrize("name", ["cosine", "euclidean", "inner_product", "cityblock"])
+def test_scores_of_every_level_stay_within_their_bound(name, kind, dtype):
+    """Tiles and single pairs of each distance against the real number that their score stands for."""
+    rng = np.random.default_rng(6)
+    rows = embeddings_of(kind, rng, 14, 9).astype(dtype)
+    rows[3] = 0
+    metric = distances.make(name, rows, None, exact_only=False)
+    everything = np.arange(14)
+    real = real_scores(metric, name, rows)
+    for number, level in enumerate(metric.levels):
+        for band in metric.columns.bands:
+            columns = np.arange(*band)
+            tile = metric.tile(number, metric.query_rows(number, everything), columns)
+            bound = metric.bound(number, everything, band)
+            assert tile.dtype == level.dtype
+            check(
+                tile, np.broadcast_to(bound[:, None], tile.shape), [[real[i][j] for j in columns] for i in everything]
+            )
+    grid_rows, grid_columns = (
+        x.ravel() for x in np.meshgrid(everything, np.arange(len(metric.columns)), indexing="ij")
+    )
+    scores = metric.pair_scores(grid_rows, grid_columns)
+    shape = (14, len(metric.columns))
+    check(scores.reshape(shape), metric.pair_bound(grid_rows, grid_columns).reshape(shape), real)
+    compensated = metric.compensated_scores(grid_rows, grid_columns)
+    assert (compensated is None) == (name == "cityblock" or kind in ("tiny", "huge"))
+    if compensated is not None:
+        check(compensated[0].reshape(shape), compensated[1].reshape(shape), real)
+
+
+@njit
+def products_of_rows(left, right):
+    out = np.empty((len(left), len(right)))
+    for i in range(len(left)):
+        for j in range(len(right)):
+            out[i, j] = product_of_rows(left[i], right[j])
+    return out
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "saturated", "cancelling", "mixed in a row"])
+@pytest.mark.parametrize("name", ["cosine", "euclidean", "inner_product"])
+def test_products_in_chunks_and_of_single_rows_stay_within_their_bound(name, kind):
+    rng = np.random.default_rng(8)
+    rows = embeddings_of(kind, rng, 10, 75).astype(np.float32)
+    metric = distances.make(name, rows, None, exact_only=False)
+    everything, real = np.arange(10), real_scores(metric, name, rows)
+    first = metric.levels[0]
+    assert metric.rechecks
+    for band in metric.columns.bands:
+        columns = np.arange(*band)
+        wanted = [[real[i][j] for j in columns] for i in everything]
+        left, right = metric.query_rows(0, everything), metric.column_rows(0, columns)
+        for chunk in (1, 7, 32, 74, 75, 200):
+            metric.levels = (replace(first, chunk=chunk), *metric.levels[1:])
+            tile, bound = metric.tile(0, left, columns), metric.bound(0, everything, band)
+            check(tile, np.broadcast_to(bound[:, None], tile.shape), wanted)
+        rechecked = products_of_rows(left, right)
+        offsets = metric.offsets(columns)
+        rechecked -= offsets if len(offsets) else 0
+        bound = metric.recheck_bound(everything, band)
+        assert (bound < metric.bound(0, everything, band)).all()
+        check(rechecked, np.broadcast_to(bound[:, None], rechecked.shape), wanted)
+
+
+def real_scores(metric, name, rows):
+    """The score of every query and column as a fraction; cosine rounded to 200 bits."""
+    unit = Fraction(float(getattr(metric, "unit", 1.0)))
+    gallery = [[Fraction(x) for x in rows[i].tolist()] for i in metric.columns.item_of_column]
+    table = []
+    for query in ([Fraction(x) for x in row] for row in rows.tolist()):
+        line = []
+        for item in gallery:
+            product, square = dot(query, item), dot(item, item)
+            if name == "cosine":
+                squares = dot(query, query) * square
+                line.append(root(product * product / squares) * (1 if product > 0 else -1) if squares else Fraction(0))
+            elif name == "euclidean":
+                line.append((product - square / 2) / unit**2)
+            elif name == "inner_product":
+                line.append(product / unit**2)
+            else:
+                line.append(-absolute_differences(query, item) / unit)
+        table.append(line)
+    return table
+
+
+def root(value):
+    return Fraction(math.isqrt(value.numerator * 2**400 // value.denominator), 2**200)
+
+
+def check(found, bound, real):
+    for i, row in enumerate(found.tolist()):
+        for j, value in enumerate(row):
+            assert abs(Fraction(value) - real[i][j]) <= Fraction(float(bound[i][j])) + Fraction(1, 2**190)
+
+
+@pytest.mark.parametrize("name", ["cosine", "euclidean", "inner_product", "cityblock"])
+@pytest.mark.parametrize("kind", ["gaussian", "saturated", "cancelling", "mixed in a row", "tiny", "huge"])
+def test_scores_turn_into_closeness_and_back_within_their_intervals(name, kind):
+    """What `closeness` and `score` return contains the real number, also next to the ends of float64's range."""
+    rows = embeddings_of(kind, np.random.default_rng(7), 8, 5)
+    metric = distances.make(name, rows, None, False)
+    grid = np.repeat(np.arange(8), len(metric.columns)), np.tile(np.arange(len(metric.columns)), 8)
+    scores, bound = metric.pair_scores(*grid), metric.pair_bound(*grid)
+    low, high = metric.closeness(grid[0], scores - bound, scores + bound)
+    again_low, again_high = metric.score(grid[0], low, high)
+    real = [score for line in real_scores(metric, name, rows) for score in line]
+    for place, closeness in enumerate(metric.exact_closeness(*grid)):
+        for end, sides in ((low[place], (0, 1)), (high[place], (0, -1))):
+            if np.isfinite(end):
+                assert closeness.compare(SignedRoot.of(Fraction(float(end)))) in sides
+        if np.isfinite(again_low[place]):
+            assert Fraction(float(again_low[place])) <= real[place] + Fraction(1, 2**190)
+        if np.isfinite(again_high[place]):
+            assert Fraction(float(again_high[place])) >= real[place] - Fraction(1, 2**190)
