@@ -13,16 +13,15 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat.plots import _style
-from deadheat.plots import confidence as plots
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table
+from deadheat import plots
+from deadheat.plots import style
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table
 
-TITLE = "Three toy embeddings that Hit@1 cannot tell apart"
-SOURCE = (
+_SOURCE = (
     "Musgrave, Belongie, Lim 2020, A Metric Learning Reality Check (arXiv:2003.08505), toy examples; "
     "points as in the study arrrrrmin/ranking-metrics, tests/conftest.py"
 )
-ABOUT = (
+_ABOUT = (
     "Points of two classes lie in uniform stripes of a plane: each class in two stripes, side by side, and apart. "
     "Every point is a query among all others by euclidean distance. The measures stand under each example, with their "
     "spread over several draws of the points."
@@ -126,10 +125,10 @@ def run(setting: Setting) -> Outcome:
     setting.say(f"{len(seeds)} draws of three examples, {n} points each")
     values = {example: np.empty((len(seeds), len(MEASURES))) for example in STRIPES}
     n_tied = 0
-    for example, found in values.items():
+    for example, table in values.items():
         for at, seed in enumerate(seeds):
             report = measured(draw(example, seed, n), setting.threads)  # not kept: a profile is large
-            found[at] = [report[name].lower for name in MEASURES]
+            table[at] = [report[name].lower for name in MEASURES]
             n_tied += report.ties.mixed_groups
     versions = _versions(n, setting)
     return Outcome(
@@ -264,7 +263,7 @@ def _versions_table(versions: dict[tuple[str, int], tuple[Scores, Scores]]) -> T
 
 
 def _examples(values: dict[int, NDArray[np.float64]], n: int) -> Figure:
-    figure = Figure(figsize=(8.6, 3.4), layout="constrained")
+    figure = style.figure(8.6, 3.4)
     for ax, example in zip(figure.subplots(1, 3, sharey=True), STRIPES, strict=True):
         plots.labelled_points(*draw(example, 0, n), ax=ax)
         ax.set(xlim=(-1.05, 1.05), ylim=(-0.03, 1.03), xticks=[-1, 0, 1], yticks=[0, 1])
@@ -278,15 +277,26 @@ def _examples(values: dict[int, NDArray[np.float64]], n: int) -> Figure:
 
 
 def _draws(values: dict[int, NDArray[np.float64]]) -> Figure:
-    figure = Figure(figsize=(6.2, 3.2), layout="constrained")
-    ax = _style.quiet(figure.subplots(), grid="x")
+    figure = style.figure(6.2, 3.2)
+    ax = style.quiet(figure.subplots(), grid="x")
     for number, (example, found) in enumerate(values.items()):
         for at in range(len(MEASURES)):
             height = np.full(len(found), at + 0.22 * (number - 1))
             ax.scatter(
-                100 * found[:, at], height, s=18, marker=_style.MARKERS[number], facecolor="none",
-                edgecolor=_style.CYCLE[number], linewidth=0.8, label=f"example {example}" if at == 0 else None,
+                100 * found[:, at], height, s=18, marker=style.MARKERS[number], facecolor="none",
+                edgecolor=style.CYCLE[number], linewidth=0.8, label=f"example {example}" if at == 0 else None,
             )  # fmt: skip
     ax.set(yticks=range(len(MEASURES)), yticklabels=MEASURES, xlabel="value (%)", ylim=(len(MEASURES) - 0.5, -0.5))
     figure.legend(loc="outside upper center", ncols=3, frameon=False)
     return figure
+
+
+STUDY = Study(
+    name="toy",
+    question="three toy embeddings that Hit@1 cannot tell apart",
+    title="Three toy embeddings that Hit@1 cannot tell apart",
+    source=_SOURCE,
+    about=_ABOUT,
+    docs="docs/studies/toy.md",
+    run=run,
+)
