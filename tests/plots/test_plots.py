@@ -83,7 +83,7 @@ def test_new_axes_where_none_are_given(ax: Axes) -> None:
 
 
 def test_bounds_of_one_report_have_a_row_a_measure(ax: Axes) -> None:
-    report = dh.evaluate(np.zeros((6, 1)), [0, 0, 0, 1, 1, 1], measures="mAP,Hit@1,MRR")
+    report = dh.evaluate(np.zeros((6, 1)), [0, 0, 0, 1, 1, 1], measures=["mAP", "Hit@1", "MRR"])
     assert dh.plots.bounds(report, ax=ax) is ax
     assert rows(ax) == ["mAP", "Hit@1", "MRR"]
     for end in ("lower", "expected", "upper"):
@@ -93,12 +93,12 @@ def test_bounds_of_one_report_have_a_row_a_measure(ax: Axes) -> None:
 
 
 def test_bounds_of_several_reports_have_a_row_each(ax: Axes) -> None:
-    reports = dh.precision.precisions(POINTS, LABELS, measures="mAP,MRR").reports
+    reports = dh.precision.precisions(POINTS, LABELS, measures=["mAP", "MRR"]).reports
     dh.plots.bounds(reports, sorts={"int8": [0.25, 0.5]}, ax=ax)
     assert rows(ax) == list(reports)
     assert ax.get_xlabel() == "mAP (%)"
     assert_array_equal(line(ax, "plain sorts").get_xdata(), [25, 50])
-    both = dh.plots.bounds({"a": reports["int8"]}, measures="mAP,MRR", ax=Figure().subplots())
+    both = dh.plots.bounds({"a": reports["int8"]}, measures=["mAP", "MRR"], ax=Figure().subplots())
     assert rows(both) == ["a, mAP", "a, MRR"]
 
 
