@@ -36,6 +36,13 @@ def labelled_points(
     mark : str
         What the ring means, for a legend.
     ax : Axes, optional
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> ax = dh.plots.labelled_points([[0, 0], [1, 1]], ["a", "b"], marked=[False, True], mark="odd")
+    >>> ax.get_legend_handles_labels()[1]
+    ['class a', 'class b', 'odd']
     """
     ax = style.quiet(style.axes(ax, (4.6, 2.8)), grid="")
     places, kinds = np.asarray(points, dtype=np.float64), np.asarray(labels)
@@ -43,26 +50,12 @@ def labelled_points(
     for number, kind in enumerate(np.unique(kinds)):
         own = kinds == kind
         color, marker = _CLASSES[number % len(_CLASSES)], style.MARKERS[number % len(style.MARKERS)]
-        ax.scatter(
-            places[own, 0],
-            places[own, 1],
-            s=7,
-            marker=marker,
-            color=color,
-            alpha=opacity[own],
-            linewidth=0,
-            label=f"class {kind}",
-        )
+        look = {"s": 7, "marker": marker, "color": color, "alpha": opacity[own], "linewidth": 0}
+        ax.scatter(places[own, 0], places[own, 1], label=f"class {kind}", **look)
     if marked is not None:
         ring = np.asarray(marked, dtype=bool)
         ax.scatter(
-            places[ring, 0],
-            places[ring, 1],
-            s=26,
-            facecolor="none",
-            edgecolor=style.INK,
-            linewidth=0.7,
-            label=mark,
+            places[ring, 0], places[ring, 1], s=26, facecolor="none", edgecolor=style.INK, linewidth=0.7, label=mark
         )
     return ax
 

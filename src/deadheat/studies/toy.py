@@ -150,9 +150,9 @@ def _shapes(values: dict[int, NDArray[np.float64]]) -> list[Finding]:
     mapr, hit = MEASURES.index("MAP@R"), MEASURES.index("Hit@1")
     first, second, third = (values[example][:, mapr] for example in (1, 2, 3))
     ordered = int(((first < second) & (second < third)).sum())
-    means = [found.mean(axis=0) for found in values.values()]
+    means = [table.mean(axis=0) for table in values.values()]
     spread = {name: 100 * (max(m[at] for m in means) - min(m[at] for m in means)) for at, name in enumerate(MEASURES)}
-    worst = 100 * min(found[:, hit].min() for found in values.values())
+    worst = 100 * min(table[:, hit].min() for table in values.values())
     return [
         Finding(
             "draws in which MAP@R puts example 1 below 2 below 3",
@@ -219,13 +219,13 @@ def _not_at_hand() -> Finding:
 
 def _versions(n: int, setting: Setting) -> dict[tuple[str, int], tuple[Scores, Scores]]:
     """What each version of the study's code gives on its own stripes, beside deadheat on the same points."""
-    found = {}
+    scores = {}
     for version, code in (("first", as_first_published), ("later", as_published)):
         for example in STRIPES:
             toy = draw(example, 0, n, wider=version == "first")
             report = measured(toy, setting.threads)
-            found[version, example] = code(toy), Scores(*(report[name].lower for name in MEASURES))
-    return found
+            scores[version, example] = code(toy), Scores(*(report[name].lower for name in MEASURES))
+    return scores
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -234,17 +234,9 @@ def _versions(n: int, setting: Setting) -> dict[tuple[str, int], tuple[Scores, S
 
 def _measures_table(values: dict[int, NDArray[np.float64]]) -> Table:
     rows = [
-        [
-            example,
-            name,
-            found[:, at].mean(),
-            found[:, at].std(ddof=1),
-            found[:, at].min(),
-            found[:, at].max(),
-            len(found),
-        ]
-        for example, found in values.items()
-        for at, name in enumerate(MEASURES)
+        [example, name, drawn.mean(), drawn.std(ddof=1), drawn.min(), drawn.max(), len(drawn)]
+        for example, table in values.items()
+        for drawn, name in zip(table.T, MEASURES, strict=True)
     ]
     columns = ["example", "measure", "mean", "standard deviation", "least", "most", "draws"]
     return Table("measures", "The measures over the draws, as fractions", columns, rows)
@@ -279,11 +271,11 @@ def _examples(values: dict[int, NDArray[np.float64]], n: int) -> Figure:
 def _draws(values: dict[int, NDArray[np.float64]]) -> Figure:
     figure = style.figure(6.2, 3.2)
     ax = style.quiet(figure.subplots(), grid="x")
-    for number, (example, found) in enumerate(values.items()):
+    for number, (example, table) in enumerate(values.items()):
         for at in range(len(MEASURES)):
-            height = np.full(len(found), at + 0.22 * (number - 1))
+            height = np.full(len(table), at + 0.22 * (number - 1))
             ax.scatter(
-                100 * found[:, at], height, s=18, marker=style.MARKERS[number], facecolor="none",
+                100 * table[:, at], height, s=18, marker=style.MARKERS[number], facecolor="none",
                 edgecolor=style.CYCLE[number], linewidth=0.8, label=f"example {example}" if at == 0 else None,
             )  # fmt: skip
     ax.set(yticks=range(len(MEASURES)), yticklabels=MEASURES, xlabel="value (%)", ylim=(len(MEASURES) - 0.5, -0.5))

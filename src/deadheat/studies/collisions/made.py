@@ -9,12 +9,11 @@ import numpy as np
 
 from deadheat.analyses.collisions import DISTANCES, collisions, count_collisions
 from deadheat.counting.ranking import Rankings
-from deadheat.studies import data as files
 from deadheat.studies.collisions.pictures import as_published, row_of_images
 from deadheat.studies.collisions.rule import Data, Matrix, distances_of, group_numbers, split_and_merged
 from deadheat.studies.collisions.tables import count_table, rule_table
 from deadheat.studies.collisions.washington import load, rule_findings
-from deadheat.studies.data import GEORGE_WASHINGTON
+from deadheat.studies.data import GEORGE_WASHINGTON, digits
 from deadheat.studies.study import Finding, Mark, Outcome, Setting
 
 
@@ -54,13 +53,13 @@ def white_noise(setting: Setting) -> Outcome:
     return Outcome(findings, [picture, amplified], [rule, count_table(part, samples, setting)])
 
 
-def digits(setting: Setting) -> Outcome:
-    """Pixels: integers, which truly tie."""
-    pixels, labels = files.digits()
+def pixels(setting: Setting) -> Outcome:
+    """Digits: their pixels are integers, which truly tie."""
+    images, labels = digits()
     n, shown = (300, 150) if setting.quick else (len(labels), 450)
-    data = Data("digits", "scikit-learn's digits", pixels[:n], labels[:n], 1e-10)
+    data = Data("digits", "scikit-learn's digits", images[:n], labels[:n], 1e-10)
     setting.say(f"digits: {n} samples")
-    images = [
+    pictures = [
         (distance, collisions(data.embeddings[:shown], data.labels[:shown], distance=distance, threads=setting.threads))
         for distance in DISTANCES
     ]
@@ -68,7 +67,7 @@ def digits(setting: Setting) -> Outcome:
         f"Exact ties of the first {shown} of {data.title}: 8 × 8 pixels, grey levels from 0 to 16. City block "
         "distances are whole numbers of at most 1024, Euclidean distances and cosines are roots."
     )
-    picture = row_of_images("digits", caption, images)
+    picture = row_of_images("digits", caption, pictures)
     samples = "all" if n == len(labels) else f"0 to {n - 1}"
     rule, _ = rule_table(data, samples, setting)
     return Outcome(_rounding_findings(data, setting), [picture], [rule, count_table(data, samples, setting)])

@@ -30,7 +30,7 @@ def run(setting: Setting) -> Outcome:
         "The published rule sorts the query itself among the items, and counts the gap between it and its nearest "
         "neighbour; deadheat takes the query out by its index.",
     ]
-    return joined([part(setting) for part in (washington.run, made.white_noise, made.digits, made.grid)], text)
+    return joined([part(setting) for part in (washington.run, made.white_noise, made.pixels, made.grid)], text)
 
 
 STUDY = Study(

@@ -5,6 +5,7 @@ In comes a setting; out come a part of the study, and findings by the published 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal, localcontext
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from deadheat.studies.collisions.pictures import as_published, matrices, precisi
 from deadheat.studies.collisions.rule import Data, distances_of
 from deadheat.studies.collisions.tables import count_table, rule_table
 from deadheat.studies.data import GEORGE_WASHINGTON, george_washington
-from deadheat.studies.study import Finding, Mark, Outcome, Setting, Table, beside, missing
+from deadheat.studies.study import Finding, Mark, Outcome, Setting, Table, beside, joined, missing
 
 _PAPER = "arXiv:1806.07171"
 _NOTES = "not published: measured with SciPy's float64 distances on the same file"
@@ -26,53 +27,64 @@ def run(setting: Setting) -> Outcome:
     """Figures 2 and 4, and what rounding the distances does."""
     file = setting.file(GEORGE_WASHINGTON)
     if file is None:
-        return Outcome(
-            [
-                missing(what, GEORGE_WASHINGTON, published=published, source=f"{_PAPER}, {figure}")
-                for what, published, figure in (
-                    ("figure 2: collisions on George Washington", "a picture, no count", "figure 2"),
-                    ("figure 4: the matrices D and E", "a picture", "figure 4"),
-                )
-            ]
-        )
+        return _absent()
     everything = load(file)
     first, last = (1000, 1000) if setting.quick else (650, 900)
-    part, samples = everything[first:], f"{first} to {len(everything.labels) - 1}"
-    setting.say(f"{everything.title}: {len(part.labels)} samples for the pictures")
+    types = () if setting.quick else ("float32", "float16")
+    parts = [_drawn(everything[first:], f"{first} to {len(everything.labels) - 1}", types, setting)]
+    if not setting.quick:
+        parts.append(_all_samples(everything, types, setting))
+    return joined([*parts, Outcome(_nearest_pair(everything, setting), [matrices(everything[last:], last)])])
+
+
+def _absent() -> Outcome:
+    """What cannot be computed without the file."""
+    return Outcome(
+        [
+            missing(what, GEORGE_WASHINGTON, published=published, source=f"{_PAPER}, {figure}")
+            for what, published, figure in (
+                ("figure 2: collisions on George Washington", "a picture, no count", "figure 2"),
+                ("figure 4: the matrices D and E", "a picture", "figure 4"),
+            )
+        ]
+    )
+
+
+def _drawn(part: Data, samples: str, types: Sequence[str], setting: Setting) -> Outcome:
+    """Figure 2 for some of the samples."""
+    setting.say(f"{part.title}: {len(part.labels)} samples for the pictures")
     caption = (
-        f"Figure 2: {everything.title}, samples {samples}. Above, the published rule: two neighbours in rank less than "
+        f"Figure 2: {part.title}, samples {samples}. Above, the published rule: two neighbours in rank less than "
         "1e-10 apart in float64, coloured by the farther one, the query itself at rank 0. Below, the groups within "
         "1e-10 in exact arithmetic, coloured by what is in the group."
     )
     picture, kinds = as_published(part, "gw", caption, setting)
+    amplified = row_of_images(
+        "gw-amplified",
+        "The lower row of the picture above, amplified: every mark is widened by 3 ranks and 3 queries on every "
+        "side, so that single collisions can be seen. The area of the marks says nothing about how many there are.",
+        kinds,
+        amplify=3,
+    )
     rule, pairs = rule_table(part, samples, setting)
-    types = () if setting.quick else ("float32", "float16")
-    tables = [rule, count_table(part, samples, setting, types)]
-    findings = rule_findings(part, samples, pairs, "figure 2", Mark.NEW)
-    if not setting.quick:
-        setting.say(f"{everything.title}: all {len(everything.labels)} samples")
-        all_rule, all_pairs = rule_table(everything, "all", setting)
-        all_counts = count_table(everything, "all", setting, types)
-        tables += [all_rule, all_counts]
-        findings += rule_findings(everything, "all", all_pairs, "figure 2 shows a part of them", Mark.NEW)
-        findings += _noted(everything, all_counts, setting)
-    findings += _nearest_pair(everything, setting)
-    pictures = [
-        picture,
-        row_of_images(
-            "gw-amplified",
-            "The lower row of the picture above, amplified: every mark is widened by 3 ranks and 3 queries on every "
-            "side, so that single collisions can be seen. The area of the marks says nothing about how many there are.",
-            kinds,
-            amplify=3,
-        ),
-        precision_picture(part, samples, setting),
-        matrices(everything[last:], last),
-    ]
-    return Outcome(findings, pictures, tables)
+    return Outcome(
+        rule_findings(part, samples, pairs, "figure 2", Mark.NEW),
+        [picture, amplified, precision_picture(part, samples, setting)],
+        [rule, count_table(part, samples, setting, types)],
+    )
+
+
+def _all_samples(everything: Data, types: Sequence[str], setting: Setting) -> Outcome:
+    """The same counts for all samples, beside what was measured before."""
+    setting.say(f"{everything.title}: all {len(everything.labels)} samples")
+    rule, pairs = rule_table(everything, "all", setting)
+    counts = count_table(everything, "all", setting, types)
+    findings = rule_findings(everything, "all", pairs, "figure 2 shows a part of them", Mark.NEW)
+    return Outcome([*findings, *_noted(everything, counts, setting)], tables=[rule, counts])
 
 
 def load(file: Path) -> Data:
+    """The file, with the e of the published picture."""
     return Data("George Washington", "PHOCNet embeddings of George Washington", *george_washington(file), 1e-10)
 
 

@@ -47,13 +47,6 @@ def numbers(draws: Sequence[Draw]) -> list[Finding]:
     accuracy = values_of(draws, lambda step: step.accuracy.mean_accuracy)
     best = values_of(draws, lambda step: step.accuracy.best_accuracy)
     majority = values_of(draws, lambda step: step.accuracy.majority_accuracy)
-    widths = {
-        name: 100 * (values[:, :, 2] - values[:, :, 0]).max()
-        for name, values in (
-            ("Hit@1", values_of(draws, lambda step: step.by_hit)),
-            ("MAP@R", values_of(draws, lambda step: step.by_map)),
-        )
-    }
     return [
         Finding(
             "draws and steps at which confidence against Recall@1 beats guessing that every query is right",
@@ -69,20 +62,23 @@ def numbers(draws: Sequence[Draw]) -> list[Finding]:
             Mark.NEW,
             why="equal confidences are on one side of every threshold: no tie can decide",
         ),
-        *[
-            Finding(
-                f"error-reject area by {name}: largest distance of lower and upper",
-                f"{width:.2f} points",
-                Mark.NEW,
-                "a single number",
-                "metrics.py, error_vs_reject_curve",
-                "the order of the equally confident decides, and a sort decides that",
-            )
-            for name, width in widths.items()
-        ],
+        _width("Hit@1", values_of(draws, lambda step: step.by_hit)),
+        _width("MAP@R", values_of(draws, lambda step: step.by_map)),
         *_sorts(draws),
         _cut(draws[0]),
     ]
+
+
+def _width(by: str, areas: Float64) -> Finding:
+    """How far the order of the equally confident can move an area."""
+    return Finding(
+        f"error-reject area by {by}: largest distance of lower and upper",
+        f"{100 * (areas[:, :, 2] - areas[:, :, 0]).max():.2f} points",
+        Mark.NEW,
+        "a single number",
+        "metrics.py, error_vs_reject_curve",
+        "the order of the equally confident decides, and a sort decides that",
+    )
 
 
 def _span(values: Float64) -> str:

@@ -34,8 +34,8 @@ def run(setting: Setting) -> Outcome:
     setting.say(f"{len(seeds)} draws of {n} points, {len(STEPS)} steps each")
     draws = [experiment(seed, n, setting.threads) for seed in seeds]
     setting.say("real embeddings")
-    found = Outcome([*shapes(draws), *numbers(draws), *correlations(draws)], pictures(draws), [table(draws)])
-    return joined([found, real.run(setting), densities.run(setting)], _text(draws))
+    ours = Outcome([*shapes(draws), *numbers(draws), *correlations(draws)], pictures(draws), [table(draws)])
+    return joined([ours, real.run(setting), densities.run(setting)], _text(draws))
 
 
 def _text(draws: Sequence[Draw]) -> list[str]:
