@@ -365,6 +365,29 @@ def test_without_torch_the_page_says_what_to_install(tmp_path, monkeypatch, no_t
     assert (tmp_path / "out" / "dropout" / "words.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_stand_in_of_drawn_embeddings(setting, monkeypatch):
+    """What is made of the networks, with clusters in their place."""
+
+    def drawn(train, test, recipe, cache, **how):
+        random = np.random.default_rng([len(train.words), round(10 * recipe.dropout)])
+        codes = [np.unique(pictures.words, return_inverse=True)[1] for pictures in (train, test)]
+        first, second = (random.normal(size=(max(c) + 1, 8))[c] + 0.3 * random.normal(size=(len(c), 8)) for c in codes)
+        return Embedded(first.astype(np.float32), train.words, second.astype(np.float32), test.words)
+
+    monkeypatch.setattr(network, "is_installed", lambda: True)
+    monkeypatch.setattr(network, "embedded", drawn)
+    outcome = stand_in.run(setting, TINY)
+    *cases, sizes = outcome.tables
+    assert [table.name for table in cases] == ["many-learned", "few-learned", "unseen"]
+    assert [table.rows[0][:4] for table in cases] == [[30, 20, 0.0, 0], [20, 30, 0.0, 0], [20, 30, 0.0, 0]]
+    assert {(row[0], row[3]) for row in sizes.rows} == {
+        (f"dropout {d:g}", n) for d in TINY.dropouts for n in TINY.sizes
+    }
+    assert [picture.name for picture in outcome.pictures] == ["words", "dropout", "size"]
+    for picture in outcome.pictures:
+        picture.figure.canvas.draw()
+
+
 @pytest.fixture
 def torch():
     return pytest.importorskip("torch")
