@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.reports import evaluate
 from deadheat.reports.render import plain_table
-from deadheat.reports.summary import evaluate
 from deadheat.studies.data import digits
 
 Int64 = NDArray[np.int64]

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 from deadheat.errors import InvalidValueError
 from deadheat.plots import style
-from deadheat.reports.summary import Report
+from deadheat.reports import Report
 
 _SMALLEST = 1e-3  # percentage points; the scale is linear below
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from deadheat.errors import InvalidValueError
 from deadheat.plots import style
-from deadheat.reports.summary import Report, Result, canonical_measures
+from deadheat.reports import Report, Result
+from deadheat.reports.options import measure_names
 
 _ENDS = ("lower", "expected", "upper")
 
@@ -80,10 +81,10 @@ def bounds(
 def _rows(reports: Report | Mapping[str, Report], measures: str | Iterable[str] | None) -> dict[str, Result]:
     """What is in each row, by its name: the measure, the report, or both."""
     if not isinstance(reports, Mapping):
-        names = reports.measures if measures is None else canonical_measures(measures)
+        names = reports.measures if measures is None else measure_names(measures)
         return {name: reports[name] for name in names}
     _check_some(reports)
-    names = canonical_measures("mAP" if measures is None else measures)
+    names = measure_names("mAP" if measures is None else measures)
     if len(names) == 1:
         return {title: report[names[0]] for title, report in reports.items()}
     return {f"{title}, {name}": report[name] for title, report in reports.items() for name in names}
@@ -116,7 +117,7 @@ def mean_intervals(reports: Mapping[str, Report], measure: str, *, ax: Axes | No
     measure : str
     ax : Axes, optional
     **settings
-        For `Report.interval`: `confidence_level`, `resample`, `labels`, `method`, `n_resamples`, `seed`.
+        For `Result.interval`: `confidence_level`, `resample`, `labels`, `method`, `n_resamples`, `seed`.
 
     Returns
     -------

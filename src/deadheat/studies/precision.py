@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from deadheat import plots
 from deadheat.analyses.precision import KINDS, precisions, quantized
 from deadheat.plots import style
-from deadheat.reports.summary import Report, evaluate
+from deadheat.reports import Report, evaluate
 from deadheat.studies.data import GEORGE_WASHINGTON, digits, george_washington
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, beside, missing
 from deadheat.ties import Rounded

@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from deadheat.plots import style
-from deadheat.reports.summary import Average, Report, evaluate
+from deadheat.reports import Report, evaluate
+from deadheat.reports.options import Average
 from deadheat.statistics.intervals import Interval, mean_interval
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table
 

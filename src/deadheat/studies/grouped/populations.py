@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from deadheat import evaluate, generalization_gap, grouped
 from deadheat.analyses.grouped.gap import Gap
-from deadheat.reports.summary import Average
+from deadheat.reports.options import Average
 from deadheat.statistics import intervals
 from deadheat.statistics.intervals import Interval
 from deadheat.support.extras import require
