@@ -8,7 +8,6 @@ import numpy as np
 from data import data_file
 from numpy.testing import assert_array_equal
 
-from deadheat.analyses import collisions as collision
 from deadheat.analyses.collisions import Kind, collisions
 from deadheat.counting.ranking import Rankings
 from deadheat.studies.collisions import made, rule, washington
@@ -97,6 +96,6 @@ def test_george_washington_within_1e_10():
     data = washington.load(file)[1000:]
     for distance in ("cosine", "euclidean"):
         found = rule.published_rule(rule.distances_of(data, distance), data.relevant, 1e-10)
-        counts = collision.count_collisions(data.embeddings, data.labels, distances=distance, eps=1e-10)[distance]
+        counts = collisions(data.embeddings, data.labels, distance=[distance], within=1e-10)[distance]
         pairs = counts.together.items - counts.together.groups
         assert pairs == found.colliding[:, 1:].sum() > 0

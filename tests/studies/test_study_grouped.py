@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from deadheat.analyses.grouped.grouping import grouped
+from deadheat.analyses.grouped import grouped
 from deadheat.reports import evaluate
 from deadheat.studies.grouped import cost, coverage, populations, sizes, study
 from deadheat.studies.grouped.extent import GROUPED, PLAIN, Extent

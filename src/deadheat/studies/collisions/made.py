@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat.analyses.collisions import DISTANCES, collisions, count_collisions
+from deadheat.analyses.collisions import collisions
 from deadheat.counting.ranking import Rankings
 from deadheat.studies.collisions.pictures import as_published, row_of_images
-from deadheat.studies.collisions.rule import Data, Matrix, distances_of, group_numbers, split_and_merged
+from deadheat.studies.collisions.rule import DISTANCES, Data, Matrix, distances_of, group_numbers, split_and_merged
 from deadheat.studies.collisions.tables import count_table, rule_table
 from deadheat.studies.collisions.washington import load, rule_findings
 from deadheat.studies.data import GEORGE_WASHINGTON, digits
@@ -78,7 +78,7 @@ def _rounding_findings(data: Data, setting: Setting) -> list[Finding]:
     findings = []
     for distance in DISTANCES:
         rankings = Rankings(data.embeddings, distance=distance, threads=setting.threads)
-        counted = count_collisions(data.embeddings, data.labels, distances=distance, threads=setting.threads)[distance]
+        counted = collisions(data.embeddings, data.labels, distance=[distance], threads=setting.threads)[distance]
         split, merged = split_and_merged(group_numbers(rankings), distances_of(data, distance))
         findings.append(
             Finding(

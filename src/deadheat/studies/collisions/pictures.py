@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from deadheat import Rounded, plots
-from deadheat.analyses.collisions import DISTANCES, Collisions, collisions
+from deadheat.analyses.collisions import Collisions, collisions
 from deadheat.plots import style
-from deadheat.studies.collisions.rule import Data, distances_of, published_rule
+from deadheat.studies.collisions.rule import DISTANCES, Data, distances_of, published_rule
 from deadheat.studies.study import Picture, Setting
 from deadheat.ties import Ties
 
@@ -38,7 +38,7 @@ def as_published(data: Data, name: str, caption: str, setting: Setting) -> tuple
     for (above, below), distance in zip(axes.T, DISTANCES, strict=True):
         pairs = published_rule(distances_of(data, distance), data.relevant, data.eps)
         plots.collision_image(pairs.kind, ax=above, legend=False).set_title(_TITLES.get(distance, distance))
-        within = collisions(data.embeddings, data.labels, distance=distance, eps=data.eps, threads=setting.threads)
+        within = collisions(data.embeddings, data.labels, distance=distance, within=data.eps, threads=setting.threads)
         plots.collision_image(within, ax=below, legend=False)
         kinds.append((distance, within))
     for ax, title in zip(axes[:, 0], ("published rule, by item", f"within {data.eps:g}, by group"), strict=True):

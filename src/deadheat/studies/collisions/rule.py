@@ -15,6 +15,8 @@ from deadheat.analyses.collisions import Kind
 from deadheat.counting.ranking import Rankings
 from deadheat.support.extras import require
 
+DISTANCES = ("cosine", "euclidean", "cityblock")
+
 Matrix = NDArray[Any]
 Int64 = NDArray[np.int64]
 Bool = NDArray[np.bool_]

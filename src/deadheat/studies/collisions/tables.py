@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from deadheat import Rounded
-from deadheat.analyses.collisions import DISTANCES, Counts, Kind, collisions_in, count_collisions
+from deadheat.analyses.collisions import Counts, Kind, collisions, collisions_of_distances
 from deadheat.counting.ranking import Rankings
-from deadheat.studies.collisions.rule import Data, distances_of, published_rule, real_ties
+from deadheat.studies.collisions.rule import DISTANCES, Data, distances_of, published_rule, real_ties
 from deadheat.studies.study import Setting, Table
 
 _COUNT_COLUMNS = (
@@ -51,12 +51,12 @@ def count_table(data: Data, rows: str, setting: Setting, short_types: Sequence[s
     lines = []
     rules: list[tuple[str, dict[str, Any]]] = [("exact", {})]
     rules += [(f"{name} distance", {"ties": Rounded(name, of="distance")}) for name in short_types]
-    rules += [(f"within {data.eps:g}", {"eps": data.eps})]
+    rules += [(f"within {data.eps:g}", {"within": data.eps})]
     for rule, how in rules:
-        counted = count_collisions(data.embeddings, data.labels, threads=setting.threads, **how)
+        counted = collisions(data.embeddings, data.labels, distance=DISTANCES, threads=setting.threads, **how)
         lines += [_count_row(data, rows, distance, rule, counted[distance]) for distance in counted]
     for distance in DISTANCES:
-        rounded = collisions_in(distances_of(data, distance), data.relevant, leave_one_out=True)
+        rounded = collisions_of_distances(distances_of(data, distance), data.relevant, leave_one_out=True)
         lines.append(_count_row(data, rows, distance, "float64 distance (SciPy)", rounded.counts))
     caption = "Collision groups, the query itself left out. A group has two items or more; only a mixed one can matter."
     return Table("counts", caption, _COUNT_COLUMNS, lines)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from deadheat import generalization_gap
-from deadheat.analyses.grouped.gap import Gap
+from deadheat.analyses.grouped import Gap
 from deadheat.studies.study import Table
 
 MEASURE, GROUP_SIZE, REPEATS, LEVEL = "Hit@1", 10, 10, 0.95
@@ -76,10 +76,10 @@ def compare(
 
 
 def _sides(gap: Gap) -> Sides:
-    interval = gap.interval(LEVEL)
+    interval = gap.interval(confidence_level=LEVEL)
     low, high = interval.lower.low, interval.upper.high
     values = gap.train.expected, gap.test.expected, gap.expected
-    return Sides(*values, low, high, gap.bound(LEVEL), gap.lower, gap.upper)
+    return Sides(*values, low, high, gap.bound(confidence_level=LEVEL), gap.lower, gap.upper)
 
 
 def by_kind(rows: Sequence[Compared]) -> dict[str, list[Sides]]:

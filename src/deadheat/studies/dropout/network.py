@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.inputs import npy
+from deadheat.inputs.formats import npy
 from deadheat.studies.dropout.rendered import Grey, Pictures
 from deadheat.support import checks
 from deadheat.support.atomic import replacing

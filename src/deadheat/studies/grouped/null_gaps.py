@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from deadheat import plots
-from deadheat.analyses.grouped.gap import Gap
+from deadheat.analyses.grouped import Gap
 from deadheat.plots import style
 from deadheat.statistics import intervals
 from deadheat.studies.grouped import populations
@@ -33,7 +33,7 @@ def by_null_gap(setting: Setting, extent: Extent) -> Outcome:
     )
     columns = ["what", "draw", "gap", "low", "high", "bound"]
     rows = [
-        [name, number, gap.expected, *ends(gap.interval(LEVEL)), gap.bound(LEVEL)]
+        [name, number, gap.expected, *ends(gap.interval(confidence_level=LEVEL)), gap.bound(confidence_level=LEVEL)]
         for name, gaps in sides.items()
         for number, gap in enumerate(gaps)
     ]
@@ -47,7 +47,8 @@ def by_null_gap(setting: Setting, extent: Extent) -> Outcome:
 def _null_finding(name: str, gaps: Sequence[Gap]) -> Finding:
     values = [gap.expected for gap in gaps]
     mean, error = math.fsum(values) / len(values), intervals.standard_error(values)
-    held = sum(gap.interval(LEVEL).expected.low <= 0 <= gap.interval(LEVEL).expected.high for gap in gaps)
+    expected = [gap.interval(confidence_level=LEVEL).expected for gap in gaps]
+    held = sum(interval.low <= 0 <= interval.high for interval in expected)
     agrees = abs(mean) <= 3 * error and populations.binomial(held, len(gaps), LEVEL).high >= LEVEL
     return Finding(
         f"gap of {_CLASSES[0]} to {_CLASSES[1]} classes of one population, {name}",

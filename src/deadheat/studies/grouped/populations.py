@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import evaluate, generalization_gap, grouped
-from deadheat.analyses.grouped.gap import Gap
+from deadheat.analyses.grouped import Gap
 from deadheat.reports.options import Average
 from deadheat.statistics import intervals
 from deadheat.statistics.intervals import Interval
@@ -138,11 +138,15 @@ def coverages(population: Population, n_group: int, n_draw: int, known: Known, *
         data = population.draw(n_group * GROUP_SIZE, _DRAWS, n_group, number)
         result = grouped(*data, **_settings(), seed=number)[MEASURE]
         for name, method in OVER_GROUPS.items():
-            interval = result.interval(LEVEL, method, n_resamples=_RESAMPLES, seed=number).expected
+            interval = result.interval(
+                confidence_level=LEVEL, method=method, n_resamples=_RESAMPLES, seed=number
+            ).expected
             drawn.setdefault(name, []).append((result.expected, interval))
         if repeated:
             result = grouped(*data, **_settings(), seed=number, repeats=_REPEATS)[MEASURE]
-            drawn.setdefault(REPEATED, []).append((result.expected, result.interval(LEVEL, "t").expected))
+            drawn.setdefault(REPEATED, []).append(
+                (result.expected, result.interval(confidence_level=LEVEL, method="t").expected)
+            )
     return [_coverage(population, name, n_group, known, each) for name, each in drawn.items()]
 
 

@@ -90,7 +90,7 @@ def _values(
         interval = plain.interval(MEASURE, confidence_level=LEVEL, resample="class", method="auto")
         rows.append((PLAIN, n, plain[MEASURE].expected, *ends(interval)))
         inside = grouped(*part, group_size=GROUP_SIZE, measures=MEASURE, distance=distance, threads=threads)[MEASURE]
-        rows.append((GROUPED, n, inside.expected, *ends(inside.interval(LEVEL))))
+        rows.append((GROUPED, n, inside.expected, *ends(inside.interval(confidence_level=LEVEL))))
     columns = [("what", "U32"), ("n_class", int), ("value", float), ("low", float), ("high", float)]
     return np.array(rows, dtype=columns)
 
@@ -151,8 +151,8 @@ def _file_gaps(
     )
     findings = []
     for what, side in ((PLAIN, gap.plain), (GROUPED, gap.grouped)):
-        low, high = ends(side.interval(LEVEL))
-        bound = f"at most {100 * side.bound(LEVEL):.1f}"
+        low, high = ends(side.interval(confidence_level=LEVEL))
+        bound = f"at most {100 * side.bound(confidence_level=LEVEL):.1f}"
         here = f"{100 * side.expected:.1f} points ({100 * low:.1f} to {100 * high:.1f}), {bound}"
         findings.append(_of_file(f"{name}: gap of train to test, {what}", here))
     return findings
