@@ -73,12 +73,6 @@ def test_nothing_is_compiled_with_fastmath() -> None:
         assert "fastmath=" not in path.read_text(), path
 
 
-def test_plots_without_matplotlib_say_what_to_install() -> None:
-    program = "import sys; sys.modules['matplotlib'] = None; import deadheat.plots.bounds"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert "deadheat.plots needs matplotlib: pip install 'deadheat[plots]'" in done.stderr
-
-
 def test_studies_are_imported_on_use_and_a_wrong_name_is_an_error() -> None:
     program = (
         "import sys, deadheat as dh; assert 'deadheat.analyses.exploit' not in sys.modules;"

@@ -444,41 +444,5 @@ def test_adjusted_p_values() -> None:
     assert strict["MRR"] >= comparison["MRR"].pvalue_strict
 
 
-def test_pictures() -> None:
-    from matplotlib.figure import Figure
-
-    from deadheat.plots.comparison import differences, intervals
-
-    a, b = report(A), report(B)
-    ax = differences(compare(a, b)["MRR"], ax=Figure().subplots())
-    segments = sorted(
-        (round(x, 9), round(low, 9), round(high, 9))
-        for lines in ax.collections
-        for (x, low), (_, high) in (segment.tolist() for segment in lines.get_segments())
-    )
-    assert segments == [
-        (1, 75, 75), (2, 50, 50), (3, 0, 8.333333333), (4, -50, 50), (5, -50, -50),
-    ]  # fmt: skip
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["A wins (2)", "B wins (1)", "ties decide (2)"]
-    ax = intervals({"first": a, "second": b}, "MRR", ax=Figure().subplots(), seed=1)
-    whiskers = [segment.tolist() for segment in ax.collections[0].get_segments()]
-    for place, shown in enumerate((a, b)):
-        found = shown.interval("MRR", seed=1)
-        assert whiskers[place] == [[100 * found.lower.low, place], [100 * found.upper.high, place]]
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["first", "second"]
-    with pytest.raises(ValueError, match=r"^reports must hold at least one report, but is empty$"):
-        intervals({}, "MRR")
-
-
-def test_coverage_of_the_study() -> None:
-    from deadheat.studies.sampling import single_queries, whole_classes
-
-    shares = whole_classes(10, 40, threads=1)
-    assert shares["query, percentile"] < 0.75
-    assert shares["class, percentile"] > 0.8
-    assert shares["class, t"] > 0.85
-    assert single_queries(10, 40, threads=1) > 0.85
-
-
 def test_types_of_what_comes_back() -> None:
     assert isinstance(compare(report(A), report(B)), Comparison)

@@ -12,14 +12,10 @@ import pytest
 from data import data_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.analyses.precision import KINDS, Precisions, precisions, quantized
-from deadheat.plots.bounds import bounds
-from deadheat.plots.precision import changes, mixed_queries
 
 POINTS = np.random.default_rng(5).normal(size=(30, 4))
 LABELS = np.arange(30) % 5
@@ -275,34 +271,3 @@ def test_george_washington():
     assert round(100 * found["float64"]["mAP"].lower, 4) == 95.5491
     assert found["1 bit"].ties == type(found["1 bit"].ties)(899, 899, 1163)
     assert found["1 bit"]["mAP"].upper == 1.0
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# pictures
-
-
-def test_pictures_hold_the_numbers():
-    reports = precisions(POINTS, LABELS, measures="mAP").reports
-    one, two, three = Figure(figsize=(9, 3)).subplots(1, 3)
-    assert changes(reports, base="float32", ax=one) is one
-    lower = next(line for line in one.lines if line.get_label() == "lower")
-    base = reports["float32"]["mAP"].expected
-    assert_array_equal(lower.get_xdata(), [100 * (report["mAP"].lower - base) for report in reports.values()])
-    assert mixed_queries(reports, ax=two) is two
-    assert [bar.get_width() for bar in two.patches] == [100 * r.ties.queries / r.n_query for r in reports.values()]
-    assert bounds(reports, sorts={"int8": [0.25, 0.5]}, ax=three) is three
-    ticks = next(line for line in three.lines if line.get_label() == "plain sorts")
-    assert_array_equal(ticks.get_xdata(), [25, 50])
-    with pytest.raises(ValueError, match=r"base must be one of float64, .*, but is 'int9'"):
-        changes(reports, base="int9", ax=one)
-
-
-def test_pictures_make_their_own_axes(monkeypatch):
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    pyplot.switch_backend("agg")
-    reports = precisions(POINTS, LABELS, kinds=["float32", "1 bit"], measures="mAP").reports
-    for draw in (changes, mixed_queries, bounds):
-        ax = draw(reports)
-        assert isinstance(ax, Axes)
-        ax.figure.canvas.draw()
-        pyplot.close(ax.figure)

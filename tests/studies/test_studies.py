@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from matplotlib.figure import Figure
 
-from deadheat import studies
 from deadheat.cli import main
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, beside, missing
+from deadheat.errors import DeadheatError
+from deadheat.studies.registry import STUDIES, by_name
+from deadheat.studies.runner import reproduce
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, beside, joined, missing
+
+ROOT = Path(__file__).parents[2]
 
 
 def outcome(value: float) -> Outcome:
@@ -34,25 +39,33 @@ def outcome(value: float) -> Outcome:
     )
 
 
+TEXTS = {
+    "title": "A coin", "source": "A paper", "about": "What it is.", "question": "heads or tails",
+    "docs": "docs/studies/coin.md",
+}  # fmt: skip
+
+
+def a_study(name: str, run: Any, **parts: Any) -> Study:
+    return Study(**{"name": name, **TEXTS, "run": run, **parts})
+
+
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[Setting]:
-    """Two studies, `one` and `two`; what they were run with."""
+    """Two studies, `one` and `two`, and no others; what they were run with."""
     settings: list[Setting] = []
 
-    def study(name: str, value: float) -> None:
-        module = ModuleType(f"deadheat.studies.{name}")
-
+    def add(name: str, value: float, question: str) -> None:
         def run(setting: Setting) -> Outcome:
             settings.append(setting)
             setting.say("half way")
             return outcome(value)
 
-        vars(module).update(TITLE=f"Study {name}", SOURCE="A paper", ABOUT="What it is.", run=run)
-        monkeypatch.setitem(sys.modules, module.__name__, module)
+        monkeypatch.setitem(STUDIES, name, a_study(name, run, title=f"Study {name}", question=question))
 
-    study("one", 18.684)
-    study("two", 20.8)
-    monkeypatch.setattr(studies, "STUDIES", {"one": "the first", "two": "the second"})
+    for name in list(STUDIES):
+        monkeypatch.delitem(STUDIES, name)
+    add("one", 18.684, "the first")
+    add("two", 20.8, "the second")
     return settings
 
 
@@ -109,7 +122,7 @@ def test_a_setting_finds_the_first_file_that_is_there(tmp_path: Path) -> None:
 
 def test_a_study_leaves_pictures_tables_a_record_and_the_page(tmp_path: Path, made: list[Setting]) -> None:
     lines: list[str] = []
-    outcomes = studies.reproduce(["one"], tmp_path / "out", quick=True, threads=1, say=lines.append)
+    outcomes = reproduce(["one"], tmp_path / "out", quick=True, threads=1, say=lines.append)
     assert list(outcomes) == ["one"]
     assert lines == ["one: the first", "half way"]
     assert made[0].quick
@@ -132,24 +145,24 @@ def test_a_study_leaves_pictures_tables_a_record_and_the_page(tmp_path: Path, ma
 
 
 def test_the_page_keeps_the_studies_of_earlier_runs_in_their_order(tmp_path: Path, made: list[Setting]) -> None:
-    studies.reproduce(["two"], tmp_path)
-    studies.reproduce(["one"], tmp_path)
+    reproduce(["two"], tmp_path)
+    reproduce(["one"], tmp_path)
     assert Page((tmp_path / "index.html").read_text()).pictures == ["one/line.png", "two/line.png"]
 
 
 def test_no_names_mean_all_studies_and_a_name_counts_once(tmp_path: Path, made: list[Setting]) -> None:
-    assert list(studies.reproduce(out=tmp_path)) == ["one", "two"]
-    assert list(studies.reproduce(["two", "two"], tmp_path)) == ["two"]
+    assert list(reproduce(out=tmp_path)) == ["one", "two"]
+    assert list(reproduce(["two", "two"], tmp_path)) == ["two"]
 
 
 def test_bad_arguments_are_refused_before_anything_runs(tmp_path: Path, made: list[Setting]) -> None:
     with pytest.raises(ValueError, match="study must be one of one, two, but is 'onee'; did you mean 'one'"):
-        studies.reproduce(["one", "onee"], tmp_path / "out")
+        reproduce(["one", "onee"], tmp_path / "out")
     with pytest.raises(ValueError, match=r"data must be a folder, but .*nowhere is not one"):
-        studies.reproduce(["one"], tmp_path / "out", data=tmp_path / "nowhere")
+        reproduce(["one"], tmp_path / "out", data=tmp_path / "nowhere")
     (tmp_path / "file").touch()
     with pytest.raises(ValueError, match=r"out must be a folder, but .*file is a file"):
-        studies.reproduce(["one"], tmp_path / "file")
+        reproduce(["one"], tmp_path / "file")
     assert made == []
     assert not (tmp_path / "out").exists()
 
@@ -159,7 +172,7 @@ def test_a_missing_package_is_named_with_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ModuleNotFoundError, match=r"reproduce needs jinja2: pip install 'deadheat\[reproduce\]'"):
-        studies.reproduce(["one"], tmp_path / "out")
+        reproduce(["one"], tmp_path / "out")
     assert made == []
 
 
@@ -186,10 +199,90 @@ def test_a_file_that_is_not_george_washington_is_named(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_every_study_says_what_it_is() -> None:
-    from importlib import import_module
+# ---------------------------------------------------------------------------------------------------------------------
+# the contract
 
-    for name in studies.STUDIES:
-        module = import_module(f"deadheat.studies.{name}")
-        assert all(isinstance(getattr(module, what), str) for what in ("TITLE", "SOURCE", "ABOUT")), name
-        assert callable(module.run)
+
+def test_a_new_study_is_one_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Listed by the command, run, shown on the page: nothing else has to know of it."""
+    monkeypatch.setitem(STUDIES, "coin", a_study("coin", lambda setting: outcome(50.0)))
+    assert "coin        heads or tails\n" in CliRunner().invoke(main, ["reproduce", "--list"]).stdout
+    done = CliRunner().invoke(main, ["reproduce", "coin", "--out", str(tmp_path)])
+    assert done.stdout.startswith("coin  1 differs, 1 no data, 1 new\n")
+    page = Page((tmp_path / "index.html").read_text())
+    assert page.pictures == ["coin/line.png"]
+    assert {"A coin", "A paper", "What it is.", "50.00 %"} <= set(page.text)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("name", ""), ("name", "Two words"), ("name", 1), ("question", " "), ("title", None), ("source", ""),
+        ("about", ""), ("docs", "docs/coin.txt"), ("docs", ""), ("run", None), ("run", lambda: None),
+        ("needs", "scipy"), ("needs", (1,)),
+    ],
+)  # fmt: skip
+def test_a_study_with_a_wrong_part_cannot_be_made(part: str, value: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match=f"^{part} of study .* must be .*, but is") as caught:
+        a_study(**{"name": "coin", "run": lambda setting: outcome(1), part: value})
+    assert isinstance(caught.value, DeadheatError)
+
+
+@pytest.mark.parametrize("part", ["name", "question", "title", "source", "about", "docs", "run"])
+def test_a_study_without_a_part_cannot_be_made(part: str) -> None:
+    parts = {"name": "coin", **TEXTS, "run": lambda setting: outcome(1)}
+    assert Study(**parts).name == "coin"
+    del parts[part]
+    with pytest.raises(TypeError, match=f"'{part}'"):
+        Study(**parts)
+
+
+def test_what_is_listed_are_studies_with_names_of_their_own() -> None:
+    coin = a_study("coin", lambda setting: outcome(1))
+    assert by_name(coin) == {"coin": coin}
+    with pytest.raises(ValueError, match="study must have a name of its own, but coin is there twice"):
+        by_name(coin, coin)
+    with pytest.raises(TypeError, match="study must be a Study, but is"):
+        by_name(outcome)  # type: ignore[arg-type]
+
+
+def test_a_study_must_find_an_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(STUDIES, "coin", a_study("coin", lambda setting: [50.0]))
+    with pytest.raises(TypeError, match=r"study coin must find an Outcome, but found \[50\.0\]"):
+        reproduce(["coin"], tmp_path)
+
+
+def test_a_package_stops_only_the_studies_that_need_it(
+    tmp_path: Path, made: list[Setting], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "rapidfuzz", None)
+    monkeypatch.setitem(STUDIES, "two", a_study("two", lambda setting: outcome(1), needs=("rapidfuzz",)))
+    assert list(reproduce(["one"], tmp_path / "one")) == ["one"]
+    with pytest.raises(ModuleNotFoundError, match=r"reproduce needs rapidfuzz: pip install 'deadheat\[reproduce\]'"):
+        reproduce(["one", "two"], tmp_path / "both")
+    assert len(made) == 1
+    assert not (tmp_path / "both").exists()
+
+
+def test_tables_of_one_name_become_one() -> None:
+    first, second = (
+        Outcome(
+            [Finding(what, "", Mark.NEW)], tables=[Table("a", "", ["x"], [[number]]), Table(what, "", ["y"], [[2]])]
+        )
+        for number, what in ((1, "b"), (3, "c"))
+    )
+    together = joined([first, second], ["Before."])
+    assert [(table.name, table.rows) for table in together.tables] == [("a", [[1], [3]]), ("b", [[2]]), ("c", [[2]])]
+    assert [finding.what for finding in together.findings] == ["b", "c"]
+    assert together.text == ["Before."]
+
+
+@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+def test_every_study_has_a_page_that_shows_its_pictures(study: Study) -> None:
+    page = ROOT / study.docs
+    text = page.read_text()
+    assert f"deadheat reproduce {study.name}" in text
+    shown = {link.rsplit("/", 1)[-1] for link in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)}
+    own = {path.name for path in (ROOT / "docs" / "studies").glob(f"{study.name}-*.png")}
+    assert own
+    assert own <= shown

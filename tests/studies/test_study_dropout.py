@@ -10,15 +10,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from deadheat.plots.grouped import Band
-from deadheat.studies import dropout, network, rendered, reproduce
-from deadheat.studies.dropout import Case, Compared, Sample, Sides
-from deadheat.studies.network import Embedded, Recipe
-from deadheat.studies.rendered import Distortion, Pictures
+from deadheat.plots import Band
+from deadheat.studies import dropout
+from deadheat.studies.dropout import findings, from_files, network, rendered, stand_in, study
+from deadheat.studies.dropout.compared import Case, Compared, Sample, Sides
+from deadheat.studies.dropout.extent import Extent
+from deadheat.studies.dropout.network import Embedded, Recipe
+from deadheat.studies.dropout.rendered import Distortion, Pictures
+from deadheat.studies.runner import reproduce
 from deadheat.studies.study import Mark, Setting
 
 FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
-TINY = dropout._Extent(30, 20, 4, 2, 8, (0.0, 0.5), 1, (10, 20, 30), 2)
+TINY = Extent(30, 20, 4, 2, 8, (0.0, 0.5), 1, (10, 20, 30), 2)
 PLAIN = Distortion(fill=(0.9, 0.9), stretch=(1, 1), slant=0, turn=0, stroke=0, blur=0, noise=0, ink=1)
 
 
@@ -232,7 +235,7 @@ def test_files_are_compared(setting):
     train = save(folder, "cars196-train.npz", 0, 30, 0.1)
     test = save(folder, "cars196-test.npz", 1, 20, 0.4)
     (folder / "cars196-test.csv").write_text("not read: there is a .npz")
-    outcome = dropout._from_files(setting)
+    outcome = from_files.run(setting)
     (table,) = outcome.tables
     assert table.name == "cars196-dropout"
     plain, grouped = (dict(zip(table.columns, row, strict=True)) for row in table.rows)
@@ -252,7 +255,7 @@ def test_grouped_values_of_files_are_means_over_groups(setting):
     """With exactly ten classes there is one group, which is the whole set."""
     whole = save(setting.data, "sop-train.npz", 0, 10, 0.3)
     save(setting.data, "sop-test.npz", 1, 20, 0.3)
-    outcome = dropout._from_files(setting)
+    outcome = from_files.run(setting)
     grouped = dict(zip(outcome.tables[0].columns, outcome.tables[0].rows[1], strict=True))
     assert grouped["train"] == pytest.approx(hit_at_1(*whole), abs=1e-15)
     assert np.isnan(grouped["bound"])
@@ -269,7 +272,7 @@ def test_files_of_several_dropouts(setting):
     rows += [",".join(map(str, [label, *row])) for row, label in zip(*clusters(2, 20, 0.3), strict=True)]
     for part in ("train", "test"):
         (folder / f"cifar100-{part}.csv").write_text("\n".join(rows))
-    outcome = dropout._from_files(setting)
+    outcome = from_files.run(setting)
     cub, cifar = outcome.tables
     assert [row[2] for row in cub.rows] == [0.0, 0.0, 0.5, 0.5]
     assert cub.rows[0][6] > cub.rows[2][6]
@@ -282,18 +285,18 @@ def test_files_of_several_dropouts(setting):
 def test_a_file_whose_dropout_is_no_number(setting):
     save(setting.data, "cars196-dropout0..5-train.npz", 0, 20, 0.1)
     with pytest.raises(ValueError, match=r"a file's dropout must be a number such as 0\.5, but is '0\.\.5'"):
-        dropout._from_files(setting)
+        from_files.run(setting)
 
 
 def test_files_with_too_few_classes_are_named(setting):
     for part in ("train", "test"):
         save(setting.data, f"cub200-{part}.npz", 0, 5, 0.1)
     with pytest.raises(ValueError, match=r"cub200-train\.npz and .*cub200-test\.npz: group_size must be at most"):
-        dropout._from_files(setting)
+        from_files.run(setting)
 
 
 def test_without_a_data_folder_everything_is_missing(setting):
-    outcome = dropout._from_files(Setting(None, setting.cache))
+    outcome = from_files.run(Setting(None, setting.cache))
     assert len(outcome.findings) == 5
     assert all(finding.mark is Mark.NO_DATA for finding in outcome.findings)
     assert "cifar100-train.npz and cifar100-test.npz" in outcome.findings[-1].why
@@ -313,7 +316,7 @@ def test_intervals_that_leave_out_zero_are_counted():
         (sides(0.2, 0.1), sides(0.0, 0.1)), (sides(-0.2, 0.1), sides(0.3, 0.1, 0.01)), (sides(0.1, 0.2), undefined)
     ]  # fmt: skip
     rows = [Compared(0.5, seed, 20, 40, *pair) for seed, pair in enumerate(pairs)]
-    *each, counted, ties = dropout._case_findings([Case("one", "One.", rows[:1]), Case("unseen", "Unseen.", rows)])
+    *each, counted, ties = findings.of_cases([Case("one", "One.", rows[:1]), Case("unseen", "Unseen.", rows)])
     assert len(each) == 2
     assert each[0].here == "plain 20.0 (10.0 to 30.0); in groups of 10 0.0 (-10.0 to 10.0) points"
     assert counted.here == "plain 2, in groups of 10 1"
@@ -329,7 +332,7 @@ def test_findings_of_sizes_are_read_from_the_bands():
         bands[f"{name}, plain"] = Band(at, falling, falling, falling)
         flat = np.full(len(at), start)
         bands[f"{name}, in groups of 10"] = Band(at, flat, flat, flat)
-    found = dropout._size_findings({"dropout 0": bands}, TINY)
+    found = findings.of_sizes({"dropout 0": bands}, TINY)
     assert [finding.here for finding in found] == [
         "72.0 % and 56.0 %", "80.0 % and 80.0 %", "plain 32.0, in groups of 10 20.0 points"
     ]  # fmt: skip
@@ -338,19 +341,19 @@ def test_findings_of_sizes_are_read_from_the_bands():
 def test_subsets_of_words():
     labels = np.repeat([f"w{at}" for at in range(12)], 3)
     sample = Sample(np.random.default_rng(0).normal(size=(36, 5)), labels)
-    plain, grouped = dropout._subset_values(sample, 12, 0, 1)
+    plain, grouped = stand_in.subset_values(sample, 12, 0, 1)
     assert plain == hit_at_1(sample.embeddings, labels)
     assert 0 <= grouped <= 1
-    few, inside = dropout._subset_values(sample, 10, 3, 1)
+    few, inside = stand_in.subset_values(sample, 10, 3, 1)
     assert few == pytest.approx(inside, abs=1e-15)  # ten words are one group
-    assert dropout._subset_values(sample, 10, 3, 1) == (few, inside)
+    assert stand_in.subset_values(sample, 10, 3, 1) == (few, inside)
 
 
 # runs ----------------------------------------------------------------------------------------------------------------
 
 
 def test_without_torch_the_page_says_what_to_install(tmp_path, monkeypatch, no_torch):
-    monkeypatch.setattr(dropout, "_QUICK", TINY)
+    monkeypatch.setattr(study, "QUICK", TINY)
     outcome = reproduce(["dropout"], tmp_path / "out", quick=True, threads=1)["dropout"]
     assert all(finding.mark is Mark.NO_DATA and not finding.here for finding in outcome.findings)
     lacking = [finding for finding in outcome.findings if "deadheat[torch]" in finding.why]
@@ -360,6 +363,29 @@ def test_without_torch_the_page_says_what_to_install(tmp_path, monkeypatch, no_t
     assert "deadheat[torch]" in page
     assert "stand-in" in page
     assert (tmp_path / "out" / "dropout" / "words.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_stand_in_of_drawn_embeddings(setting, monkeypatch):
+    """What is made of the networks, with clusters in their place."""
+
+    def drawn(train, test, recipe, cache, **how):
+        random = np.random.default_rng([len(train.words), round(10 * recipe.dropout)])
+        codes = [np.unique(pictures.words, return_inverse=True)[1] for pictures in (train, test)]
+        first, second = (random.normal(size=(max(c) + 1, 8))[c] + 0.3 * random.normal(size=(len(c), 8)) for c in codes)
+        return Embedded(first.astype(np.float32), train.words, second.astype(np.float32), test.words)
+
+    monkeypatch.setattr(network, "is_installed", lambda: True)
+    monkeypatch.setattr(network, "embedded", drawn)
+    outcome = stand_in.run(setting, TINY)
+    *cases, sizes = outcome.tables
+    assert [table.name for table in cases] == ["many-learned", "few-learned", "unseen"]
+    assert [table.rows[0][:4] for table in cases] == [[30, 20, 0.0, 0], [20, 30, 0.0, 0], [20, 30, 0.0, 0]]
+    assert {(row[0], row[3]) for row in sizes.rows} == {
+        (f"dropout {d:g}", n) for d in TINY.dropouts for n in TINY.sizes
+    }
+    assert [picture.name for picture in outcome.pictures] == ["words", "dropout", "size"]
+    for picture in outcome.pictures:
+        picture.figure.canvas.draw()
 
 
 @pytest.fixture
@@ -401,8 +427,8 @@ def test_a_network_learns_its_words(torch, pictures):
 
 
 def test_the_stand_in(torch, setting, monkeypatch):
-    monkeypatch.setattr(dropout, "_QUICK", TINY)
-    outcome = dropout.run(setting)
+    monkeypatch.setattr(study, "QUICK", TINY)
+    outcome = dropout.STUDY.run(setting)
     cases = [table for table in outcome.tables if table.name != "size"]
     assert [table.name for table in cases] == ["many-learned", "few-learned", "unseen"]
     assert [table.rows[0][:2] for table in cases] == [[30, 20], [20, 30], [20, 30]]
@@ -413,6 +439,6 @@ def test_the_stand_in(torch, setting, monkeypatch):
     assert marks.count(Mark.NO_DATA) == 5  # the paper's data sets
     assert not {Mark.AGREES, Mark.DIFFERS} & set(marks)
     monkeypatch.setattr(network, "learn", lambda *given, **more: never())
-    again = dropout.run(setting)
+    again = dropout.STUDY.run(setting)
     assert [table.cells() for table in again.tables] == [table.cells() for table in outcome.tables]
     assert again.findings == outcome.findings

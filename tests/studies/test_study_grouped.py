@@ -1,4 +1,4 @@
-"""The study of grouped measures: its pieces by hand, its parts at a small size, and its pictures."""
+"""The study of grouped measures: its pieces by hand, and its parts at a small size."""
 
 from __future__ import annotations
 
@@ -8,21 +8,14 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-pytest.importorskip("matplotlib")
-pytest.importorskip("scipy")
-
-from matplotlib.figure import Figure
-
-from deadheat.analyses.grouped.grouping import grouped
-from deadheat.plots import grouped as plots
-from deadheat.plots.grouped import Band
+from deadheat.analyses.grouped import grouped
 from deadheat.reports import evaluate
-from deadheat.studies import _coverage
-from deadheat.studies import grouped as study
-from deadheat.studies._coverage import CLUSTERED, GROUP_SIZE, MEASURE, RANDOM, Coverage, Known
+from deadheat.studies.grouped import cost, coverage, populations, sizes, study
+from deadheat.studies.grouped.extent import GROUPED, PLAIN, Extent
+from deadheat.studies.grouped.populations import CLUSTERED, GROUP_SIZE, MEASURE, RANDOM, Coverage, Known
 from deadheat.studies.study import Mark, Outcome, Setting
 
-SMALL = study._Extent((50, 100), 60, 4, 3, 3, (40, 80, 160), 1)
+SMALL = Extent((50, 100), 60, 4, 3, 3, (40, 80, 160), 1)
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +26,8 @@ def outcome(tmp_path_factory) -> Iterator[Outcome]:
         embeddings, labels = CLUSTERED.draw(60, 99, number)
         np.savez(folder / f"{stem}.npz", embeddings=embeddings, labels=[f"class {label}" for label in labels])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(study, "_QUICK", SMALL)
-        yield study.run(Setting(folder, folder, quick=True, threads=1))
+        patch.setattr(study, "QUICK", SMALL)
+        yield study.STUDY.run(Setting(folder, folder, quick=True, threads=1))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -60,7 +53,7 @@ def test_chance_is_the_share_of_the_right_ones() -> None:
 
 
 def test_random_embeddings_have_the_value_of_chance() -> None:
-    found = _coverage.value_in_groups(RANDOM, 400)
+    found = populations.value_in_groups(RANDOM, 400)
     assert abs(found.value - RANDOM.chance(GROUP_SIZE)) < 3 * found.error
     assert found.error == pytest.approx(math.sqrt(1 / 13 * 12 / 13 / 400 / 40), rel=0.5)
 
@@ -68,11 +61,11 @@ def test_random_embeddings_have_the_value_of_chance() -> None:
 def test_coverage_counts_what_holds() -> None:
     """Each interval is that of a grouped result on the draw with that number, held against the value."""
     n_draw, n_group, known = 12, 5, Known(0.83, 0.001)
-    found = {each.method: each for each in _coverage.coverages(CLUSTERED, n_group, n_draw, known, repeated=True)}
-    assert set(found) == {*_coverage.OVER_GROUPS, _coverage.REPEATED}
+    found = {each.method: each for each in populations.coverages(CLUSTERED, n_group, n_draw, known, repeated=True)}
+    assert set(found) == {*populations.OVER_GROUPS, populations.REPEATED}
     held, widths = 0, []
     for number in range(n_draw):
-        data = CLUSTERED.draw(50, _coverage._DRAWS, n_group, number)
+        data = CLUSTERED.draw(50, populations._DRAWS, n_group, number)
         result = grouped(*data, group_size=10, measures="Hit@1", distance="euclidean", seed=number)["Hit@1"]
         low, high = result.interval(confidence_level=0.95, method="t").expected
         held += low <= known.value <= high
@@ -80,21 +73,21 @@ def test_coverage_counts_what_holds() -> None:
     each = found["Student's t"]
     assert (each.n_hold, each.n_draw, each.n_group, each.share) == (held, n_draw, n_group, held / n_draw)
     assert each.width == pytest.approx(np.mean(widths), rel=1e-12)
-    far = _coverage.coverages(CLUSTERED, n_group, 2, Known(2.0, 0.0), repeated=False)
+    far = populations.coverages(CLUSTERED, n_group, 2, Known(2.0, 0.0), repeated=False)
     assert [each.n_hold for each in far] == [0, 0, 0]
 
 
 def test_what_the_number_of_draws_leaves_open() -> None:
     """Clopper and Pearson: none of 20 leaves up to 1 − 0.025^(1/20)."""
-    low, high = _coverage.binomial(0, 20, 0.95)
+    low, high = populations.binomial(0, 20, 0.95)
     assert (low, high) == pytest.approx((0.0, 1 - 0.025 ** (1 / 20)))
 
 
 def test_slope_of_a_power() -> None:
     """Three points off the line by −1/6, 1/3 and −1/6: s² is 1/6, and the squares of x − 1 add up to 2."""
     n = np.array([10, 20, 50, 90])
-    assert study._slope(n, 3.0 * n**1.7) == pytest.approx((1.7, 0.0), abs=1e-7)
-    slope, error = study._slope([1, math.e, math.e**2], np.exp([0.0, 1.5, 2.0]))
+    assert cost.slope_of(n, 3.0 * n**1.7) == pytest.approx((1.7, 0.0), abs=1e-7)
+    slope, error = cost.slope_of([1, math.e, math.e**2], np.exp([0.0, 1.5, 2.0]))
     assert slope == pytest.approx(1.0)
     assert error == pytest.approx(math.sqrt(1 / 12))
 
@@ -111,7 +104,7 @@ def coverage_row(n_hold: int, n_group: int = 5) -> Coverage:
     ("held", "mark"), [((948, 955), Mark.AGREES), ((948, 900), Mark.DIFFERS), ((948, 985), Mark.DIFFERS)]
 )
 def test_coverage_agrees_where_the_level_is_not_ruled_out(held: tuple[int, int], mark: Mark) -> None:
-    finding = study._coverage_finding([coverage_row(n, size) for n, size in zip(held, (5, 10), strict=True)])
+    finding = coverage.finding_of([coverage_row(n, size) for n, size in zip(held, (5, 10), strict=True)])
     assert finding.mark == mark
     assert bool(finding.why) == (mark is Mark.DIFFERS)
     assert finding.here == f"5: 94.8, 10: {held[1] / 10:.1f} % of 1000 draws"
@@ -127,13 +120,13 @@ def test_every_part_has_its_findings(outcome: Outcome) -> None:
     assert {of[what].published for what in absent} == {"not at hand"}
     assert sum(what.startswith("95 % intervals that hold") for what in of) == 2 * (3 + 1 + 2)
     assert of["Hit@1 in groups of 10: growth with n samples"].here.startswith("pairs as n^1.000, time as n^")
-    plain, inside = (of[f"gap of 200 to 50 classes of one population, {what}"] for what in (study.PLAIN, study.GROUPED))
+    plain, inside = (of[f"gap of 200 to 50 classes of one population, {what}"] for what in (PLAIN, GROUPED))
     assert float(plain.here.split()[0]) < -5 < float(inside.here.split()[0])
 
 
 def test_chance_differs_where_it_does() -> None:
-    assert study._chance(Known(3 / 39 + 0.002, 0.001)).findings[0].mark is Mark.AGREES
-    assert study._chance(Known(3 / 39 + 0.004, 0.001)).findings[0].mark is Mark.DIFFERS
+    assert sizes.by_chance(Known(3 / 39 + 0.002, 0.001)).findings[0].mark is Mark.AGREES
+    assert sizes.by_chance(Known(3 / 39 + 0.004, 0.001)).findings[0].mark is Mark.DIFFERS
 
 
 def test_files_are_measured_as_they_are(outcome: Outcome) -> None:
@@ -164,68 +157,10 @@ def test_tables_and_pictures(outcome: Outcome) -> None:
     ]  # fmt: skip
     tables = {table.name: table for table in outcome.tables}
     assert set(tables) == {picture.name for picture in outcome.pictures}
-    cost = {(row[0], row[1]): row[2] for row in tables["cost"].rows}
-    assert cost["in groups of 10", 1600] == 1600 * 99
-    assert cost["plain", 1600] == 1600 * 1599
-    gaps = [row for row in tables["gaps"].rows if row[0] == study.GROUPED]
+    pairs = {(row[0], row[1]): row[2] for row in tables["cost"].rows}
+    assert pairs["in groups of 10", 1600] == 1600 * 99
+    assert pairs["plain", 1600] == 1600 * 1599
+    gaps = [row for row in tables["gaps"].rows if row[0] == GROUPED]
     assert len(gaps) == SMALL.null_draws
     assert all(row[5] == max(-row[3], row[4]) for row in gaps)
     assert all(len(text) > 50 for text in outcome.text)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# pictures
-
-
-def drawn() -> tuple[Figure, object]:
-    figure = Figure(layout="constrained")
-    return figure, figure.subplots()
-
-
-def test_against_classes_draws_lines_and_bands() -> None:
-    figure, ax = drawn()
-    bands = {
-        "plain": Band([100, 50], [0.2, 0.4], [0.1, 0.3], [0.3, 0.5]),
-        "groups": Band([50], [0.5], [np.nan], [np.nan]),
-    }
-    assert plots.against_classes(bands, measure="mAP", truth=0.45, ax=ax) is ax
-    assert ax.lines[0].get_xydata().tolist() == [[50, 40], [100, 20]]
-    assert ax.lines[2].get_ydata()[0] == 45
-    assert (ax.get_xscale(), ax.get_ylabel(), ax.get_ylim()) == ("log", "mAP (%)", (0, 100))
-    assert (
-        len({line.get_linestyle() for line in ax.lines[:2]}) == len({line.get_marker() for line in ax.lines[:2]}) == 2
-    )
-    assert ax.get_xticks().tolist() == [50, 100]
-    figure.canvas.draw()
-
-
-def test_coverage_draws_the_level_and_a_place_for_each_number() -> None:
-    figure, ax = drawn()
-    plots.coverage({"z": Band([5, 50], [0.9, 0.95], [0.88, 0.94], [0.92, 0.96])}, level=0.9, ax=ax)
-    assert ax.lines[0].get_ydata() == [90, 90]
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["5", "50"]
-    assert ax.lines[1].get_ydata().tolist() == [90, 95]
-    figure.canvas.draw()
-
-
-def test_gaps_and_cost_are_drawn() -> None:
-    figure, ax = drawn()
-    plots.gaps({"plain": [-0.1, -0.2], "groups": [0.01, 0.0]}, truth=0.0, ax=ax)
-    assert sum(patch.get_height() for patch in ax.patches) == 4
-    figure.canvas.draw()
-    figure, ax = drawn()
-    plots.cost({"plain": ([10, 100], [0.1, 10.0]), "groups": ([10, 100], [0.1, 1.0])}, ax=ax)
-    assert (ax.get_xscale(), ax.get_yscale(), ax.get_xlabel()) == ("log", "log", "samples")
-    assert ax.get_legend() is not None
-    figure.canvas.draw()
-
-
-def test_new_axes_where_none_are_given() -> None:
-    import matplotlib
-
-    with matplotlib.rc_context({"backend": "agg"}):
-        from matplotlib import pyplot
-
-        ax = plots.gaps({"a": [0.1]})
-        assert ax.get_xlabel() == "gap (percentage points)"
-        pyplot.close(ax.figure)

@@ -7,15 +7,16 @@ import sys
 import numpy as np
 import pytest
 from data import data_file
-from matplotlib.figure import Figure
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat import reference
 from deadheat.analyses.words import phoc
-from deadheat.plots.words import sizes, tie_sizes
-from deadheat.studies import _families, _washington, _word_rankings, precision, words
+from deadheat.studies import precision
+from deadheat.studies.data import george_washington
 from deadheat.studies.study import Mark, Setting
+from deadheat.studies.words import families as word_families
+from deadheat.studies.words import rankings, study
 
 FORMS = """
 walk walks walked walking walk's
@@ -47,10 +48,10 @@ def quick(folder):
 
 
 def test_families_of_a_small_list(quick):
-    found = _families.find(quick)
+    found = word_families.find(quick)
     assert found.source == "words.txt"
     assert not {"Paris", "NATO", "'tis", ""} & set(found.words)
-    families = _families.families(found.words)
+    families = word_families.families(found.words)
     assert families["walk"] == ["walk", "walk's", "walked", "walking", "walks"]
     assert families["hope"] == ["hope", "hoped", "hopes", "hoping"]
     assert families["hop"] == ["hop", "hopped", "hopping", "hops"]
@@ -80,30 +81,30 @@ def test_families_of_a_small_list(quick):
     ],
 )
 def test_the_rule(word, known, parent):
-    assert _families.parent(word, known) == parent
+    assert word_families.parent(word, known) == parent
 
 
 def test_the_sample_is_seeded_and_leaves_out_families_of_one():
     found = {f"root{i:03d}": [f"root{i:03d}"] * (1 + i % 3) for i in range(90)}
-    chosen = _families.sample(found, 10, seed=1)
+    chosen = word_families.sample(found, 10, seed=1)
     assert list(chosen) == sorted(chosen)
     assert len(chosen) == 10
     assert all(len(members) > 1 for members in chosen.values())
-    assert chosen == _families.sample(found, 10, seed=1)
-    assert chosen != _families.sample(found, 10, seed=2)
-    assert len(_families.sample(found, 1000, seed=1)) == 60
+    assert chosen == word_families.sample(found, 10, seed=1)
+    assert chosen != word_families.sample(found, 10, seed=2)
+    assert len(word_families.sample(found, 1000, seed=1)) == 60
 
 
 def test_word_lists_in_their_order(tmp_path, monkeypatch):
     setting = Setting(data=None, cache=tmp_path)
     system = tmp_path / "dict"
-    monkeypatch.setattr(_families, "SYSTEM_LISTS", (tmp_path / "none", system))
-    fallback = _families.find(setting)
+    monkeypatch.setattr(word_families, "SYSTEM_LISTS", (tmp_path / "none", system))
+    fallback = word_families.find(setting)
     assert "english-words" in fallback.source
     assert "walk" in fallback.words
     assert len(fallback.digest) == 16
     system.write_text("walk\nwalks\n")
-    assert _families.find(setting) == _families.WordList(("walk", "walks"), str(system))
+    assert word_families.find(setting) == word_families.WordList(("walk", "walks"), str(system))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -111,29 +112,27 @@ def test_word_lists_in_their_order(tmp_path, monkeypatch):
 
 
 def test_plain_sorts_are_the_reference():
-    words_of = _word_rankings.listed(
-        _families.families(["walk", "walks", "walked", "talk", "talks", "talking", "sing"])
-    )
+    words_of = rankings.listed(word_families.families(["walk", "walks", "walked", "talk", "talks", "talking", "sing"]))
     distances = np.random.default_rng(0).integers(0, 3, size=(7, 7))
     family = np.array([0, 1, 0, 1, 1, 0, 0])
     assert len(words_of.words) == 7
     values = set()
-    for name, order in _word_rankings.sample_orders(words_of).items():
+    for name, order in rankings.sample_orders(words_of).items():
         assert_array_equal(np.sort(order), np.arange(7), err_msg=name)
         relevant = (family[:, None] == family)[order][:, order]
         there = reference.map_unspecified(
             reference.without_self(distances[order][:, order]), reference.without_self(relevant), kind="stable"
         )
-        here = _word_rankings.plain_map(distances, family, order)
+        here = rankings.plain_map(distances, family, order)
         assert here == pytest.approx(there, abs=1e-15)
         values.add(round(here, 12))
     assert len(values) > 1
 
 
 def test_bigrams_by_hand():
-    counts = _word_rankings.bigrams(["aba", "bab", "aab"])  # ^a ^b a$ aa ab b$ ba
+    counts = rankings.bigrams(["aba", "bab", "aab"])  # ^a ^b a$ aa ab b$ ba
     assert counts.tolist() == [[1, 0, 1, 0, 1, 0, 1], [0, 1, 0, 0, 1, 1, 1], [1, 0, 0, 1, 1, 1, 0]]
-    assert _word_rankings.bigrams(["aaa"]).tolist() == [[1, 1, 2]]
+    assert rankings.bigrams(["aaa"]).tolist() == [[1, 1, 2]]
 
 
 def test_float_distances_have_the_bits_of_a_slow_loop():
@@ -141,17 +140,17 @@ def test_float_distances_have_the_bits_of_a_slow_loop():
     codes[0] = False
     for distance, slow in (("hamming", np.sum), ("cityblock", np.sum), ("euclidean", lambda x: np.sqrt(np.sum(x)))):
         expected = [[float(slow(left != right)) for right in codes] for left in codes]
-        assert_array_equal(_word_rankings.float_distances(codes, distance), expected)
-    cosine = _word_rankings.float_distances(codes, "cosine")
+        assert_array_equal(rankings.float_distances(codes, distance), expected)
+    cosine = rankings.float_distances(codes, "cosine")
     assert_array_equal(cosine, reference.distance_matrix(codes.astype(float)))
 
 
 def test_floats_for_contrast_are_exact_sums():
     codes = np.random.default_rng(1).integers(0, 2, size=(5, 40)).astype(np.bool_)
-    once = _word_rankings.projected(codes)
+    once = rankings.projected(codes)
     assert once.dtype == np.float32
-    assert_array_equal(_word_rankings.projected(codes[:, ::-1][:, ::-1]), once)
-    assert_array_equal(_word_rankings.projected(codes[:2]), once[:2])
+    assert_array_equal(rankings.projected(codes[:, ::-1][:, ::-1]), once)
+    assert_array_equal(rankings.projected(codes[:2]), once[:2])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -159,7 +158,7 @@ def test_floats_for_contrast_are_exact_sums():
 
 
 def test_words_in_a_small_run(quick):
-    found = words.run(quick)
+    found = study.STUDY.run(quick)
     assert [picture.name for picture in found.pictures] == ["words-bounds", "words-tie-sizes"]
     for picture in found.pictures:
         picture.figure.canvas.draw()
@@ -184,12 +183,12 @@ def test_words_in_a_small_run(quick):
 
 def test_words_against_a_profile_made_here(quick):
     """The digest in the table is that of the words, ranked by hand."""
-    found = _families.find(quick)
-    chosen = _families.sample(_families.families(found.words), 150, words._SEED)
+    found = word_families.find(quick)
+    chosen = word_families.sample(word_families.families(found.words), 150, study._SEED)
     pairs = sorted((word, number) for number, members in enumerate(chosen.values()) for word in members)
     family = np.array([number for _, number in pairs])
     codes = phoc([word for word, _ in pairs]).astype(np.uint8)
-    table = next(table for table in words.run(quick).tables if table.name == "words-ties")
+    table = next(table for table in study.STUDY.run(quick).tables if table.name == "words-ties")
     row = next(row for row in table.cells() if row[0] == "PHOC, cosine")
     profile = dh.profile(codes, family)
     assert row[-1] == profile.digest()[:16]
@@ -197,9 +196,9 @@ def test_words_against_a_profile_made_here(quick):
 
 
 def test_words_without_a_list(tmp_path, monkeypatch):
-    monkeypatch.setattr(_families, "SYSTEM_LISTS", ())
+    monkeypatch.setattr(word_families, "SYSTEM_LISTS", ())
     monkeypatch.setitem(sys.modules, "english_words", None)
-    (finding,) = words.run(Setting(data=None, cache=tmp_path, quick=True)).findings
+    (finding,) = study.STUDY.run(Setting(data=None, cache=tmp_path, quick=True)).findings
     assert finding.mark == Mark.NO_DATA
     assert "words.txt" in finding.why
 
@@ -207,34 +206,25 @@ def test_words_without_a_list(tmp_path, monkeypatch):
 def test_word_lists_that_are_no_use(folder, quick):
     (folder / "words.txt").write_text("walk\nwalks\nthing\n")
     with pytest.raises(ValueError, match=r"words\.txt must hold two families of word forms or more, but holds 1"):
-        words.run(quick)
+        study.STUDY.run(quick)
     (folder / "words.txt").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ValueError, match="must be text in UTF-8, one word a line"):
-        words.run(quick)
+        study.STUDY.run(quick)
 
 
 def test_words_whose_phoc_is_wrong_in_floats():
     """By hand: of three letters the middle one; of four none."""
-    assert words._differs_in_floats(3)
-    assert not words._differs_in_floats(4)
-    assert words._rounded_phoc(["cat", "dogs", "bat"]).here == "2 of 3"
-
-
-def test_sizes_of_tie_groups():
-    profile = dh.TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, 5, 2)], [(3, 0, 7, 1)]], n_ranked=[9, 10])
-    assert sizes(profile).tolist() == [1, 5, 5, 7]
-    ax = tie_sizes({"one": profile, "two": profile}, ax=Figure().subplots())
-    largest = next(line for line in ax.lines if line.get_label() == "largest")
-    assert_array_equal(largest.get_xdata(), [7, 7])
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["one", "two"]
+    assert study.differs_in_floats(3)
+    assert not study.differs_in_floats(4)
+    assert study._rounded_phoc(["cat", "dogs", "bat"]).here == "2 of 3"
 
 
 def test_precision_in_a_small_run_without_the_letters(tmp_path):
-    found = precision.run(Setting(data=None, cache=tmp_path, quick=True, threads=1))
-    first, *others = found.findings
+    found = precision.STUDY.run(Setting(data=None, cache=tmp_path, quick=True, threads=1))
+    first, *later = found.findings
     assert first.mark == Mark.NO_DATA
     assert "phocnet_gw.npz" in first.why
-    assert {finding.mark for finding in others} == {Mark.NEW}
+    assert {finding.mark for finding in later} == {Mark.NEW}
     assert [table.name for table in found.tables] == ["precision-digits", "precision-clusters"]
     for table, picture in zip(found.tables, found.pictures, strict=True):
         picture.figure.canvas.draw()
@@ -249,7 +239,7 @@ def test_precision_in_a_small_run_without_the_letters(tmp_path):
 
 def test_precision_beside_what_is_known():
     """The paper's own value differs, what was measured since agrees; float32 is in the study alone, for it is slow."""
-    letters = precision._letters(*_washington.read(data_file("phocnet_gw.npz")))
+    letters = precision.washington_letters(*george_washington(data_file("phocnet_gw.npz")))
     exact = dh.evaluate(letters.embeddings, letters.labels, measures="mAP")
     marks = [finding.mark for finding in precision._exact_values(letters, exact, None)]
     assert marks == [Mark.DIFFERS, *[Mark.AGREES] * 3]

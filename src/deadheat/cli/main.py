@@ -92,10 +92,9 @@ def measures() -> None:
 @main.command()
 def demo() -> None:
     """Evaluate 1797 handwritten digits, and then an embedding that cheats a sort."""
-    from deadheat.studies import demo as demonstration
+    from deadheat.cli import demo as demonstration
 
-    images, labels = demonstration.digits()
-    say(f"{demonstration.real(images, labels)}\n{demonstration.exploit(labels)}")
+    say(demonstration.text())
 
 
 @main.command(short_help="Compute published tables and figures anew, beside the published values.")
@@ -113,13 +112,13 @@ def reproduce(names: tuple[str, ...], only_list: bool, **options: Any) -> None:
     with PNG and CSV files, and index.html shows all that is there, with a mark for what agrees, what differs and why,
     and what needs data that was not found.
     """
-    from deadheat import studies
+    from deadheat.studies import registry, runner
 
     if only_list:
-        width = max(map(len, studies.STUDIES))
-        say("\n".join(f"{name:{width}}  {about}" for name, about in studies.STUDIES.items()))
+        width = max(map(len, registry.STUDIES))
+        say("\n".join(f"{name:{width}}  {study.question}" for name, study in registry.STUDIES.items()))
         return
-    outcomes = studies.reproduce(names, **options, say=lambda line: click.echo(line, err=True))
+    outcomes = runner.reproduce(names, **options, say=lambda line: click.echo(line, err=True))
     say(_marks(outcomes))
     say(f"{options['out'] / 'index.html'}")
 

@@ -1,15 +1,62 @@
-"""Plots. Each function takes Matplotlib axes, or makes some, and returns them; `pip install 'deadheat[plots]'`.
+"""Plots: in come results, out go Matplotlib axes, those given or new ones. `pip install 'deadheat[plots]'`.
 
-from deadheat.plots.bounds import bounds                          reports side by side: lower, expected, upper
-from deadheat.plots.collisions import collision_image             who collides, query by query and rank by rank
-from deadheat.plots.comparison import differences, intervals      A − B for each query; means with intervals
-from deadheat.plots.confidence import error_reject, risk_coverage, reliability, highest_density
-from deadheat.plots.exploit import sample_order, ranges           the labels along the file; what an order is worth
-from deadheat.plots.grouped import against_classes                a measure against the number of classes
-from deadheat.plots.precision import changes, mixed_queries       the same embeddings in fewer bits
-from deadheat.plots.words import tie_sizes                        how large tie groups are
+bounds                         a report, or several side by side: lower, expected, upper
+mean_intervals                 several reports with the confidence intervals of their means
+differences                    A − B for each query of a comparison
+collision_image                who collides, query by query and rank by rank
+collision_legend               what its colours mean, under a figure of several
+distance_matrix, shift_matrix  the matrix of distances, and what is added to it to decide its ties
+error_reject, risk_coverage    what rejecting the least confident queries does to the error
+reliability                    whether confidences hold as probabilities
+highest_density                where a parameter lies
+labelled_points                points of a plane and their classes
+sample_order                   which class comes when in a file
+order_ranges                   what the order of the samples is worth
+measure_against_classes        a measure against the number of classes, as a `Band` for each line
+interval_coverage              how many intervals hold what they are for
+gap_histogram                  differences found in many draws
+processor_time                 seconds against the number of samples
+precision_changes              the same embeddings in fewer bits
+mixed_queries                  how many queries have a tie that decides something
+tie_sizes                      how large tie groups are
 """
 
 from deadheat.support.extras import require
 
 require("matplotlib", "plots", "deadheat.plots")
+
+from deadheat.plots.bands import Band, gap_histogram, interval_coverage, measure_against_classes, processor_time
+from deadheat.plots.confidences import error_reject, highest_density, reliability, risk_coverage
+from deadheat.plots.images import collision_image, collision_legend
+from deadheat.plots.matrices import distance_matrix, shift_matrix
+from deadheat.plots.orders import order_ranges, sample_order
+from deadheat.plots.pairs import differences
+from deadheat.plots.points import labelled_points
+from deadheat.plots.precisions import mixed_queries, precision_changes
+from deadheat.plots.summaries import bounds, mean_intervals
+from deadheat.plots.tied import tie_sizes
+
+__all__ = [
+    "Band",
+    "bounds",
+    "collision_image",
+    "collision_legend",
+    "differences",
+    "distance_matrix",
+    "error_reject",
+    "gap_histogram",
+    "highest_density",
+    "interval_coverage",
+    "labelled_points",
+    "mean_intervals",
+    "measure_against_classes",
+    "mixed_queries",
+    "order_ranges",
+    "precision_changes",
+    "processor_time",
+    "reliability",
+    "risk_coverage",
+    "sample_order",
+    "shift_matrix",
+    "tie_sizes",
+]

@@ -10,20 +10,22 @@ import csv
 import io
 import json
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from deadheat.studies.study import Mark, Outcome
+from deadheat import __version__
+from deadheat.studies.study import Mark, Outcome, Study
 from deadheat.support.atomic import replacing
+from deadheat.support.extras import require
 
 _RECORD, _PAGE = "outcome.json", "index.html"
 _SHOWN_ROWS = 40  # of a table on the page; its file has them all
 
 
-def write_study(folder: Path, name: str, module: ModuleType, outcome: Outcome, quick: bool) -> None:
+def write_study(folder: Path, study: Study, outcome: Outcome, quick: bool) -> None:
     """Write a study's pictures, tables and record into its own folder."""
-    own = folder / name
+    own = folder / study.name
     own.mkdir(exist_ok=True)
     for picture in outcome.pictures:
         content = io.BytesIO()
@@ -35,18 +37,14 @@ def write_study(folder: Path, name: str, module: ModuleType, outcome: Outcome, q
         writer.writerow(table.columns)
         writer.writerows([["" if cell is None else cell for cell in row] for row in table.cells()])
         _write(own / f"{table.name}.csv", text.getvalue().encode())
-    _write(own / _RECORD, json.dumps(_record(name, module, outcome, quick), indent=1).encode())
+    _write(own / _RECORD, json.dumps(_record(study, outcome, quick), indent=1).encode())
 
 
-def write_index(folder: Path) -> Path:
-    """Write the page that shows every study of a folder; returns where it is."""
-    import jinja2
-
-    from deadheat import __version__
-    from deadheat.studies import STUDIES
-
-    found = {path.parent.name: json.loads(path.read_text()) for path in folder.glob(f"*/{_RECORD}")}
-    studies = [found[name] for name in STUDIES if name in found]
+def write_index(folder: Path, names: Iterable[str]) -> Path:
+    """Write the page that shows the studies of a folder that have one of these names; returns where it is."""
+    jinja2 = require("jinja2", "reproduce", "reproduce")
+    records = {path.parent.name: json.loads(path.read_text()) for path in folder.glob(f"*/{_RECORD}")}
+    studies = [records[name] for name in names if name in records]
     loader = jinja2.PackageLoader("deadheat.studies", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["cell"] = _cell
@@ -57,13 +55,13 @@ def write_index(folder: Path) -> Path:
     return folder / _PAGE
 
 
-def _record(name: str, module: ModuleType, outcome: Outcome, quick: bool) -> dict[str, Any]:
+def _record(study: Study, outcome: Outcome, quick: bool) -> dict[str, Any]:
     """All of an outcome but the pictures themselves, as JSON can hold it."""
     return {
-        "name": name,
-        "title": module.TITLE,
-        "source": module.SOURCE,
-        "about": module.ABOUT,
+        "name": study.name,
+        "title": study.title,
+        "source": study.source,
+        "about": study.about,
         "quick": quick,
         "text": list(outcome.text),
         "marks": dict(Counter(str(finding.mark) for finding in outcome.findings)),

@@ -13,20 +13,19 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from deadheat import plots
 from deadheat.analyses.precision import KINDS, precisions, quantized
-from deadheat.plots import _style
-from deadheat.plots.precision import changes, mixed_queries
+from deadheat.plots import style
 from deadheat.reports import Report, evaluate
-from deadheat.studies import _washington, demo
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, beside, missing
+from deadheat.studies.data import GEORGE_WASHINGTON, digits, george_washington
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, beside, missing
 from deadheat.ties import Rounded
 
-TITLE = "The same embeddings in fewer bits"
-SOURCE = (
+_SOURCE = (
     "A. Nicolaou et al., Non-deterministic Behavior of Ranking-based Metrics when Evaluating Embeddings, 2018, "
     "arXiv:1806.07171 (ties come from quantized distances); data of github.com/anguelos/embedding_map"
 )
-ABOUT = (
+_ABOUT = (
     "Embeddings are stored and compared in ever shorter numbers. Each number of an embedding is rounded to a type, and "
     "then distances are compared exactly: what changes is what rounding did. Beside it the scores are rounded instead, "
     "as a system does that serves them in a short type. Cosine distance, leave one out."
@@ -64,23 +63,26 @@ def run(setting: Setting) -> Outcome:
         findings += [_range(data, name, reports[name]) for name in reports if name.startswith(("int8", "1 bit"))]
         pictures.append(_picture(data, reports))
         tables.append(_table(data, reports))
-    if setting.file(_washington.FILE) is None:
-        findings.insert(0, missing("George Washington, mAP", _washington.FILE, published=_PUBLISHED, source=_PAPER))
+    if setting.file(GEORGE_WASHINGTON) is None:
+        findings.insert(0, missing("George Washington, mAP", GEORGE_WASHINGTON, published=_PUBLISHED, source=_PAPER))
     return Outcome(findings, pictures, tables, _text())
 
 
 def _data(setting: Setting) -> list[Data]:
     """The data sets that are there."""
-    file = setting.file(_washington.FILE)
-    found = [] if file is None else [_letters(*_washington.read(file))]
-    images, digits = demo.digits()
+    file = setting.file(GEORGE_WASHINGTON)
+    letters = [] if file is None else [washington_letters(*george_washington(file))]
+    images, labels = digits()
     kept = slice(300 if setting.quick else None)
-    found.append(Data("digits", "scikit-learn's digits, 64 grey levels from 0 to 16", images[kept], digits[kept], 8.0))
-    found.append(clusters(20 if setting.quick else 100))
-    return found
+    title = "scikit-learn's digits, 64 grey levels from 0 to 16"
+    return [
+        *letters,
+        Data("digits", title, images[kept], labels[kept], 8.0),
+        clusters(20 if setting.quick else 100),
+    ]
 
 
-def _letters(features: NDArray[Any], labels: NDArray[Any]) -> Data:
+def washington_letters(features: NDArray[Any], labels: NDArray[Any]) -> Data:
     return Data("washington", "George Washington, PHOCNet, 504 attributes from 0 to 1", features, labels, 0.5)
 
 
@@ -94,15 +96,15 @@ def clusters(n_class: int, size: int = 10, dim: int = 32) -> Data:
 
 def rounded(data: Data, threads: int | None) -> dict[str, Report]:
     """A report for each way to round: first the embedding, then the score."""
-    given: dict[str, Any] = {"measures": MEASURES, "threads": threads}
-    reports = dict(precisions(data.embeddings, data.labels, **given).reports)
+    settings: dict[str, Any] = {"measures": MEASURES, "threads": threads}
+    reports = dict(precisions(data.embeddings, data.labels, **settings).reports)
     if data.split is not None:
         halves = quantized(data.embeddings, "1 bit", threshold=data.split)
-        reports[f"1 bit, split at {data.split:g}"] = evaluate(halves, data.labels, **given)
+        reports[f"1 bit, split at {data.split:g}"] = evaluate(halves, data.labels, **settings)
     for of in ("similarity", "distance"):
         for dtype in _SCORE_TYPES:
             rule = Rounded(dtype, of=of)
-            reports[f"{of} in {dtype}"] = evaluate(data.embeddings, data.labels, ties=rule, **given)
+            reports[f"{of} in {dtype}"] = evaluate(data.embeddings, data.labels, ties=rule, **settings)
     return reports
 
 
@@ -136,10 +138,10 @@ def _rounded_distances(dtype: str, report: Report) -> list[Finding]:
     """Ties and bounds of George Washington's cosine distances, rounded to a type."""
     groups, lower, upper, digits = _KNOWN_ROUNDED[dtype]
     title = f"George Washington, cosine distance in {dtype}"
-    result, found = report["mAP"], report.ties.mixed_groups
-    mark = Mark.AGREES if found == groups else Mark.DIFFERS
+    result, mixed = report["mAP"], report.ties.mixed_groups
+    mark = Mark.AGREES if mixed == groups else Mark.DIFFERS
     return [
-        Finding(f"{title}: mixed tie groups", str(found), mark, str(groups), _BY_CDIST),
+        Finding(f"{title}: mixed tie groups", str(mixed), mark, str(groups), _BY_CDIST),
         beside(f"{title}: mAP, lower", 100 * result.lower, lower, digits=digits, source=_BY_CDIST),
         beside(f"{title}: mAP, upper", 100 * result.upper, upper, digits=digits, source=_BY_CDIST),
     ]
@@ -175,11 +177,11 @@ def _table(data: Data, reports: Mapping[str, Report]) -> Table:
 def _picture(data: Data, reports: Mapping[str, Report]) -> Picture:
     figure = Figure(figsize=(8.6, 1.1 + 0.27 * len(reports)), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    changes(reports, ax=left)
-    mixed_queries(reports, ax=right)
+    plots.precision_changes(reports, ax=left)
+    plots.mixed_queries(reports, ax=right)
     right.set_yticklabels([])
     for ax in (left, right):
-        ax.axhline(len(reports) - 2 * len(_SCORE_TYPES) - 0.5, color=_style.INK, linewidth=0.8, linestyle=":")
+        ax.axhline(len(reports) - 2 * len(_SCORE_TYPES) - 0.5, color=style.INK, linewidth=0.8, linestyle=":")
     caption = (
         f"{data.title}. Left: mAP against that of float64, lower, expected and upper. Right: queries with a mixed tie "
         "group; beside it how many groups, and the "
@@ -196,3 +198,15 @@ def _text() -> list[str]:
         "Where similarity or distance is rounded, the embeddings are as they were, and 1 − cosine or the cosine is "
         "rounded from its exact value.",
     ]
+
+
+STUDY = Study(
+    name="precision",
+    question="the same embeddings in fewer bits",
+    title="The same embeddings in fewer bits",
+    source=_SOURCE,
+    about=_ABOUT,
+    docs="docs/studies/precision.md",
+    run=run,
+    needs=("sklearn",),
+)

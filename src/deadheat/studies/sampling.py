@@ -12,15 +12,14 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from deadheat.plots._style import CYCLE, GREY, MARKERS, STYLES, quiet
+from deadheat.plots import style
 from deadheat.reports import Report, evaluate
 from deadheat.reports.options import Average
 from deadheat.statistics.intervals import Interval, mean_interval
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table
 
-TITLE = "Intervals: queries or classes as the units that are drawn"
-SOURCE = "No publication: a check of Report.interval on a population with known mean."
-ABOUT = (
+_SOURCE = "No publication: a check of Report.interval on a population with known mean."
+_ABOUT = (
     "Points are drawn from classes whose centres and spreads are drawn too, and evaluated with leave one out. The mean "
     "over many test sets is the population's value. A 95 % interval from one test set should hold it 95 times in 100. "
     "For comparison, queries are drawn one by one against a gallery that stays."
@@ -144,8 +143,8 @@ def _percent(share: float, n: int) -> str:
 
 def _figure(rows: list[list[Any]]) -> Figure:
     """Shares against the number of classes."""
-    figure = Figure(figsize=(5.6, 3.8), layout="constrained")
-    ax = quiet(figure.subplots())
+    figure = style.figure(5.6, 3.8)
+    ax = style.quiet(figure.subplots())
     n_class = [row[0] for row in rows]
     names = [*(f"classes drawn whole: {kind}" for kind in KINDS), "queries drawn singly: query, percentile"]
     for i, name in enumerate(names):
@@ -153,16 +152,26 @@ def _figure(rows: list[list[Any]]) -> Figure:
         ax.plot(
             n_class,
             shares,
-            color=CYCLE[i],
-            linestyle=STYLES[i],
-            marker=MARKERS[i],
+            **style.marked_line(i),
             markersize=5,
             markerfacecolor="white",
             label=name,
         )
-    ax.axhline(100 * LEVEL, color=GREY, linewidth=0.9)
+    ax.axhline(100 * LEVEL, color=style.GREY, linewidth=0.9)
     ax.set_xscale("log", base=2)
     ax.set_xticks(n_class, list(map(str, n_class)))
     ax.set(xlabel="classes in the test set", ylabel="intervals that hold the mean (%)", ylim=(40, 100))
     figure.legend(*ax.get_legend_handles_labels(), frameon=False, fontsize="small", loc="outside lower center", ncols=1)
     return figure
+
+
+STUDY = Study(
+    name="sampling",
+    question="what intervals hold when queries are drawn, or whole classes",
+    title="Intervals: queries or classes as the units that are drawn",
+    source=_SOURCE,
+    about=_ABOUT,
+    docs="docs/statistics.md",
+    run=run,
+    needs=("scipy",),
+)

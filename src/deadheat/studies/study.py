@@ -1,17 +1,22 @@
-"""What a study is given and what it hands in: findings beside the published values, tables and pictures.
+"""The contract of a study: what it says of itself, what it is given, and what it hands in.
 
-A study is a module with `TITLE`, `SOURCE`, `ABOUT` and `run(setting) -> Outcome`, listed in `deadheat.studies.STUDIES`.
-Nothing here writes a file: that is `deadheat.studies.page`.
+A study is a module that exports one `Study`, listed in `deadheat.studies.registry`. What it hands in are findings
+beside the published values, tables and pictures. Nothing here writes a file: that is `deadheat.studies.page`.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.support.extras import require
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -124,9 +129,11 @@ class Table:
     rows: Sequence[Sequence[Any]]
 
     def __post_init__(self) -> None:
-        odd = [row for row in self.rows if len(row) != len(self.columns)]
-        if odd:
-            raise ValueError(f"table {self.name} must have {len(self.columns)} cells a row, but has {len(odd[0])}")
+        n_cell = next((len(row) for row in self.rows if len(row) != len(self.columns)), None)
+        if n_cell is not None:
+            raise InvalidValueError(
+                f"table {self.name}", f"must have {len(self.columns)} cells a row, but has {n_cell}"
+            )
 
     def cells(self) -> list[list[Any]]:
         """The rows with plain Python values, None for NaN."""
@@ -149,7 +156,106 @@ class Outcome:
     findings: Sequence[Finding]
     pictures: Sequence[Picture] = ()
     tables: Sequence[Table] = ()
-    text: Sequence[str] = field(default=())
+    text: Sequence[str] = ()
+
+
+def joined(parts: Iterable[Outcome], text: Sequence[str] = ()) -> Outcome:
+    """One outcome of several, which come one after another; tables of one name become one table, with all their rows.
+
+    Parameters
+    ----------
+    parts : iterable of Outcome
+    text : sequence of str
+        More paragraphs, before those of the parts.
+    """
+    outcomes = list(parts)
+    tables: dict[str, Table] = {}
+    for table in (table for part in outcomes for table in part.tables):
+        rows = [*tables[table.name].rows, *table.rows] if table.name in tables else table.rows
+        tables[table.name] = Table(table.name, table.caption, table.columns, rows)
+    return Outcome(
+        [finding for part in outcomes for finding in part.findings],
+        [picture for part in outcomes for picture in part.pictures],
+        list(tables.values()),
+        [*text, *(paragraph for part in outcomes for paragraph in part.text)],
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """What `deadheat reproduce` can run. All but `needs` must be given, or the study cannot be made.
+
+    Parameters
+    ----------
+    name : str
+        What the command calls it, and the name of its folder: a word in lower case.
+    question : str
+        What it asks, in a line of the command's list.
+    title, source, about : str
+        On the page: its heading, what was published where, and what is done.
+    docs : str
+        Its page in the documentation, from the root of the repository.
+    run : callable
+        Takes a `Setting` and returns an `Outcome`.
+    needs : tuple of str
+        Optional packages without which it cannot run, as they are imported; Matplotlib and Jinja are taken for granted.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If one of them is not that.
+
+    Examples
+    --------
+    >>> texts = dict(title="A coin", source="Nobody", about="Tosses.", docs="docs/studies/coin.md")
+    >>> Study(name="coin", question="", run=lambda setting: Outcome([]), **texts)
+    Traceback (most recent call last):
+    deadheat.errors.InvalidValueError: question of study 'coin' must be a text that is not empty, but is ''
+    """
+
+    name: str
+    question: str
+    title: str
+    source: str
+    about: str
+    docs: str
+    run: Callable[[Setting], Outcome]
+    needs: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for part in ("name", "question", "title", "source", "about", "docs"):
+            text = getattr(self, part)
+            if not isinstance(text, str):
+                self._refuse(InvalidTypeError, part, "a text that is not empty")
+            if not text.strip():
+                self._refuse(InvalidValueError, part, "a text that is not empty")
+        if not re.fullmatch("[a-z]+", self.name):
+            self._refuse(InvalidValueError, "name", "a word in lower case")
+        if not re.fullmatch(r"docs/[\w/-]+\.md", self.docs):
+            self._refuse(InvalidValueError, "docs", "a page such as docs/studies/toy.md")
+        if not isinstance(self.needs, tuple) or not all(isinstance(package, str) for package in self.needs):
+            self._refuse(InvalidTypeError, "needs", "a tuple of names of packages")
+        if not _takes_one(self.run):
+            self._refuse(InvalidTypeError, "run", "a function of a setting")
+
+    def _refuse(self, error: type[InvalidTypeError] | type[InvalidValueError], part: str, rule: str) -> None:
+        raise error(f"{part} of study {self.name!r}", f"must be {rule}, but is {getattr(self, part)!r}")
+
+    def require_packages(self) -> None:
+        """Raise a `ModuleNotFoundError` that says what to install if a package that it needs is not there."""
+        for package in ("jinja2", "matplotlib", *self.needs):
+            require(package, "reproduce", "reproduce")
+
+
+def _takes_one(function: object) -> bool:
+    """Whether it can be called with one argument."""
+    if not callable(function):
+        return False
+    try:
+        inspect.signature(function).bind(None)
+    except TypeError:
+        return False
+    return True
 
 
 def _plain(value: Any) -> Any:

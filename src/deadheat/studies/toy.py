@@ -13,16 +13,15 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat.plots import _style
-from deadheat.plots import confidence as plots
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table
+from deadheat import plots
+from deadheat.plots import style
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table
 
-TITLE = "Three toy embeddings that Hit@1 cannot tell apart"
-SOURCE = (
+_SOURCE = (
     "Musgrave, Belongie, Lim 2020, A Metric Learning Reality Check (arXiv:2003.08505), toy examples; "
     "points as in the study arrrrrmin/ranking-metrics, tests/conftest.py"
 )
-ABOUT = (
+_ABOUT = (
     "Points of two classes lie in uniform stripes of a plane: each class in two stripes, side by side, and apart. "
     "Every point is a query among all others by euclidean distance. The measures stand under each example, with their "
     "spread over several draws of the points."
@@ -126,10 +125,10 @@ def run(setting: Setting) -> Outcome:
     setting.say(f"{len(seeds)} draws of three examples, {n} points each")
     values = {example: np.empty((len(seeds), len(MEASURES))) for example in STRIPES}
     n_tied = 0
-    for example, found in values.items():
+    for example, table in values.items():
         for at, seed in enumerate(seeds):
             report = measured(draw(example, seed, n), setting.threads)  # not kept: a profile is large
-            found[at] = [report[name].lower for name in MEASURES]
+            table[at] = [report[name].lower for name in MEASURES]
             n_tied += report.ties.mixed_groups
     versions = _versions(n, setting)
     return Outcome(
@@ -151,9 +150,9 @@ def _shapes(values: dict[int, NDArray[np.float64]]) -> list[Finding]:
     mapr, hit = MEASURES.index("MAP@R"), MEASURES.index("Hit@1")
     first, second, third = (values[example][:, mapr] for example in (1, 2, 3))
     ordered = int(((first < second) & (second < third)).sum())
-    means = [found.mean(axis=0) for found in values.values()]
+    means = [table.mean(axis=0) for table in values.values()]
     spread = {name: 100 * (max(m[at] for m in means) - min(m[at] for m in means)) for at, name in enumerate(MEASURES)}
-    worst = 100 * min(found[:, hit].min() for found in values.values())
+    worst = 100 * min(table[:, hit].min() for table in values.values())
     return [
         Finding(
             "draws in which MAP@R puts example 1 below 2 below 3",
@@ -220,13 +219,13 @@ def _not_at_hand() -> Finding:
 
 def _versions(n: int, setting: Setting) -> dict[tuple[str, int], tuple[Scores, Scores]]:
     """What each version of the study's code gives on its own stripes, beside deadheat on the same points."""
-    found = {}
+    scores = {}
     for version, code in (("first", as_first_published), ("later", as_published)):
         for example in STRIPES:
             toy = draw(example, 0, n, wider=version == "first")
             report = measured(toy, setting.threads)
-            found[version, example] = code(toy), Scores(*(report[name].lower for name in MEASURES))
-    return found
+            scores[version, example] = code(toy), Scores(*(report[name].lower for name in MEASURES))
+    return scores
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -235,17 +234,9 @@ def _versions(n: int, setting: Setting) -> dict[tuple[str, int], tuple[Scores, S
 
 def _measures_table(values: dict[int, NDArray[np.float64]]) -> Table:
     rows = [
-        [
-            example,
-            name,
-            found[:, at].mean(),
-            found[:, at].std(ddof=1),
-            found[:, at].min(),
-            found[:, at].max(),
-            len(found),
-        ]
-        for example, found in values.items()
-        for at, name in enumerate(MEASURES)
+        [example, name, drawn.mean(), drawn.std(ddof=1), drawn.min(), drawn.max(), len(drawn)]
+        for example, table in values.items()
+        for drawn, name in zip(table.T, MEASURES, strict=True)
     ]
     columns = ["example", "measure", "mean", "standard deviation", "least", "most", "draws"]
     return Table("measures", "The measures over the draws, as fractions", columns, rows)
@@ -264,7 +255,7 @@ def _versions_table(versions: dict[tuple[str, int], tuple[Scores, Scores]]) -> T
 
 
 def _examples(values: dict[int, NDArray[np.float64]], n: int) -> Figure:
-    figure = Figure(figsize=(8.6, 3.4), layout="constrained")
+    figure = style.figure(8.6, 3.4)
     for ax, example in zip(figure.subplots(1, 3, sharey=True), STRIPES, strict=True):
         plots.labelled_points(*draw(example, 0, n), ax=ax)
         ax.set(xlim=(-1.05, 1.05), ylim=(-0.03, 1.03), xticks=[-1, 0, 1], yticks=[0, 1])
@@ -278,15 +269,26 @@ def _examples(values: dict[int, NDArray[np.float64]], n: int) -> Figure:
 
 
 def _draws(values: dict[int, NDArray[np.float64]]) -> Figure:
-    figure = Figure(figsize=(6.2, 3.2), layout="constrained")
-    ax = _style.quiet(figure.subplots(), grid="x")
-    for number, (example, found) in enumerate(values.items()):
+    figure = style.figure(6.2, 3.2)
+    ax = style.quiet(figure.subplots(), grid="x")
+    for number, (example, table) in enumerate(values.items()):
         for at in range(len(MEASURES)):
-            height = np.full(len(found), at + 0.22 * (number - 1))
+            height = np.full(len(table), at + 0.22 * (number - 1))
             ax.scatter(
-                100 * found[:, at], height, s=18, marker=_style.MARKERS[number], facecolor="none",
-                edgecolor=_style.CYCLE[number], linewidth=0.8, label=f"example {example}" if at == 0 else None,
+                100 * table[:, at], height, s=18, marker=style.MARKERS[number], facecolor="none",
+                edgecolor=style.CYCLE[number], linewidth=0.8, label=f"example {example}" if at == 0 else None,
             )  # fmt: skip
     ax.set(yticks=range(len(MEASURES)), yticklabels=MEASURES, xlabel="value (%)", ylim=(len(MEASURES) - 0.5, -0.5))
     figure.legend(loc="outside upper center", ncols=3, frameon=False)
     return figure
+
+
+STUDY = Study(
+    name="toy",
+    question="three toy embeddings that Hit@1 cannot tell apart",
+    title="Three toy embeddings that Hit@1 cannot tell apart",
+    source=_SOURCE,
+    about=_ABOUT,
+    docs="docs/studies/toy.md",
+    run=run,
+)

@@ -1,0 +1,94 @@
+"""The text of `deadheat demo`: real images, and then an embedding that cheats a sort."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.reports import evaluate
+from deadheat.reports.render import plain_table
+from deadheat.studies.data import digits
+
+Int64 = NDArray[np.int64]
+
+_REAL = """\
+{n} handwritten digits, 8 x 8 grey levels each (from scikit-learn). The embedding is the image itself. Each image is
+a query in turn, all others are ranked by cosine distance, and those of the same digit are relevant.
+"""
+
+_EXPLOIT = """\
+
+Now an embedding that knows nothing: it maps every image to zero. All distances are equal, so no image is closer than
+another, and a sort can only put them in some order of its own. Here is the mAP that it then reports, in per cent, with
+the same images in three orders:
+"""
+
+_MORAL = """\
+
+Same embedding, same labels: what a sort reports is the order of the samples and the habits of the sort, which may
+differ from one processor to the next. deadheat's three values depend on neither. The lower bound is what this embedding
+can promise, the expectation is what guessing at random earns, and the upper bound is luck in every tie.
+"""
+
+
+def text() -> str:
+    """Both parts."""
+    images, labels = digits()
+    return f"{real(images, labels)}\n{exploit(labels)}"
+
+
+def real(images: NDArray[Any], labels: Int64) -> str:
+    """The first part: the images themselves."""
+    return _REAL.format(n=len(images)) + f"\n{evaluate(images, labels)}"
+
+
+def exploit(labels: Int64) -> str:
+    """The second part: everything mapped to zero, scored by two sorts and by deadheat, in three orders."""
+    rows = [
+        [name, *map(_per_cent, (*sorts(labels[order]), *bounds(labels[order])))]
+        for name, order in sample_orders(labels).items()
+    ]
+    header = ["order of the samples", "default sort", "stable sort", "lower", "expected", "upper"]
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    left = widths[0] + 2
+    sort, ours = widths[1] + widths[2] + 2, sum(widths[3:]) + 4
+    title = " " * left + " numpy.argsort ".center(sort, "-") + "  " + " deadheat ".center(ours, "-")
+    return "\n".join([_EXPLOIT, title, *plain_table([header, *rows]), _MORAL.rstrip()])
+
+
+def sample_orders(labels: Int64) -> dict[str, Int64]:
+    """Three orders of the same samples: as they are, one digit after the other, and shuffled."""
+    return {
+        "as stored": np.arange(len(labels)),
+        "sorted by digit": np.argsort(labels, kind="stable"),
+        "shuffled": np.random.default_rng(0).permutation(len(labels)),
+    }
+
+
+def sorts(labels: Int64) -> tuple[float, float]:
+    """Leave-one-out mAP of all-zero embeddings as plain sorts give it: NumPy's default one and its stable one."""
+    return plain_map(labels, None), plain_map(labels, "stable")
+
+
+def plain_map(labels: Int64, kind: Any) -> float:
+    """Leave-one-out mAP by argsort where every distance is 0: rank, look up, average."""
+    ranking = np.argsort(np.zeros(len(labels) - 1), kind=kind)
+    values = []
+    for query, label in enumerate(labels):
+        ranks = np.flatnonzero(np.delete(labels, query)[ranking] == label) + 1
+        values.append(float((np.arange(1, len(ranks) + 1) / ranks).mean()))
+    return math.fsum(values) / len(values)
+
+
+def bounds(labels: Int64) -> tuple[float, float, float]:
+    """The same as deadheat gives it: lower, expected, upper."""
+    report = evaluate(np.zeros((len(labels), 64)), labels, measures="mAP")
+    result = report["mAP"]
+    return result.lower, result.expected, result.upper
+
+
+def _per_cent(value: float) -> str:
+    return f"{100 * value:.4f}"

@@ -1,0 +1,190 @@
+"""Grouped measures: value against the number of classes, coverage of intervals, and cost.
+
+In come bands by name; out go Matplotlib axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator, StrMethodFormatter
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat.plots import style
+
+
+class Band(NamedTuple):
+    """Values with an interval round each, as fractions, at some places on the horizontal axis; all of shape (n,)."""
+
+    at: ArrayLike
+    value: ArrayLike
+    low: ArrayLike
+    high: ArrayLike
+
+
+def measure_against_classes(
+    bands: Mapping[str, Band], *, measure: str = "Hit@1", truth: float | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw a measure against the number of classes: a line for each name, and its intervals as a band.
+
+    Parameters
+    ----------
+    bands : mapping of str to Band
+        `at` is the number of classes. An interval that is NaN is left out.
+    measure : str
+        What the vertical axis is of.
+    truth : float, optional
+        The value inside groups, where it is known: a thin line.
+    ax : Axes, optional
+        Axes to draw on; new ones by default.
+
+    Returns
+    -------
+    Axes
+        The horizontal axis is logarithmic, the vertical one in per cent.
+    """
+    ax = style.quiet(style.axes(ax))
+    for number, (name, band) in enumerate(bands.items()):
+        at, value, low, high = _sorted(band)
+        line = _line(number)
+        ax.fill_between(at, 100 * low, 100 * high, color=line["color"], alpha=0.18, linewidth=0)
+        ax.plot(at, 100 * value, label=name, **line)
+    if truth is not None:
+        ax.axhline(100 * truth, color=style.INK, linewidth=0.8, label="value of the population in groups")
+    _log_x(ax, [band.at for band in bands.values()])
+    ax.set_ylim(0, 100)
+    ax.set_xlabel("classes")
+    ax.set_ylabel(f"{measure} (%)")
+    return _legend(ax)
+
+
+def interval_coverage(bands: Mapping[str, Band], *, level: float = 0.95, ax: Axes | None = None) -> Axes:
+    """Draw how many intervals hold the value that they are for, against the number of groups.
+
+    Parameters
+    ----------
+    bands : mapping of str to Band
+        By name of the method. `at` is the number of groups; `low` and `high` are what the draws leave open.
+    level : float
+        The share that should hold it, drawn as a line.
+    ax : Axes, optional
+        Axes to draw on; new ones by default.
+
+    Returns
+    -------
+    Axes
+        Both axes are linear, the horizontal one with a place for each number of groups; the vertical one in per cent.
+    """
+    ax = style.quiet(style.axes(ax))
+    places = sorted({int(at) for band in bands.values() for at in np.asarray(band.at).tolist()})
+    shift = 0.5 / max(1, len(bands))
+    ax.axhline(100 * level, color=style.INK, linewidth=1.0)
+    ax.annotate(f"{100 * level:.0f} %", (1.0, 100 * level), xycoords=("axes fraction", "data"), va="center",
+                xytext=(3, 0), textcoords="offset points", fontsize="small")  # fmt: skip
+    for number, (name, band) in enumerate(bands.items()):
+        at, value, low, high = _sorted(band)
+        where = np.searchsorted(places, at) + shift * (number - (len(bands) - 1) / 2)
+        reach = 100 * np.stack([value - low, high - value])
+        ax.errorbar(where, 100 * value, reach, label=name, capsize=2, elinewidth=0.9, **_line(number))
+    ax.xaxis.set_major_locator(FixedLocator(range(len(places))))
+    ax.set_xticklabels([str(place) for place in places])
+    ax.set_xlim(-0.5, len(places) - 0.5)
+    ax.set_xlabel("groups")
+    ax.set_ylabel("intervals that hold the value (%)")
+    return _legend(ax)
+
+
+def gap_histogram(values: Mapping[str, ArrayLike], *, truth: float = 0.0, ax: Axes | None = None) -> Axes:
+    """Draw how differences found in many draws spread round the true one: a histogram for each name.
+
+    Parameters
+    ----------
+    values : mapping of str to (n,)
+        Differences of fractions.
+    truth : float
+        The true difference, drawn as a line.
+    ax : Axes, optional
+        Axes to draw on; new ones by default.
+
+    Returns
+    -------
+    Axes
+        The horizontal axis is in percentage points.
+    """
+    ax = style.quiet(style.axes(ax))
+    shown = {name: 100 * np.asarray(gaps, dtype=np.float64) for name, gaps in values.items()}
+    edges = np.histogram_bin_edges(np.concatenate([*shown.values(), [100 * truth]]), bins=40)
+    for number, (name, gaps) in enumerate(shown.items()):
+        colour = style.CYCLE[number % len(style.CYCLE)]
+        ax.hist(
+            gaps,
+            edges.tolist(),
+            label=name,
+            color=colour,
+            alpha=0.55,
+            edgecolor="white",
+            hatch=("", "///", "...")[number % 3],
+        )
+    ax.axvline(100 * truth, color=style.INK, linewidth=1.0)
+    ax.set_xlabel("gap (percentage points)")
+    ax.set_ylabel("draws")
+    return _legend(ax)
+
+
+def processor_time(seconds: Mapping[str, tuple[ArrayLike, ArrayLike]], *, ax: Axes | None = None) -> Axes:
+    """Draw processor time against the number of samples, both on logarithmic axes.
+
+    Parameters
+    ----------
+    seconds : mapping of str to (n, seconds)
+        Two arrays of one length for each name.
+    ax : Axes, optional
+        Axes to draw on; new ones by default.
+
+    Returns
+    -------
+    Axes
+        Processor seconds over samples.
+    """
+    ax = style.quiet(style.axes(ax), grid="both")
+    for number, (name, (n, time)) in enumerate(seconds.items()):
+        ax.plot(n, time, label=name, **_line(number))
+    _log_x(ax, [n for n, _ in seconds.values()])
+    ax.set_yscale("log")
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    ax.set_xlabel("samples")
+    ax.set_ylabel("processor seconds")
+    return _legend(ax)
+
+
+def _log_x(ax: Axes, places: Sequence[ArrayLike]) -> None:
+    """A logarithmic horizontal axis with a tick at each place that has something."""
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(
+        FixedLocator(np.unique(np.concatenate([np.asarray(numbers) for numbers in places])).tolist())
+    )
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    ax.xaxis.set_minor_locator(NullLocator())
+
+
+def _sorted(band: Band) -> tuple[NDArray[np.float64], ...]:
+    """The arrays of a band by ascending place."""
+    order = np.argsort(np.asarray(band.at), kind="stable")
+    return tuple(np.asarray(values, dtype=np.float64)[order] for values in band)
+
+
+def _line(number: int) -> dict[str, Any]:
+    return style.marked_line(number) | {"markersize": 4.5}
+
+
+def _legend(ax: Axes) -> Axes:
+    """A legend above the data."""
+    names = ax.get_legend_handles_labels()[1]
+    columns = 2 if max(map(len, names), default=0) > 18 else 3
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False, fontsize="small",
+              handlelength=3.0, borderaxespad=0.2)  # fmt: skip
+    return ax

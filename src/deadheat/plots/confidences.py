@@ -1,0 +1,154 @@
+"""Plots of confidences: what rejecting costs and gains, whether probabilities hold, and where a parameter lies.
+
+In come the results of `deadheat.confidence`; out come axes. A band is what ties leave open, from lower to upper.
+Everything has a label, for a legend where there is room: ``ax.legend()``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat.analyses.confidence import Calibration, HighestDensity, RejectCurve
+from deadheat.plots import style
+
+_BAND = 0.25  # opacity
+
+
+def error_reject(
+    curve: RejectCurve,
+    *,
+    ax: Axes | None = None,
+    label: str = "by confidence",
+    number: int = 0,
+    references: bool = True,
+) -> Axes:
+    """The mean error of the queries that are kept, against the share that is rejected.
+
+    The axis reaches as high as the lines do from one query in fifty on; the first few, and bands, can leave it.
+
+    Parameters
+    ----------
+    curve : RejectCurve
+    ax : Axes, optional
+    label : str
+        In the legend. The line is the expected error, or the upper bound where the values have no expectation.
+    number : int
+        Of the curve in the picture: the next colour and line style for each.
+    references : bool
+        Also the perfect order and a random one.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> curve = dh.confidence.error_reject_curve([1, 0, 1, 0], [3, 2, 2, 1])
+    >>> dh.plots.error_reject(curve).get_legend_handles_labels()[1]
+    ['random order', 'perfect order', 'by confidence', 'by confidence: ties']
+    """
+    return _curve(curve, curve.rejected, "rejected queries", ax, label, number, references)
+
+
+def risk_coverage(
+    curve: RejectCurve,
+    *,
+    ax: Axes | None = None,
+    label: str = "by confidence",
+    number: int = 0,
+    references: bool = True,
+) -> Axes:
+    """The mean error (the risk) of the queries that are kept, against their share. Parameters as in `error_reject`."""
+    return _curve(curve, curve.coverage, "kept queries (coverage)", ax, label, number, references)
+
+
+def _curve(
+    curve: RejectCurve, x: NDArray[np.float64], what: str, ax: Axes | None, label: str, number: int, references: bool
+) -> Axes:
+    ax = style.quiet(style.axes(ax))
+    if references:
+        _references(ax, curve, x)
+    drawn = style.line(number)
+    middle = curve.upper if np.isnan(curve.expected).any() else curve.expected
+    ax.plot(x, middle, linewidth=1.6, label=label, **drawn)
+    if (curve.lower < curve.upper).any():
+        ax.fill_between(
+            x, curve.lower, curve.upper, color=drawn["color"], alpha=_BAND, linewidth=0, label=f"{label}: ties"
+        )
+    ax.set(xlabel=f"{what} (%)", ylabel="error of the kept (%)", xlim=(0, 1))
+    highest = max(middle[curve.n_query // 50 :].max(initial=0.0), curve.random_area.upper)
+    before = ax.get_ylim()[1] if ax.get_ylim()[0] == 0 else 0.0  # of the curves that are there already
+    ax.set_ylim(0, max(min(1.2 * highest, 1.03), before))
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(_per_cent)
+    return ax
+
+
+def _per_cent(value: float, _: object) -> str:
+    return f"{100 * value:.4g}"
+
+
+def _references(ax: Axes, curve: RejectCurve, x: NDArray[np.float64]) -> None:
+    ax.axhline(curve.random_area.upper, color=style.GREY, linestyle=style.DOTTED, linewidth=1.2, label="random order")
+    ax.plot(x, curve.optimal.upper, color=style.INK, linestyle=style.DASHED, linewidth=1.0, label="perfect order")
+    if curve.n_open:
+        ax.plot(x, curve.optimal.lower, color=style.INK, linestyle=style.DASHED, linewidth=1.0)
+        ax.axhline(curve.random_area.lower, color=style.GREY, linestyle=style.DOTTED, linewidth=1.2)
+
+
+def reliability(calibration: Calibration, *, ax: Axes | None = None, label: str = "queries") -> Axes:
+    """The share of right queries in each bin, against its mean confidence; a mark's area is the number of queries.
+
+    A vertical line is what distance ties leave open.
+    """
+    ax = style.quiet(style.axes(ax, (3.8, 3.6)), grid="both")
+    ax.plot([0, 1], [0, 1], color=style.GREY, linestyle=style.DOTTED, label="as confident as right")
+    filled = calibration.count > 0
+    x, (lower, expected, upper) = calibration.confidence[filled], (array[filled] for array in calibration.right)
+    middle = np.where(np.isnan(expected), (lower + upper) / 2, expected)
+    ax.vlines(x, lower, upper, color=style.BLUE, linewidth=2)
+    ax.plot(x, middle, color=style.BLUE, linewidth=1.2)
+    size = 14 + 160 * calibration.count[filled] / calibration.count.max(initial=1)
+    ax.scatter(x, middle, s=size, color=style.BLUE, edgecolor="white", linewidth=0.6, zorder=3, label=label)
+    ax.set(xlabel="mean confidence of the bin", ylabel="right queries (%)", xlim=(-0.03, 1.03), ylim=(-0.03, 1.05))
+    ax.yaxis.set_major_formatter(_per_cent)
+    ax.set_aspect("equal")
+    return ax
+
+
+def highest_density(
+    region: HighestDensity,
+    *,
+    density: tuple[ArrayLike, ArrayLike] | None = None,
+    samples: ArrayLike | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Intervals of highest density: thick bars, below the hatched part of the density and a histogram of the samples.
+
+    Parameters
+    ----------
+    region : HighestDensity
+    density : (places, heights), optional
+    samples : (n,), optional
+        Drawn as a histogram of the same total.
+    ax : Axes, optional
+    """
+    ax = style.quiet(style.axes(ax))
+    if samples is not None:
+        ax.hist(np.asarray(samples), bins=60, density=True, color=style.SKY, alpha=0.6, label="samples")
+    if density is not None:
+        x, height = (np.asarray(array, dtype=np.float64) for array in density)
+        ax.plot(x, height, color=style.BLUE, linewidth=1.4, label="density")
+        for low, high in region.intervals:
+            inside = (x >= low) & (x <= high)
+            ax.fill_between(
+                x[inside], height[inside], facecolor="none", edgecolor=style.BLUE, hatch="////", linewidth=0
+            )
+    for number, (low, high) in enumerate(region.intervals):
+        label = f"{100 * region.probability:.1f} % interval" if number == 0 else None
+        ax.plot(
+            [low, high], [0, 0], color=style.VERMILION, linewidth=5, solid_capstyle="butt", clip_on=False, label=label
+        )
+    ax.axvline(region.mode, color=style.INK, linestyle=style.DASHED, linewidth=1.0, label="mode")
+    ax.set(ylabel="density")
+    ax.set_ylim(bottom=0)
+    return ax

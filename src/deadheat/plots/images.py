@@ -1,0 +1,133 @@
+"""Pictures of collisions: a mark for each query and rank where neighbours are equally far.
+
+Relevant collisions are orange, irrelevant ones blue, mixed ones nearly black: the three keep this order in grey. One
+mark is one cell of a large matrix, so no cell may get lost between the pixels: see `amplify` in `collision_image`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from deadheat.analyses.collisions import Collisions, Kind
+from deadheat.errors import InvalidValueError
+from deadheat.plots import style
+from deadheat.support import checks
+
+COLOURS = {
+    Kind.BEYOND: style.PALE,
+    Kind.NONE: "white",
+    Kind.IRRELEVANT: style.BLUE,
+    Kind.RELEVANT: style.ORANGE,
+    Kind.MIXED: style.INK,
+}
+_ROOM = 0.75  # share of the axes' width and height that is taken to be left once there are labels
+
+
+def collision_image(
+    collisions: Collisions | NDArray[np.int8],
+    *,
+    ax: Axes | None = None,
+    amplify: int | None = None,
+    legend: bool = True,
+) -> Axes:
+    """Draw the collisions, queries as rows in their order and ranks as columns.
+
+    Parameters
+    ----------
+    collisions : Collisions, or (n_query, depth) of `deadheat.analyses.collisions.Kind`
+    ax : matplotlib.axes.Axes, optional
+    amplify : int, optional
+        Widen each mark by so many ranks and queries on every side, so that single ones can be seen. By default, as
+        little as lets no mark fall between the pixels at the resolution of the figure (``figure.dpi``; save it with
+        no less): 0 where there is a pixel for each cell. Where marks overlap, mixed is seen before relevant, and
+        relevant before irrelevant. The label under the ranks says by how much marks were widened.
+    legend : bool
+        Whether to say under the axes what the colours mean.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `amplify` is no integer, or negative, or there is no rank to draw.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> who = dh.collisions([[0], [1], [2]], [0, 0, 1], distance="cityblock")
+    >>> dh.plots.collision_image(who, legend=False).get_xlabel()
+    'rank'
+    """
+    kind = np.asarray(collisions.kind if isinstance(collisions, Collisions) else collisions)
+    if kind.ndim != 2 or 0 in kind.shape:
+        raise InvalidValueError("collisions", f"must have at least one query and one rank, but has shape {kind.shape}")
+    ax = style.axes(ax, (5.0, 5.0))
+    reach = least_reach(ax, kind.shape) if amplify is None else checks.whole_number(amplify, "amplify")
+    n_query, depth = kind.shape
+    colours = ListedColormap([COLOURS[code] for code in Kind])
+    edge = 3 * reach + 1  # a margin as wide as a mark, so that none lies under the frame
+    shown = amplified(np.pad(kind, edge, constant_values=Kind.NONE), reach)
+    span = (0.5 - edge, depth + 0.5 + edge, n_query - 0.5 + edge, -0.5 - edge)
+    ax.imshow(shown, cmap=colours, vmin=-1, vmax=3, aspect="auto", interpolation="nearest", extent=span)
+    ax.set_xlabel("rank" + (f"\n(each mark widened by {reach})" if reach else ""))
+    ax.set_ylabel("query")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True))
+    if not (kind > Kind.NONE).any():
+        ax.text(0.5, 0.5, "no collision", transform=ax.transAxes, ha="center", va="center", color=style.GREY)
+    if legend:
+        handles = _handles(bool((kind == Kind.BEYOND).any()))
+        ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4, frameon=False)
+    return ax
+
+
+def collision_legend(figure: Figure) -> None:
+    """Say under a figure of several pictures what their colours mean."""
+    figure.legend(handles=_handles(False), loc="outside lower center", ncols=3, frameon=False)
+
+
+def amplified(kind: NDArray[np.int8], reach: int) -> NDArray[np.int8]:
+    """Marks widened by so many cells on every side; of those that meet, the highest `Kind` is kept.
+
+    Examples
+    --------
+    >>> amplified(np.array([[0, 0, 0, 0], [0, 3, 0, 1]], dtype=np.int8), 1)
+    array([[3, 3, 3, 1],
+           [3, 3, 3, 1]], dtype=int8)
+    """
+    wide = kind
+    for axis in (0, 1):
+        wide = _widened(wide, reach, axis)
+    return np.where(kind == Kind.BEYOND, kind, wide)
+
+
+def _widened(kind: NDArray[np.int8], reach: int, axis: int) -> NDArray[np.int8]:
+    """The highest entry within reach of each along one axis."""
+    edges = [(reach, reach) if axis == other else (0, 0) for other in (0, 1)]
+    padded = np.pad(kind, edges, constant_values=Kind.BEYOND)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=axis)
+    return np.asarray(windows.max(axis=-1))
+
+
+def least_reach(ax: Axes, shape: tuple[int, ...]) -> int:
+    """The least widening with which every mark covers the middle of some pixel."""
+    box = ax.get_window_extent()
+    cells = max(shape[1] / (_ROOM * box.width), shape[0] / (_ROOM * box.height))  # in a pixel
+    return max(0, math.ceil((cells - 1) / 2))
+
+
+def _handles(beyond: bool) -> list[Any]:
+    names = {Kind.RELEVANT: "relevant", Kind.IRRELEVANT: "irrelevant", Kind.MIXED: "mixed"}
+    names |= {Kind.BEYOND: "no rank"} if beyond else {}
+    return [Patch(facecolor=COLOURS[code], label=name) for code, name in names.items()]

@@ -1,0 +1,60 @@
+"""How all plots look: colours that colour-blind people tell apart and a grey printer keeps apart, and quiet axes.
+
+The colours are those of Okabe and Ito; a line also differs by its style, a mark by its shape.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from deadheat.support.extras import require
+
+BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9"
+GREY, INK, PALE = "#7F7F7F", "#1A1A1A", "#E5E5E5"
+CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
+STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
+MARKERS = ("o", "s", "^", "D", "v", "P")
+DASHED, DOTTED = (0, (4, 2)), (0, (1, 2))  # of reference lines
+
+
+def figure(width: float, height: float, **options: Any) -> Figure:
+    """A figure of so many inches that nobody shows, but that can be saved."""
+    return Figure(figsize=(width, height), layout="constrained", **options)
+
+
+def axes(ax: Axes | None, figsize: tuple[float, float] = (5.0, 3.4)) -> Axes:
+    """The axes given, or new ones of a figure that `matplotlib.pyplot` knows."""
+    if ax is not None:
+        return ax
+    pyplot = require("matplotlib.pyplot", "plots", "deadheat.plots")
+    made: Axes = pyplot.subplots(figsize=figsize, layout="constrained")[1]
+    return made
+
+
+def quiet(ax: Axes, grid: str = "y") -> Axes:
+    """Take away the frame, and put a pale grid behind the data."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    if grid:
+        ax.grid(axis=grid, color=PALE, linewidth=0.6)  # type: ignore[arg-type]
+    ax.set_axisbelow(True)
+    return ax
+
+
+def line(number: int) -> dict[str, Any]:
+    """Colour and dashes of a line by its number, so that colour is not all that tells it apart."""
+    return {"color": CYCLE[number % len(CYCLE)], "linestyle": STYLES[number % len(STYLES)]}
+
+
+def marked_line(number: int) -> dict[str, Any]:
+    """The same with a mark at each point."""
+    return line(number) | {"marker": MARKERS[number % len(MARKERS)]}
+
+
+def rows(ax: Axes, names: list[str]) -> None:
+    """A row for each name, the first on top."""
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.4, -0.6)
