@@ -9,6 +9,7 @@ from deadheat import inputs
 from deadheat.analyses.collisions.groups import Bool, GroupedRanks
 from deadheat.analyses.collisions.linking import checked_width, decided
 from deadheat.analyses.collisions.results import Collisions
+from deadheat.counting.candidates import Candidates
 from deadheat.errors import InvalidValueError
 from deadheat.support import checks
 from deadheat.ties import Exact
@@ -77,10 +78,10 @@ def _sorted(distances: ArrayLike, relevant: ArrayLike, leave_one_out: bool) -> t
         raise InvalidValueError("relevant", f"must be bool of the shape of distances, {matrix.shape}, but is {came}")
     if leave_one_out and matrix.shape[0] != matrix.shape[1]:
         raise InvalidValueError("distances", f"must be square for leave_one_out, but have shape {matrix.shape}")
-    values = matrix.astype(np.float64)
-    if leave_one_out:
-        np.fill_diagonal(values, np.inf)
-    order = np.argsort(values, axis=1, kind="stable")[:, : values.shape[1] - leave_one_out]
+    values, candidates = matrix.astype(np.float64), Candidates.of(*matrix.shape, leave_one_out=leave_one_out)
+    starts, items = candidates.excluded(np.arange(len(values)))
+    values[np.repeat(np.arange(len(values)), np.diff(starts)), items] = np.inf
+    order = np.argsort(values, axis=1, kind="stable")[:, : int(candidates.n_ranked().max())]
     return (
         np.take_along_axis(values, order, axis=1),
         np.take_along_axis(mask, order, axis=1),

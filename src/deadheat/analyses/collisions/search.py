@@ -50,8 +50,8 @@ class Search:
         embeddings, labels, gallery, gallery_labels = samples
         inputs.require_together(gallery, gallery_labels)
         self.rankings = Rankings(embeddings, gallery, distance=distance, ties=ties, threads=threads)
-        n_ranked = self.rankings.n_gallery - (gallery is None)
-        self.depth = n_ranked if depth is None else checks.positive_integer(depth, "depth")
+        most_ranked = int(self.rankings.candidates.n_ranked().max())
+        self.depth = most_ranked if depth is None else checks.positive_integer(depth, "depth")
         self.distance, self.width, self.progress = distance, width, progress
         self.rule = ties.describe(distance) if width is None else f"within {float(width)!r}"
         self._query_class, self._item_class = self._classes(labels, gallery_labels)
