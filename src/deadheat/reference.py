@@ -34,6 +34,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deadheat.support.extras import require
 from deadheat.support.triple import Triple
 
 __all__ = [
@@ -126,9 +127,8 @@ def distance_matrix(
     if distance not in ("cosine", "euclidean", "cityblock"):
         raise ValueError(f"distance must be 'cosine', 'euclidean' or 'cityblock', but got {distance!r}")
     if use_scipy:
-        from scipy.spatial.distance import cdist
-
-        return np.asarray(cdist(q, g, distance), dtype=np.float64)
+        scipy = require("scipy.spatial.distance", "stats", "a distance by SciPy")
+        return np.asarray(scipy.cdist(q, g, distance), dtype=np.float64)
     if distance == "cosine":
         product = q @ g.T
         norms = np.outer(np.sqrt((q * q).sum(axis=1)), np.sqrt((g * g).sum(axis=1)))

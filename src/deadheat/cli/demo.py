@@ -1,15 +1,17 @@
-"""The text of `deadheat demo`: real images, and then an embedding that cheats a sort."""
+"""`deadheat demo`: real images, and then an embedding that cheats a sort."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.cli.shell import say
 from deadheat.reports import evaluate
-from deadheat.reports.render import plain_table
+from deadheat.reports.tables import Table
 from deadheat.studies.data import digits
 
 Int64 = NDArray[np.int64]
@@ -34,10 +36,11 @@ can promise, the expectation is what guessing at random earns, and the upper bou
 """
 
 
-def text() -> str:
-    """Both parts."""
+@click.command()
+def demo() -> None:
+    """Evaluate 1797 handwritten digits, and then an embedding that cheats a sort."""
     images, labels = digits()
-    return f"{real(images, labels)}\n{exploit(labels)}"
+    say(f"{real(images, labels)}\n{exploit(labels)}")
 
 
 def real(images: NDArray[Any], labels: Int64) -> str:
@@ -56,7 +59,7 @@ def exploit(labels: Int64) -> str:
     left = widths[0] + 2
     sort, ours = widths[1] + widths[2] + 2, sum(widths[3:]) + 4
     title = " " * left + " numpy.argsort ".center(sort, "-") + "  " + " deadheat ".center(ours, "-")
-    return "\n".join([_EXPLOIT, title, *plain_table([header, *rows]), _MORAL.rstrip()])
+    return "\n".join([_EXPLOIT, title, Table(header, rows).to_text(), _MORAL.rstrip()])
 
 
 def sample_orders(labels: Int64) -> dict[str, Int64]:

@@ -20,6 +20,7 @@ from deadheat.support.atomic import is_special, replacing
 from deadheat.support.bar import Bar
 
 FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
+PATH = click.Path(path_type=Path)  # of an option
 _DEBUG = "DEADHEAT_DEBUG"  # set in the environment to see tracebacks
 _PATIENCE = 1.0  # seconds of work without a progress bar
 
