@@ -459,8 +459,8 @@ def test_closed_pipe_is_no_news(folder: Path) -> None:
 
 def test_interrupt(folder: Path) -> None:
     program = (
-        "import os, signal, deadheat.counting as counting\n"
-        f"counting.profile = lambda *_, **__: os.kill(os.getpid(), {int(signal.SIGINT)})\n"
+        "import os, signal, deadheat.reports.evaluating as evaluating\n"
+        f"evaluating.profile_pair = lambda *_, **__: os.kill(os.getpid(), {int(signal.SIGINT)})\n"
         "from deadheat.cli import main; main()"
     )
     done = subprocess.run(

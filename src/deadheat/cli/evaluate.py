@@ -163,5 +163,5 @@ def _files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
         path = error.file or files.get(error.argument)
         if path is None:
             raise
-        _, rule = error.args
-        raise type(error)(f"{path}: {error.argument}", rule) from None
+        title, rule = error.args
+        raise type(error)(f"{path}: {error.argument if error.file else title}", rule) from None
