@@ -14,7 +14,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports import Report
 from deadheat.reports.options import Average, measure_names
 from deadheat.statistics import permutation
-from deadheat.statistics.intervals import BOOTSTRAP, level_between
+from deadheat.statistics.interval import BOOTSTRAP, level_between
 from deadheat.support import checks
 
 Alternative = Literal["two-sided", "greater", "less"]

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.confidence.tables import plain_values
-from deadheat.analyses.confidence.values import Float64, confidences
+from deadheat.analyses.confidence.queries import Float64, confidences, plain_values
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports.tables import Table, TabularResult
 from deadheat.support.extras import require

@@ -7,22 +7,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from deadheat import inputs
-from deadheat.analyses.confidence.values import Float64
+from deadheat.analyses.confidence.queries import Float64
 from deadheat.counting.ranking import Rankings, nearest_groups
 from deadheat.errors import InvalidValueError
-from deadheat.inputs.sources import EmbeddingsLike, LabelsLike, open_labels
+from deadheat.inputs.sources import EmbeddingsLike, LabelsLike, open_rows
 from deadheat.support import checks
 from deadheat.ties import Ties
 
 
 def label_entropy(
     embeddings: EmbeddingsLike,
-    labels: LabelsLike,
+    labels: LabelsLike | None,
     k: int,
     *,
     distance: str = "cosine",
@@ -36,8 +35,8 @@ def label_entropy(
     ----------
     embeddings : (n, dim)
         As `deadheat.profile` takes them.
-    labels : (n,)
-        Integers or strings.
+    labels : (n,) or None
+        Integers or strings; None if they are in the files of the embeddings.
     k : int
         How many neighbours: the neighbourhood is every other item that is at most as far as the k-th nearest.
     distance : str
@@ -72,9 +71,9 @@ def label_entropy(
     array([1., 0., 0.])
     """
     size = checks.positive_integer(k, "k")
-    rankings = Rankings(embeddings, distance=distance, ties=ties, threads=threads)
-    n = rankings.n_query
-    codes = inputs.label_codes(inputs.labels(open_labels(labels, "labels"), n, "labels", "embeddings"))[0]
+    samples = inputs.open_samples(embeddings, labels)
+    rankings = Rankings(samples.embeddings, distance=distance, ties=ties, threads=threads)
+    codes, n = inputs.label_codes(samples.labels)[0], rankings.n_query
     if size > n - 1:
         raise InvalidValueError("k", f"must be at most the number of other embeddings, {n - 1}, but is {size}")
     n_class = int(codes.max()) + 1
@@ -95,12 +94,13 @@ def _bits(counts: Sequence[int]) -> float:
     return math.fsum(count / total * math.log2(total / count) for count in counts)
 
 
-def norms(embeddings: Any) -> Float64:
+def norms(embeddings: EmbeddingsLike) -> Float64:
     """Return the euclidean norm of each embedding, which some losses make large for inputs that are easy.
 
     Parameters
     ----------
     embeddings : (n, dim)
+        As `deadheat.profile` takes them.
 
     Returns
     -------
@@ -122,5 +122,5 @@ def norms(embeddings: Any) -> Float64:
     >>> norms([[3, 4], [0, 5], [0, 0]])
     array([5., 5., 0.])
     """
-    rows = inputs.embeddings(embeddings, "embeddings")
-    return np.array([math.hypot(*row.tolist()) for row in rows], dtype=np.float64)
+    pieces = open_rows(embeddings, "embeddings").pieces()
+    return np.array([math.hypot(*row) for _, rows in pieces for row in rows.tolist()], dtype=np.float64)
