@@ -2,10 +2,6 @@
 
 In come embeddings and labels; out go embeddings whose numbers have been rounded, or reports on these, one a precision.
 What is rounded here is the embedding. `ties="float16"` of `deadheat.evaluate` rounds the scores instead.
-
-    quantized     embeddings rounded to a shorter type
-    precisions    a report for each of several types: `Precisions`
-    KINDS         the types, and the bits of a number in each
 """
 
 from __future__ import annotations
@@ -87,10 +83,9 @@ def quantized(embeddings: ArrayLike, kind: str, *, threshold: ArrayLike = 0.0) -
 
 @dataclass(frozen=True, eq=False)
 class Precisions(TabularResult):
-    """Reports on the same embeddings at several precisions.
+    """Reports on the same embeddings at several precisions: `precisions["int8"]` is a `Report`.
 
-    `precisions["int8"]` is the `Report` for a kind. Printing gives a table for each measure, in per cent; everything
-    else is a fraction in [0, 1].
+    Printing gives a table for each measure, in per cent; everything else is a fraction in [0, 1].
 
     Attributes
     ----------
@@ -136,10 +131,6 @@ class Precisions(TabularResult):
         """A table for each measure, in per cent."""
         return [self._table(measure) for measure in self.measures]
 
-    def notes(self) -> list[str]:
-        """Nothing: the ties are in the tables."""
-        return []
-
     def _table(self, measure: str) -> Table:
         rows = []
         for kind, report in self.reports.items():
@@ -148,6 +139,10 @@ class Precisions(TabularResult):
             rows.append([kind, str(KINDS[kind]), *values, *map(str, (ties.mixed_groups, ties.queries, ties.largest))])
         header = (f"{measure} (%)", "bits", *Triple._fields, "mixed groups", "queries", "largest")
         return Table(header, rows)
+
+    def notes(self) -> list[str]:
+        """Nothing: the ties are in the tables."""
+        return []
 
 
 def precisions(
@@ -176,12 +171,10 @@ def precisions(
         As in `deadheat.evaluate`, and taken into memory. Queries and gallery are rounded with one scale for both.
     kinds : str or iterable of str
         What to round to: see `quantized`.
-    measures : str or iterable of str, optional
-        As in `deadheat.evaluate`.
     distance : {"cosine", "euclidean", "inner_product", "cityblock"}
     threshold : float or (dim,) array, optional
         For "1 bit": see `quantized`.
-    ties, junk, singletons, average, threads, progress, device
+    measures, ties, junk, singletons, average, threads, progress, device
         As in `deadheat.evaluate`. There is a pass for each kind, with its own progress.
 
     Returns

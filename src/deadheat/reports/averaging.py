@@ -54,15 +54,7 @@ class Averaging:
         return math.sqrt(math.fsum(shares)) / len(shares) if shares else math.nan
 
     def clusters(self, resample: str | None = None, labels: LabelsLike | None = None) -> Int64 | None:
-        """The classes to draw as a whole; None where each query is drawn by itself.
-
-        Parameters
-        ----------
-        resample : {"query", "class"}, optional
-            The independent units; by default what the mean is over.
-        labels : (n_query,), optional
-            The labels of the queries, in place of those that are known.
-        """
+        """The classes to draw as a whole, by `labels` in place of those known; None to draw each query by itself."""
         if self.units(resample) == "query":
             if self.average == "class":
                 raise InvalidValueError("resample", 'must be "class" for a mean over classes, but is "query"')

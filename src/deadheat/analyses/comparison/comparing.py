@@ -50,14 +50,13 @@ def compare(
         For ``resample="class"``, the labels of the queries of `a`; by default the classes it knows.
     alternative : {"two-sided", "greater", "less"}
         What the p-values ask: whether A and B differ, A is better than B, or A is worse.
-    confidence_level : float
-        Of the intervals, strictly between 0 and 1.
+    confidence_level, seed
+        As in `Result.interval`.
     method : {"percentile", "basic", "BCa"}
         The bootstrap for the intervals; see `deadheat.statistics.intervals`.
     n_resamples : int
         How often the bootstrap draws, and how many random swaps the permutation test makes. Where there are no more
         swaps than that (up to 13 units that differ, by default), every one is tried and the test is exact.
-    seed : int
 
     Returns
     -------

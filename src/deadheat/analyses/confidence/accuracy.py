@@ -1,7 +1,4 @@
-"""The confidence as a guess at being right, at every threshold.
-
-In come the hits and confidences of queries; out goes a `ConfidenceAccuracy`.
-"""
+"""The confidence as a guess at being right: from hits and confidences of queries to a `ConfidenceAccuracy`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A confidence that is meant as the probability of being right: Brier score, calibration error, reliability table.
-
-In come the hits and confidences of queries; out goes a `Calibration`.
-"""
+"""A confidence that is meant as a probability: from hits and confidences of queries to a `Calibration`."""
 
 from __future__ import annotations
 

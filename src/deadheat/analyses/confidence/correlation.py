@@ -1,7 +1,4 @@
-"""Predicted beside target confidence: do they put the queries into the same order?
-
-In come two confidences for each query; out goes a `RankCorrelation`.
-"""
+"""Do two confidences put the queries into the same order? From both of each query to a `RankCorrelation`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Where a confidence parameter lies: the smallest region that holds it with a probability.
-
-In come samples of the parameter, or its density; out goes a `HighestDensity`.
-"""
+"""Where a confidence parameter lies: from samples of it, or its density, to a `HighestDensity`."""
 
 from __future__ import annotations
 

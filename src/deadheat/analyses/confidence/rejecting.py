@@ -1,7 +1,4 @@
-"""Error against reject, risk against coverage: what rejecting the least confident queries does to the error.
-
-In come a value and a confidence for each query; out goes a `RejectCurve`.
-"""
+"""Error against reject, risk against coverage: from a value and a confidence of each query to a `RejectCurve`."""
 
 from __future__ import annotations
 
@@ -170,17 +167,19 @@ def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
     """
     bounds, sure, n_left_out = queries.matched(values, confidence, "values")
     group, sizes = _groups(sure)
-    lower = bounds.upper[np.lexsort((-bounds.upper, group))]
-    upper = bounds.lower[np.lexsort((bounds.lower, group))]
+    order = np.argsort(group, kind="stable")
+    lower = _running_errors(bounds.upper[np.lexsort((-bounds.upper, group))])
+    expected = _expected_errors(bounds.expected[order], sizes)
+    upper = _running_errors(bounds.lower[np.lexsort((bounds.lower, group))])
     best, worst = _running_errors(-np.sort(-bounds.upper)), _running_errors(-np.sort(-bounds.lower))
     n_open = int(np.count_nonzero(bounds.lower < bounds.upper))
     return RejectCurve(
-        confidence=sure[np.argsort(group, kind="stable")],
-        lower=_running_errors(lower),
-        expected=_expected_errors(bounds.expected[np.argsort(group, kind="stable")], sizes),
-        upper=_running_errors(upper),
+        confidence=sure[order],
+        lower=lower,
+        expected=expected,
+        upper=upper,
         optimal=Triple(best, np.full(len(sure), np.nan) if n_open else best, worst),
-        random_area=Triple(*map(_mean_error, (bounds.upper, bounds.expected, bounds.lower))),
+        random_area=Triple(*(float(errors[-1]) if len(errors) else math.nan for errors in (lower, expected, upper))),
         n_left_out=n_left_out,
         n_tied=int(sizes[sizes > 1].sum()),
         n_open=n_open,
@@ -205,13 +204,6 @@ def _expected_errors(values: Float64, sizes: Int64) -> Float64:
         means += [(before * size + j * total) / ((start + j) * size * scale) for j in range(1, size + 1)]
         before, start = before + total, start + size
     return np.array(means, dtype=np.float64)
-
-
-def _mean_error(values: Float64) -> float:
-    if not len(values) or np.isnan(values).any():
-        return math.nan
-    numerators, scale = queries.integers(values)
-    return (len(numerators) * scale - sum(numerators)) / (len(numerators) * scale)
 
 
 def _groups(confidence: NDArray[Any]) -> tuple[Int64, Int64]:

@@ -1,7 +1,4 @@
-"""What a confidence can be made of, or taught: the labels around an embedding, and its length.
-
-In come embeddings; out goes one number for each.
-"""
+"""What a confidence can be made of, or taught: from embeddings to the labels around each, and its length."""
 
 from __future__ import annotations
 
@@ -33,18 +30,14 @@ def label_entropy(
 
     Parameters
     ----------
-    embeddings : (n, dim)
-        As `deadheat.profile` takes them.
-    labels : (n,) or None
-        Integers or strings; None if they are in the files of the embeddings.
+    embeddings, labels : (n, dim), and (n,) or None
+        As in `deadheat.profile`.
     k : int
         How many neighbours: the neighbourhood is every other item that is at most as far as the k-th nearest.
-    distance : str
-    ties : str or Rounded
-        What tied means; a tolerance has no neighbourhoods.
+    distance, ties, threads
+        As in `deadheat.profile`; but a tolerance has no neighbourhoods.
     normalized : bool
         Divide by log2 of the number of classes, so that entropies lie in [0, 1].
-    threads : int, optional
 
     Returns
     -------

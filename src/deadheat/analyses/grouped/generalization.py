@@ -66,8 +66,8 @@ def generalization_gap(
     measure : str
         The name of one measure.
     distance, ties, threads, progress
-        As in `deadheat.profile`. There are four passes, each with its own progress: inside the groups of train and of
-        test, then over all of train and of test.
+        As in `deadheat.profile`. Four passes have each its own progress: inside the groups of either set, over all of
+        either set.
 
     Returns
     -------
@@ -152,7 +152,7 @@ class Gap:
         Parameters
         ----------
         confidence_level : float
-            Of each of the three intervals by itself, strictly between 0 and 1.
+            As in `Result.interval`.
         method : {"auto", "normal", "t"}, optional
             The difference ± a quantile times the root of the sum of both squared standard errors: the normal
             distribution's, or Student's for the degrees of freedom after Welch and Satterthwaite. By default what

@@ -95,13 +95,11 @@ class GroupedResult:
 
         Parameters
         ----------
-        confidence_level : float
-            Of each of the three intervals by itself, strictly between 0 and 1.
+        confidence_level, n_resamples, seed
+            As in `Result.interval`.
         method : {"auto", "normal", "t", "percentile", "basic", "BCa"}, optional
             The mean ± z or Student's quantile times the standard error in `errors`, or SciPy's bootstrap over groups.
             By default what suits groups, ``"auto"``: Student's below 30 groups and z from there.
-        n_resamples, seed
-            Of the bootstrap.
 
         Returns
         -------
@@ -111,10 +109,8 @@ class GroupedResult:
 
         Raises
         ------
-        ValueError, TypeError
-            If an argument is not as described.
-        ModuleNotFoundError
-            Without SciPy, which the extra ``stats`` brings.
+        ValueError, TypeError, MissingPackageError
+            As `Result.interval` does.
 
         Notes
         -----
