@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from deadheat import measures as rank_measures
 from deadheat.analyses.comparison.difference import COUNTS, ROUNDING, Difference, PairedTest
-from deadheat.analyses.comparison.pairing import Pairs
 from deadheat.reports import Report
 from deadheat.reports.tables import Table, TabularResult, count, digits, number, program
 from deadheat.support import checks
@@ -59,7 +58,8 @@ class Comparison(TabularResult):
     b: Report
     measures: tuple[str, ...]
     test: PairedTest
-    _pairs: Pairs = field(repr=False)
+    _n_query: int = field(repr=False)  # in A or B
+    _place_in_b: Int64 = field(repr=False)  # of each query of A, or -1
     _classes: Int64 | None = field(repr=False)
     _differences: dict[str, Difference] = field(default_factory=dict, init=False, repr=False)
 
@@ -81,12 +81,12 @@ class Comparison(TabularResult):
         values = Triple(*(np.where(np.abs(x) <= ROUNDING * sizes, 0.0, x) for x in raw))
         kept = ~np.isnan(values.lower)
         of_a, of_b = (Triple(*(self.a.averaging.mean(np.where(kept, x, np.nan)) for x in side)) for side in (a, b))
-        n_left_out = self._pairs.n_query - int(np.count_nonzero(kept))
+        n_left_out = self._n_query - int(np.count_nonzero(kept))
         return Difference(name, values, of_a, of_b, self.test, self.a.average, n_left_out, sizes, self._classes)
 
     def _values(self, name: str) -> tuple[Triple[Float64], Triple[Float64]]:
         """The values of A, and those of B for the same queries."""
-        place = self._pairs.in_b
+        place = self._place_in_b
         a, b = (report[name].per_query for report in (self.a, self.b))
         return a, Triple(*(np.where(place >= 0, np.append(row, np.nan)[place], np.nan) for row in b))
 
