@@ -3,10 +3,6 @@
 In come words; out go binary codes (n, dim) for `deadheat.evaluate`, or a matrix of distances for
 `deadheat.profile_scores`. Both hold small integers, or quotients of these, so that many distances are equal. What is
 computed here is exact: equal numbers come out as equal floats, and different ones as different floats.
-
-    phoc              which characters occur in which part of a word, as bits
-    edit_distances    the least number of edits from each word to each
-    ALPHABET, LEVELS  what `phoc` looks for, and into how many parts it cuts a word
 """
 
 from __future__ import annotations

@@ -23,20 +23,11 @@ Int64 = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Averaging:
-    """The mean over queries, or over classes of the mean over the queries of a class.
+    """The mean over queries, or over classes of the mean over the queries of a class."""
 
-    Attributes
-    ----------
-    average : str
-        ``"query"`` or ``"class"``.
-    n_query : int
-    labels : (n_query,) or None
-        The labels of the queries, where they are known.
-    """
-
-    average: str
+    average: str  # "query" or "class"
     n_query: int
-    labels: Any = field(default=None, repr=False)
+    labels: Any = field(default=None, repr=False)  # (n_query,), where they are known
 
     @cached_property
     def classes(self) -> Int64 | None:

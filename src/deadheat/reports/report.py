@@ -132,10 +132,7 @@ class Report(TabularResult):
         return self.profile.ties
 
     def interval(self, measure: str, **settings: Any) -> Intervals:
-        """Confidence intervals for the mean of any measure of the profile, whether or not the table shows it.
-
-        The same as ``report[measure].interval(...)``; `settings` are those of `Result.interval`.
-        """
+        """``report[measure].interval(...)``; `settings` are those of `Result.interval`."""
         return self[measure].interval(**settings)
 
     def tables(self, *, std: bool = False) -> list[Table]:
@@ -219,10 +216,7 @@ def _about_ties(ties: TieCounts, distance: str | None, rule: str | None, *, boun
 
 
 def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **origin: Any) -> Report:
-    """The report on a profile, with what was asked for computed at once.
-
-    `origin` says where the profile comes from: the `labels`, `distance` and `tie_rule` of the report.
-    """
+    """The report on a profile, with what was asked for computed at once; `origin`: its labels, distance, tie_rule."""
     if not profile.n_relevant.any():
         raise UndefinedError(
             f"no query has a relevant item, so that no measure is defined, but got {profile.n_query} queries, "

@@ -134,7 +134,7 @@ def _shared(a: Report, b: Report) -> tuple[str, ...]:
 
 
 def _matched(a: Report, b: Report) -> tuple[Int64, int]:
-    """Where each query of A is in B, or -1, by ids if both have them, else by position; and how many there are in all."""
+    """Where each query of A is in B, or -1, and how many there are: by ids if both have them, else by position."""
     ids_a, ids_b = a.profile.query_ids, b.profile.query_ids
     if ids_a is not None and ids_b is not None and ids_a != ids_b:
         return _matched_by_ids(a, ids_a, b, ids_b)

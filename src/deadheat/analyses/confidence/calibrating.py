@@ -86,7 +86,7 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
     Parameters
     ----------
     correct : (n_query,) array, Triple or Result
-        Whether each query was right, 0 or 1: Hit@1. NaN for a query that is left out.
+        As in `confidence_accuracy`.
     confidence : (n_query,)
         Probabilities of being right.
     bins : int

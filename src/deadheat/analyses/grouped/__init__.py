@@ -1,8 +1,4 @@
-"""Measures inside groups of equally many classes: in come embeddings and labels, out go reports and the gap of two.
-
-grouped              the mean of a measure over groups of equally many classes: `GroupedReport`, `GroupedResult`
-generalization_gap   train less test, measured so and as a whole: `GeneralizationGap`, with two `Gap`s
-"""
+"""Measures inside groups of equally many classes: in come embeddings and labels, out go reports and the gap of two."""
 
 from deadheat.analyses.grouped.generalization import Gap, GeneralizationGap, generalization_gap
 from deadheat.analyses.grouped.grouping import GroupedReport, grouped

@@ -1,8 +1,4 @@
-"""The gap between two sets, such as train and test: in groups of equally many classes, and beside it as a whole.
-
-In come two sets of embeddings and labels; out goes a `GeneralizationGap`, with the grouped measure's gap and the plain
-one's, each with an interval and a bound.
-"""
+"""The gap between two sets, such as train and test: in groups of equally many classes, and beside it as a whole."""
 
 from __future__ import annotations
 
