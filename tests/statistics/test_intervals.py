@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from deadheat import TieProfile, evaluate, measure
 from deadheat.statistics import bootstrap
-from deadheat.statistics import intervals as iv
-from deadheat.statistics.intervals import Interval, difference_interval, mean_interval, mean_intervals, ratio_interval
+from deadheat.statistics.interval import METHODS, Interval
+from deadheat.statistics.intervals import difference_interval, mean_interval, mean_intervals, ratio_interval
+from deadheat.statistics.standard_error import standard_error, welch_degrees
 
 Z95 = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 Z80 = 1.2815515655446004  # the 90 % quantile
@@ -45,7 +46,7 @@ def is_nothing(interval: Interval) -> bool:
 def test_normal_and_student() -> None:
     values = [1.0, 3.0, 7.0, 9.0]  # mean 5, sum of squares 40
     error = math.sqrt(40 / 3 / 4)
-    assert iv.standard_error(values) == pytest.approx(error, rel=1e-15)
+    assert standard_error(values) == pytest.approx(error, rel=1e-15)
     assert close(mean_interval(values, method="normal"), 5 - Z95 * error, 5 + Z95 * error)
     assert close(mean_interval(values, method="t"), 5 - T95[3] * error, 5 + T95[3] * error)
     assert close(mean_interval(values, method="normal", confidence_level=0.8), 5 - Z80 * error, 5 + Z80 * error)
@@ -71,7 +72,7 @@ def test_difference_of_two_samples() -> None:
     assert difference_interval([2.0, 2, 2], [1.0, 1]) == (1, 1)
     # one constant sample: its degrees of freedom do not count
     assert close(difference_interval(a, [1.0, 1, 1, 1]), 3 - T95[2] / math.sqrt(3), 3 + T95[2] / math.sqrt(3))
-    assert iv.welch_degrees([1.0, 2.0], [5, 9]) == pytest.approx(25 / (1 / 4 + 16 / 8))
+    assert welch_degrees([1.0, 2.0], [5, 9]) == pytest.approx(25 / (1 / 4 + 16 / 8))
 
 
 def test_linearised_ratio() -> None:
@@ -82,14 +83,14 @@ def test_linearised_ratio() -> None:
 
 
 def test_too_few_and_all_equal() -> None:
-    for method in iv.METHODS:
+    for method in METHODS:
         for values in ([], [0.3], [0.3, math.nan]):
             assert is_nothing(mean_interval(values, method=method))
         assert mean_interval([0.1] * 3, method=method) == (math.fsum([0.1] * 3) / 3,) * 2
         assert ratio_interval([1, 2, 3], [2, 4, 6], method=method) == (0.5, 0.5)
         assert is_nothing(ratio_interval([1], [2], method=method))
-    assert math.isnan(iv.standard_error([1.0]))
-    assert iv.standard_error([0.1] * 3) == 0
+    assert math.isnan(standard_error([1.0]))
+    assert standard_error([0.1] * 3) == 0
 
 
 # ---------------------------------------------------------------------------------------------------------------------

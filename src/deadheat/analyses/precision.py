@@ -2,10 +2,6 @@
 
 In come embeddings and labels; out go embeddings whose numbers have been rounded, or reports on these, one a precision.
 What is rounded here is the embedding. `ties="float16"` of `deadheat.evaluate` rounds the scores instead.
-
-    quantized     embeddings rounded to a shorter type
-    precisions    a report for each of several types: `Precisions`
-    KINDS         the types, and the bits of a number in each
 """
 
 from __future__ import annotations
@@ -19,15 +15,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat import distances, exact, inputs
-from deadheat import ties as tie_rules
+from deadheat.counting import CountingOptions
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs.sources import LabelsLike
-from deadheat.reports import Report, evaluate, render
-from deadheat.reports.options import Average, Singletons
-from deadheat.reports.tables import Table, TabularResult
+from deadheat.inputs import Pair, Samples
+from deadheat.inputs.sources import Array, EmbeddingsLike, LabelsLike, Source
+from deadheat.reports import Report
+from deadheat.reports.evaluating import evaluate_pair
+from deadheat.reports.options import Average, Singletons, SummaryOptions
+from deadheat.reports.tables import Table, TabularResult, number
 from deadheat.support import checks
 from deadheat.support.progress import Progress
 from deadheat.support.triple import Triple
+from deadheat.ties import Ties
 
 __all__ = ["KINDS", "Precisions", "precisions", "quantized"]
 
@@ -78,16 +77,15 @@ def quantized(embeddings: ArrayLike, kind: str, *, threshold: ArrayLike = 0.0) -
     [[0.30078125]]
     """
     checks.choice(kind, KINDS, "kind")
-    values = inputs.embeddings(embeddings, "embeddings")
+    values = inputs.embeddings(embeddings, "embeddings").astype(np.float64)
     return _rounded(values, kind, "embeddings", _largest(values), _threshold(threshold, values.shape[1]))
 
 
 @dataclass(frozen=True, eq=False)
 class Precisions(TabularResult):
-    """Reports on the same embeddings at several precisions.
+    """Reports on the same embeddings at several precisions: `precisions["int8"]` is a `Report`.
 
-    `precisions["int8"]` is the `Report` for a kind. Printing gives a table for each measure, in per cent; everything
-    else is a fraction in [0, 1].
+    Printing gives a table for each measure, in per cent; everything else is a fraction in [0, 1].
 
     Attributes
     ----------
@@ -133,31 +131,31 @@ class Precisions(TabularResult):
         """A table for each measure, in per cent."""
         return [self._table(measure) for measure in self.measures]
 
-    def notes(self) -> list[str]:
-        """Nothing: the ties are in the tables."""
-        return []
-
     def _table(self, measure: str) -> Table:
         rows = []
         for kind, report in self.reports.items():
             result, ties = report[measure], report.ties
-            values = [render.number(100 * getattr(result, bound), ".4f") for bound in Triple._fields]
+            values = [number(100 * getattr(result, bound), ".4f") for bound in Triple._fields]
             rows.append([kind, str(KINDS[kind]), *values, *map(str, (ties.mixed_groups, ties.queries, ties.largest))])
         header = (f"{measure} (%)", "bits", *Triple._fields, "mixed groups", "queries", "largest")
         return Table(header, rows)
 
+    def notes(self) -> list[str]:
+        """Nothing: the ties are in the tables."""
+        return []
+
 
 def precisions(
-    embeddings: ArrayLike,
-    labels: LabelsLike,
-    gallery: ArrayLike | None = None,
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike | None = None,
+    gallery: EmbeddingsLike | None = None,
     gallery_labels: LabelsLike | None = None,
     *,
     kinds: str | Iterable[str] = tuple(KINDS),
     measures: str | Iterable[str] | None = None,
     distance: str = "cosine",
     threshold: ArrayLike = 0.0,
-    ties: str | tie_rules.Ties = "exact",
+    ties: str | Ties = "exact",
     junk: ArrayLike | None = None,
     singletons: Singletons = "skip",
     average: Average = "query",
@@ -169,18 +167,14 @@ def precisions(
 
     Parameters
     ----------
-    embeddings, labels : (n, dim) and (n,)
-        Without a gallery, each row is a query against all others (leave one out).
-    gallery, gallery_labels : (n_gallery, dim) and (n_gallery,), optional
-        Queries and gallery are rounded alike, with one scale for both.
+    embeddings, labels, gallery, gallery_labels
+        As in `deadheat.evaluate`, and taken into memory. Queries and gallery are rounded with one scale for both.
     kinds : str or iterable of str
         What to round to: see `quantized`.
-    measures : str or iterable of str, optional
-        As in `deadheat.evaluate`.
     distance : {"cosine", "euclidean", "inner_product", "cityblock"}
     threshold : float or (dim,) array, optional
         For "1 bit": see `quantized`.
-    ties, junk, singletons, average, threads, progress, device
+    measures, ties, junk, singletons, average, threads, progress, device
         As in `deadheat.evaluate`. There is a pass for each kind, with its own progress.
 
     Returns
@@ -211,29 +205,31 @@ def precisions(
     """
     checks.choice(distance, distances.names(takes="numbers"), "distance")
     chosen = _chosen(kinds)
-    query = inputs.embeddings(embeddings, "embeddings")
-    items = None if gallery is None else inputs.embeddings(gallery, "gallery")
+    summary = SummaryOptions.checked(measures, singletons, average)
+    options = CountingOptions.checked(
+        distance=distance, ties=ties, junk=junk, threads=threads, progress=progress, device=device
+    )
+    pair = inputs.open_pair(embeddings, labels, gallery, gallery_labels)
+    query, items = _whole(pair.query), None if pair.gallery is None else _whole(pair.gallery)
     if items is not None:
-        inputs.require_same_dim(query, items)
-    largest, split = max(_largest(query), _largest(items)), _threshold(threshold, query.shape[1])
+        inputs.require_same_dim(query.embeddings, items.embeddings)
+    largest = max(_largest(part.embeddings) for part in (query, items) if part is not None)
+    split = _threshold(threshold, query.embeddings.shape[1])
+
+    def rounded(part: Samples[NDArray[np.float64]], kind: str, name: str) -> Samples[Source]:
+        return Samples(Array(_rounded(part.embeddings, kind, name, largest, split)), part.labels)
+
     reports = {}
     for kind in chosen:
-        reports[kind] = evaluate(
-            _rounded(query, kind, "embeddings", largest, split),
-            labels,
-            None if items is None else _rounded(items, kind, "gallery", largest, split),
-            gallery_labels,
-            measures=measures,
-            distance=distance,
-            ties=ties,
-            junk=junk,
-            singletons=singletons,
-            average=average,
-            threads=threads,
-            progress=progress,
-            device=device,
-        )
-    return Precisions(reports, distance, reports[chosen[0]].measures)
+        gallery_of_kind = None if items is None else rounded(items, kind, "gallery")
+        pair_of_kind = Pair(rounded(query, kind, "embeddings"), gallery_of_kind)
+        reports[kind] = evaluate_pair(pair_of_kind, options, summary)
+    return Precisions(reports, distance, summary.measures)
+
+
+def _whole(samples: Samples[Source]) -> Samples[NDArray[np.float64]]:
+    """Samples in memory, with their numbers as float64."""
+    return Samples(samples.embeddings.whole().astype(np.float64), samples.labels)
 
 
 def _chosen(kinds: str | Iterable[str]) -> list[str]:
@@ -245,10 +241,9 @@ def _chosen(kinds: str | Iterable[str]) -> list[str]:
 
 
 def _rounded(
-    values: NDArray[Any], kind: str, name: str, largest: float, threshold: NDArray[np.float64]
+    values: NDArray[np.float64], kind: str, name: str, largest: float, threshold: NDArray[np.float64]
 ) -> NDArray[Any]:
     """Checked embeddings in a kind, given the largest size of a number for int8 and the threshold for one bit."""
-    values = values.astype(np.float64)
     if kind == "float64":
         return values
     if kind == "int8":
@@ -276,9 +271,9 @@ def _to_int8(values: NDArray[np.float64], largest: float) -> NDArray[np.int8]:
     return nearest.astype(np.int8)
 
 
-def _largest(values: NDArray[Any] | None) -> float:
-    """The largest size of a number; 0 where there are none."""
-    return 0.0 if values is None else float(np.abs(values).max())
+def _largest(values: NDArray[np.float64]) -> float:
+    """The largest size of a number."""
+    return float(np.abs(values).max())
 
 
 def _threshold(threshold: ArrayLike, dim: int) -> NDArray[np.float64]:

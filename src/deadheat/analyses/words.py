@@ -3,17 +3,13 @@
 In come words; out go binary codes (n, dim) for `deadheat.evaluate`, or a matrix of distances for
 `deadheat.profile_scores`. Both hold small integers, or quotients of these, so that many distances are equal. What is
 computed here is exact: equal numbers come out as equal floats, and different ones as different floats.
-
-    phoc              which characters occur in which part of a word, as bits
-    edit_distances    the least number of edits from each word to each
-    ALPHABET, LEVELS  what `phoc` looks for, and into how many parts it cuts a word
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +22,8 @@ __all__ = ["ALPHABET", "LEVELS", "edit_distances", "phoc"]
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 LEVELS = (2, 3, 4, 5)
+
+T = TypeVar("T")
 
 _SCORERS = {"levenshtein": "Levenshtein", "osa": "OSA", "damerau": "DamerauLevenshtein", "indel": "Indel"}
 
@@ -115,7 +113,7 @@ def edit_distances(
         Divide by the greatest distance that words of these lengths can have: the length of the longer word, or for
         indel the sum of both lengths. Two empty words are at distance 0.
     threads : int, optional
-        By default as many as there are processors.
+        As in `deadheat.profile`.
 
     Returns
     -------
@@ -183,16 +181,22 @@ def _by_length(words: Sequence[str]) -> dict[int, NDArray[np.int64]]:
     return {length: np.array(of_length) for length, of_length in rows.items()}
 
 
+def _listed(values: Iterable[T], name: str, one: str, kind: str | None = None) -> list[T]:
+    """A list of one thing or more."""
+    try:
+        listed = list(values)
+    except TypeError:
+        raise InvalidTypeError(name, f"must be a sequence of {kind or one}s, but is {values!r:.50}") from None
+    if not listed:
+        raise InvalidValueError(name, f"must hold at least one {one}, but is empty")
+    return listed
+
+
 def _words(values: Iterable[str], name: str) -> list[str]:
     """Check words and return them as a list."""
     if isinstance(values, (str, bytes)):
         raise InvalidTypeError(name, f"must be a sequence of words, but is one: {values!r:.50}")
-    try:
-        listed = list(values)
-    except TypeError:
-        raise InvalidTypeError(name, f"must be a sequence of words, but is {values!r:.50}") from None
-    if not listed:
-        raise InvalidValueError(name, "must hold at least one word, but is empty")
+    listed = _listed(values, name, "word")
     odd = next((place for place, word in enumerate(listed) if not isinstance(word, str)), None)
     if odd is not None:
         raise InvalidTypeError(name, f"must hold strings alone, but entry {odd} is {listed[odd]!r:.50}")
@@ -201,23 +205,12 @@ def _words(values: Iterable[str], name: str) -> list[str]:
 
 def _levels(levels: Iterable[int]) -> list[int]:
     """Check the levels of a pyramid."""
-    try:
-        listed = list(levels)
-    except TypeError:
-        raise InvalidTypeError("levels", f"must be a sequence of integers, but is {levels!r}") from None
-    if not listed:
-        raise InvalidValueError("levels", "must hold at least one level, but is empty")
-    return [checks.positive_integer(level, "each of levels") for level in listed]
+    return [checks.positive_integer(level, "each of levels") for level in _listed(levels, "levels", "level", "integer")]
 
 
 def _letters(alphabet: Iterable[str]) -> list[str]:
     """Check an alphabet: words are case folded, so another character would never be found."""
-    try:
-        letters = list(alphabet)
-    except TypeError:
-        raise InvalidTypeError("alphabet", f"must be a sequence of characters, but is {alphabet!r}") from None
-    if not letters:
-        raise InvalidValueError("alphabet", "must hold at least one character, but is empty")
+    letters = _listed(alphabet, "alphabet", "character")
     for letter in letters:
         if not isinstance(letter, str) or len(letter) != 1:
             raise InvalidValueError("alphabet", f"must hold single characters, but holds {letter!r}")

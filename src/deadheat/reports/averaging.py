@@ -23,20 +23,11 @@ Int64 = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Averaging:
-    """The mean over queries, or over classes of the mean over the queries of a class.
+    """The mean over queries, or over classes of the mean over the queries of a class."""
 
-    Attributes
-    ----------
-    average : str
-        ``"query"`` or ``"class"``.
-    n_query : int
-    labels : (n_query,) or None
-        The labels of the queries, where they are known.
-    """
-
-    average: str
+    average: str  # "query" or "class"
     n_query: int
-    labels: Any = field(default=None, repr=False)
+    labels: Any = field(default=None, repr=False)  # (n_query,), where they are known
 
     @cached_property
     def classes(self) -> Int64 | None:
@@ -54,15 +45,7 @@ class Averaging:
         return math.sqrt(math.fsum(shares)) / len(shares) if shares else math.nan
 
     def clusters(self, resample: str | None = None, labels: LabelsLike | None = None) -> Int64 | None:
-        """The classes to draw as a whole; None where each query is drawn by itself.
-
-        Parameters
-        ----------
-        resample : {"query", "class"}, optional
-            The independent units; by default what the mean is over.
-        labels : (n_query,), optional
-            The labels of the queries, in place of those that are known.
-        """
+        """The classes to draw as a whole, by `labels` in place of those known; None to draw each query by itself."""
         if self.units(resample) == "query":
             if self.average == "class":
                 raise InvalidValueError("resample", 'must be "class" for a mean over classes, but is "query"')

@@ -42,26 +42,17 @@ def evaluate(
 ) -> Report:
     """Rank the gallery for each query by distance, and average each measure over the queries.
 
-    The same as `measure(profile(...))`: see `deadheat.profile` for the embeddings, which can also be files, `distance`,
-    `ties`, `junk`, `threads`, `progress`, `checkpoint` and `device`, and `measure` for the others.
+    The same as `measure(profile(...))`.
 
     Parameters
     ----------
-    embeddings : (n_query, dim)
-        Embeddings of the queries. Without a gallery, each query is ranked against all others (leave one out).
-    labels : (n_query,), optional
-        Integers or strings. By default they are in the files of the embeddings, and so are those of the gallery.
-    gallery, gallery_labels : (n_gallery, dim) and (n_gallery,), optional
-        The items that are ranked.
+    embeddings, labels, gallery, gallery_labels
+        As in `deadheat.profile`: arrays or files. Without a gallery, each query is ranked against all others.
     measures : str or iterable of str, optional
         Names such as ``"mAP"``, ``"Hit@1"``, ``"nDCG@10"``, or one string with commas between them; default
         `deadheat.measures.DEFAULT_MEASURES`.
-    distance : str
-        ``"cosine"``, ``"euclidean"``, ``"inner_product"``, ``"cityblock"`` or ``"hamming"``.
-    ties : str, Tolerance or Rounded
-        What it means that two items tie; by default, that their distances are equal as real numbers.
-    junk, threads, progress, checkpoint, device
-        As in `deadheat.profile`.
+    distance, ties, junk, threads, progress, checkpoint, device
+        As in `deadheat.profile`. By default, items tie whose distances are equal as real numbers.
     singletons, average
         As in `measure`.
 

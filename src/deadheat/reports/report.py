@@ -14,11 +14,10 @@ from deadheat import measures as rank_measures
 from deadheat.errors import UndefinedError
 from deadheat.profiles import Int64, TieProfile
 from deadheat.profiles import Ties as TieCounts
-from deadheat.reports import render
 from deadheat.reports.averaging import Averaging
 from deadheat.reports.options import SummaryOptions
 from deadheat.reports.result import Result
-from deadheat.reports.tables import Table, TabularResult, plain, program
+from deadheat.reports.tables import Table, TabularResult, count, number, percents, plain, program
 from deadheat.statistics.intervals import Intervals
 from deadheat.support.triple import Triple
 
@@ -133,32 +132,29 @@ class Report(TabularResult):
         return self.profile.ties
 
     def interval(self, measure: str, **settings: Any) -> Intervals:
-        """Confidence intervals for the mean of any measure of the profile, whether or not the table shows it.
-
-        The same as ``report[measure].interval(...)``; `settings` are those of `Result.interval`.
-        """
+        """``report[measure].interval(...)``; `settings` are those of `Result.interval`."""
         return self[measure].interval(**settings)
 
     def tables(self, *, std: bool = False) -> list[Table]:
         """One table: a row for each measure, in per cent."""
         results = [self[name] for name in self.measures]
-        rows = [[result.name, *cells] for result, cells in zip(results, render.percents(results), strict=True)]
+        rows = [[result.name, *cells] for result, cells in zip(results, percents(results), strict=True)]
         if std:
-            rows = [[*row, render.number(100 * result.std, ".3g")] for row, result in zip(rows, results, strict=True)]
+            rows = [[*row, number(100 * result.std, ".3g")] for row, result in zip(rows, results, strict=True)]
         return [Table(["measure (%)", *_columns(std)], rows)]
 
     def notes(self) -> list[str]:
         """What a reader has to know beside the numbers: the queries that count, and the ties."""
         undefined = [
-            f"{name} is undefined for {render.count(self[name].n_undefined, 'query', 'queries')} "
+            f"{name} is undefined for {count(self[name].n_undefined, 'query', 'queries')} "
             "with a relevant item, left out of its mean."
             for name in self.measures
             if self[name].n_undefined
         ]
         return [
-            render.about_queries(self.n_query, self.n_singleton, self.n_class, self.singletons),
+            _about_queries(self.n_query, self.n_singleton, self.n_class, self.singletons),
             *undefined,
-            render.about_ties(self.ties, self.distance, self.tie_rule, bounds_only=self.profile.bounds_only),
+            _about_ties(self.ties, self.distance, self.tie_rule, bounds_only=self.profile.bounds_only),
         ]
 
     def columns(self, *, std: bool = False) -> dict[str, list[Any]]:
@@ -190,11 +186,37 @@ def _columns(std: bool) -> tuple[str, ...]:
     return (*Triple._fields, *(("std",) if std else ()))
 
 
-def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **origin: Any) -> Report:
-    """The report on a profile, with what was asked for computed at once.
+def _about_queries(n_query: int, n_singleton: int, n_class: int | None, singletons: str) -> str:
+    """How many queries there are, and which of them count."""
+    queries = count(n_query, "query", "queries")
+    mean = "" if n_class is None else f" Means are over {count(n_class, 'class', 'classes')}."
+    if not n_singleton:
+        return f"{queries}, each with a relevant item.{mean}"
+    noun = "a singleton" if n_singleton == 1 else "singletons"
+    treated = {
+        "skip": "left out of the means",
+        "zero": "counted as 0",
+        "one": "counted as 100 %",
+        "balanced": "counted as 0 in measures of precision and 100 % in those of recall",
+    }[singletons]
+    return f"{queries}, {n_singleton} of them without a relevant item ({noun}) and {treated}.{mean}"
 
-    `origin` says where the profile comes from: the `labels`, `distance` and `tie_rule` of the report.
-    """
+
+def _about_ties(ties: TieCounts, distance: str | None, rule: str | None, *, bounds_only: bool) -> str:
+    """What the ties decide, by the distance and the rule where these are known."""
+    where = ", ".join(filter(None, (distance, rule)))
+    subject = f"Ties ({where})" if where else "Ties"
+    if bounds_only:
+        return f"{subject}: every relevant item may move by the tolerance, either way; that has no expectation."
+    if not ties.mixed_groups:
+        return f"{subject}: none decides anything, so lower, expected and upper are one value."
+    groups = count(ties.mixed_groups, "mixed tie group", "mixed tie groups")
+    size = f"of {ties.largest} items" if ties.mixed_groups == 1 else f"the largest of {ties.largest} items"
+    return f"{subject}: {groups} in {count(ties.queries, 'query', 'queries')}, {size}."
+
+
+def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **origin: Any) -> Report:
+    """The report on a profile, with what was asked for computed at once; `origin`: its labels, distance, tie_rule."""
     if not profile.n_relevant.any():
         raise UndefinedError(
             f"no query has a relevant item, so that no measure is defined, but got {profile.n_query} queries, "

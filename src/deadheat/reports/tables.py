@@ -16,7 +16,7 @@ import html
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -27,8 +27,11 @@ from tabulate import tabulate
 
 from deadheat.errors import MissingPackageError
 from deadheat.support.extras import require
+from deadheat.support.triple import Triple
 
 FRAMES = ("pandas", "polars")  # the first that is installed is what `to_pandas` returns
+
+_FEWEST_DIGITS, _MOST_DIGITS = 2, 6
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,43 @@ class TabularResult(ABC):
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
+
+
+def percents(results: Iterable[Any]) -> list[list[str]]:
+    """Cells for lower, expected and upper of each result in per cent, all with as many digits.
+
+    Examples
+    --------
+    >>> percents([Triple(0.5, math.nan, 1.0)])
+    [['50.00', '-', '100.00']]
+    """
+    rows = [[100 * getattr(result, name) for name in Triple._fields] for result in results]
+    fixed = f".{digits(rows)}f"
+    return [[number(value, fixed) for value in row] for row in rows]
+
+
+def number(value: float, form: str) -> str:
+    """A number in a format of Python's, or a dash where it is undefined."""
+    return "-" if math.isnan(value) else format(value, form)
+
+
+def digits(rows: Sequence[Sequence[float]]) -> int:
+    """The fewest digits that still tell lower from upper wherever they differ."""
+    for digits in range(_FEWEST_DIGITS, _MOST_DIGITS):
+        if all(row[0] == row[2] or f"{row[0]:.{digits}f}" != f"{row[2]:.{digits}f}" for row in rows):
+            return digits
+    return _MOST_DIGITS
+
+
+def count(n: int, singular: str, plural: str) -> str:
+    """How many of what.
+
+    Examples
+    --------
+    >>> count(1, "query", "queries"), count(2, "query", "queries")
+    ('1 query', '2 queries')
+    """
+    return f"{n} {singular if n == 1 else plural}"
 
 
 def plain(value: Any) -> Any:

@@ -12,8 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.statistics.interval import Interval
-from deadheat.statistics.settings import Settings
+from deadheat.statistics.interval import Interval, Settings
 from deadheat.support.extras import require
 
 Float64 = NDArray[np.float64]

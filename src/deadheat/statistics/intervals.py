@@ -4,10 +4,8 @@ In come the values of independent units (queries, classes, groups); out go an `I
 lower, expected and upper values of a measure, three of them: `Intervals`. Ties are another matter: they make lower and
 upper differ for the very queries at hand, and an interval is put round each.
 
-Results have an `interval` method, whose ``method=None`` stands for what suits their units: ``"percentile"`` for a mean
-over queries or over classes, of which there are many (`Report`, `Result`); ``"auto"`` for a mean over groups, of which
-there are few, and for what is made of such means (`GroupedResult`, `Gap`); for a `Difference`, the method that
-`deadheat.compare` was given.
+Results have an `interval` method, whose ``method=None`` is ``"percentile"`` for a mean over queries or classes, of
+which there are many, ``"auto"`` for one over groups, of which there are few, and what `deadheat.compare` was given.
 """
 
 from __future__ import annotations
@@ -19,33 +17,34 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidValueError
-from deadheat.statistics.interval import BOOTSTRAP, METHODS, NOTHING, PARAMETRIC, Interval, Intervals, resolved
-from deadheat.statistics.rows import class_sums, intervals_of_rows
-from deadheat.statistics.settings import Settings, defined, level_between, vector
-from deadheat.statistics.standard_error import normal_interval, standard_error, welch_degrees
+from deadheat.statistics.bootstrap import bootstrap
+from deadheat.statistics.interval import (
+    BOOTSTRAP,
+    NOTHING,
+    PARAMETRIC,
+    Interval,
+    Intervals,
+    Settings,
+    defined,
+    resolved,
+    vector,
+)
+from deadheat.statistics.standard_error import normal_interval, standard_error, welch_interval
 from deadheat.support import checks
 from deadheat.support.means import exact_mean
 
 __all__ = [
-    "BOOTSTRAP",
-    "METHODS",
-    "PARAMETRIC",
     "Interval",
     "Intervals",
     "class_sums",
     "difference_interval",
-    "level_between",
     "mean_interval",
     "mean_intervals",
-    "normal_interval",
     "ratio_interval",
-    "resolved",
     "standard_error",
-    "welch_degrees",
 ]
 
-# ---------------------------------------------------------------------------------------------------------------------
-# one mean
+Float64 = NDArray[np.float64]
 
 
 def mean_interval(
@@ -88,21 +87,19 @@ def mean_interval(
 
     Notes
     -----
-    The bootstrap draws n_resamples × n values, some hundred thousand at a time. Where few of the values are distinct
-    it draws how often each occurs instead, which has the same distribution. BCa, which is SciPy's, also leaves each
-    value out in turn, which is n² work.
+    The bootstrap draws n_resamples × n values, in flat memory. Where few of the values are distinct it draws how often
+    each occurs instead, which has the same distribution. BCa, which is SciPy's, leaves each value out: n² work.
 
     Examples
     --------
-    Four values with mean 5 and s = √(40/3), so that s/√n is √(10/3); Student's quantile for 3 degrees of freedom is
-    3.1824:
+    Mean 5, s = √(40/3), so that s/√n is √(10/3); Student's quantile for 3 degrees of freedom is 3.1824:
 
     >>> low, high = mean_interval([1, 3, 7, 9])
     >>> round((high - 5) / (10 / 3) ** 0.5, 4), low + high
     (3.1824, 10.0)
     """
     settings = Settings.checked(confidence_level, method, n_resamples, seed)
-    return intervals_of_rows(defined(values, "values")[None], None, settings)[0]
+    return _of_rows(defined(values, "values")[None], None, settings)[0]
 
 
 def ratio_interval(
@@ -139,8 +136,7 @@ def ratio_interval(
 
     Examples
     --------
-    Two classes, of one query with value 1 and of three with value 0. A draw takes the first twice, both, or the
-    second twice, with ratios 1, 1/4 and 0:
+    Two classes, of one query with value 1 and of three with value 0; draws have ratios 1, 1/4 and 0:
 
     >>> ratio_interval([1, 0], [1, 3])
     Interval(low=0.0, high=1.0)
@@ -154,7 +150,7 @@ def ratio_interval(
     keep = ~np.isnan(above) & ~np.isnan(below)
     if not (below[keep] > 0).all():
         raise InvalidValueError("denominator", f"must be positive, but holds {below[keep].min()}")
-    return intervals_of_rows(above[None, keep], below[keep], settings)[0]
+    return _of_rows(above[None, keep], below[keep], settings)[0]
 
 
 def difference_interval(
@@ -186,27 +182,17 @@ def difference_interval(
 
     Examples
     --------
-    Both means have a standard error of √(1/3), their difference one of √(2/3), with 4 degrees of freedom, for which
-    Student's quantile is 2.7764:
+    The difference has a standard error of √(2/3), with 4 degrees of freedom, so that Student's quantile is 2.7764:
 
     >>> low, high = difference_interval([3, 4, 5], [1, 2, 3])
     >>> round((high - 2) / (2 / 3) ** 0.5, 4), low + high
     (2.7764, 4.0)
     """
-    level = level_between(confidence_level)
     checks.choice(method, PARAMETRIC, "method")
     samples = defined(a, "a"), defined(b, "b")
-    errors = [standard_error(sample) for sample in samples]
-    if any(map(math.isnan, errors)):
-        return NOTHING
     difference = exact_mean(samples[0]) - exact_mean(samples[1])
-    sizes = [len(sample) for sample in samples]
-    degrees = welch_degrees(errors, sizes) if resolved(method, min(sizes)) == "t" else None
-    return normal_interval(difference, math.hypot(*errors), level, degrees)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# the three values of a measure
+    errors = [standard_error(sample) for sample in samples]
+    return welch_interval(difference, errors, [len(sample) for sample in samples], confidence_level, method)
 
 
 def mean_intervals(
@@ -245,22 +231,71 @@ def mean_intervals(
     Interval(low=1.0, high=1.0)
     """
     settings = Settings.checked(confidence_level, method, n_resamples, seed)
-    rows = np.stack([vector(values, name) for values, name in _named(lower, expected, upper)])
+    lengths = [len(np.atleast_1d(np.asarray(values))) for values in (lower, expected, upper)]
+    if len(set(lengths)) != 1:
+        raise InvalidValueError("lower, expected and upper", f"must be of one length, but have {lengths}")
+    rows = np.stack([vector(lower, "lower"), vector(expected, "expected"), vector(upper, "upper")])
     keep = ~np.isnan(rows[0]) & ~np.isnan(rows[2])
     rows, weights = rows[:, keep], None
     if classes is not None:
         rows, sizes = class_sums(rows, np.asarray(classes)[keep])
         rows, weights = (rows, sizes) if average == "query" else (rows / sizes, None)
     n = rows.shape[1]
-    worst, middle, best = intervals_of_rows(rows, weights, settings)
+    worst, middle, best = _of_rows(rows, weights, settings)
     if method == "percentile":  # those of the same draws ascend with the values; a rounding must not say otherwise
         middle, best = middle.at_least(worst), best.at_least(worst).at_least(middle)
     return Intervals(worst, middle, best, settings.level, resolved(method, n), n)
 
 
-def _named(lower: ArrayLike, expected: ArrayLike, upper: ArrayLike) -> list[tuple[ArrayLike, str]]:
-    """The three values with their names, refused if their lengths differ."""
-    lengths = [len(np.atleast_1d(np.asarray(values))) for values in (lower, expected, upper)]
-    if len(set(lengths)) != 1:
-        raise InvalidValueError("lower, expected and upper", f"must be of one length, but have {lengths}")
-    return [(lower, "lower"), (expected, "expected"), (upper, "upper")]
+def class_sums(rows: Float64, classes: NDArray[Any]) -> tuple[Float64, Float64]:
+    """Correctly rounded sums over each class that occurs, (k, n_class), and how many values each class has.
+
+    Examples
+    --------
+    >>> class_sums(np.array([[1.0, 2.0, 4.0]]), np.array([7, 3, 7]))
+    (array([[2., 5.]]), array([1., 2.]))
+    """
+    order = np.argsort(classes, kind="stable")
+    starts = np.flatnonzero(np.diff(classes[order])) + 1
+    sums = [[math.fsum(part) for part in np.split(row[order], starts)] for row in rows]
+    sizes = np.diff(np.concatenate([[0], starts, [len(order)]]))
+    if not len(order):
+        return np.zeros((len(rows), 0)), np.zeros(0)
+    return np.array(sums), sizes.astype(np.float64)
+
+
+def _of_rows(rows: Float64, weights: Float64 | None, settings: Settings) -> list[Interval]:
+    """An interval for the mean of each row (k, n), or for the ratio of its sum to that of the weights."""
+    settings = settings._replace(method=resolved(settings.method, rows.shape[1]))
+    distinct = {row.tobytes(): row for row in rows}  # without ties in the ranking, all three are one
+    intervals = {key: _without_draws(row, weights, settings) for key, row in distinct.items()}
+    open_keys = [key for key, interval in intervals.items() if interval is None]
+    if open_keys:
+        drawn = bootstrap(np.stack([distinct[key] for key in open_keys]), weights, settings)
+        intervals.update(zip(open_keys, drawn, strict=True))
+    return [interval for row in rows if (interval := intervals[row.tobytes()]) is not None]
+
+
+def _without_draws(row: Float64, weights: Float64 | None, settings: Settings) -> Interval | None:
+    """The interval where it takes no bootstrap; else None."""
+    mean = _ratio(row, weights)
+    each = row if weights is None else row / weights
+    if len(row) < 2 or math.isnan(mean):
+        return NOTHING
+    if each.min() == each.max():
+        return Interval(mean, mean)
+    return None if settings.method in BOOTSTRAP else _parametric(row, weights, mean, settings)
+
+
+def _ratio(row: Float64, weights: Float64 | None) -> float:
+    """The mean of a row, or its sum over that of the weights; NaN if one of them is."""
+    total = len(row) if weights is None else math.fsum(weights)
+    return math.fsum(row) / total if total else math.nan
+
+
+def _parametric(row: Float64, weights: Float64 | None, mean: float, settings: Settings) -> Interval:
+    """Normal or Student's, with the standard error of the mean or of the linearised ratio."""
+    degrees = len(row) - 1 if settings.method == "t" else None
+    if weights is not None:
+        row = (row - mean * weights) / (math.fsum(weights) / len(weights))
+    return normal_interval(mean, standard_error(row), settings.level, degrees)

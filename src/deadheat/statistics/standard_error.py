@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.statistics.interval import NOTHING, Interval
-from deadheat.statistics.settings import defined, level_between
+from deadheat.statistics.interval import NOTHING, Interval, defined, level_between, resolved
 from deadheat.support.extras import require
 from deadheat.support.means import exact_mean
 
@@ -69,6 +68,17 @@ def normal_interval(
     law = stats.norm if degrees_of_freedom is None else stats.t(degrees_of_freedom)
     reach = float(law.isf((1 - level) / 2)) * standard_error
     return Interval(mean - reach, mean + reach)
+
+
+def welch_interval(
+    difference: float, standard_errors: Sequence[float], sizes: Sequence[int], confidence_level: float, method: str
+) -> Interval:
+    """The interval for a difference of two means of independent samples, of such standard errors and sizes."""
+    level = level_between(confidence_level)
+    if min(sizes) < 2:
+        return NOTHING
+    degrees = welch_degrees(standard_errors, sizes) if resolved(method, min(sizes)) == "t" else None
+    return normal_interval(difference, math.hypot(*standard_errors), level, degrees)
 
 
 def welch_degrees(standard_errors: Sequence[float], sizes: Sequence[int]) -> float:

@@ -13,9 +13,8 @@ A group that collides is all relevant, all irrelevant, or mixed, and only a mixe
 counts the mixed groups without any of this; what is here shows where they are, and the others too.
 """
 
-from deadheat.analyses.collisions.counts import Count, Counts, Kind
 from deadheat.analyses.collisions.finding import collisions
 from deadheat.analyses.collisions.given import collisions_of_distances
-from deadheat.analyses.collisions.results import Collisions, CollisionTable
+from deadheat.analyses.collisions.results import Collisions, CollisionTable, Count, Counts, Kind
 
 __all__ = ["CollisionTable", "Collisions", "Count", "Counts", "Kind", "collisions", "collisions_of_distances"]

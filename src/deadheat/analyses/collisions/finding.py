@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from typing import overload
 
-from deadheat import ties as tie_rules
-from deadheat.analyses.collisions.linking import checked_width
-from deadheat.analyses.collisions.results import Collisions, CollisionTable
-from deadheat.analyses.collisions.search import Search
+import numpy as np
+
+from deadheat import inputs
+from deadheat.analyses.collisions.groups import GroupedRanks
+from deadheat.analyses.collisions.linking import checked_width, linked
+from deadheat.analyses.collisions.results import Collisions, CollisionTable, Counts
+from deadheat.counting import CountingOptions
+from deadheat.counting.ranking import Rankings
 from deadheat.errors import InvalidValueError
+from deadheat.inputs import Pair
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
-from deadheat.support.progress import Progress
+from deadheat.support import checks
+from deadheat.support.progress import Progress, Reporting
 from deadheat.ties import Ties
 
 
 @overload
 def collisions(
     embeddings: EmbeddingsLike,
-    labels: LabelsLike,
+    labels: LabelsLike | None = ...,
     gallery: EmbeddingsLike | None = ...,
     gallery_labels: LabelsLike | None = ...,
     *,
@@ -34,7 +41,7 @@ def collisions(
 @overload
 def collisions(
     embeddings: EmbeddingsLike,
-    labels: LabelsLike,
+    labels: LabelsLike | None = ...,
     gallery: EmbeddingsLike | None = ...,
     gallery_labels: LabelsLike | None = ...,
     *,
@@ -49,7 +56,7 @@ def collisions(
 
 def collisions(
     embeddings: EmbeddingsLike,
-    labels: LabelsLike,
+    labels: LabelsLike | None = None,
     gallery: EmbeddingsLike | None = None,
     gallery_labels: LabelsLike | None = None,
     *,
@@ -70,7 +77,7 @@ def collisions(
     Parameters
     ----------
     embeddings, labels, gallery, gallery_labels
-        As in `deadheat.profile`. Without a gallery, each query is ranked against all others (leave one out).
+        As in `deadheat.profile`.
     distance : str, or a list of str
         ``"cosine"``, ``"euclidean"``, ``"inner_product"``, ``"cityblock"`` or ``"hamming"``. A name gives the
         collisions rank by rank, in memory that grows with n_query · depth, 6 bytes each. A list of one or more gives
@@ -83,11 +90,8 @@ def collisions(
         others, to see how far a measure can move; this links neighbours in rank, whatever they are.
     depth : int, optional
         How many ranks to look at; by default all of them.
-    threads : int, optional
-        Worker threads, for this call alone; by default as many as there are processors.
-    progress : bool or callable
-        True for a bar on standard error, or a function that is called with (done, total), in queries; for each
-        distance in turn.
+    threads, progress
+        As in `deadheat.profile`; progress is in queries, for each distance in turn.
 
     Returns
     -------
@@ -133,19 +137,59 @@ def collisions(
     >>> table["euclidean"].mixed.groups, table["cityblock"].mixed.groups
     (1, 0)
     """
-    rule = tie_rules.make(ties)
-    width = checked_width(within, rule)
-
-    def search(name: str) -> Search:
-        samples = embeddings, labels, gallery, gallery_labels
-        return Search(samples, distance=name, ties=rule, width=width, depth=depth, threads=threads, progress=progress)
-
-    if isinstance(distance, str):
-        return search(distance).collisions()
-    names = list(dict.fromkeys(distance))
+    names = [distance] if isinstance(distance, str) else list(dict.fromkeys(distance))
     if not names:
         raise InvalidValueError("distance", "must name at least one distance, but got none")
+    passes = [CountingOptions.checked(distance=each, ties=ties, threads=threads, progress=progress) for each in names]
+    width = checked_width(within, passes[0].rule)
+    most = None if depth is None else checks.positive_integer(depth, "depth")
+    pair = inputs.open_pair(embeddings, labels, gallery, gallery_labels)
+    searches = (_Search(pair, options, width, most) for options in passes)  # one at a time: each holds its own rows
+    if isinstance(distance, str):
+        return next(searches).collisions()
     by_distance, rules = {}, {}
-    for each in map(search, names):
-        by_distance[each.distance], rules[each.distance] = each.counts(), each.rule
+    for name, search in zip(names, searches, strict=True):
+        by_distance[name], rules[name] = search.counts(), search.rule
     return CollisionTable(by_distance, rules)
+
+
+class _Search:
+    """The groups of all queries under one distance, block by block when iterated; without a width, of ties alone."""
+
+    def __init__(self, pair: Pair, options: CountingOptions, width: Fraction | None, depth: int | None) -> None:
+        self.options, self.width = options, width
+        self.rule = options.rule.describe(options.distance) if width is None else f"within {float(width)!r}"
+        (embeddings, labels), (gallery, gallery_labels) = pair.query, pair.gallery or (None, None)
+        self._rankings = Rankings(
+            embeddings, gallery, distance=options.distance, ties=options.rule, threads=options.threads
+        )
+        self._depth = int(self._rankings.candidates.n_ranked().max()) if depth is None else depth
+        self._query_class, self._item_class = inputs.label_codes(labels, gallery_labels)
+
+    def __iter__(self) -> Iterator[GroupedRanks]:
+        title = f"ranking ({self.options.distance})"
+        with Reporting(self.options.progress, self._rankings.n_query, title, "queries") as report:
+            for block in self._rankings:
+                valid = block.items >= 0
+                relevant = (self._item_class[block.items] == self._query_class[block.queries, None]) & valid
+                tie_starts = valid.copy()
+                tie_starts[:, 1:] &= block.group[:, 1:] != block.group[:, :-1]
+                starts = tie_starts
+                if self.width is not None:
+                    starts = tie_starts & ~linked(self._rankings, block, tie_starts, self.width)
+                yield GroupedRanks.of(block.queries, valid, relevant, tie_starts, starts)
+                report(len(block.queries))
+
+    def collisions(self) -> Collisions:
+        """All that was found, rank by rank."""
+        shape = self._rankings.n_query, self._depth
+        kind, relevant, size = np.empty(shape, np.int8), np.empty(shape, np.bool_), np.empty(shape, np.int32)
+        counts = Counts()
+        for ranks in self:
+            kind[ranks.queries], relevant[ranks.queries], size[ranks.queries] = ranks.matrices(self._depth)
+            counts += ranks.counts(self._depth)
+        return Collisions(kind, relevant, size, counts, self.options.distance, self.rule)
+
+    def counts(self) -> Counts:
+        """The counts alone, in memory that does not grow with the queries."""
+        return sum((ranks.counts(self._depth) for ranks in self), Counts())

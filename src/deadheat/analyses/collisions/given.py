@@ -23,9 +23,7 @@ def collisions_of_distances(
     depth: int | None = None,
     leave_one_out: bool = False,
 ) -> Collisions:
-    """Find the collisions in a matrix of distances: the numbers are compared as they are given.
-
-    This shows what a system sees that ranks by rounded distances.
+    """Find the collisions in a matrix of distances, as a system sees them that ranks by these numbers as they are.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.analyses.collisions.counts import Count, Counts, Kind
+from deadheat.analyses.collisions.results import Count, Counts, Kind
 
 Int64 = NDArray[np.int64]
 Bool = NDArray[np.bool_]

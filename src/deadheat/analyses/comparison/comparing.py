@@ -1,23 +1,26 @@
-"""The door: two reports on the same queries, and how to test what lies between them."""
+"""The door: two reports, which query of one is which of the other, and how to test what lies between them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Literal
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from deadheat.analyses.comparison.comparison import Comparison
 from deadheat.analyses.comparison.difference import PairedTest
-from deadheat.analyses.comparison.pairing import matched, require_alike, require_same_classes
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports import Report
 from deadheat.reports.options import Average, measure_names
 from deadheat.statistics import permutation
-from deadheat.statistics.intervals import BOOTSTRAP, level_between
+from deadheat.statistics.interval import BOOTSTRAP, level_between
 from deadheat.support import checks
 
+Int64 = NDArray[np.int64]
 Alternative = Literal["two-sided", "greater", "less"]
+
+_BOTH = "a and b"
 
 
 def compare(
@@ -50,14 +53,13 @@ def compare(
         For ``resample="class"``, the labels of the queries of `a`; by default the classes it knows.
     alternative : {"two-sided", "greater", "less"}
         What the p-values ask: whether A and B differ, A is better than B, or A is worse.
-    confidence_level : float
-        Of the intervals, strictly between 0 and 1.
+    confidence_level, seed
+        As in `Result.interval`.
     method : {"percentile", "basic", "BCa"}
         The bootstrap for the intervals; see `deadheat.statistics.intervals`.
     n_resamples : int
         How often the bootstrap draws, and how many random swaps the permutation test makes. Where there are no more
         swaps than that (up to 13 units that differ, by default), every one is tried and the test is exact.
-    seed : int
 
     Returns
     -------
@@ -104,7 +106,7 @@ def compare(
         if not isinstance(report, Report):
             raise InvalidTypeError(name, f"must be a Report, but is {type(report).__name__}")
     names = _shared(a, b) if measures is None else measure_names(measures)
-    require_alike(a, b)
+    _require_alike(a, b)
     test = PairedTest(
         resample=a.averaging.units(resample),
         alternative=checks.choice(alternative, permutation.ALTERNATIVES, "alternative"),
@@ -113,10 +115,10 @@ def compare(
         n_resamples=checks.positive_integer(n_resamples, "n_resamples"),
         seed=checks.whole_number(seed, "seed"),
     )
-    pairs = matched(a, b)
+    place_in_b, n_query = _matched(a, b)
     clusters = a.averaging.clusters(resample, labels)
-    require_same_classes(a, b, pairs)
-    return Comparison(a, b, names, test, pairs, clusters)
+    _require_same_classes(a, b, place_in_b)
+    return Comparison(a, b, names, test, n_query, place_in_b, clusters)
 
 
 def _shared(a: Report, b: Report) -> tuple[str, ...]:
@@ -124,8 +126,64 @@ def _shared(a: Report, b: Report) -> tuple[str, ...]:
     names = tuple(name for name in a.measures if name in b.measures)
     if not names:
         raise InvalidValueError(
-            "a and b",
+            _BOTH,
             "must show a measure in common, or measures be given, "
             f"but they show {', '.join(a.measures)} and {', '.join(b.measures)}",
         )
     return names
+
+
+def _matched(a: Report, b: Report) -> tuple[Int64, int]:
+    """Where each query of A is in B, or -1, and how many there are: by ids if both have them, else by position."""
+    ids_a, ids_b = a.profile.query_ids, b.profile.query_ids
+    if ids_a is not None and ids_b is not None and ids_a != ids_b:
+        return _matched_by_ids(a, ids_a, b, ids_b)
+    if a.n_query != b.n_query:
+        unlike = "" if ids_a is None and ids_b is None else ", and only one of them has query_ids"
+        raise InvalidValueError(_BOTH, f"must be of the same queries, but have {a.n_query} and {b.n_query}{unlike}")
+    return np.arange(a.n_query), a.n_query
+
+
+def _matched_by_ids(a: Report, ids_a: tuple[str, ...], b: Report, ids_b: tuple[str, ...]) -> tuple[Int64, int]:
+    in_a, in_b = _places(ids_a, "a"), _places(ids_b, "b")
+    lacking = {"a": _counting(a, in_a, in_b), "b": _counting(b, in_b, in_a)}
+    listed = [f"{len(ids)} only in {name} ({ids[0]!r}, ...)" for name, ids in lacking.items() if ids]
+    if listed:
+        raise InvalidValueError(_BOTH, f"must be of the same queries, but of those with a value {' and '.join(listed)}")
+    place = np.array([in_b.get(query, -1) for query in ids_a], dtype=np.int64)
+    return place, len(in_a.keys() | in_b.keys())
+
+
+def _places(ids: tuple[str, ...], name: str) -> dict[str, int]:
+    """Where each id is."""
+    places = {query: place for place, query in enumerate(ids)}
+    if len(places) < len(ids):
+        raise InvalidValueError(name, "must have distinct query_ids to be matched by them, but has some twice")
+    return places
+
+
+def _counting(report: Report, places: dict[str, int], places_in_other: dict[str, int]) -> list[str]:
+    """The ids that the other report lacks, of queries that can have a value."""
+    missing = [query for query in places if query not in places_in_other]
+    if report.singletons != "skip":
+        return missing
+    return [query for query in missing if report.profile.n_relevant[places[query]]]
+
+
+def _require_alike(a: Report, b: Report) -> None:
+    """Refuse reports whose means are over different things."""
+    for name in ("average", "singletons"):
+        of_a, of_b = getattr(a, name), getattr(b, name)
+        if of_a != of_b:
+            raise InvalidValueError(_BOTH, f"must have the same {name}, but have {of_a!r} and {of_b!r}")
+
+
+def _require_same_classes(a: Report, b: Report, place_in_b: Int64) -> None:
+    """Refuse reports whose queries have different labels: they are other queries, or in another order."""
+    if a.classes is None or b.classes is None:
+        return
+    in_both = place_in_b >= 0
+    of_a, of_b = a.classes[in_both], b.classes[place_in_b[in_both]]
+    n_distinct_pair = len(np.unique(np.stack([of_a, of_b]), axis=1).T)
+    if not n_distinct_pair == len(np.unique(of_a)) == len(np.unique(of_b)):
+        raise InvalidValueError(_BOTH, "must be of the same queries in the same order, but their labels differ")

@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import measures as rank_measures
-from deadheat.analyses.comparison import wording
 from deadheat.analyses.comparison.difference import COUNTS, ROUNDING, Difference, PairedTest
-from deadheat.analyses.comparison.pairing import Pairs
 from deadheat.reports import Report
-from deadheat.reports.tables import Table, TabularResult, program
+from deadheat.reports.tables import Table, TabularResult, count, digits, number, program
 from deadheat.support import checks
 from deadheat.support.extras import require
 from deadheat.support.triple import Triple
@@ -60,7 +58,8 @@ class Comparison(TabularResult):
     b: Report
     measures: tuple[str, ...]
     test: PairedTest
-    _pairs: Pairs = field(repr=False)
+    _n_query: int = field(repr=False)  # in A or B
+    _place_in_b: Int64 = field(repr=False)  # of each query of A, or -1
     _classes: Int64 | None = field(repr=False)
     _differences: dict[str, Difference] = field(default_factory=dict, init=False, repr=False)
 
@@ -82,12 +81,12 @@ class Comparison(TabularResult):
         values = Triple(*(np.where(np.abs(x) <= ROUNDING * sizes, 0.0, x) for x in raw))
         kept = ~np.isnan(values.lower)
         of_a, of_b = (Triple(*(self.a.averaging.mean(np.where(kept, x, np.nan)) for x in side)) for side in (a, b))
-        n_left_out = self._pairs.n_query - int(np.count_nonzero(kept))
+        n_left_out = self._n_query - int(np.count_nonzero(kept))
         return Difference(name, values, of_a, of_b, self.test, self.a.average, n_left_out, sizes, self._classes)
 
     def _values(self, name: str) -> tuple[Triple[Float64], Triple[Float64]]:
         """The values of A, and those of B for the same queries."""
-        place = self._pairs.in_b
+        place = self._place_in_b
         a, b = (report[name].per_query for report in (self.a, self.b))
         return a, Triple(*(np.where(place >= 0, np.append(row, np.nan)[place], np.nan) for row in b))
 
@@ -118,11 +117,28 @@ class Comparison(TabularResult):
 
     def tables(self) -> list[Table]:
         """One table: a row for each measure, in per cent."""
-        return [wording.table(self._shown(), self.test)]
+        shown = self._shown()
+        means = [[100 * getattr(difference, name) for name in Triple._fields] for difference in shown]
+        fixed = f".{digits(means)}f"
+        rows = [
+            [
+                difference.name,
+                *(number(value, fixed) for value in row),
+                _interval(difference, fixed),
+                _pvalue(difference.pvalue),
+                _pvalue(difference.pvalue_strict),
+                *map(str, (difference.n_wins_a, difference.n_wins_b, difference.n_open, difference.n_equal)),
+            ]
+            for difference, row in zip(shown, means, strict=True)
+        ]
+        level = f"{100 * self.test.confidence_level:g} % interval"
+        header = ["A - B (%)", *Triple._fields, level, "p", "strict p", "A wins", "B wins", "open", "equal"]
+        return [Table(header, rows)]
 
     def notes(self) -> list[str]:
         """What was compared and tested how, and who is ahead."""
-        return wording.notes(self._shown(), self.test, self.a.average)
+        shown = self._shown()
+        return [_about_pairs(shown, self.a.average), *_about_tests(shown, self.test), _verdict(shown)]
 
     def _shown(self) -> list[Difference]:
         return [self[name] for name in self.measures]
@@ -151,3 +167,47 @@ class Comparison(TabularResult):
 def _about(report: Report) -> dict[str, Any]:
     """Which report it was."""
     return {"distance": report.distance, "ties": report.tie_rule, "profile": report.profile.digest()}
+
+
+def _interval(difference: Difference, fixed: str) -> str:
+    low, high = difference.interval().expected
+    return "-" if math.isnan(low) else f"[{100 * low:{fixed}}, {100 * high:{fixed}}]"
+
+
+def _pvalue(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.4f}" if value >= 1e-4 else f"{value:.0e}"
+
+
+def _about_pairs(differences: list[Difference], average: str) -> str:
+    numbers = {(difference.n_pair, difference.n_left_out) for difference in differences}
+    if len(numbers) > 1:
+        fewest = count(min(numbers)[0], "query", "queries")
+        return f"At least {fewest} in pairs; where A or B has no value, both are left out."
+    n_pair, n_left_out = numbers.pop()
+    means = " Means are over classes." if average == "class" else ""
+    left_out = f"; {n_left_out} without a value in A or B left out" if n_left_out else ""
+    return f"{count(n_pair, 'query', 'queries')} in pairs{left_out}.{means}"
+
+
+def _about_tests(differences: list[Difference], test: PairedTest) -> list[str]:
+    exact = [difference.is_exact for difference in differences]
+    units = "classes" if test.resample == "class" else "queries"
+    asked = {"two-sided": "two-sided", "greater": "whether A is better", "less": "whether A is worse"}[test.alternative]
+    random = f"{test.n_resamples} random swaps of {units}"
+    swaps = f"every swap of {units}" if all(exact) else f"{random}, or every one" if any(exact) else random
+    return [
+        f"p: paired permutation test of the expected values, {asked}, {swaps}.",
+        "Strict p: the largest p however the ties fall. "
+        f"Interval: of expected, bootstrap ({test.method}) over {units}.",
+        "Wins: of queries, however the ties fall; open: the ties decide; equal: one value, whatever the ties do.",
+    ]
+
+
+def _verdict(differences: list[Difference]) -> str:
+    ahead: dict[str | None, list[str]] = {"A": [], "B": [], None: []}
+    for difference in differences:
+        ahead[difference.winner].append(difference.name)
+    parts = [f"{who} is ahead in {', '.join(ahead[who])}" for who in ("A", "B") if ahead[who]]
+    if ahead[None]:
+        parts.append(f"nobody {'' if parts else 'is ahead '}in {', '.join(ahead[None])}")
+    return f"In the mean, however the ties fall: {'; '.join(parts)}."

@@ -130,12 +130,7 @@ class Difference:
         """Confidence intervals for the three mean differences, over the units that the test swaps.
 
         A is better however the ties fall, and more so than the drawing of queries explains, if ``lower.low`` is above
-        0.
-
-        Parameters
-        ----------
-        confidence_level, method, n_resamples, seed
-            As in `Result.interval`; by default what `compare` was given.
+        0. Parameters are those of `Result.interval`; by default what `compare` was given.
         """
         asked = {"confidence_level": confidence_level, "method": method, "n_resamples": n_resamples, "seed": seed}
         changes: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}

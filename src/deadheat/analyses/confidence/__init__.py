@@ -4,13 +4,6 @@ In come a value and a confidence for each query; out come curves, areas, accurac
 `Triple`, or a `Result` such as ``report["Hit@1"]``; a query without a value (NaN) is left out and counted. "Confidence"
 is always the model's. That of an interval of a mean is a ``confidence_level``, and another matter.
 
-    error_reject_curve          what rejecting the least confident queries does to the error: ERC, risk-coverage, AURC
-    confidence_accuracy         the confidence as a guess at being right
-    calibration                 a confidence that is meant as a probability
-    rank_correlation            predicted beside target confidence
-    highest_density_interval    where a confidence parameter lies, from samples or from its density
-    label_entropy, norms        what a confidence can be made of, or taught
-
 Equal confidences are ties, as equal distances are: where their order decides, there are three values. Sums are exact,
 and rounded once: their bits do not depend on the order of the queries.
 """

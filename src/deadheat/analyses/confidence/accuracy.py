@@ -1,7 +1,4 @@
-"""The confidence as a guess at being right, at every threshold.
-
-In come the hits and confidences of queries; out goes a `ConfidenceAccuracy`.
-"""
+"""The confidence as a guess at being right: from hits and confidences of queries to a `ConfidenceAccuracy`."""
 
 from __future__ import annotations
 
@@ -13,17 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.analyses.confidence.tables import about_queries, columns_of_triples, plain_values, table_of_triples
-from deadheat.analyses.confidence.values import (
-    UNDEFINED,
-    Float64,
-    Int64,
-    Values,
-    integers,
-    matched,
-    mean_of_all,
-    require_hits,
-)  # fmt: skip
+from deadheat.analyses.confidence import queries
+from deadheat.analyses.confidence.queries import Float64, Int64, Values
 from deadheat.reports.tables import Table, TabularResult
 from deadheat.support.triple import Triple
 
@@ -62,16 +50,16 @@ class ConfidenceAccuracy(TabularResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The values as plain Python values that JSON can hold; None where one is undefined, and for infinity."""
-        values = plain_values(self, self.__dataclass_fields__)
+        values = queries.plain_values(self, self.__dataclass_fields__)
         return values | {"best_threshold": None} if math.isinf(self.best_threshold) else values
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """A row a value; what ties do not leave open is one value three times."""
-        return columns_of_triples("accuracy", self._rows())
+        return queries.columns_of_triples("accuracy", self._rows())
 
     def tables(self) -> list[Table]:
         """The values in per cent."""
-        return [table_of_triples("accuracy", self._rows())]
+        return [queries.table_of_triples("accuracy", self._rows())]
 
     def notes(self) -> list[str]:
         """Where the guess is best, and which queries count."""
@@ -82,7 +70,7 @@ class ConfidenceAccuracy(TabularResult):
             best = ["The best guess takes no query for right."]
         else:
             best = [f"The best guess takes a query for right from a confidence of {at:.6g} up."]
-        return [*best, about_queries(self.n_query, self.n_left_out, self.n_open)]
+        return [*best, queries.about_queries(self.n_query, self.n_left_out, self.n_open)]
 
     def _rows(self) -> dict[str, Triple[float]]:
         return {
@@ -148,8 +136,8 @@ def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAcc
     >>> found.best_accuracy, found.best_threshold, found.auroc
     (1.0, 3.0, 1.0)
     """
-    hits, sure, n_left_out = matched(correct, confidence, "correct")
-    require_hits(hits)
+    hits, sure, n_left_out = queries.matched(correct, confidence, "correct")
+    queries.require_hits(hits)
     levels, level = np.unique(sure, return_inverse=True)
     is_open = hits.lower < hits.upper
     closed = None if is_open.any() or not len(sure) else _ByLevel.of(hits.lower, level, len(levels))
@@ -160,7 +148,7 @@ def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAcc
         best_threshold=threshold,
         majority_accuracy=closed.majority() if closed else math.nan,
         auroc=closed.auroc() if closed else math.nan,
-        right=Triple(*map(mean_of_all, hits)) if len(sure) else UNDEFINED,
+        right=Triple(*map(queries.mean_of_all, hits)) if len(sure) else queries.UNDEFINED,
         n_query=len(sure),
         n_left_out=n_left_out,
         n_open=int(np.count_nonzero(is_open)),
@@ -170,7 +158,7 @@ def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAcc
 def _over_thresholds(hits: Triple[Float64], below: Int64, n_threshold: int) -> Triple[float]:
     """The mean accuracy over the thresholds, of which `below` lie at or below each query's confidence."""
     if not len(below):
-        return UNDEFINED
+        return queries.UNDEFINED
     whole = len(below) * n_threshold
     above = n_threshold - below
     worst, best = np.minimum(below, above), np.maximum(below, above)
@@ -179,7 +167,7 @@ def _over_thresholds(hits: Triple[Float64], below: Int64, n_threshold: int) -> T
     lower, upper = (int(np.where(is_open, extreme, closed).sum()) / whole for extreme in (worst, best))
     if np.isnan(hits.expected).any():
         return Triple(lower, math.nan, upper)
-    chances, scale = integers(hits.expected)
+    chances, scale = queries.integers(hits.expected)
     terms = zip(chances, below.tolist(), above.tolist(), strict=True)
     expected = sum(chance * b + (scale - chance) * a for chance, b, a in terms) / (whole * scale)
     return Triple(lower, expected, upper)

@@ -1,7 +1,4 @@
-"""A confidence that is meant as the probability of being right: Brier score, calibration error, reliability table.
-
-In come the hits and confidences of queries; out goes a `Calibration`.
-"""
+"""A confidence that is meant as a probability: from hits and confidences of queries to a `Calibration`."""
 
 from __future__ import annotations
 
@@ -13,19 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.confidence.tables import about_queries, plain_values, table_of_triples
-from deadheat.analyses.confidence.values import (
-    Float64,
-    Int64,
-    Values,
-    confidences,
-    matched,
-    mean_of_all,
-    require_hits,
-)  # fmt: skip
+from deadheat.analyses.confidence import queries
+from deadheat.analyses.confidence.queries import Float64, Int64, Values
 from deadheat.errors import InvalidValueError
-from deadheat.reports import render
-from deadheat.reports.tables import Table, TabularResult
+from deadheat.reports.tables import Table, TabularResult, number
 from deadheat.support import checks
 from deadheat.support.triple import Triple
 
@@ -67,7 +55,7 @@ class Calibration(TabularResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The scores and the table of the bins as plain Python values that JSON can hold; None where undefined."""
-        return plain_values(self, self.__dataclass_fields__)
+        return queries.plain_values(self, self.__dataclass_fields__)
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """The reliability table: a row a bin."""
@@ -80,13 +68,16 @@ class Calibration(TabularResult):
         rows = []
         for above, up_to, count, *shares in zip(*self.columns().values(), strict=True):
             name = f"{100 * above:.4g} to {100 * up_to:.4g}"
-            rows.append([name, str(count), *(render.number(100 * share, ".2f") for share in shares)])
+            rows.append([name, str(count), *(number(100 * share, ".2f") for share in shares)])
         header = ("confidence (%)", "queries", "mean confidence", *(f"right, {bound}" for bound in Triple._fields))
-        return [table_of_triples("calibration", {"Brier score": self.brier, "ECE": self.ece}), Table(header, rows)]
+        return [
+            queries.table_of_triples("calibration", {"Brier score": self.brier, "ECE": self.ece}),
+            Table(header, rows),
+        ]
 
     def notes(self) -> list[str]:
         """Which queries count."""
-        return [about_queries(self.n_query, self.n_left_out, self.n_open)]
+        return [queries.about_queries(self.n_query, self.n_left_out, self.n_open)]
 
 
 def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calibration:
@@ -95,7 +86,7 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
     Parameters
     ----------
     correct : (n_query,) array, Triple or Result
-        Whether each query was right, 0 or 1: Hit@1. NaN for a query that is left out.
+        As in `confidence_accuracy`.
     confidence : (n_query,)
         Probabilities of being right.
     bins : int
@@ -135,8 +126,8 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
     (array([0.25, 0.75]), array([0. , 0.5]))
     """
     n_bin = checks.positive_integer(bins, "bins")
-    hits, sure, n_left_out = matched(correct, confidence, "correct")
-    require_hits(hits)
+    hits, sure, n_left_out = queries.matched(correct, confidence, "correct")
+    queries.require_hits(hits)
     _require_probabilities(confidence)
     sure = sure.astype(np.float64)
     edges = np.arange(n_bin + 1) / n_bin
@@ -150,8 +141,8 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
         ece=Triple(ece[0], math.nan if is_open.any() else ece[0], ece[1]),
         edges=edges,
         count=np.array([len(m) for m in members], dtype=np.int64),
-        confidence=np.array([mean_of_all(sure[m]) for m in members]),
-        right=Triple(*(np.array([mean_of_all(values[m]) for m in members]) for values in hits)),
+        confidence=np.array([queries.mean_of_all(sure[m]) for m in members]),
+        right=Triple(*(np.array([queries.mean_of_all(values[m]) for m in members]) for values in hits)),
         n_query=len(sure),
         n_left_out=n_left_out,
         n_open=int(np.count_nonzero(is_open)),
@@ -173,11 +164,11 @@ def _brier(hits: Triple[Float64], confidence: Float64) -> Triple[float]:
     upper = np.where(is_open, np.maximum(if_right, if_wrong), closed)
     mixed = np.where(is_open, hits.expected * if_right + (1 - hits.expected) * if_wrong, closed)
     expected = np.minimum(np.maximum(mixed, lower), upper)  # rounding must not leave the bounds
-    return Triple(*map(mean_of_all, (lower, expected, upper)))
+    return Triple(*map(queries.mean_of_all, (lower, expected, upper)))
 
 
 def _require_probabilities(confidence: ArrayLike) -> None:
-    array = confidences(confidence, "confidence")
+    array = queries.confidences(confidence, "confidence")
     outside = (array < 0) | (array > 1)
     if outside.any():
         at = int(np.argmax(outside))

@@ -1,7 +1,4 @@
-"""Predicted beside target confidence: do they put the queries into the same order?
-
-In come two confidences for each query; out goes a `RankCorrelation`.
-"""
+"""Do two confidences put the queries into the same order? From both of each query to a `RankCorrelation`."""
 
 from __future__ import annotations
 
@@ -13,11 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.confidence.tables import plain_values
-from deadheat.analyses.confidence.values import confidences
+from deadheat.analyses.confidence.queries import confidences, plain_values
 from deadheat.errors import InvalidValueError
-from deadheat.reports import render
-from deadheat.reports.tables import Table, TabularResult
+from deadheat.reports.tables import Table, TabularResult, count, number
 from deadheat.support.extras import require
 
 
@@ -56,14 +51,14 @@ class RankCorrelation(TabularResult):
     def tables(self) -> list[Table]:
         """The coefficients, which are no shares and stay as they are, and their p-values."""
         rows = [
-            [name, render.number(value, ".4f"), render.number(p, ".3g")]
+            [name, number(value, ".4f"), number(p, ".3g")]
             for name, value, p in zip(*self.columns().values(), strict=True)
         ]
         return [Table(tuple(self.columns()), rows)]
 
     def notes(self) -> list[str]:
         """How many pairs there are."""
-        return [f"{render.count(self.n, 'pair', 'pairs')}."]
+        return [f"{count(self.n, 'pair', 'pairs')}."]
 
 
 def rank_correlation(confidence: ArrayLike, target: ArrayLike) -> RankCorrelation:

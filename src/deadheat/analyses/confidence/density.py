@@ -1,7 +1,4 @@
-"""Where a confidence parameter lies: the smallest region that holds it with a probability.
-
-In come samples of the parameter, or its density; out goes a `HighestDensity`.
-"""
+"""Where a confidence parameter lies: from samples of it, or its density, to a `HighestDensity`."""
 
 from __future__ import annotations
 
@@ -13,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.confidence.tables import plain_values
-from deadheat.analyses.confidence.values import Float64, confidences
+from deadheat.analyses.confidence.queries import Float64, confidences, plain_values
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports.tables import Table, TabularResult
 from deadheat.support.extras import require

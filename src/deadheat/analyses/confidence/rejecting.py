@@ -1,7 +1,4 @@
-"""Error against reject, risk against coverage: what rejecting the least confident queries does to the error.
-
-In come a value and a confidence for each query; out goes a `RejectCurve`.
-"""
+"""Error against reject, risk against coverage: from a value and a confidence of each query to a `RejectCurve`."""
 
 from __future__ import annotations
 
@@ -14,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.analyses.confidence.tables import about_queries, plain_values, table_of_triples
-from deadheat.analyses.confidence.values import Float64, Int64, Values, integers, matched, mean_of_all
+from deadheat.analyses.confidence import queries
+from deadheat.analyses.confidence.queries import Float64, Int64, Values
 from deadheat.reports.tables import Table, TabularResult
 from deadheat.support.triple import Triple
 
@@ -81,12 +78,12 @@ class RejectCurve(TabularResult):
     @property
     def area(self) -> Triple[float]:
         """The mean over k of the mean errors: the area under the curve, called ERC or AURC."""
-        return Triple(*map(mean_of_all, (self.lower, self.expected, self.upper)))
+        return Triple(*map(queries.mean_of_all, (self.lower, self.expected, self.upper)))
 
     @property
     def optimal_area(self) -> Triple[float]:
         """The area in the perfect order of the errors; `expected` is NaN where ties leave an error open."""
-        return Triple(*map(mean_of_all, self.optimal))
+        return Triple(*map(queries.mean_of_all, self.optimal))
 
     @property
     def excess_area(self) -> Triple[float]:
@@ -100,7 +97,7 @@ class RejectCurve(TabularResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The areas and the counts as plain Python values that JSON can hold; the curve is in `columns`."""
-        return plain_values(self, [*_AREAS, "n_query", "n_left_out", "n_tied", "n_open"])
+        return queries.plain_values(self, [*_AREAS, "n_query", "n_left_out", "n_tied", "n_open"])
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """The curve: a row for each number of queries that are kept, not one for each area."""
@@ -112,12 +109,12 @@ class RejectCurve(TabularResult):
 
     def tables(self) -> list[Table]:
         """The areas, in per cent."""
-        return [table_of_triples("error", {title: getattr(self, name) for name, title in _AREAS.items()})]
+        return [queries.table_of_triples("error", {title: getattr(self, name) for name, title in _AREAS.items()})]
 
     def notes(self) -> list[str]:
         """Which queries count, and which of them tie."""
         tied = f" The confidences of {self.n_tied} tie." if self.n_tied else ""
-        return [about_queries(self.n_query, self.n_left_out, self.n_open) + tied]
+        return [queries.about_queries(self.n_query, self.n_left_out, self.n_open) + tied]
 
 
 def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
@@ -168,19 +165,21 @@ def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
     >>> curve.area.lower == 1 / 9, curve.excess_area.lower
     (True, 0.0)
     """
-    bounds, sure, n_left_out = matched(values, confidence, "values")
+    bounds, sure, n_left_out = queries.matched(values, confidence, "values")
     group, sizes = _groups(sure)
-    lower = bounds.upper[np.lexsort((-bounds.upper, group))]
-    upper = bounds.lower[np.lexsort((bounds.lower, group))]
+    order = np.argsort(group, kind="stable")
+    lower = _running_errors(bounds.upper[np.lexsort((-bounds.upper, group))])
+    expected = _expected_errors(bounds.expected[order], sizes)
+    upper = _running_errors(bounds.lower[np.lexsort((bounds.lower, group))])
     best, worst = _running_errors(-np.sort(-bounds.upper)), _running_errors(-np.sort(-bounds.lower))
     n_open = int(np.count_nonzero(bounds.lower < bounds.upper))
     return RejectCurve(
-        confidence=sure[np.argsort(group, kind="stable")],
-        lower=_running_errors(lower),
-        expected=_expected_errors(bounds.expected[np.argsort(group, kind="stable")], sizes),
-        upper=_running_errors(upper),
+        confidence=sure[order],
+        lower=lower,
+        expected=expected,
+        upper=upper,
         optimal=Triple(best, np.full(len(sure), np.nan) if n_open else best, worst),
-        random_area=Triple(*map(_mean_error, (bounds.upper, bounds.expected, bounds.lower))),
+        random_area=Triple(*(float(errors[-1]) if len(errors) else math.nan for errors in (lower, expected, upper))),
         n_left_out=n_left_out,
         n_tied=int(sizes[sizes > 1].sum()),
         n_open=n_open,
@@ -189,7 +188,7 @@ def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
 
 def _running_errors(values: Float64) -> Float64:
     """The mean of 1 − value over the first k entries, for every k: exact, rounded once."""
-    numerators, scale = integers(values)
+    numerators, scale = queries.integers(values)
     sums = accumulate(scale - numerator for numerator in numerators)
     return np.array([total / (k * scale) for k, total in enumerate(sums, 1)], dtype=np.float64)
 
@@ -198,20 +197,13 @@ def _expected_errors(values: Float64, sizes: Int64) -> Float64:
     """The same, averaged over all orders within groups that are `sizes` long: linear in k inside a group."""
     if np.isnan(values).any():
         return np.full(len(values), np.nan)
-    numerators, scale = integers(values)
+    numerators, scale = queries.integers(values)
     means, before, start = [], 0, 0
     for size in sizes.tolist():
         total = size * scale - sum(numerators[start : start + size])
         means += [(before * size + j * total) / ((start + j) * size * scale) for j in range(1, size + 1)]
         before, start = before + total, start + size
     return np.array(means, dtype=np.float64)
-
-
-def _mean_error(values: Float64) -> float:
-    if not len(values) or np.isnan(values).any():
-        return math.nan
-    numerators, scale = integers(values)
-    return (len(numerators) * scale - sum(numerators)) / (len(numerators) * scale)
 
 
 def _groups(confidence: NDArray[Any]) -> tuple[Int64, Int64]:

@@ -1,28 +1,24 @@
-"""What a confidence can be made of, or taught: the labels around an embedding, and its length.
-
-In come embeddings; out goes one number for each.
-"""
+"""What a confidence can be made of, or taught: from embeddings to the labels around each, and its length."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from deadheat import inputs
-from deadheat.analyses.confidence.values import Float64
+from deadheat.analyses.confidence.queries import Float64
 from deadheat.counting.ranking import Rankings, nearest_groups
 from deadheat.errors import InvalidValueError
-from deadheat.inputs.sources import EmbeddingsLike, LabelsLike, open_labels
+from deadheat.inputs.sources import EmbeddingsLike, LabelsLike, open_rows
 from deadheat.support import checks
 from deadheat.ties import Ties
 
 
 def label_entropy(
     embeddings: EmbeddingsLike,
-    labels: LabelsLike,
+    labels: LabelsLike | None,
     k: int,
     *,
     distance: str = "cosine",
@@ -34,18 +30,14 @@ def label_entropy(
 
     Parameters
     ----------
-    embeddings : (n, dim)
-        As `deadheat.profile` takes them.
-    labels : (n,)
-        Integers or strings.
+    embeddings, labels : (n, dim), and (n,) or None
+        As in `deadheat.profile`.
     k : int
         How many neighbours: the neighbourhood is every other item that is at most as far as the k-th nearest.
-    distance : str
-    ties : str or Rounded
-        What tied means; a tolerance has no neighbourhoods.
+    distance, ties, threads
+        As in `deadheat.profile`; but a tolerance has no neighbourhoods.
     normalized : bool
         Divide by log2 of the number of classes, so that entropies lie in [0, 1].
-    threads : int, optional
 
     Returns
     -------
@@ -72,9 +64,9 @@ def label_entropy(
     array([1., 0., 0.])
     """
     size = checks.positive_integer(k, "k")
-    rankings = Rankings(embeddings, distance=distance, ties=ties, threads=threads)
-    n = rankings.n_query
-    codes = inputs.label_codes(inputs.labels(open_labels(labels, "labels"), n, "labels", "embeddings"))[0]
+    samples = inputs.open_samples(embeddings, labels)
+    rankings = Rankings(samples.embeddings, distance=distance, ties=ties, threads=threads)
+    codes, n = inputs.label_codes(samples.labels)[0], rankings.n_query
     if size > n - 1:
         raise InvalidValueError("k", f"must be at most the number of other embeddings, {n - 1}, but is {size}")
     n_class = int(codes.max()) + 1
@@ -95,12 +87,13 @@ def _bits(counts: Sequence[int]) -> float:
     return math.fsum(count / total * math.log2(total / count) for count in counts)
 
 
-def norms(embeddings: Any) -> Float64:
+def norms(embeddings: EmbeddingsLike) -> Float64:
     """Return the euclidean norm of each embedding, which some losses make large for inputs that are easy.
 
     Parameters
     ----------
     embeddings : (n, dim)
+        As `deadheat.profile` takes them.
 
     Returns
     -------
@@ -122,5 +115,5 @@ def norms(embeddings: Any) -> Float64:
     >>> norms([[3, 4], [0, 5], [0, 0]])
     array([5., 5., 0.])
     """
-    rows = inputs.embeddings(embeddings, "embeddings")
-    return np.array([math.hypot(*row.tolist()) for row in rows], dtype=np.float64)
+    pieces = open_rows(embeddings, "embeddings").pieces()
+    return np.array([math.hypot(*row) for _, rows in pieces for row in rows.tolist()], dtype=np.float64)

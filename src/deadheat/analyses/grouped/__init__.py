@@ -1,13 +1,7 @@
-"""Measures inside groups of equally many classes: in come embeddings and labels, out go reports and the gap of two.
+"""Measures inside groups of equally many classes: in come embeddings and labels, out go reports and the gap of two."""
 
-grouped              the mean of a measure over groups of equally many classes: `GroupedReport`, `GroupedResult`
-generalization_gap   train less test, measured so and as a whole: `GeneralizationGap`, with two `Gap`s
-"""
-
-from deadheat.analyses.grouped.gap import Gap
-from deadheat.analyses.grouped.generalization import GeneralizationGap, generalization_gap
-from deadheat.analyses.grouped.grouping import grouped
-from deadheat.analyses.grouped.report import GroupedReport
+from deadheat.analyses.grouped.generalization import Gap, GeneralizationGap, generalization_gap
+from deadheat.analyses.grouped.grouping import GroupedReport, grouped
 from deadheat.analyses.grouped.result import GroupedResult
 
 __all__ = ["Gap", "GeneralizationGap", "GroupedReport", "GroupedResult", "generalization_gap", "grouped"]

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import inputs
+from deadheat.errors import InvalidValueError
 from deadheat.profiles import Int64
+from deadheat.support import checks
 
 Label = int | str
 
@@ -18,6 +20,27 @@ class Draw(NamedTuple):
 
     groups: Int64
     left_over: Int64
+
+
+class Drawing(NamedTuple):
+    """How groups are drawn: the arguments of `grouped` of the same names, checked."""
+
+    group_size: int
+    seed: int
+    repeats: int
+
+    @classmethod
+    def checked(cls, group_size: int, seed: int, repeats: int) -> Drawing:
+        """The options, or an error that names the argument."""
+        size = checks.whole_number(group_size, "group_size", 2)
+        return cls(size, checks.whole_number(seed, "seed"), checks.whole_number(repeats, "repeats", 1))
+
+    def draws(self, n_class: int) -> tuple[Draw, ...]:
+        """A draw for each repeat."""
+        if n_class < self.group_size:
+            rule = f"must be at most the number of classes, {n_class}, but is {self.group_size}"
+            raise InvalidValueError("group_size", rule)
+        return tuple(draw(n_class, self.group_size, self.seed, repeat) for repeat in range(self.repeats))
 
 
 def draw(n_class: int, group_size: int, seed: int, repeat: int = 0) -> Draw:

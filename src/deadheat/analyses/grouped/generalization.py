@@ -1,8 +1,4 @@
-"""The gap between two sets, such as train and test: in groups of equally many classes, and beside it as a whole.
-
-In come two sets of embeddings and labels; out goes a `GeneralizationGap`, with the grouped measure's gap and the plain
-one's, each with an interval and a bound.
-"""
+"""The gap between two sets, such as train and test: in groups of equally many classes, and beside it as a whole."""
 
 from __future__ import annotations
 
@@ -13,35 +9,40 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deadheat import distances, inputs
+from deadheat import distances
 from deadheat import measures as rank_measures
-from deadheat import ties as tie_rules
-from deadheat.analyses.grouped.gap import Gap
-from deadheat.analyses.grouped.grouping import grouped
-from deadheat.analyses.grouped.report import GroupedReport
-from deadheat.analyses.grouped.result import table_with_errors
-from deadheat.inputs.sources import EmbeddingsLike, LabelsLike, open_labels
-from deadheat.reports import Report, evaluate, render
-from deadheat.reports.tables import Table, TabularResult
-from deadheat.statistics import intervals
+from deadheat.analyses.grouped.drawing import Drawing
+from deadheat.analyses.grouped.grouping import GroupedReport, grouped_samples
+from deadheat.analyses.grouped.result import BY_ERROR, GroupedResult, table_with_errors
+from deadheat.counting import CountingOptions
+from deadheat.inputs import Pair, Samples, open_samples
+from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
+from deadheat.reports import Report, Result
+from deadheat.reports.evaluating import evaluate_pair
+from deadheat.reports.options import SummaryOptions
+from deadheat.reports.tables import Table, TabularResult, count, plain
+from deadheat.statistics.interval import PARAMETRIC, Intervals, resolved
+from deadheat.statistics.intervals import class_sums
+from deadheat.statistics.standard_error import standard_error, welch_interval
+from deadheat.support import checks
 from deadheat.support.progress import Progress
 from deadheat.support.triple import Triple
+from deadheat.ties import Ties
 
 
 def generalization_gap(
     train: EmbeddingsLike,
-    train_labels: LabelsLike,
+    train_labels: LabelsLike | None,
     test: EmbeddingsLike,
-    test_labels: LabelsLike,
+    test_labels: LabelsLike | None = None,
     *,
     group_size: int = 10,
     measure: str = "Hit@1",
     seed: int = 0,
     repeats: int = 1,
     distance: str = "cosine",
-    ties: str | tie_rules.Ties = "exact",
+    ties: str | Ties = "exact",
     threads: int | None = None,
     progress: bool | Progress = False,
 ) -> GeneralizationGap:
@@ -54,15 +55,15 @@ def generalization_gap(
     ----------
     train, test : (n_train, dim) and (n_test, dim)
         Embeddings, as in `deadheat.profile`. Each set is ranked against itself, leave one out.
-    train_labels, test_labels : (n_train,) and (n_test,)
-        Integers or strings.
+    train_labels, test_labels : (n_train,) and (n_test,), optional
+        Integers or strings; None if they are in the files of the embeddings.
     group_size, seed, repeats
         As in `grouped`.
     measure : str
         The name of one measure.
     distance, ties, threads, progress
-        As in `deadheat.profile`. There are four passes, each with its own progress: inside the groups of train and of
-        test, then over all of train and of test.
+        As in `deadheat.profile`. Four passes have each its own progress: inside the groups of either set, over all of
+        either set.
 
     Returns
     -------
@@ -87,23 +88,110 @@ def generalization_gap(
     >>> gap.grouped.expected, gap.plain.expected
     (1.0, 1.0)
     """
-    name, rule = rank_measures.parse(measure).name, tie_rules.make(ties)
-    settings: dict[str, Any] = {"measures": name, "distance": distance, "ties": rule, "threads": threads}
-    drawing: dict[str, Any] = {"group_size": group_size, "seed": seed, "repeats": repeats}
-    sets = [
-        _opened(embeddings, labels, part, distance)
-        for part, embeddings, labels in (("train", train, train_labels), ("test", test, test_labels))
-    ]
-    inside = [grouped(rows, row_labels, **drawing, **settings, progress=progress) for rows, row_labels in sets]
-    whole = [evaluate(rows, row_labels, **settings, progress=progress) for rows, row_labels in sets]
+    name = rank_measures.parse(measure).name
+    summary, drawing = SummaryOptions.checked(name), Drawing.checked(group_size, seed, repeats)
+    options = CountingOptions.checked(distance=distance, ties=ties, threads=threads, progress=progress)
+    sets = [_opened(train, train_labels, "train", distance), _opened(test, test_labels, "test", distance)]
+    inside = [grouped_samples(samples, drawing, options, summary) for samples in sets]
+    whole = [evaluate_pair(Pair(samples, None), options, summary) for samples in sets]
     return GeneralizationGap(name, inside[0], inside[1], whole[0], whole[1])
 
 
-def _opened(embeddings: EmbeddingsLike, labels: LabelsLike, part: str, distance: str) -> tuple[Any, NDArray[Any]]:
-    """Both checked under the name of their part, which neither `grouped` nor `evaluate` knows."""
-    rows = distances.opened(embeddings, distance, part)
-    name = f"{part}_labels"
-    return rows, inputs.labels(open_labels(labels, name), len(rows), name, part)
+def _opened(embeddings: EmbeddingsLike, labels: LabelsLike | None, part: str, distance: str) -> Samples[Any]:
+    """Both checked under the name of their part, which the passes do not know."""
+    samples = open_samples(embeddings, labels, name=part, labels_name=f"{part}_labels")
+    return samples._replace(embeddings=distances.opened(samples.embeddings, distance, part))
+
+
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """The value on one set less that on another, for samples drawn independently of each other.
+
+    **Ties:** `lower` is the smallest difference that ties allow, train's lower less test's upper value, and `upper` the
+    largest; `expected` is the difference of the expected values. **Undefined:** NaN where a set has no value.
+
+    Attributes
+    ----------
+    train, test : GroupedResult or Result
+    train_errors, test_errors : Triple
+        Their standard errors.
+    n_unit : tuple of int
+        How many groups, or classes, these come from in train and in test.
+    """
+
+    train: GroupedResult | Result
+    test: GroupedResult | Result
+    train_errors: Triple[float] = field(repr=False)
+    test_errors: Triple[float] = field(repr=False)
+    n_unit: tuple[int, int] = field(repr=False)
+
+    @property
+    def lower(self) -> float:
+        return self.train.lower - self.test.upper
+
+    @property
+    def expected(self) -> float:
+        return self.train.expected - self.test.expected
+
+    @property
+    def upper(self) -> float:
+        return self.train.upper - self.test.lower
+
+    @property
+    def error(self) -> float:
+        """The standard error of the expected difference."""
+        return math.hypot(self.train_errors.expected, self.test_errors.expected)
+
+    def interval(self, *, confidence_level: float = 0.95, method: str | None = None) -> Intervals:
+        """Confidence intervals for the difference of the two populations' values.
+
+        Parameters
+        ----------
+        confidence_level : float
+            As in `Result.interval`.
+        method : {"auto", "normal", "t"}, optional
+            The difference ± a quantile times the root of the sum of both squared standard errors: the normal
+            distribution's, or Student's for the degrees of freedom after Welch and Satterthwaite. By default what
+            suits the sets, ``"auto"``: Student's where either has fewer than 30 groups, or classes.
+
+        Returns
+        -------
+        Intervals
+            `n` counts the groups, or classes, of both sets. **Undefined:** NaN where a set has fewer than two.
+        """
+        chosen = checks.choice(BY_ERROR if method is None else method, PARAMETRIC, "method")
+        law = resolved(chosen, min(self.n_unit))
+        a, b = self.train_errors, self.test_errors
+        errors = {"lower": (a.lower, b.upper), "expected": (a.expected, b.expected), "upper": (a.upper, b.lower)}
+        ends = {
+            name: welch_interval(getattr(self, name), pair, self.n_unit, confidence_level, law)
+            for name, pair in errors.items()
+        }
+        level, n = float(confidence_level), sum(self.n_unit)
+        return Intervals(**ends, confidence_level=level, method=law, n=n).within(-1, 1)
+
+    def bound(self, *, confidence_level: float = 0.95, method: str | None = None) -> float:
+        """What the two populations' values differ by at most, either way, at a confidence level.
+
+        That is max(|L|, |U|), where L is the low end of the interval for `lower` and U the high end of that for
+        `upper`: however the ties fall. As L and U leave out (1 - confidence_level)/2 each, the level is at least the
+        one asked for. NaN where there is no interval.
+        """
+        interval = self.interval(confidence_level=confidence_level, method=method)
+        return max(abs(interval.lower.low), abs(interval.upper.high))
+
+    def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
+        """The values with their intervals and bound as plain Python values that JSON can hold; None where undefined."""
+        interval = self.interval(confidence_level=confidence_level)
+        return {
+            **{name: plain(getattr(self, name)) for name in Triple._fields},
+            "interval": {name: plain(getattr(interval, name)) for name in Triple._fields},
+            "bound": plain(self.bound(confidence_level=confidence_level)),
+            "confidence_level": interval.confidence_level,
+        }
+
+    def __repr__(self) -> str:
+        return f"Gap(lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +262,7 @@ class GeneralizationGap(TabularResult):
     def notes(self) -> list[str]:
         """How many classes there are, and how many of them are in no group."""
         sets = {"train": self.train_groups, "test": self.test_groups}
-        counts = [f"{render.count(report.n_class, 'class', 'classes')} in {part}" for part, report in sets.items()]
+        counts = [f"{count(report.n_class, 'class', 'classes')} in {part}" for part, report in sets.items()]
         left_over = " and ".join(str(len(report.left_over[0])) for report in sets.values())
         return [f"{' and '.join(counts)}, {left_over} of them in no group."]
 
@@ -195,6 +283,6 @@ def _errors_by_class(report: Report, name: str) -> tuple[Triple[float], int]:
     assert report.classes is not None
     rows = np.stack(report[name].per_query)
     counted = ~np.isnan(rows[0])
-    sums, sizes = intervals.class_sums(rows[:, counted], report.classes[counted])
+    sums, sizes = class_sums(rows[:, counted], report.classes[counted])
     linearised = [(row - math.fsum(row) / math.fsum(sizes) * sizes) / (math.fsum(sizes) / len(sizes)) for row in sums]
-    return Triple(*map(intervals.standard_error, linearised)), len(sizes)
+    return Triple(*map(standard_error, linearised)), len(sizes)

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.reports import render
-from deadheat.reports.tables import Table
-from deadheat.statistics import intervals
-from deadheat.statistics.intervals import Interval, Intervals
+from deadheat.reports.tables import Table, number, percents
+from deadheat.statistics.interval import BOOTSTRAP, Interval, Intervals
+from deadheat.statistics.intervals import mean_intervals
+from deadheat.statistics.standard_error import normal_interval, standard_error
 from deadheat.support.means import exact_mean
 from deadheat.support.triple import Triple
 
@@ -78,7 +78,7 @@ class GroupedResult:
         With `repeats`, s² is the mean over them of the variance inside each, and N the groups of one (`n_unit`): groups
         of different repeats share their classes, so that more of them say no more of the classes.
         """
-        by_repeat = [[intervals.standard_error(values) for values in part] for part in self._by_repeat()]
+        by_repeat = [[standard_error(values) for values in part] for part in self._by_repeat()]
         return Triple(*(math.sqrt(math.fsum(np.square(each)) / len(each)) for each in zip(*by_repeat, strict=True)))
 
     def interval(
@@ -95,13 +95,11 @@ class GroupedResult:
 
         Parameters
         ----------
-        confidence_level : float
-            Of each of the three intervals by itself, strictly between 0 and 1.
+        confidence_level, n_resamples, seed
+            As in `Result.interval`.
         method : {"auto", "normal", "t", "percentile", "basic", "BCa"}, optional
             The mean ± z or Student's quantile times the standard error in `errors`, or SciPy's bootstrap over groups.
             By default what suits groups, ``"auto"``: Student's below 30 groups and z from there.
-        n_resamples, seed
-            Of the bootstrap.
 
         Returns
         -------
@@ -111,10 +109,8 @@ class GroupedResult:
 
         Raises
         ------
-        ValueError, TypeError
-            If an argument is not as described.
-        ModuleNotFoundError
-            Without SciPy, which the extra ``stats`` brings.
+        ValueError, TypeError, MissingPackageError
+            As `Result.interval` does.
 
         Notes
         -----
@@ -123,7 +119,7 @@ class GroupedResult:
         """
         settings: dict[str, Any] = {"confidence_level": confidence_level, "n_resamples": n_resamples, "seed": seed}
         settings["method"] = BY_ERROR if method is None else method
-        by_repeat = [intervals.mean_intervals(*values, **settings) for values in self._by_repeat()]
+        by_repeat = [mean_intervals(*values, **settings) for values in self._by_repeat()]
         if self.repeats == 1:
             return by_repeat[0].within(0, 1)
         level, method = by_repeat[0].confidence_level, min(by_repeat, key=operator.attrgetter("n")).method
@@ -135,10 +131,10 @@ class GroupedResult:
 
     def _ends(self, name: str, by_repeat: Sequence[Interval], level: float, method: str) -> Interval:
         """The interval for one of the three values, from the intervals of the repeats."""
-        if method in intervals.BOOTSTRAP:
+        if method in BOOTSTRAP:
             return Interval(*(math.fsum(ends) / len(ends) for ends in zip(*by_repeat, strict=True)))
         degrees = self.n_unit - 1 if method == "t" else None
-        return intervals.normal_interval(getattr(self, name), getattr(self.errors, name), level, degrees)
+        return normal_interval(getattr(self, name), getattr(self.errors, name), level, degrees)
 
     def _by_repeat(self) -> list[Triple[Float64]]:
         """The groups' values of each repeat."""
@@ -151,9 +147,9 @@ class GroupedResult:
 
 def table_with_errors(rows: Sequence[tuple[str, Any]], errors: Sequence[float]) -> Table:
     """Titles and three values in per cent, with standard errors in the last column."""
-    percents = render.percents([value for _, value in rows])
+    shown = percents([value for _, value in rows])
     cells = [
-        [title, *values, render.number(100 * error, ".2f")]
-        for (title, _), values, error in zip(rows, percents, errors, strict=True)
+        [title, *values, number(100 * error, ".2f")]
+        for (title, _), values, error in zip(rows, shown, errors, strict=True)
     ]
     return Table(("measure (%)", *Triple._fields, "s.e."), cells)

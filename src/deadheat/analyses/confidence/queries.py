@@ -1,11 +1,12 @@
-"""Values and confidences of queries, checked and matched, and exact sums of them.
+"""What the analyses of confidences share: values of queries, checked and matched, exact sums, and how results show.
 
-In comes what a caller gave; out come arrays of the queries that have a value. Nothing here judges a confidence.
+Nothing here judges a confidence.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,13 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat import inputs
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports import Report, Result
+from deadheat.reports.tables import Table, TabularResult, count, digits, number, plain
 from deadheat.support.means import exact_mean
 from deadheat.support.triple import Triple
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Values: TypeAlias = "ArrayLike | Triple[Float64] | Result"
-
 
 UNDEFINED = Triple(math.nan, math.nan, math.nan)
 
@@ -109,3 +110,30 @@ def integers(values: Float64) -> tuple[list[int], int]:
     ratios = [value.as_integer_ratio() for value in values.tolist()]
     scale = max((denominator for _, denominator in ratios), default=1)
     return [numerator * (scale // denominator) for numerator, denominator in ratios], scale
+
+
+def plain_values(result: TabularResult, names: Iterable[str]) -> dict[str, Any]:
+    """Some values of a result by name, as JSON can hold them; triples by their names, None where one is undefined."""
+    values = {name: getattr(result, name) for name in names}
+    return {name: plain(value._asdict() if isinstance(value, Triple) else value) for name, value in values.items()}
+
+
+def table_of_triples(title: str, rows: Mapping[str, Triple[float]]) -> Table:
+    """A row for each name, in per cent."""
+    values = {name: [100 * value for value in triple] for name, triple in rows.items()}
+    fixed = f".{digits([row for row in values.values() if not math.isnan(row[0])])}f"
+    cells = [[name, *(number(value, fixed) for value in row)] for name, row in values.items()]
+    return Table((f"{title} (%)", *Triple._fields), cells)
+
+
+def columns_of_triples(title: str, rows: Mapping[str, Triple[float]]) -> dict[str, Sequence[Any]]:
+    """The same rows as columns of fractions."""
+    values = {bound: [getattr(triple, bound) for triple in rows.values()] for bound in Triple._fields}
+    return {title: list(rows), **values}
+
+
+def about_queries(n_query: int, n_left_out: int, n_open: int) -> str:
+    """How many queries count, how many have no value, and how many values distance ties leave open."""
+    left_out = f", and {n_left_out} without a value, left out" if n_left_out else ""
+    is_open = f" Distance ties leave {count(n_open, 'value', 'values')} open." if n_open else ""
+    return f"{count(n_query, 'query', 'queries')}{left_out}.{is_open}"
