@@ -1,6 +1,6 @@
 """The contract of a study: what it says of itself, what it is given, and what it hands in.
 
-A study is a module that exports one `Study`, listed in `deadheat.studies.registry`. What it hands in are findings
+A study is a module that exports one `Study`, with a row in `deadheat.studies.registry`. What it hands in are findings
 beside the published values, tables and pictures. Nothing here writes a file: that is `deadheat.studies.page`.
 """
 
