@@ -185,6 +185,5 @@ def _legend(ax: Axes) -> Axes:
     """A legend above the data."""
     names = ax.get_legend_handles_labels()[1]
     columns = 2 if max(map(len, names), default=0) > 18 else 3
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False, fontsize="small",
-              handlelength=3.0, borderaxespad=0.2)  # fmt: skip
+    style.legend_above(ax, "lower left", columns, handlelength=3.0, borderaxespad=0.2)
     return ax

@@ -129,8 +129,7 @@ def _legend(ax: Axes) -> None:
                label="no order beyond"),
         Line2D([], [], color=style.INK, linewidth=3, label="random orders ± std"),
     ]  # fmt: skip
-    ax.legend(handles=[*more, *handles], loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False,
-              fontsize="small", handletextpad=0.5)  # fmt: skip
+    style.legend_above(ax, "lower left", 3, handles=[*more, *handles], handletextpad=0.5)
 
 
 def _write_bounds(ax: Axes, exploits: Mapping[str, Exploit]) -> None:

@@ -13,9 +13,15 @@ import numpy as np
 
 from deadheat import Rounded, evaluate
 from deadheat.counting.ranking import Rankings
-from deadheat.studies.collisions.pictures import as_published, matrices, precision_picture, row_of_images
 from deadheat.studies.collisions.rule import Data, distances_of
-from deadheat.studies.collisions.tables import count_table, rule_table
+from deadheat.studies.collisions.shown import (
+    as_published,
+    count_table,
+    matrices,
+    precision_picture,
+    row_of_images,
+    rule_table,
+)
 from deadheat.studies.data import GEORGE_WASHINGTON, george_washington
 from deadheat.studies.study import Finding, Mark, Outcome, Setting, Table, beside, joined, missing
 

@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat import evaluate, grouped, plots
 from deadheat.plots import style
-from deadheat.studies.grouped.extent import GROUPED, PLAIN, Extent
-from deadheat.studies.grouped.populations import DISTANCE, GROUP_SIZE, MEASURE
+from deadheat.studies.grouped.populations import DISTANCE, GROUP_SIZE, GROUPED, MEASURE, PLAIN, Extent
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table
 
 _SAMPLES, _DIM, _MOST_PLAIN = 10, 64, 64_000

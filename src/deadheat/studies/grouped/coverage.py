@@ -12,8 +12,17 @@ import numpy as np
 from deadheat import plots
 from deadheat.plots import Band, style
 from deadheat.studies.grouped import populations
-from deadheat.studies.grouped.extent import LEVEL_TEXT, Extent
-from deadheat.studies.grouped.populations import CLUSTERED, GROUP_SIZE, LEVEL, MEASURE, RANDOM, Coverage, Known
+from deadheat.studies.grouped.populations import (
+    CLUSTERED,
+    GROUP_SIZE,
+    LEVEL,
+    LEVEL_TEXT,
+    MEASURE,
+    RANDOM,
+    Coverage,
+    Extent,
+    Known,
+)
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table
 
 _GROUPS, _REPEATED_AT = (5, 10, 20, 50), 10
