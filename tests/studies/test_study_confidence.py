@@ -119,7 +119,7 @@ def test_confidence_study(outcome: Outcome) -> None:
 
 
 def test_rising_curves_are_noticed() -> None:
-    draw = experiment.experiment(0, 200)
+    draw = experiment.run(0, 200)
     turned = draw._replace(steps=draw.steps[::-1])
     assert [one.mark for one in experiment.shapes([draw, turned])] == [Mark.DIFFERS] * 3
     assert [one.here for one in experiment.shapes([draw, turned])] == ["1 of 2"] * 3

@@ -1,4 +1,4 @@
-"""Plots: in come results, out go Matplotlib axes, those given or new ones. `pip install 'deadheat[plots]'`.
+"""Plots: in come results, out go Matplotlib axes: those given as `ax`, or new ones. `pip install 'deadheat[plots]'`.
 
 bounds                         a report, or several side by side: lower, expected, upper
 mean_intervals                 several reports with the confidence intervals of their means

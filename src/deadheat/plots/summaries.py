@@ -38,7 +38,6 @@ def bounds(
     sorts : mapping of str to sequence of float, optional
         What plain sorts gave, as fractions, by what the row says: a tick each, below the bar.
     ax : Axes, optional
-        Axes to draw on; new ones by default.
 
     Returns
     -------
@@ -163,7 +162,6 @@ def precision_changes(
     measure : str
         Any name of a measure.
     ax : Axes, optional
-        Axes to draw on; new ones by default.
 
     Returns
     -------

@@ -34,7 +34,6 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
     profiles : mapping of str to TieProfile
         One row each, the first on top.
     ax : Axes, optional
-        Axes to draw on; new ones by default.
 
     Returns
     -------
@@ -73,7 +72,6 @@ def mixed_queries(reports: Mapping[str, Report], *, ax: Axes | None = None) -> A
     reports : mapping of str to Report
         One row each, the first on top.
     ax : Axes, optional
-        Axes to draw on; new ones by default.
 
     Returns
     -------

@@ -8,5 +8,6 @@ In come the names of studies and folders; out go a folder a study, with PNG and 
     page        what they leave
     data        data sets that several of them read
 
-Everything else is a study: a module, or a package if it has parts, that exports one `STUDY`.
+Everything else is a study: a module, or a package if it has parts, that exports one `STUDY`. A part,
+like the whole, takes a `Setting` and finds an `Outcome`.
 """

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deadheat.studies.confidence import densities, real
-from deadheat.studies.confidence.experiment import STEPS, Draw, correlations, experiment, numbers, shapes
-from deadheat.studies.confidence.pictures import pictures, table
+from deadheat.studies.confidence import densities, experiment, pictures, real
+from deadheat.studies.confidence.experiment import STEPS, Draw
 from deadheat.studies.study import Outcome, Setting, Study, joined
 
 _SOURCE = (
@@ -31,9 +30,9 @@ def run(setting: Setting) -> Outcome:
     """The experiment over several draws, real embeddings, and highest density intervals."""
     n, seeds = (400, range(2)) if setting.quick else (2000, range(20))
     setting.say(f"{len(seeds)} draws of {n} points, {len(STEPS)} steps each")
-    draws = [experiment(seed, n, setting.threads) for seed in seeds]
+    draws = [experiment.run(seed, n, setting.threads) for seed in seeds]
     setting.say("real embeddings")
-    ours = Outcome([*shapes(draws), *numbers(draws), *correlations(draws)], pictures(draws), [table(draws)])
+    ours = Outcome(experiment.findings(draws), pictures.of(draws), [pictures.table(draws)])
     return joined([ours, real.run(setting), densities.run(setting)], _text(draws))
 
 

@@ -73,7 +73,7 @@ def flip(seed: int, n: int = 2000) -> Flipped:
     return Flipped(points, np.where(flipped, 1 - labels, labels), flipped, original)
 
 
-def experiment(seed: int, n: int, threads: int | None = None) -> Draw:
+def run(seed: int, n: int, threads: int | None = None) -> Draw:
     """One draw, measured at every step."""
     data = flip(seed, n)
     report = dh.evaluate(data.points, data.labels, distance="euclidean", measures=["Hit@1", "MAP@R"], threads=threads)
@@ -106,6 +106,10 @@ def values_of(draws: Sequence[Draw], value: Callable[[Step], float | Triple[floa
 _README = "README of arrrrrmin/ranking-metrics"
 
 
+def findings(draws: Sequence[Draw]) -> list[Finding]:
+    return [*shapes(draws), *numbers(draws), *correlations(draws)]
+
+
 def shapes(draws: Sequence[Draw]) -> list[Finding]:
     """What the study says of its pictures, which have no numbers: whether each curve only falls or only rises."""
     curves = {
@@ -113,22 +117,22 @@ def shapes(draws: Sequence[Draw]) -> list[Finding]:
         "the error-reject area by Hit@1 never falls": values_of(draws, lambda step: step.by_hit.expected),
         "the error-reject area by MAP@R never falls": values_of(draws, lambda step: step.by_map.expected),
     }
-    findings = []
+    found = []
     for what, curve in curves.items():
         held = int((np.diff(curve, axis=1) >= 0).all(axis=1).sum())
         least = np.array([STEPS[draw == draw.min()].max() for draw in curve])
         published = "the scores drop" if what.startswith("confidence") else "the errors increase"
-        findings.append(
+        found.append(
             Finding(
                 f"draws in which {what} with the confidence of the flipped",
                 f"{held} of {len(draws)}",
-                Mark.AGREES if held == len(draws) else Mark.DIFFERS,
+                Mark.of(held == len(draws)),
                 published,
                 _README,
                 f"at its best while the flipped are the least confident, up to {_span(least)}",
             )
         )
-    return findings
+    return found
 
 
 def numbers(draws: Sequence[Draw]) -> list[Finding]:
@@ -153,7 +157,7 @@ def numbers(draws: Sequence[Draw]) -> list[Finding]:
         ),
         _width("Hit@1", values_of(draws, lambda step: step.by_hit)),
         _width("MAP@R", values_of(draws, lambda step: step.by_map)),
-        *_sorts(draws),
+        _sorts(draws),
         _cut(draws[0]),
     ]
 
@@ -189,14 +193,14 @@ def _scale(draw: Draw) -> Finding:
     return Finding(
         f"steps at which confidence against Recall@1 has the same bits with all confidences times {SCALE:g}",
         f"{same} of {len(STEPS)}",
-        Mark.DIFFERS if same == len(STEPS) else Mark.AGREES,
+        Mark.of(same < len(STEPS)),
         "only works with confidences in [0, 1]",
         _README,
         "a ROC curve sees the order of the confidences alone; what needs probabilities is calibration",
     )
 
 
-def _sorts(draws: Sequence[Draw]) -> list[Finding]:
+def _sorts(draws: Sequence[Draw]) -> Finding:
     """The same sort on the same samples, in two orders, where that makes the greatest difference."""
     areas = []
     for draw in draws:
@@ -204,14 +208,12 @@ def _sorts(draws: Sequence[Draw]) -> list[Finding]:
             moved, hit = draw.data.moved(confidence), draw.hit.expected
             areas.append((by_a_sort(hit, moved), by_a_sort(hit[::-1], moved[::-1]), confidence))
     forth, back, confidence = max(areas, key=lambda area: abs(area[0] - area[1]))
-    return [
-        Finding(
-            "error-reject area by Hit@1, one stable sort: samples as drawn, and backwards",
-            f"{100 * forth:.3f} and {100 * back:.3f} %",
-            Mark.NEW,
-            why=f"the draw and step of the greatest difference, at a confidence of {confidence:g}",
-        )
-    ]
+    return Finding(
+        "error-reject area by Hit@1, one stable sort: samples as drawn, and backwards",
+        f"{100 * forth:.3f} and {100 * back:.3f} %",
+        Mark.NEW,
+        why=f"the draw and step of the greatest difference, at a confidence of {confidence:g}",
+    )
 
 
 def _cut(draw: Draw) -> Finding:
@@ -222,7 +224,7 @@ def _cut(draw: Draw) -> Finding:
     return Finding(
         "MAP@R of one draw with its flipped labels, and by the study's code",
         f"{100 * ours:.3f} %",
-        Mark.DIFFERS if abs(ours - theirs) > 1e-12 else Mark.AGREES,
+        Mark.of(abs(ours - theirs) <= 1e-12),
         f"{100 * theirs:.3f} % (computed here)",
         "metrics.py, mean_average_precision_at_r",
         f"the classes have {sizes.min()} and {sizes.max()} points; there, R is {sizes.min() - 1} for both",
@@ -240,7 +242,7 @@ def correlations(draws: Sequence[Draw]) -> list[Finding]:
         Finding(
             f"Spearman's rho of the original confidences and the same times {SCALE:g}",
             f"{least:.12g}",
-            Mark.AGREES if abs(least - 1) < 1e-12 else Mark.DIFFERS,
+            Mark.of(abs(least - 1) < 1e-12),
             "1",
             "tests/test_uncertainty.py",
         ),

@@ -7,7 +7,6 @@ of the plain and of the grouped measure for each amount of dropout, and both mea
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from deadheat.errors import FileError, InvalidValueError
@@ -60,12 +59,13 @@ def _by_files(setting: Setting, name: str, stem: str) -> tuple[Case, list[Findin
     """One data set: every pair of files of the same dropout, compared."""
     case = Case(f"{stem}-dropout", f"{name}, from files.", [])
     findings = []
-    pairs = dict(_pairs(setting.data, stem)) or {None: {}}
+    pairs = _pairs(setting.data, stem) or {None: {}}
     for dropout in sorted(pairs, key=lambda value: -1.0 if value is None else value):
         about = f"{name}{'' if dropout is None else f', dropout {dropout:g}'}: gap of {MEASURE}"
         lacking = [part for part in ("train", "test") if part not in pairs[dropout]]
         if lacking:
-            wanted = " and ".join(f"{stem}{_variant(dropout)}-{part}.npz" for part in lacking)
+            variant = "" if dropout is None else f"-dropout{dropout:g}"
+            wanted = " and ".join(f"{stem}{variant}-{part}.npz" for part in lacking)
             findings.append(missing(about, wanted, published=NOT_AT_HAND, source=CLAIM))
             continue
         setting.say(f"  {about}")
@@ -80,7 +80,7 @@ def _by_files(setting: Setting, name: str, stem: str) -> tuple[Case, list[Findin
     return case, findings
 
 
-def _pairs(folder: Path | None, stem: str) -> Iterator[tuple[float | None, dict[str, Path]]]:
+def _pairs(folder: Path | None, stem: str) -> dict[float | None, dict[str, Path]]:
     """For each dropout that a data set has files of (None where the name tells none), the files by train and test.
 
     Where there are several of one kind, ``.npz`` goes first.
@@ -90,7 +90,7 @@ def _pairs(folder: Path | None, stem: str) -> Iterator[tuple[float | None, dict[
         told = _FILE.fullmatch(path.name)
         if told and told["stem"] == stem and path.is_file():
             pairs.setdefault(_amount(told["dropout"]), {}).setdefault(told["part"], path)
-    yield from pairs.items()
+    return pairs
 
 
 def _amount(told: str | None) -> float | None:
@@ -98,10 +98,6 @@ def _amount(told: str | None) -> float | None:
         return None if told is None else float(told)
     except ValueError:
         raise InvalidValueError("a file's dropout", f"must be a number such as 0.5, but is {told!r}") from None
-
-
-def _variant(dropout: float | None) -> str:
-    return "" if dropout is None else f"-dropout{dropout:g}"
 
 
 STUDY = Study(

@@ -1,7 +1,4 @@
-"""The stand-in: networks that learn pictures of words, with different dropout, and what they make of other words.
-
-In come a setting and how much to compute; out comes a part of the study.
-"""
+"""The stand-in: networks that learn pictures of words, with different dropout, and what they make of other words."""
 
 from __future__ import annotations
 
@@ -53,7 +50,7 @@ _SEED = 5
 
 
 def run(setting: Setting, extent: Extent) -> Outcome:
-    """Networks that learn pictures of words, with different dropout, and what they make of other words."""
+    """The words, all networks, the table of dropouts and the size figure."""
     words = render(setting, extent)
     about = "Words as the fonts draw them (left, a font a column), and distorted, as the networks see them (right)."
     sheet = Picture("words", about, contact_sheet(words))
@@ -63,7 +60,12 @@ def run(setting: Setting, extent: Extent) -> Outcome:
         what = ("words: the table of dropouts", "words: the size figure")
         return Outcome([Finding(each, "", Mark.NO_DATA, NOT_AT_HAND, CLAIM, why) for each in what], [sheet], text=text)
     cases, by_size = _measure(setting, extent, words)
-    table = Picture("dropout", _about_dropout(extent), cases_figure(cases))
+    caption = (
+        f"Left: {MEASURE} against dropout, filled marks for train and open ones for test, in the first of "
+        f"{extent.seeds} trainings. Right: train less test, with 95 % intervals over the words; small open marks are "
+        "other trainings. In the last row neither set was learned: a gap there is no overfitting."
+    )
+    table = Picture("dropout", caption, cases_figure(cases))
     size = sizes.picture(by_size, extent.many, extent.draws)
     findings = [*of_cases(cases), *sizes.findings(by_size, extent.draws)]
     return Outcome(findings, [sheet, table, size], [*map(table_of, cases), sizes.table(by_size)], text)
@@ -119,14 +121,6 @@ def _pairs_of_sets(extent: Extent, larger: Embedded, smaller: Embedded) -> list[
         (Sample(smaller.train, smaller.train_labels), Sample(smaller.test[many], smaller.test_labels[many])),
         (Sample(larger.test[few], larger.test_labels[few]), Sample(larger.test[many], larger.test_labels[many])),
     ]
-
-
-def _about_dropout(extent: Extent) -> str:
-    return (
-        f"Left: {MEASURE} against dropout, filled marks for train and open ones for test, in the first of "
-        f"{extent.seeds} trainings. Right: train less test, with 95 % intervals over the words; small open marks are "
-        "other trainings. In the last row neither set was learned: a gap there is no overfitting."
-    )
 
 
 class Words(NamedTuple):

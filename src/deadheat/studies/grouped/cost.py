@@ -1,7 +1,4 @@
-"""Cost: processor time against the number of samples.
-
-In comes a setting; out comes a part of the study.
-"""
+"""Cost: processor time against the number of samples."""
 
 from __future__ import annotations
 
@@ -77,7 +74,7 @@ def _findings(table: NDArray[Any]) -> list[Finding]:
             Finding(
                 f"{MEASURE} {what}: growth with n samples",
                 f"pairs as n^{pairs:.3f}, time as n^{slope:.2f} (s.e. {error:.2f})",
-                Mark.AGREES if agrees else Mark.DIFFERS,
+                Mark.of(agrees),
                 published,
                 "by its definition",
                 "" if agrees else "work that is not done pair by pair counts too, most at few samples",

@@ -1,7 +1,4 @@
-"""Coverage: how many intervals hold the value that they are for.
-
-In come a setting and what is known of the population; out comes a part of the study.
-"""
+"""Coverage: how many intervals hold the value that they are for."""
 
 from __future__ import annotations
 
@@ -76,7 +73,7 @@ def finding_of(coverages: Sequence[Coverage]) -> Finding:
     return Finding(
         f"{LEVEL_TEXT} intervals that hold, {coverages[0].population}, {coverages[0].method}; by number of groups",
         f"{shares} % of {coverages[0].n_draw} draws",
-        Mark.AGREES if agrees else Mark.DIFFERS,
+        Mark.of(agrees),
         LEVEL_TEXT,
         "the intervals' own level",
         "" if agrees else why,

@@ -1,7 +1,4 @@
-"""The number of classes: values as classes are added, of drawn populations and of files, and the gaps of unlike sets.
-
-In come a setting and what is known of the population; out come parts of the study.
-"""
+"""The number of classes: values as classes are added, of drawn populations and of files, and the gaps of unlike sets."""
 
 from __future__ import annotations
 
@@ -50,7 +47,7 @@ def by_chance(value: Known) -> Outcome:
             Finding(
                 f"random embeddings: {MEASURE} {GROUPED}",
                 f"{percent(value.value)} (s.e. {100 * value.error:.2f})",
-                Mark.AGREES if agrees else Mark.DIFFERS,
+                Mark.of(agrees),
                 percent(exact),
                 "exact: the share of the right ones among the others",
                 "" if agrees else "more than three standard errors away",
@@ -214,7 +211,7 @@ def _null_finding(name: str, gaps: Sequence[Gap]) -> Finding:
     return Finding(
         f"gap of {_CLASSES[0]} to {_CLASSES[1]} classes of one population, {name}",
         f"{100 * mean:.2f} points (s.e. {100 * error:.2f}); {held} of {len(gaps)} {LEVEL_TEXT} intervals hold 0",
-        Mark.AGREES if agrees else Mark.DIFFERS,
+        Mark.of(agrees),
         "0 points",
         "by construction",
         "" if agrees else "the set with more classes has more to be mistaken for",

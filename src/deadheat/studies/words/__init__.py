@@ -15,7 +15,7 @@ import numpy as np
 from deadheat import plots
 from deadheat.analyses.words import ALPHABET, LEVELS, belongs
 from deadheat.errors import FileError
-from deadheat.plots.style import figure
+from deadheat.plots import style
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, missing
 from deadheat.studies.words import families
 from deadheat.studies.words.families import WordList
@@ -171,7 +171,7 @@ def _family_table(chosen: dict[str, list[str]]) -> Table:
 def _pictures(rankings: Sequence[Ranking]) -> list[Picture]:
     reports = {ranking.name: ranking.report for ranking in rankings}
     sorts = {ranking.name: list(ranking.sorts.values()) for ranking in rankings}
-    first, second = (figure(7.2, height) for height in (5.2, 4.6))
+    first, second = (style.figure(7.2, height) for height in (5.2, 4.6))
     plots.bounds(reports, sorts=sorts, ax=first.subplots())
     plots.tie_sizes({name: report.profile for name, report in reports.items()}, ax=second.subplots())
     return [
