@@ -1,4 +1,4 @@
-"""The number of classes: values as classes are added, of drawn populations and of files, and the gaps of unlike sets."""
+"""The number of classes: values as classes are added, of drawn populations and of files, and gaps of unlike sets."""
 
 from __future__ import annotations
 
