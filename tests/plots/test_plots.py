@@ -17,7 +17,7 @@ from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.analyses.confidence import error_reject_curve
-from deadheat.plots.tied import group_sizes
+from deadheat.plots.ties import group_sizes
 
 POINTS = np.random.default_rng(5).normal(size=(30, 4))
 LABELS = np.arange(30) % 5

@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import re
+import subprocess
 import sys
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +20,7 @@ from matplotlib.figure import Figure
 
 from deadheat.cli import main
 from deadheat.errors import DeadheatError
-from deadheat.studies.registry import STUDIES, by_name
+from deadheat.studies.registry import STUDIES, Row, by_name
 from deadheat.studies.runner import reproduce
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, beside, joined, missing
 
@@ -50,7 +53,18 @@ def a_study(name: str, run: Any, **parts: Any) -> Study:
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[Setting]:
+def put(monkeypatch: pytest.MonkeyPatch) -> Callable[[Study], None]:
+    """Puts a study into a module, and that into the registry."""
+
+    def put_one(study: Study) -> None:
+        monkeypatch.setitem(sys.modules, f"made_{study.name}", SimpleNamespace(STUDY=study))
+        monkeypatch.setitem(STUDIES, study.name, Row(study.name, study.question, f"made_{study.name}"))
+
+    return put_one
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch, put: Callable[[Study], None]) -> list[Setting]:
     """Two studies, `one` and `two`, and no others; what they were run with."""
     settings: list[Setting] = []
 
@@ -60,7 +74,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[Setting]:
             setting.say("half way")
             return outcome(value)
 
-        monkeypatch.setitem(STUDIES, name, a_study(name, run, title=f"Study {name}", question=question))
+        put(a_study(name, run, title=f"Study {name}", question=question))
 
     for name in list(STUDIES):
         monkeypatch.delitem(STUDIES, name)
@@ -203,9 +217,9 @@ def test_a_file_that_is_not_george_washington_is_named(tmp_path: Path) -> None:
 # the contract
 
 
-def test_a_new_study_is_one_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_study_is_one_object_and_one_row(tmp_path: Path, put: Callable[[Study], None]) -> None:
     """Listed by the command, run, shown on the page: nothing else has to know of it."""
-    monkeypatch.setitem(STUDIES, "coin", a_study("coin", lambda setting: outcome(50.0)))
+    put(a_study("coin", lambda setting: outcome(50.0)))
     assert "coin        heads or tails\n" in CliRunner().invoke(main, ["reproduce", "--list"]).stdout
     done = CliRunner().invoke(main, ["reproduce", "coin", "--out", str(tmp_path)])
     assert done.stdout.startswith("coin  1 differs, 1 no data, 1 new\n")
@@ -237,26 +251,70 @@ def test_a_study_without_a_part_cannot_be_made(part: str) -> None:
         Study(**parts)
 
 
-def test_what_is_listed_are_studies_with_names_of_their_own() -> None:
+@pytest.mark.parametrize("row", STUDIES.values(), ids=STUDIES)
+def test_every_row_agrees_with_its_study(row: Row) -> None:
+    study = row.load()
+    assert (study.name, study.question) == (row.name, row.question)
+
+
+def test_a_row_is_refused_whose_study_is_none_or_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TypeError, match=r"study must be a Study, but is None in deadheat\.errors"):
+        Row("coin", "heads or tails", "deadheat.errors").load()
     coin = a_study("coin", lambda setting: outcome(1))
-    assert by_name(coin) == {"coin": coin}
+    monkeypatch.setitem(sys.modules, "made_coin", SimpleNamespace(STUDY=coin))
+    assert Row("coin", "heads or tails", "made_coin").load() is coin
+    with pytest.raises(ValueError, match="name of study 'dice' must be 'dice' as listed, but is 'coin'"):
+        Row("dice", "heads or tails", "made_coin").load()
+    with pytest.raises(ValueError, match="question of study 'coin' must be 'one to six' as listed, but is 'heads or"):
+        Row("coin", "one to six", "made_coin").load()
+
+
+def test_rows_have_names_of_their_own() -> None:
+    row = Row("coin", "heads or tails", "made_coin")
+    assert by_name(row) == {"coin": row}
     with pytest.raises(ValueError, match="study must have a name of its own, but coin is there twice"):
-        by_name(coin, coin)
-    with pytest.raises(TypeError, match="study must be a Study, but is"):
-        by_name(outcome)  # type: ignore[arg-type]
+        by_name(row, row)
 
 
-def test_a_study_must_find_an_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(STUDIES, "coin", a_study("coin", lambda setting: [50.0]))
+@pytest.mark.parametrize("given", [["one", "broken"], []])
+def test_a_study_that_is_none_is_refused_before_anything_runs(
+    given: list[str], tmp_path: Path, made: list[Setting], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(STUDIES, "broken", Row("broken", "why", "deadheat.errors"))
+    with pytest.raises(TypeError, match="study must be a Study"):
+        reproduce(given, tmp_path / "out")
+    assert made == []
+    assert not (tmp_path / "out").exists()
+
+
+def test_studies_are_listed_without_what_draws_or_computes() -> None:
+    program = (
+        "import sys; sys.modules |= dict.fromkeys(['matplotlib', 'jinja2', 'scipy']);"
+        "from deadheat.studies import registry, runner;"
+        "print(*registry.STUDIES); print({'numba', 'deadheat.plots', 'deadheat.studies.toy'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [" ".join(STUDIES), "set()"]
+
+
+def test_without_matplotlib_a_run_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ModuleNotFoundError, match=r"reproduce needs matplotlib: pip install 'deadheat\[reproduce\]'"):
+        reproduce(["toy"], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_study_must_find_an_outcome(tmp_path: Path, put: Callable[[Study], None]) -> None:
+    put(a_study("coin", lambda setting: [50.0]))
     with pytest.raises(TypeError, match=r"study coin must find an Outcome, but found \[50\.0\]"):
         reproduce(["coin"], tmp_path)
 
 
 def test_a_package_stops_only_the_studies_that_need_it(
-    tmp_path: Path, made: list[Setting], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, made: list[Setting], put: Callable[[Study], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "rapidfuzz", None)
-    monkeypatch.setitem(STUDIES, "two", a_study("two", lambda setting: outcome(1), needs=("rapidfuzz",)))
+    put(a_study("two", lambda setting: outcome(1), needs=("rapidfuzz",)))
     assert list(reproduce(["one"], tmp_path / "one")) == ["one"]
     with pytest.raises(ModuleNotFoundError, match=r"reproduce needs rapidfuzz: pip install 'deadheat\[reproduce\]'"):
         reproduce(["one", "two"], tmp_path / "both")
@@ -277,10 +335,10 @@ def test_tables_of_one_name_become_one() -> None:
     assert together.text == ["Before."]
 
 
-@pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
-def test_every_study_has_a_page_that_shows_its_pictures(study: Study) -> None:
-    page = ROOT / study.docs
-    text = page.read_text()
+@pytest.mark.parametrize("row", STUDIES.values(), ids=STUDIES)
+def test_every_study_has_a_page_that_shows_its_pictures(row: Row) -> None:
+    study = row.load()
+    text = (ROOT / study.docs).read_text()
     assert f"deadheat reproduce {study.name}" in text
     shown = {link.rsplit("/", 1)[-1] for link in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)}
     own = {path.name for path in (ROOT / "docs" / "studies").glob(f"{study.name}-*.png")}

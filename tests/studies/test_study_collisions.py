@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from deadheat.analyses.collisions import Kind, collisions
 from deadheat.counting.ranking import Rankings
-from deadheat.studies.collisions import made, rule, washington
+from deadheat.studies.collisions import published_noise, rule, washington
 from deadheat.studies.runner import reproduce
 from deadheat.studies.study import Mark, Setting
 
@@ -45,10 +45,10 @@ def test_groups_that_rounding_splits_and_merges():
 
 
 def test_the_noise_is_drawn_once_and_for_all():
-    noise = made.published_noise(1164, 504)
+    noise = published_noise(1164, 504)
     assert noise.shape == (1164, 504)
     assert 0 <= noise.min() < noise.max() < 1
-    assert_array_equal(noise[:2], made.published_noise(2, 504))  # and so does not depend on what comes after
+    assert_array_equal(noise[:2], published_noise(2, 504))  # and so does not depend on what comes after
 
 
 # ---------------------------------------------------------------------------------------------------------------------

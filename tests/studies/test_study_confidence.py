@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from deadheat.analyses import confidence as measures
 from deadheat.studies import confidence, toy
-from deadheat.studies.confidence import densities, experiment, findings, pictures, real
+from deadheat.studies.confidence import densities, experiment, pictures, real
 from deadheat.studies.study import Mark, Outcome, Setting
 from deadheat.support.triple import Triple
 
@@ -119,10 +119,10 @@ def test_confidence_study(outcome: Outcome) -> None:
 
 
 def test_rising_curves_are_noticed() -> None:
-    draw = experiment.experiment(0, 200)
+    draw = experiment.run(0, 200)
     turned = draw._replace(steps=draw.steps[::-1])
-    assert [one.mark for one in findings.shapes([draw, turned])] == [Mark.DIFFERS] * 3
-    assert [one.here for one in findings.shapes([draw, turned])] == ["1 of 2"] * 3
+    assert [one.mark for one in experiment.shapes([draw, turned])] == [Mark.DIFFERS] * 3
+    assert [one.here for one in experiment.shapes([draw, turned])] == ["1 of 2"] * 3
 
 
 def test_densities_have_known_regions() -> None:

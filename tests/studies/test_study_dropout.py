@@ -12,11 +12,11 @@ from numpy.testing import assert_array_equal
 
 from deadheat.plots import Band
 from deadheat.studies import dropout
-from deadheat.studies.dropout import findings, from_files, network, rendered, stand_in, study
+from deadheat.studies.dropout import network, rendered, sizes, stand_in
 from deadheat.studies.dropout.compared import Case, Compared, Sample, Sides
-from deadheat.studies.dropout.extent import Extent
 from deadheat.studies.dropout.network import Embedded, Recipe
 from deadheat.studies.dropout.rendered import Distortion, Pictures
+from deadheat.studies.dropout.stand_in import Extent
 from deadheat.studies.runner import reproduce
 from deadheat.studies.study import Mark, Setting
 
@@ -235,7 +235,7 @@ def test_files_are_compared(setting):
     train = save(folder, "cars196-train.npz", 0, 30, 0.1)
     test = save(folder, "cars196-test.npz", 1, 20, 0.4)
     (folder / "cars196-test.csv").write_text("not read: there is a .npz")
-    outcome = from_files.run(setting)
+    outcome = dropout.from_files(setting)
     (table,) = outcome.tables
     assert table.name == "cars196-dropout"
     plain, grouped = (dict(zip(table.columns, row, strict=True)) for row in table.rows)
@@ -255,7 +255,7 @@ def test_grouped_values_of_files_are_means_over_groups(setting):
     """With exactly ten classes there is one group, which is the whole set."""
     whole = save(setting.data, "sop-train.npz", 0, 10, 0.3)
     save(setting.data, "sop-test.npz", 1, 20, 0.3)
-    outcome = from_files.run(setting)
+    outcome = dropout.from_files(setting)
     grouped = dict(zip(outcome.tables[0].columns, outcome.tables[0].rows[1], strict=True))
     assert grouped["train"] == pytest.approx(hit_at_1(*whole), abs=1e-15)
     assert np.isnan(grouped["bound"])
@@ -272,7 +272,7 @@ def test_files_of_several_dropouts(setting):
     rows += [",".join(map(str, [label, *row])) for row, label in zip(*clusters(2, 20, 0.3), strict=True)]
     for part in ("train", "test"):
         (folder / f"cifar100-{part}.csv").write_text("\n".join(rows))
-    outcome = from_files.run(setting)
+    outcome = dropout.from_files(setting)
     cub, cifar = outcome.tables
     assert [row[2] for row in cub.rows] == [0.0, 0.0, 0.5, 0.5]
     assert cub.rows[0][6] > cub.rows[2][6]
@@ -285,18 +285,18 @@ def test_files_of_several_dropouts(setting):
 def test_a_file_whose_dropout_is_no_number(setting):
     save(setting.data, "cars196-dropout0..5-train.npz", 0, 20, 0.1)
     with pytest.raises(ValueError, match=r"a file's dropout must be a number such as 0\.5, but is '0\.\.5'"):
-        from_files.run(setting)
+        dropout.from_files(setting)
 
 
 def test_files_with_too_few_classes_are_named(setting):
     for part in ("train", "test"):
         save(setting.data, f"cub200-{part}.npz", 0, 5, 0.1)
     with pytest.raises(ValueError, match=r"cub200-train\.npz and .*cub200-test\.npz: group_size must be at most"):
-        from_files.run(setting)
+        dropout.from_files(setting)
 
 
 def test_without_a_data_folder_everything_is_missing(setting):
-    outcome = from_files.run(Setting(None, setting.cache))
+    outcome = dropout.from_files(Setting(None, setting.cache))
     assert len(outcome.findings) == 5
     assert all(finding.mark is Mark.NO_DATA for finding in outcome.findings)
     assert "cifar100-train.npz and cifar100-test.npz" in outcome.findings[-1].why
@@ -316,7 +316,7 @@ def test_intervals_that_leave_out_zero_are_counted():
         (sides(0.2, 0.1), sides(0.0, 0.1)), (sides(-0.2, 0.1), sides(0.3, 0.1, 0.01)), (sides(0.1, 0.2), undefined)
     ]  # fmt: skip
     rows = [Compared(0.5, seed, 20, 40, *pair) for seed, pair in enumerate(pairs)]
-    *each, counted, ties = findings.of_cases([Case("one", "One.", rows[:1]), Case("unseen", "Unseen.", rows)])
+    *each, counted, ties = stand_in.of_cases([Case("one", "One.", rows[:1]), Case("unseen", "Unseen.", rows)])
     assert len(each) == 2
     assert each[0].here == "plain 20.0 (10.0 to 30.0); in groups of 10 0.0 (-10.0 to 10.0) points"
     assert counted.here == "plain 2, in groups of 10 1"
@@ -332,7 +332,7 @@ def test_findings_of_sizes_are_read_from_the_bands():
         bands[f"{name}, plain"] = Band(at, falling, falling, falling)
         flat = np.full(len(at), start)
         bands[f"{name}, in groups of 10"] = Band(at, flat, flat, flat)
-    found = findings.of_sizes({"dropout 0": bands}, TINY)
+    found = sizes.findings({"dropout 0": bands}, TINY.draws)
     assert [finding.here for finding in found] == [
         "72.0 % and 56.0 %", "80.0 % and 80.0 %", "plain 32.0, in groups of 10 20.0 points"
     ]  # fmt: skip
@@ -341,19 +341,19 @@ def test_findings_of_sizes_are_read_from_the_bands():
 def test_subsets_of_words():
     labels = np.repeat([f"w{at}" for at in range(12)], 3)
     sample = Sample(np.random.default_rng(0).normal(size=(36, 5)), labels)
-    plain, grouped = stand_in.subset_values(sample, 12, 0, 1)
+    plain, grouped = sizes.subset_values(sample, 12, 0, 1)
     assert plain == hit_at_1(sample.embeddings, labels)
     assert 0 <= grouped <= 1
-    few, inside = stand_in.subset_values(sample, 10, 3, 1)
+    few, inside = sizes.subset_values(sample, 10, 3, 1)
     assert few == pytest.approx(inside, abs=1e-15)  # ten words are one group
-    assert stand_in.subset_values(sample, 10, 3, 1) == (few, inside)
+    assert sizes.subset_values(sample, 10, 3, 1) == (few, inside)
 
 
 # runs ----------------------------------------------------------------------------------------------------------------
 
 
 def test_without_torch_the_page_says_what_to_install(tmp_path, monkeypatch, no_torch):
-    monkeypatch.setattr(study, "QUICK", TINY)
+    monkeypatch.setattr(dropout, "QUICK", TINY)
     outcome = reproduce(["dropout"], tmp_path / "out", quick=True, threads=1)["dropout"]
     assert all(finding.mark is Mark.NO_DATA and not finding.here for finding in outcome.findings)
     lacking = [finding for finding in outcome.findings if "deadheat[torch]" in finding.why]
@@ -427,7 +427,7 @@ def test_a_network_learns_its_words(torch, pictures):
 
 
 def test_the_stand_in(torch, setting, monkeypatch):
-    monkeypatch.setattr(study, "QUICK", TINY)
+    monkeypatch.setattr(dropout, "QUICK", TINY)
     outcome = dropout.STUDY.run(setting)
     cases = [table for table in outcome.tables if table.name != "size"]
     assert [table.name for table in cases] == ["many-learned", "few-learned", "unseen"]

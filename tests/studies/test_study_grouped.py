@@ -10,9 +10,19 @@ import pytest
 
 from deadheat.analyses.grouped import grouped
 from deadheat.reports import evaluate
-from deadheat.studies.grouped import cost, coverage, populations, sizes, study
-from deadheat.studies.grouped.extent import GROUPED, PLAIN, Extent
-from deadheat.studies.grouped.populations import CLUSTERED, GROUP_SIZE, MEASURE, RANDOM, Coverage, Known
+from deadheat.studies import grouped as study
+from deadheat.studies.grouped import cost, coverage, populations, sizes
+from deadheat.studies.grouped.populations import (
+    CLUSTERED,
+    GROUP_SIZE,
+    GROUPED,
+    MEASURE,
+    PLAIN,
+    RANDOM,
+    Coverage,
+    Extent,
+    Known,
+)
 from deadheat.studies.study import Mark, Outcome, Setting
 
 SMALL = Extent((50, 100), 60, 4, 3, 3, (40, 80, 160), 1)

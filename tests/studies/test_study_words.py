@@ -13,10 +13,11 @@ import deadheat as dh
 from deadheat import reference
 from deadheat.analyses.words import phoc
 from deadheat.studies import precision
+from deadheat.studies import words as study
 from deadheat.studies.data import george_washington
 from deadheat.studies.study import Mark, Setting
 from deadheat.studies.words import families as word_families
-from deadheat.studies.words import rankings, study
+from deadheat.studies.words import rankings
 
 FORMS = """
 walk walks walked walking walk's

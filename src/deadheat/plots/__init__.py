@@ -1,4 +1,4 @@
-"""Plots: in come results, out go Matplotlib axes, those given or new ones. `pip install 'deadheat[plots]'`.
+"""Plots: in come results, out go Matplotlib axes: those given as `ax`, or new ones. `pip install 'deadheat[plots]'`.
 
 bounds                         a report, or several side by side: lower, expected, upper
 mean_intervals                 several reports with the confidence intervals of their means
@@ -26,15 +26,11 @@ from deadheat.support.extras import require
 require("matplotlib", "plots", "deadheat.plots")
 
 from deadheat.plots.bands import Band, gap_histogram, interval_coverage, measure_against_classes, processor_time
-from deadheat.plots.confidences import error_reject, highest_density, reliability, risk_coverage
-from deadheat.plots.images import collision_image, collision_legend
-from deadheat.plots.matrices import distance_matrix, shift_matrix
+from deadheat.plots.confidences import error_reject, highest_density, labelled_points, reliability, risk_coverage
+from deadheat.plots.images import collision_image, collision_legend, distance_matrix, shift_matrix
 from deadheat.plots.orders import order_ranges, sample_order
-from deadheat.plots.pairs import differences
-from deadheat.plots.points import labelled_points
-from deadheat.plots.precisions import mixed_queries, precision_changes
-from deadheat.plots.summaries import bounds, mean_intervals
-from deadheat.plots.tied import tie_sizes
+from deadheat.plots.summaries import bounds, differences, mean_intervals, precision_changes
+from deadheat.plots.ties import mixed_queries, tie_sizes
 
 __all__ = [
     "Band",

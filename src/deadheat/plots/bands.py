@@ -1,7 +1,4 @@
-"""Grouped measures: value against the number of classes, coverage of intervals, and cost.
-
-In come bands by name; out go Matplotlib axes.
-"""
+"""Grouped measures: value against the number of classes, coverage of intervals, and cost."""
 
 from __future__ import annotations
 
@@ -39,7 +36,6 @@ def measure_against_classes(
     truth : float, optional
         The value inside groups, where it is known: a thin line.
     ax : Axes, optional
-        Axes to draw on; new ones by default.
 
     Returns
     -------
@@ -71,7 +67,6 @@ def interval_coverage(bands: Mapping[str, Band], *, level: float = 0.95, ax: Axe
     level : float
         The share that should hold it, drawn as a line.
     ax : Axes, optional
-        Axes to draw on; new ones by default.
 
     Returns
     -------
@@ -107,7 +102,6 @@ def gap_histogram(values: Mapping[str, ArrayLike], *, truth: float = 0.0, ax: Ax
     truth : float
         The true difference, drawn as a line.
     ax : Axes, optional
-        Axes to draw on; new ones by default.
 
     Returns
     -------
@@ -142,7 +136,6 @@ def processor_time(seconds: Mapping[str, tuple[ArrayLike, ArrayLike]], *, ax: Ax
     seconds : mapping of str to (n, seconds)
         Two arrays of one length for each name.
     ax : Axes, optional
-        Axes to draw on; new ones by default.
 
     Returns
     -------
@@ -185,6 +178,5 @@ def _legend(ax: Axes) -> Axes:
     """A legend above the data."""
     names = ax.get_legend_handles_labels()[1]
     columns = 2 if max(map(len, names), default=0) > 18 else 3
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False, fontsize="small",
-              handlelength=3.0, borderaxespad=0.2)  # fmt: skip
+    style.legend_above(ax, "lower left", columns, handlelength=3.0, borderaxespad=0.2)
     return ax

@@ -1,4 +1,4 @@
-"""Pictures of collisions: a mark for each query and rank where neighbours are equally far.
+"""Pictures of matrices: collisions query by query and rank by rank, and the matrices D and E of the paper on ties.
 
 Relevant collisions are orange, irrelevant ones blue, mixed ones nearly black: the three keep this order in grey. One
 mark is one cell of a large matrix, so no cell may get lost between the pixels: see `amplify` in `collision_image`.
@@ -15,7 +15,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deadheat.analyses.collisions import Collisions, Kind
 from deadheat.errors import InvalidValueError
@@ -44,7 +44,7 @@ def collision_image(
     Parameters
     ----------
     collisions : Collisions, or (n_query, depth) of `deadheat.analyses.collisions.Kind`
-    ax : matplotlib.axes.Axes, optional
+    ax : Axes, optional
     amplify : int, optional
         Widen each mark by so many ranks and queries on every side, so that single ones can be seen. By default, as
         little as lets no mark fall between the pixels at the resolution of the figure (``figure.dpi``; save it with
@@ -55,7 +55,7 @@ def collision_image(
 
     Returns
     -------
-    matplotlib.axes.Axes
+    Axes
 
     Raises
     ------
@@ -131,3 +131,46 @@ def _handles(beyond: bool) -> list[Any]:
     names = {Kind.RELEVANT: "relevant", Kind.IRRELEVANT: "irrelevant", Kind.MIXED: "mixed"}
     names |= {Kind.BEYOND: "no rank"} if beyond else {}
     return [Patch(facecolor=COLOURS[code], label=name) for code, name in names.items()]
+
+
+_SLIM: dict[str, Any] = {"fraction": 0.046, "pad": 0.04}  # a colour bar as high as square axes
+
+
+def distance_matrix(distances: ArrayLike, *, ax: Axes | None = None, label: str = "distance") -> Axes:
+    """Draw the matrix D: how far each item, a column, is from each query, a row.
+
+    Parameters
+    ----------
+    distances : (n_query, n_gallery)
+    ax : Axes, optional
+    label : str
+        What the distance is, and its unit.
+    """
+    ax = style.axes(ax, (4.6, 4.0))
+    shown = ax.imshow(np.asarray(distances, dtype=np.float64), cmap="cividis", interpolation="nearest")
+    ax.figure.colorbar(shown, ax=ax, label=label, **_SLIM)
+    return _label_axes(ax)
+
+
+def shift_matrix(relevant: ArrayLike, *, ax: Axes | None = None) -> Axes:
+    """Draw the matrix E by which D is moved to decide its ties: 0 where relevant, else e.
+
+    Parameters
+    ----------
+    relevant : (n_query, n_gallery) bool
+    ax : Axes, optional
+    """
+    ax = style.axes(ax, (4.6, 4.0))
+    irrelevant = ~np.asarray(relevant, dtype=np.bool_)
+    shown = ax.imshow(
+        irrelevant, cmap=ListedColormap([style.INK, style.PALE]), vmin=-0.5, vmax=1.5, interpolation="nearest"
+    )
+    bar = ax.figure.colorbar(shown, ax=ax, ticks=[0, 1], **_SLIM)
+    bar.ax.set_yticklabels(["0 (relevant)", "e (irrelevant)"])
+    return _label_axes(ax)
+
+
+def _label_axes(ax: Axes) -> Axes:
+    ax.set_xlabel("item")
+    ax.set_ylabel("query")
+    return ax

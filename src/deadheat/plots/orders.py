@@ -1,7 +1,4 @@
-"""What the order of the samples is worth: the orders, and how far they carry.
-
-In come orders of samples, and exploits by name; out go Matplotlib axes.
-"""
+"""What the order of the samples is worth: the orders, and how far they carry."""
 
 from __future__ import annotations
 
@@ -31,7 +28,6 @@ def sample_order(labels: ArrayLike, order: ArrayLike | None = None, *, ax: Axes 
     order : (n,) int, optional
         The samples in that order; by default as they are.
     ax : Axes, optional
-        Axes to draw on; new ones by default.
 
     Returns
     -------
@@ -79,7 +75,6 @@ def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> 
     exploits : mapping of str to Exploit
         One row each, the first on top.
     ax : Axes, optional
-        Axes to draw on; new ones by default.
 
     Returns
     -------
@@ -129,8 +124,7 @@ def _legend(ax: Axes) -> None:
                label="no order beyond"),
         Line2D([], [], color=style.INK, linewidth=3, label="random orders ± std"),
     ]  # fmt: skip
-    ax.legend(handles=[*more, *handles], loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False,
-              fontsize="small", handletextpad=0.5)  # fmt: skip
+    style.legend_above(ax, "lower left", 3, handles=[*more, *handles], handletextpad=0.5)
 
 
 def _write_bounds(ax: Axes, exploits: Mapping[str, Exploit]) -> None:

@@ -5,7 +5,7 @@ The colours are those of Okabe and Ito; a line also differs by its style, a mark
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -58,3 +58,9 @@ def rows(ax: Axes, names: list[str]) -> None:
     """A row for each name, the first on top."""
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.4, -0.6)
+
+
+def legend_above(ax: Axes, loc: Literal["lower left", "lower center", "lower right"], ncols: int, **more: Any) -> None:
+    """A legend without a frame that stands on the axes."""
+    left = {"lower left": 0.0, "lower center": 0.5, "lower right": 1.0}[loc]
+    ax.legend(loc=loc, bbox_to_anchor=(left, 1.0), ncols=ncols, frameon=False, fontsize="small", **more)

@@ -1,7 +1,4 @@
-"""Reports side by side: what ties can change, and the confidence interval of a mean round that.
-
-In come a report, or reports by name; out go the axes, in per cent.
-"""
+"""Reports side by side: what ties can change, the intervals round that, and what fewer bits or two systems change."""
 
 from __future__ import annotations
 
@@ -12,12 +9,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from deadheat.analyses.comparison import Difference
 from deadheat.errors import InvalidValueError
 from deadheat.plots import style
 from deadheat.reports import Report, Result
 from deadheat.reports.options import measure_names
 
 _ENDS = ("lower", "expected", "upper")
+_SMALLEST = 1e-3  # percentage points; a scale of changes is linear below
+_SINGLE = 150  # up to so many queries are drawn one by one
 
 
 def bounds(
@@ -38,7 +38,6 @@ def bounds(
     sorts : mapping of str to sequence of float, optional
         What plain sorts gave, as fractions, by what the row says: a tick each, below the bar.
     ax : Axes, optional
-        Axes to draw on; new ones by default.
 
     Returns
     -------
@@ -60,21 +59,19 @@ def bounds(
     True
     """
     results = _rows(reports, measures)
-    places = np.arange(len(results))
     ax = style.quiet(style.axes(ax, (6.4, 1.0 + 0.36 * len(results))), grid="x")
-    lower, expected, upper = _per_cent(results.values())
-    ax.hlines(places, lower, upper, color=style.GREY, linewidth=3, zorder=1)
-    marks = (("lower", lower, "<", style.VERMILION), ("expected", expected, "o", style.INK))
-    for label, values, marker, colour in (*marks, ("upper", upper, ">", style.BLUE)):
-        ax.plot(values, places, marker, color=colour, markersize=6, label=label, zorder=3)
+    ends = _per_cent(results.values())
+    _draw_ends(ax, ends, 6)
     ticks = [(100 * value, row + 0.32) for row, name in enumerate(results) for value in (sorts or {}).get(name, ())]
     if ticks:
         ax.plot(*np.array(ticks).T, "|", color=style.INK, markersize=6, markeredgewidth=0.9, label="plain sorts")
     style.rows(ax, list(results))
-    _write_widths(ax, upper - lower)
+    for row, width in enumerate(ends[2] - ends[0]):
+        ax.text(1.03, row, f"{width:.3g}", transform=ax.get_yaxis_transform(), va="center", fontsize="small")
+    ax.text(1.03, 1.0, "upper − lower\n(points)", transform=ax.transAxes, va="bottom", fontsize="small")
     names = dict.fromkeys(result.name for result in results.values())
     ax.set_xlabel(f"{next(iter(names))} (%)" if len(names) == 1 else "value (%)")
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4, frameon=False, fontsize="small", handletextpad=0.2)
+    style.legend_above(ax, "lower right", 4, handletextpad=0.2)
     return ax
 
 
@@ -100,11 +97,13 @@ def _per_cent(results: Iterable[Result]) -> NDArray[np.float64]:
     return np.array([[100 * getattr(result, end) for end in _ENDS] for result in results], dtype=np.float64).T
 
 
-def _write_widths(ax: Axes, widths: NDArray[np.float64]) -> None:
-    """Upper − lower beside each row."""
-    for row, width in enumerate(widths):
-        ax.text(1.03, row, f"{width:.3g}", transform=ax.get_yaxis_transform(), va="center", fontsize="small")
-    ax.text(1.03, 1.0, "upper − lower\n(points)", transform=ax.transAxes, va="bottom", fontsize="small")
+def _draw_ends(ax: Axes, ends: NDArray[np.float64], size: int) -> None:
+    """Lower, expected and upper, (3, n), a row each: a bar with a mark for each of them."""
+    rows = np.arange(ends.shape[1])
+    ax.hlines(rows, ends[0], ends[2], color=style.GREY, linewidth=3, zorder=1)
+    colours = (style.VERMILION, style.INK, style.BLUE)
+    for label, values, marker, colour in zip(_ENDS, ends, "<o>", colours, strict=True):
+        ax.plot(values, rows, marker, color=colour, markersize=size, label=label, zorder=3)
 
 
 def mean_intervals(reports: Mapping[str, Report], measure: str, *, ax: Axes | None = None, **settings: Any) -> Axes:
@@ -145,6 +144,106 @@ def mean_intervals(reports: Mapping[str, Report], measure: str, *, ax: Axes | No
     ax.plot(expected, places, linestyle="", marker="D", markersize=4.5, color=style.BLUE, label="expected")
     ax.set_yticks(places, list(reports))
     ax.set(xlabel=f"{results[0].name} (%)", ylim=(len(reports) - 0.5, -0.5))
-    ax.legend(frameon=False, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, columnspacing=1.0,
-              handletextpad=0.4)  # fmt: skip
+    style.legend_above(ax, "lower center", 4, columnspacing=1.0, handletextpad=0.4)
+    return ax
+
+
+def precision_changes(
+    reports: Mapping[str, Report], *, base: str | None = None, measure: str = "mAP", ax: Axes | None = None
+) -> Axes:
+    """Draw how far lower, expected and upper of several reports are from the expected value of one of them.
+
+    Parameters
+    ----------
+    reports : mapping of str to Report
+        One row each, the first on top; `precisions(...).reports` is such a mapping.
+    base : str, optional
+        The name of the report whose expected value is 0; the first by default.
+    measure : str
+        Any name of a measure.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+        The horizontal axis is in percentage points, logarithmic on both sides of 0 and linear up to 0.001.
+
+    Raises
+    ------
+    ValueError
+        If there is no report named `base`.
+    """
+    names = list(reports)
+    if base is not None and base not in reports:
+        raise InvalidValueError("base", f"must be one of {', '.join(names)}, but is {base!r}")
+    ax = style.quiet(style.axes(ax, (6.4, 1.0 + 0.33 * len(names))), grid="x")
+    origin = reports[names[0] if base is None else base][measure].expected
+    ends = {name: [getattr(report[measure], name) for report in reports.values()] for name in _ENDS}
+    changes = 100 * (np.array(list(ends.values())) - origin)
+    ax.axvline(0, color=style.INK, linewidth=0.8, zorder=0)
+    _draw_ends(ax, changes, 5)
+    _points(ax, float(np.abs(changes).max()))
+    style.rows(ax, names)
+    ax.set_xlabel(f"{next(iter(reports.values()))[measure].name} above or below (points)")
+    style.legend_above(ax, "lower center", 3, handletextpad=0.2)
+    return ax
+
+
+def _points(ax: Axes, largest: float) -> None:
+    """A scale that is logarithmic on both sides of 0, with few ticks."""
+    ax.set_xscale("symlog", linthresh=_SMALLEST, linscale=0.5)
+    reach = 2 * max(largest, 0.01)
+    labelled, between = ([p for p in powers if p <= reach] for powers in ((0.01, 1.0, 100.0), (0.001, 0.1, 10.0)))
+    ax.set_xticks([*(-power for power in labelled), 0.0, *labelled])
+    ax.set_xticks([*(-power for power in between), *between], minor=True)
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter("")
+    ax.set_xlim(-reach, reach)
+
+
+def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
+    """What lies between two systems for each query, sorted, with bars for what the ties can change.
+
+    Parameters
+    ----------
+    difference : Difference
+        One measure of a `deadheat.compare`, such as ``compare(a, b)["mAP"]``.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+        Queries from the largest expected difference A − B to the smallest (by the middle of the bounds, where there
+        is no expectation). A bar goes from A.lower − B.upper to A.upper − B.lower: it is above 0 where A wins however
+        the ties fall, and below 0 where B does.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> a, b = (dh.evaluate(points, [0, 0, 1, 1]) for points in ([[0], [1], [1], [0]], [[1], [1], [-1], [-1]]))
+    >>> dh.plots.differences(dh.compare(a, b)["mAP"]).get_ylabel()
+    'mAP of A − B (%)'
+    """
+    ax = style.quiet(style.axes(ax))
+    values = 100 * np.stack(difference.per_query)
+    values = values[:, ~np.isnan(values[0])]
+    middle = np.where(np.isnan(values[1]), (values[0] + values[2]) / 2, values[1])
+    order = np.lexsort((-values[0], -middle))
+    place, (low, _, high), middle = 1 + np.arange(len(order)), values[:, order], middle[order]
+    ax.axhline(0, color=style.INK, linewidth=0.8)
+    for chosen, color, marker, label in (
+        (low > 0, style.BLUE, "^", f"A wins ({difference.n_wins_a})"),
+        (high < 0, style.VERMILION, "v", f"B wins ({difference.n_wins_b})"),
+        ((low <= 0) & (high >= 0) & (low < high), style.GREY, "o", f"ties decide ({difference.n_open})"),
+        ((low == 0) & (high == 0), style.INK, "_", f"equal ({difference.n_equal})"),
+    ):
+        if chosen.any():
+            few = len(place) <= _SINGLE
+            x, bottom, top, centre = (part[chosen] for part in (place, low, high, middle))
+            ax.vlines(x, bottom, top, color=color, linewidth=1.6 if few else 0.8, alpha=1 if few else 0.6)
+            ax.plot(x, centre, linestyle="", marker=marker, markersize=4 if few else 3, color=color, label=label)
+    if len(place) > _SINGLE:
+        ax.plot(place, middle, color=style.INK, linewidth=0.9)
+    ax.set(xlabel="queries, sorted", ylabel=f"{difference.name} of A − B (%)", xlim=(0, len(place) + 1))
+    style.legend_above(ax, "lower center", 4, columnspacing=1.0, handletextpad=0.4)
     return ax

@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from deadheat import plots
 from deadheat.analyses.precision import KINDS, precisions, quantized
 from deadheat.plots import style
 from deadheat.reports import Report, evaluate
-from deadheat.studies.data import GEORGE_WASHINGTON, digits, george_washington
+from deadheat.studies.data import GEORGE_WASHINGTON, WASHINGTON_MAP, WASHINGTON_ROUNDED, digits, george_washington
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, beside, missing
 from deadheat.ties import Rounded
 
@@ -35,8 +34,13 @@ MEASURES = ("mAP", "Hit@1")
 _SCORE_TYPES = ("float32", "bfloat16", "float16")
 _PUBLISHED, _PAPER = "95.34 to 95.36 %", "arXiv:1806.07171"
 _BY_CDIST = "not published: SciPy's cdist in float64 and a sort, the query taken out by its index"
-_KNOWN = {"cosine": 95.5491, "euclidean": 95.7809, "cityblock": 95.6911}  # mAP in per cent
-_KNOWN_ROUNDED = {"float32": (33, 95.54905, 95.54910, 5), "float16": (173, 95.5351, 95.5620, 4)}  # groups, mAP, digits
+_TEXT = (
+    "float64, float32, bfloat16 and float16: each number to the nearest of the type. int8: x / max|x| · 127 to the "
+    "nearest integer, one scale for all. 1 bit: whether a number is at least 0; or, where none is negative, "
+    "at least half of the largest there can be.",
+    "Where similarity or distance is rounded, the embeddings are as they were, and 1 − cosine or the cosine is "
+    "rounded from its exact value.",
+)
 
 
 class Data(NamedTuple):
@@ -58,14 +62,14 @@ def run(setting: Setting) -> Outcome:
         reports = rounded(data, setting.threads)
         if data.name == "washington":
             findings += _exact_values(data, reports["float64"], setting.threads)
-            for dtype in _KNOWN_ROUNDED:
+            for dtype in WASHINGTON_ROUNDED:
                 findings += _rounded_distances(dtype, reports[f"distance in {dtype}"])
         findings += [_range(data, name, reports[name]) for name in reports if name.startswith(("int8", "1 bit"))]
         pictures.append(_picture(data, reports))
         tables.append(_table(data, reports))
     if setting.file(GEORGE_WASHINGTON) is None:
         findings.insert(0, missing("George Washington, mAP", GEORGE_WASHINGTON, published=_PUBLISHED, source=_PAPER))
-    return Outcome(findings, pictures, tables, _text())
+    return Outcome(findings, pictures, tables, _TEXT)
 
 
 def _data(setting: Setting) -> list[Data]:
@@ -118,7 +122,7 @@ def _exact_values(data: Data, cosine: Report, threads: int | None) -> list[Findi
     published = Finding(
         "George Washington, mAP, cosine",
         f"{value:.4f} %",
-        Mark.AGREES if 95.34 <= value <= 95.36 else Mark.DIFFERS,
+        Mark.of(95.34 <= value <= 95.36),
         _PUBLISHED,
         _PAPER,
         "their code takes the first of a ranking for the query itself, and counts a miss at rank 1: docs/ties.md",
@@ -130,16 +134,19 @@ def _exact_values(data: Data, cosine: Report, threads: int | None) -> list[Findi
     title = "George Washington, mAP, exact, "
     return [
         published,
-        *(beside(title + name, values[name], known, digits=4, source=_BY_CDIST) for name, known in _KNOWN.items()),
+        *(
+            beside(title + name, values[name], known, digits=4, source=_BY_CDIST)
+            for name, known in WASHINGTON_MAP.items()
+        ),
     ]
 
 
 def _rounded_distances(dtype: str, report: Report) -> list[Finding]:
     """Ties and bounds of George Washington's cosine distances, rounded to a type."""
-    groups, lower, upper, digits = _KNOWN_ROUNDED[dtype]
+    groups, lower, upper, digits = WASHINGTON_ROUNDED[dtype]
     title = f"George Washington, cosine distance in {dtype}"
     result, mixed = report["mAP"], report.ties.mixed_groups
-    mark = Mark.AGREES if mixed == groups else Mark.DIFFERS
+    mark = Mark.of(mixed == groups)
     return [
         Finding(f"{title}: mixed tie groups", str(mixed), mark, str(groups), _BY_CDIST),
         beside(f"{title}: mAP, lower", 100 * result.lower, lower, digits=digits, source=_BY_CDIST),
@@ -175,7 +182,7 @@ def _table(data: Data, reports: Mapping[str, Report]) -> Table:
 
 
 def _picture(data: Data, reports: Mapping[str, Report]) -> Picture:
-    figure = Figure(figsize=(8.6, 1.1 + 0.27 * len(reports)), layout="constrained")
+    figure = style.figure(8.6, 1.1 + 0.27 * len(reports))
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     plots.precision_changes(reports, ax=left)
     plots.mixed_queries(reports, ax=right)
@@ -188,16 +195,6 @@ def _picture(data: Data, reports: Mapping[str, Report]) -> Picture:
         "size of the largest. Above the dotted line embeddings were rounded, below it scores."
     )
     return Picture(f"precision-{data.name}", caption, figure)
-
-
-def _text() -> list[str]:
-    return [
-        "float64, float32, bfloat16 and float16: each number to the nearest of the type. int8: x / max|x| · 127 to the "
-        "nearest integer, one scale for all. 1 bit: whether a number is at least 0; or, where none is negative, "
-        "at least half of the largest there can be.",
-        "Where similarity or distance is rounded, the embeddings are as they were, and 1 − cosine or the cosine is "
-        "rounded from its exact value.",
-    ]
 
 
 STUDY = Study(

@@ -56,19 +56,19 @@ def reproduce(
     chosen = list(dict.fromkeys(checks.choice(name, STUDIES, "study") for name in names)) or list(STUDIES)
     if data is not None and not Path(data).is_dir():
         raise InvalidValueError("data", f"must be a folder, but {data} is not one")
-    for name in chosen:
-        STUDIES[name].require_packages()
+    studies = [STUDIES[name].load() for name in chosen]
+    for study in studies:
+        study.require_packages()
     folder = _folder(Path(out), "out")
     store = _folder(folder / "cache" if cache is None else Path(cache), "cache")
     setting = Setting(None if data is None else Path(data), store, quick, threads, say)
     outcomes = {}
-    for name in chosen:
-        study = STUDIES[name]
-        say(f"{name}: {study.question}")
-        outcomes[name] = study.run(setting)
-        if not isinstance(outcomes[name], Outcome):
-            raise InvalidTypeError(f"study {name}", f"must find an Outcome, but found {outcomes[name]!r}")
-        page.write_study(folder, study, outcomes[name], quick)
+    for study in studies:
+        say(f"{study.name}: {study.question}")
+        outcomes[study.name] = outcome = study.run(setting)
+        if not isinstance(outcome, Outcome):
+            raise InvalidTypeError(f"study {study.name}", f"must find an Outcome, but found {outcome!r}")
+        page.write_study(folder, study, outcome, quick)
         page.write_index(folder, STUDIES)
     return outcomes
 

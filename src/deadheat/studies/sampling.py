@@ -61,19 +61,9 @@ def run(setting: Setting) -> Outcome:
 
 
 def whole_classes(n_class: int, n_set: int, threads: int | None = None, seed: int = 0) -> dict[str, float]:
-    """Shares of the intervals that hold the population's mAP, where whole classes are drawn and ranked leave one out.
+    """Shares of the intervals of each kind that hold the population's mAP, where whole classes are drawn.
 
-    Parameters
-    ----------
-    n_class : int
-        Classes in each test set, of ten points each.
-    n_set : int
-        Test sets. The population's value is the mean over all of them and as many again.
-
-    Returns
-    -------
-    dict of str to float
-        By unit and method.
+    The population's value is the mean over all the test sets and as many again.
     """
     rng = np.random.default_rng([seed, n_class])
     reports = [_leave_one_out(rng, n_class, threads) for _ in range(2 * n_set)]
@@ -99,15 +89,8 @@ def single_queries(n_class: int, n_set: int, threads: int | None = None, seed: i
     labels = np.repeat(np.arange(n_class), PER_CLASS)
     gallery = _points(rng, centres, spreads, labels)
     drawn = rng.integers(0, n_class, n_set * len(labels))
-    report = evaluate(
-        _points(rng, centres, spreads, drawn),
-        drawn,
-        gallery,
-        labels,
-        distance="euclidean",
-        measures="mAP",
-        threads=threads,
-    )
+    queries = _points(rng, centres, spreads, drawn)
+    report = evaluate(queries, drawn, gallery, labels, distance="euclidean", measures="mAP", threads=threads)
     truth = report["mAP"].expected
     held = 0
     for number, values in enumerate(report["mAP"].per_query.expected.reshape(n_set, -1)):
@@ -149,14 +132,7 @@ def _figure(rows: list[list[Any]]) -> Figure:
     names = [*(f"classes drawn whole: {kind}" for kind in KINDS), "queries drawn singly: query, percentile"]
     for i, name in enumerate(names):
         shares = [100 * row[i + 1] for row in rows]
-        ax.plot(
-            n_class,
-            shares,
-            **style.marked_line(i),
-            markersize=5,
-            markerfacecolor="white",
-            label=name,
-        )
+        ax.plot(n_class, shares, **style.marked_line(i), markersize=5, markerfacecolor="white", label=name)
     ax.axhline(100 * LEVEL, color=style.GREY, linewidth=0.9)
     ax.set_xscale("log", base=2)
     ax.set_xticks(n_class, list(map(str, n_class)))

@@ -1,6 +1,6 @@
 """The contract of a study: what it says of itself, what it is given, and what it hands in.
 
-A study is a module that exports one `Study`, listed in `deadheat.studies.registry`. What it hands in are findings
+A study is a module that exports one `Study`, with a row in `deadheat.studies.registry`. What it hands in are findings
 beside the published values, tables and pictures. Nothing here writes a file: that is `deadheat.studies.page`.
 """
 
@@ -30,6 +30,10 @@ class Mark(StrEnum):
     STAND_IN = "stand-in"  # other data than the publication's: the effect, not the value
     NEW = "new"  # nothing was published
     NO_DATA = "no data"  # needs a file that was not found
+
+    @classmethod
+    def of(cls, agrees: bool) -> Mark:
+        return cls.AGREES if agrees else cls.DIFFERS
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ def beside(
     (<Mark.AGREES: 'agrees'>, <Mark.DIFFERS: 'differs'>)
     """
     allowed = (0.5 + 1e-9) * 10.0**-digits if within is None else within
-    mark = Mark.AGREES if abs(here - published) <= allowed else Mark.DIFFERS
+    mark = Mark.of(abs(here - published) <= allowed)
     form = f".{digits}f"
     return Finding(what, f"{here:{form}} {unit}".rstrip(), mark, f"{published:{form}} {unit}".rstrip(), source, why)
 
@@ -162,11 +166,7 @@ class Outcome:
 def joined(parts: Iterable[Outcome], text: Sequence[str] = ()) -> Outcome:
     """One outcome of several, which come one after another; tables of one name become one table, with all their rows.
 
-    Parameters
-    ----------
-    parts : iterable of Outcome
-    text : sequence of str
-        More paragraphs, before those of the parts.
+    `text` comes before that of the parts.
     """
     outcomes = list(parts)
     tables: dict[str, Table] = {}

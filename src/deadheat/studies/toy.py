@@ -157,7 +157,7 @@ def _shapes(values: dict[int, NDArray[np.float64]]) -> list[Finding]:
         Finding(
             "draws in which MAP@R puts example 1 below 2 below 3",
             f"{ordered} of {len(first)}",
-            Mark.AGREES if ordered == len(first) else Mark.DIFFERS,
+            Mark.of(ordered == len(first)),
             "MAP@R rewards well clustered embedding spaces",
             _README,
             "each step brings a class closer together or the classes further apart",
@@ -188,7 +188,7 @@ def _other_code(versions: dict[tuple[str, int], tuple[Scores, Scores]], n: int) 
         Finding(
             "example 3: MAP@R, and by the study's code",
             f"{100 * ours.map_at_r:.2f} %",
-            Mark.AGREES if abs(ours.map_at_r - later.map_at_r) < 1e-12 else Mark.DIFFERS,
+            Mark.of(abs(ours.map_at_r - later.map_at_r) < 1e-12),
             f"{100 * later.map_at_r:.2f} % (computed here)",
             "metrics.py, mean_average_precision_at_r",
         ),
@@ -263,8 +263,8 @@ def _examples(values: dict[int, NDArray[np.float64]], n: int) -> Figure:
         means, spreads = 100 * values[example].mean(axis=0), 100 * values[example].std(axis=0, ddof=1)
         lines = [f"{name}  {m:.1f} ± {s:.1f} %" for name, m, s in zip(MEASURES, means, spreads, strict=True)]
         ax.set_xlabel("\n".join(lines), fontsize=9)
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper right", ncols=2, frameon=False, fontsize=9, markerscale=2)
+    named = figure.axes[0].get_legend_handles_labels()
+    figure.legend(*named, loc="outside upper right", ncols=2, frameon=False, fontsize=9, markerscale=2)
     return figure
 
 

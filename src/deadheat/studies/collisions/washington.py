@@ -1,7 +1,4 @@
-"""Figures 2 and 4 on PHOCNet's embeddings of George Washington: what collides there, and what rounding does.
-
-In comes a setting; out come a part of the study, and findings by the published rule for any data.
-"""
+"""Figures 2 and 4 on PHOCNet's embeddings of George Washington: what collides there, and what rounding does."""
 
 from __future__ import annotations
 
@@ -13,10 +10,16 @@ import numpy as np
 
 from deadheat import Rounded, evaluate
 from deadheat.counting.ranking import Rankings
-from deadheat.studies.collisions.pictures import as_published, matrices, precision_picture, row_of_images
 from deadheat.studies.collisions.rule import Data, distances_of
-from deadheat.studies.collisions.tables import count_table, rule_table
-from deadheat.studies.data import GEORGE_WASHINGTON, george_washington
+from deadheat.studies.collisions.shown import (
+    as_published,
+    count_table,
+    matrices,
+    precision_picture,
+    row_of_images,
+    rule_table,
+)
+from deadheat.studies.data import GEORGE_WASHINGTON, WASHINGTON_MAP, WASHINGTON_ROUNDED, george_washington
 from deadheat.studies.study import Finding, Mark, Outcome, Setting, Table, beside, joined, missing
 
 _PAPER = "arXiv:1806.07171"
@@ -110,7 +113,7 @@ def _noted(data: Data, counts: Table, setting: Setting) -> list[Finding]:
     """What had been measured on all samples before: mAP, and the mixed groups of rounded cosine distances."""
     mixed = {(row[2], row[3]): row[6] for row in counts.rows}
     findings = []
-    for distance, noted in (("cosine", 95.5491), ("euclidean", 95.7809), ("cityblock", 95.6911)):
+    for distance, noted in WASHINGTON_MAP.items():
         report = evaluate(data.embeddings, data.labels, distance=distance, measures=["mAP"], threads=setting.threads)
         name = f"George Washington, {distance}"
         findings.append(beside(f"{name}: mAP, lower bound", 100 * report["mAP"].lower, noted, digits=4, source=_NOTES))
@@ -119,10 +122,7 @@ def _noted(data: Data, counts: Table, setting: Setting) -> list[Finding]:
             findings.append(
                 beside(f"{name}: mixed tie groups, {rule}", mixed[distance, rule], 0, unit="", digits=0, source=_NOTES)
             )
-    for name, groups, lower, upper, digits in (
-        ("float32", 33, 95.54905, 95.54910, 5),
-        ("float16", 173, 95.5351, 95.5620, 4),
-    ):
+    for name, (groups, lower, upper, digits) in WASHINGTON_ROUNDED.items():
         rule, what = f"{name} distance", f"George Washington, cosine distance rounded to {name}"
         report = evaluate(
             data.embeddings, data.labels, ties=Rounded(name, of="distance"), measures=["mAP"], threads=setting.threads
@@ -151,7 +151,7 @@ def _nearest_pair(data: Data, setting: Setting) -> list[Finding]:
         apart = [1 - (Decimal(root.numerator) / Decimal(root.denominator)).sqrt() for root in exact_closeness]
     name = "George Washington: samples whose cosine distance is 0 in float64 (SciPy)"
     return [
-        Finding(name, here, Mark.AGREES if here == noted else Mark.DIFFERS, noted, _NOTES),
+        Finding(name, here, Mark.of(here == noted), noted, _NOTES),
         Finding(
             "George Washington: the exact cosine distance of these samples",
             ", ".join(f"{float(gap):.4g}" for gap in apart) or "none",

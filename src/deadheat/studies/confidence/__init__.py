@@ -1,5 +1,60 @@
-"""The study of confidence: in comes a setting, out come what confidences are worth, with bounds."""
+"""Ranking measures with a model's confidence: the ranking-metrics study's experiment, and real embeddings beside it.
 
-from deadheat.studies.confidence.study import STUDY
+In comes a setting; out come the curves of the experiment with their bounds, the norm and the label entropy as
+confidences of real embeddings, and highest density intervals.
+"""
 
-__all__ = ["STUDY"]
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from deadheat.studies.confidence import densities, experiment, pictures, real
+from deadheat.studies.confidence.experiment import STEPS, Draw
+from deadheat.studies.study import Outcome, Setting, Study, joined
+
+_SOURCE = (
+    "the study arrrrrmin/ranking-metrics, tests/test_uncertainty.py, after Musgrave et al. 2020 and the library "
+    "tinkoff-ai/probabilistic-embeddings; excess AURC: Geifman, Uziel, El-Yaniv 2019"
+)
+_ABOUT = (
+    "In the second toy example, 100 drawn labels are flipped. The flipped points all get one confidence, which moves "
+    "from 0.05 to 1, and the measures of confidence are to notice. Because the flipped are equally confident, the "
+    "study's single numbers depend on a sort; here each has a lower bound, an expectation and an upper bound. Then the "
+    "norm and the entropy of the neighbours' labels serve as confidences of real embeddings."
+)
+
+
+def run(setting: Setting) -> Outcome:
+    """The experiment over several draws, real embeddings, and highest density intervals."""
+    n, seeds = (400, range(2)) if setting.quick else (2000, range(20))
+    setting.say(f"{len(seeds)} draws of {n} points, {len(STEPS)} steps each")
+    draws = [experiment.run(seed, n, setting.threads) for seed in seeds]
+    setting.say("real embeddings")
+    ours = Outcome(experiment.findings(draws), pictures.of(draws), [pictures.table(draws)])
+    return joined([ours, real.run(setting), densities.run(setting)], _text(draws))
+
+
+def _text(draws: Sequence[Draw]) -> list[str]:
+    flipped = [int(draw.data.flipped.sum()) for draw in draws]
+    unflipped = np.concatenate([draw.data.original[~draw.data.flipped] for draw in draws])
+    wrong = [1 - draw.hit.expected[draw.data.flipped].mean() for draw in draws]
+    return [
+        f"The flipped points are drawn with replacement, so that {min(flipped)} to {max(flipped)} of them are "
+        f"different. Of these, {100 * min(wrong):.0f} to {100 * max(wrong):.0f} % have a nearest neighbour of the "
+        f"other label. The confidences of all other points lie between {unflipped.min():.3f} and "
+        f"{unflipped.max():.3f}, so that nothing changes while that of the flipped moves below or above this range.",
+    ]
+
+
+STUDY = Study(
+    name="confidence",
+    question="ranking measures with a model's confidence",
+    title="Ranking measures with a model's confidence",
+    source=_SOURCE,
+    about=_ABOUT,
+    docs="docs/studies/confidence.md",
+    run=run,
+    needs=("scipy", "sklearn", "arviz_stats"),
+)

@@ -1,7 +1,4 @@
-"""Highest density intervals of distributions whose intervals are known: a density, samples of it, and two modes.
-
-In comes a setting; out comes a part of the confidence study.
-"""
+"""Highest density intervals of distributions whose intervals are known: a density, samples of it, and two modes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Pictures of the experiment, and its table.
-
-In come draws; out come what the page shows.
-"""
+"""Pictures of the experiment, and its table."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from deadheat.support.triple import Triple
 _BAND = 0.25  # opacity
 
 
-def pictures(draws: Sequence[Draw]) -> list[Picture]:
+def of(draws: Sequence[Draw]) -> list[Picture]:
     return [
         Picture(
             "points",
@@ -73,14 +70,8 @@ def _moved(draws: Sequence[Draw]) -> Figure:
     for number, (value, label) in enumerate(curves):
         ax = right if number else left
         for draw in draws[1:]:
-            ax.plot(
-                STEPS,
-                [value(step).expected for step in draw.steps],
-                color=style.GREY,
-                alpha=0.3,
-                linewidth=0.7,
-                zorder=0.5,
-            )
+            pale = [value(step).expected for step in draw.steps]
+            ax.plot(STEPS, pale, color=style.GREY, alpha=0.3, linewidth=0.7, zorder=0.5)
         shown = [value(step) for step in draws[0].steps]
         against_confidence(STEPS.tolist(), shown, ax=ax, label=label, number=number)
     for ax, what in ((left, "mean accuracy over all thresholds (%)"), (right, "error-reject area (%)")):
@@ -108,18 +99,12 @@ def _correlation(draw: Draw) -> Figure:
         steps = [step(draw.data, draw.hit, draw.map_at_r, c, scale).correlation for c in STEPS.tolist()]
         correlations((STEPS * scale).tolist(), steps, ax=ax, average=average * scale)
     figure.axes[1].set(xlabel=f"the same times {SCALE:g}", ylabel="")
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False)
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
     return figure
 
 
 def against_confidence(
-    confidence: Sequence[float],
-    values: Sequence[Triple[float]],
-    *,
-    ax: Axes,
-    label: str = "",
-    number: int = 0,
+    confidence: Sequence[float], values: Sequence[Triple[float]], *, ax: Axes, label: str = "", number: int = 0
 ) -> Axes:
     """A measure against the confidence that some queries were given: expected, and a band from lower to upper."""
     ax = style.quiet(ax)
@@ -132,33 +117,13 @@ def against_confidence(
 
 
 def correlations(
-    confidence: Sequence[float],
-    steps: Sequence[RankCorrelation],
-    *,
-    ax: Axes,
-    average: float | None = None,
+    confidence: Sequence[float], steps: Sequence[RankCorrelation], *, ax: Axes, average: float | None = None
 ) -> Axes:
-    """Spearman's rho and Kendall's tau-b against the confidence that some queries were given.
-
-    Parameters
-    ----------
-    confidence : sequence of float
-    steps : sequence of RankCorrelation
-    ax : Axes
-    average : float, optional
-        What their confidence was on average before: a vertical line.
-    """
+    """Both rank correlations against the confidence that some queries were given; a line at what it was before."""
     ax = style.quiet(ax)
     curves = {"Spearman's rho": [step.spearman for step in steps], "Kendall's tau-b": [step.kendall for step in steps]}
     for number, (label, values) in enumerate(curves.items()):
-        ax.plot(
-            confidence,
-            values,
-            **style.marked_line(number),
-            markersize=4,
-            linewidth=1.4,
-            label=label,
-        )
+        ax.plot(confidence, values, **style.marked_line(number), markersize=4, linewidth=1.4, label=label)
     if average is not None:
         ax.axvline(average, color=style.INK, linestyle=style.DOTTED, linewidth=1.2, label="their average before")
     ax.set(xlabel="confidence given to the flipped", ylabel="rank correlation with the original")

@@ -1,7 +1,4 @@
-"""Norm and label entropy as confidences of real embeddings: George Washington's words and scikit-learn's digits.
-
-In comes a setting; out comes a part of the confidence study.
-"""
+"""Norm and label entropy as confidences of real embeddings: George Washington's words and scikit-learn's digits."""
 
 from __future__ import annotations
 
@@ -40,7 +37,12 @@ class Real(NamedTuple):
 def run(setting: Setting) -> Outcome:
     """Curves, areas and correlations of each data set that is there."""
     file = setting.file(GEORGE_WASHINGTON)
-    sets = [_digits(setting), *([] if file is None else [_words(*george_washington(file), setting)])]
+    images, labels = digits()
+    kept = slice(400 if setting.quick else None)
+    sets = [_real("digits", "scikit-learn's digits, euclidean", images[kept], labels[kept], 10, "euclidean", setting)]
+    if file is not None:
+        title = "George Washington, PHOCNet, cosine"
+        sets.append(_real("washington", title, *george_washington(file), 5, "cosine", setting))
     findings = [finding for real in sets for finding in _findings(real)]
     if file is None:
         findings.append(missing("George Washington: norm and label entropy as confidence", GEORGE_WASHINGTON))
@@ -54,16 +56,6 @@ def run(setting: Setting) -> Outcome:
         ],
         tables=[_table(sets)],
     )  # fmt: skip
-
-
-def _digits(setting: Setting) -> Real:
-    images, labels = digits()
-    kept = slice(400 if setting.quick else None)
-    return _real("digits", "scikit-learn's digits, euclidean", images[kept], labels[kept], 10, "euclidean", setting)
-
-
-def _words(features: NDArray[Any], labels: NDArray[Any], setting: Setting) -> Real:
-    return _real("washington", "George Washington, PHOCNet, cosine", features, labels, 5, "cosine", setting)
 
 
 def _real(
@@ -101,8 +93,8 @@ def _curves(real: Real) -> Figure:
         for number, confidence in enumerate(real.confidences):
             curve = real.curve(confidence, "Hit@1")
             plot(curve, ax=ax, label=confidence, number=number, references=number == 0)
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False, fontsize=9)
+    named = figure.axes[0].get_legend_handles_labels()
+    figure.legend(*named, loc="outside upper center", ncols=3, frameon=False, fontsize=9)
     return figure
 
 

@@ -1,7 +1,4 @@
-"""Two sets of embeddings compared: Hit@1 plain and in groups, the gap of each, and the table of it.
-
-In come embeddings and labels of two sets; out go comparisons, a row each of a `Case`.
-"""
+"""Two sets of embeddings compared: Hit@1 plain and in groups, the gap of each, and the table and picture of both."""
 
 from __future__ import annotations
 
@@ -9,10 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from deadheat import generalization_gap
 from deadheat.analyses.grouped import Gap
+from deadheat.plots import style
 from deadheat.studies.study import Table
 
 MEASURE, GROUP_SIZE, REPEATS, LEVEL = "Hit@1", 10, 10, 0.95
@@ -111,3 +112,60 @@ def table_of(case: Case) -> Table:
         "95 % interval and the bound on the size of the gap hold for all of that."
     )
     return Table(case.name, caption, columns, rows)
+
+
+def cases_figure(cases: Sequence[Case]) -> Figure:
+    """A row a case: values on the left, gaps with intervals on the right, both against dropout."""
+    figure = style.figure(7.6, 0.7 + 2.3 * len(cases))
+    grid = figure.subplots(len(cases), 2, squeeze=False, sharex="row")
+    for (left, right), case in zip(grid, cases, strict=True):
+        _draw_values(left, case)
+        _draw_gaps(right, case)
+        left.set_title(case.caption.rstrip("."), fontsize="small", loc="left")
+    for ax in grid[-1]:
+        ax.set_xlabel("dropout")
+    return legend(figure, grid[0, 0])
+
+
+def _draw_values(ax: Axes, case: Case) -> None:
+    """Hit@1 of both sets, plain and in groups, in the first training."""
+    rows = [row for row in case.rows if not row.seed]
+    for number, (kind, sides) in enumerate(by_kind(rows).items()):
+        look: dict[str, Any] = {"color": style.CYCLE[1 - number], "marker": style.MARKERS[1 - number]}
+        ax.plot([100 * s.train for s in sides], "-", label=f"train, {kind}", **look)
+        ax.plot([100 * s.test for s in sides], "--", label=f"test, {kind}", mfc="white", **look)
+    ax.set_ylabel(f"{MEASURE} (%)")
+    _dropouts(ax, rows)
+
+
+def _draw_gaps(ax: Axes, case: Case) -> None:
+    """The gaps of the first training with their intervals, and those of the others as small marks."""
+    rows = [row for row in case.rows if not row.seed]
+    places = {row.dropout: place for place, row in enumerate(rows)}
+    ax.axhline(0, color=style.INK, linewidth=0.8)
+    for number, (kind, sides) in enumerate(by_kind(rows).items()):
+        shift, colour = 0.16 * number - 0.08, style.CYCLE[1 - number]
+        marker = style.MARKERS[1 - number]
+        values, low, high = (100 * np.array([getattr(s, name) for s in sides]) for name in ("gap", "low", "high"))
+        ax.errorbar(np.arange(len(rows)) + shift, values, [values - low, high - values], color=colour, marker=marker,
+                    linestyle=":", linewidth=0.9, elinewidth=1.1, capsize=2.5)  # fmt: skip
+        later = [row for row in case.rows if row.seed]
+        at = [places[row.dropout] + shift * 2.6 for row in later]
+        ax.plot(at, [100 * s.gap for s in by_kind(later)[kind]], linestyle="", color=colour, marker=marker,
+                markersize=3.5, mfc="white")  # fmt: skip
+    ax.set_ylabel("train less test (points)")
+    _dropouts(ax, rows)
+
+
+def _dropouts(ax: Axes, rows: Sequence[Compared]) -> None:
+    """A place on the horizontal axis for each amount."""
+    style.quiet(ax)
+    ax.set_xlim(-0.4, len(rows) - 0.6)
+    ax.set_xticks(range(len(rows)), ["not told" if row.dropout is None else f"{row.dropout:g}" for row in rows])
+
+
+def legend(figure: Figure, ax: Axes) -> Figure:
+    """The names on one of the axes, above the figure: plain on the left, in groups on the right."""
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside upper left", ncols=2, frameon=False, fontsize="small",
+                  handlelength=3.2)  # fmt: skip
+    return figure

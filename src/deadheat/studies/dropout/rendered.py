@@ -81,15 +81,7 @@ class Distortion:
 def pseudo_words(n: int, seed: int = 0) -> list[str]:
     """Different words that mean nothing: consonant and vowel in turn, four to six letters.
 
-    Parameters
-    ----------
-    n : int
-    seed : int
-
-    Returns
-    -------
-    list of str
-        The first `m` of them are the same for every ``n >= m``.
+    The first `m` of them are the same for every ``n >= m``.
 
     Examples
     --------
@@ -153,23 +145,7 @@ def render(
     seed: int = 0,
     distortion: Distortion | None = None,
 ) -> Pictures:
-    """Draw each word a number of times, as far as can be in a different font each time.
-
-    Parameters
-    ----------
-    words : sequence of str
-    fonts : sequence of str
-        Paths, from `find_fonts`.
-    per_word : int
-        Pictures of each word.
-    seed : int
-    distortion : Distortion, optional
-
-    Returns
-    -------
-    Pictures
-        ``len(words) * per_word`` of them, those of a word together.
-    """
+    """Draw each word a number of times, as far as can be in a different font each time; those of a word together."""
     how = distortion or Distortion()
     images = np.empty((len(words) * per_word, how.height, how.width), dtype=np.uint8)
     for row in range(len(images)):

@@ -1,7 +1,4 @@
-"""Cost: processor time against the number of samples.
-
-In comes a setting; out comes a part of the study.
-"""
+"""Cost: processor time against the number of samples."""
 
 from __future__ import annotations
 
@@ -16,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat import evaluate, grouped, plots
 from deadheat.plots import style
-from deadheat.studies.grouped.extent import GROUPED, PLAIN, Extent
-from deadheat.studies.grouped.populations import DISTANCE, GROUP_SIZE, MEASURE
+from deadheat.studies.grouped.populations import DISTANCE, GROUP_SIZE, GROUPED, MEASURE, PLAIN, Extent
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table
 
 _SAMPLES, _DIM, _MOST_PLAIN = 10, 64, 64_000
@@ -78,7 +74,7 @@ def _findings(table: NDArray[Any]) -> list[Finding]:
             Finding(
                 f"{MEASURE} {what}: growth with n samples",
                 f"pairs as n^{pairs:.3f}, time as n^{slope:.2f} (s.e. {error:.2f})",
-                Mark.AGREES if agrees else Mark.DIFFERS,
+                Mark.of(agrees),
                 published,
                 "by its definition",
                 "" if agrees else "work that is not done pair by pair counts too, most at few samples",

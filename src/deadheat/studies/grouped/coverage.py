@@ -1,7 +1,4 @@
-"""Coverage: how many intervals hold the value that they are for.
-
-In come a setting and what is known of the population; out comes a part of the study.
-"""
+"""Coverage: how many intervals hold the value that they are for."""
 
 from __future__ import annotations
 
@@ -12,8 +9,17 @@ import numpy as np
 from deadheat import plots
 from deadheat.plots import Band, style
 from deadheat.studies.grouped import populations
-from deadheat.studies.grouped.extent import LEVEL_TEXT, Extent
-from deadheat.studies.grouped.populations import CLUSTERED, GROUP_SIZE, LEVEL, MEASURE, RANDOM, Coverage, Known
+from deadheat.studies.grouped.populations import (
+    CLUSTERED,
+    GROUP_SIZE,
+    LEVEL,
+    LEVEL_TEXT,
+    MEASURE,
+    RANDOM,
+    Coverage,
+    Extent,
+    Known,
+)
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table
 
 _GROUPS, _REPEATED_AT = (5, 10, 20, 50), 10
@@ -67,7 +73,7 @@ def finding_of(coverages: Sequence[Coverage]) -> Finding:
     return Finding(
         f"{LEVEL_TEXT} intervals that hold, {coverages[0].population}, {coverages[0].method}; by number of groups",
         f"{shares} % of {coverages[0].n_draw} draws",
-        Mark.AGREES if agrees else Mark.DIFFERS,
+        Mark.of(agrees),
         LEVEL_TEXT,
         "the intervals' own level",
         "" if agrees else why,

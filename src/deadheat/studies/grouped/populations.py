@@ -1,7 +1,4 @@
-"""How many confidence intervals hold the value that they are for: seeded draws from populations that are known.
-
-In come a population, numbers of groups and of draws; out go `Coverage`s, and the gaps of two sets that have none.
-"""
+"""Seeded draws from populations that are known: how many intervals hold their values, and gaps where there is none."""
 
 from __future__ import annotations
 
@@ -17,20 +14,49 @@ from deadheat import evaluate, generalization_gap, grouped
 from deadheat.analyses.grouped import Gap
 from deadheat.reports.options import Average
 from deadheat.statistics import intervals
-from deadheat.statistics.intervals import Interval
+from deadheat.statistics.intervals import Interval, Intervals
 from deadheat.support.extras import require
 
 GROUP_SIZE = 10
 LEVEL = 0.95
 MEASURE, DISTANCE = "Hit@1", "euclidean"
+PLAIN, GROUPED = "plain", f"in groups of {GROUP_SIZE}"
+LEVEL_TEXT = f"{100 * LEVEL:.0f} %"
 OVER_GROUPS = {"z": "normal", "Student's t": "t", "bootstrap": "percentile"}  # by what the method is called here
 OF_PLAIN: dict[str, Average] = {"plain, z over queries": "query", "plain, z over classes": "class"}
 REPEATED = "Student's t, 4 repeats"
 _RESAMPLES = 999
 _REPEATS = 4
+_PLAIN_SETTINGS: dict[str, Any] = {"measures": MEASURE, "distance": DISTANCE, "threads": 1}
+_SETTINGS: dict[str, Any] = _PLAIN_SETTINGS | {"group_size": GROUP_SIZE}
 
 # Each experiment draws from its own stream.
 _DRAWS, _LARGE, _PLAIN, _GAP = range(4)
+
+
+class Extent(NamedTuple):
+    """How much is computed."""
+
+    sizes: tuple[int, ...]  # classes
+    large: int  # groups that a population's value is taken from
+    draws: int
+    plain_draws: int
+    null_draws: int
+    cost: tuple[int, ...]  # classes
+    times: int  # of which the shortest counts
+
+
+def ends(interval: Intervals) -> tuple[float, float]:
+    """The ends that neither ties nor sampling leave."""
+    return interval.lower.low, interval.upper.high
+
+
+def percent(value: float, digits: int = 2) -> str:
+    return f"{100 * value:.{digits}f} %"
+
+
+FULL = Extent((50, 100, 200, 500, 1000, 2000, 5000), 20_000, 1000, 400, 300, (800, 1600, 3200, 6400, 12_800), 2)
+QUICK = Extent((50, 100, 200, 500), 300, 20, 10, 10, (100, 200, 400), 1)
 
 
 @dataclass(frozen=True)
@@ -118,14 +144,14 @@ def binomial(n_hold: int, n_draw: int, confidence_level: float) -> Interval:
 
 def value_in_groups(population: Population, n_group: int) -> Known:
     """The value inside groups, estimated once from a large draw."""
-    result = grouped(*population.draw(n_group * GROUP_SIZE, _LARGE), **_settings())[MEASURE]
+    result = grouped(*population.draw(n_group * GROUP_SIZE, _LARGE), **_SETTINGS)[MEASURE]
     return Known(result.expected, result.errors.expected)
 
 
 def value_of_plain(population: Population, n_class: int, n_draw: int) -> Known:
     """The value of the plain measure on so many classes, from draws that are not used again."""
     values = [
-        evaluate(*population.draw(n_class, _PLAIN, n_class, number), **_plain_settings())[MEASURE].expected
+        evaluate(*population.draw(n_class, _PLAIN, n_class, number), **_PLAIN_SETTINGS)[MEASURE].expected
         for number in range(n_draw)
     ]
     return Known(math.fsum(values) / n_draw, intervals.standard_error(values))
@@ -136,14 +162,14 @@ def coverages(population: Population, n_group: int, n_draw: int, known: Known, *
     drawn: dict[str, list[tuple[float, Interval]]] = {}
     for number in range(n_draw):
         data = population.draw(n_group * GROUP_SIZE, _DRAWS, n_group, number)
-        result = grouped(*data, **_settings(), seed=number)[MEASURE]
+        result = grouped(*data, **_SETTINGS, seed=number)[MEASURE]
         for name, method in OVER_GROUPS.items():
             interval = result.interval(
                 confidence_level=LEVEL, method=method, n_resamples=_RESAMPLES, seed=number
             ).expected
             drawn.setdefault(name, []).append((result.expected, interval))
         if repeated:
-            result = grouped(*data, **_settings(), seed=number, repeats=_REPEATS)[MEASURE]
+            result = grouped(*data, **_SETTINGS, seed=number, repeats=_REPEATS)[MEASURE]
             drawn.setdefault(REPEATED, []).append(
                 (result.expected, result.interval(confidence_level=LEVEL, method="t").expected)
             )
@@ -154,7 +180,7 @@ def plain_coverages(population: Population, n_group: int, n_draw: int, known: Kn
     """The same of the plain measure on as many classes, its intervals over queries and over classes."""
     drawn: dict[str, list[tuple[float, Interval]]] = {}
     for number in range(n_draw):
-        report = evaluate(*population.draw(n_group * GROUP_SIZE, _DRAWS, n_group, number), **_plain_settings())
+        report = evaluate(*population.draw(n_group * GROUP_SIZE, _DRAWS, n_group, number), **_PLAIN_SETTINGS)
         for name, unit in OF_PLAIN.items():
             interval = report.interval(MEASURE, confidence_level=LEVEL, resample=unit, method="normal").expected
             drawn.setdefault(name, []).append((report[MEASURE].expected, interval))
@@ -171,14 +197,6 @@ def null_gaps(population: Population, n_class: tuple[int, int], n_draw: int) -> 
         )
         gaps.append((gap.grouped, gap.plain))
     return gaps
-
-
-def _settings() -> dict[str, Any]:
-    return {"group_size": GROUP_SIZE, "measures": MEASURE, "distance": DISTANCE, "threads": 1}
-
-
-def _plain_settings() -> dict[str, Any]:
-    return {"measures": MEASURE, "distance": DISTANCE, "threads": 1}
 
 
 def _coverage(

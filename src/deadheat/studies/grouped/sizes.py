@@ -1,10 +1,8 @@
-"""The number of classes: plain and grouped values as classes are added, of drawn populations and of files.
-
-In come a setting and what is known of the population; out come parts of the study.
-"""
+"""The number of classes: values as classes are added, of drawn populations and of files, and gaps of unlike sets."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,14 +10,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import evaluate, generalization_gap, grouped, plots
+from deadheat.analyses.grouped import Gap
 from deadheat.inputs.files import read
 from deadheat.plots import Band, style
-from deadheat.studies.grouped.extent import FULL, GROUPED, LEVEL_TEXT, PLAIN, Extent, ends, percent
-from deadheat.studies.grouped.populations import CLUSTERED, DISTANCE, GROUP_SIZE, LEVEL, MEASURE, RANDOM, Known
+from deadheat.statistics import intervals
+from deadheat.studies.grouped import populations
+from deadheat.studies.grouped.populations import (
+    CLUSTERED,
+    DISTANCE,
+    FULL,
+    GROUP_SIZE,
+    GROUPED,
+    LEVEL,
+    LEVEL_TEXT,
+    MEASURE,
+    PLAIN,
+    RANDOM,
+    Extent,
+    Known,
+    ends,
+    percent,
+)
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, missing
 
 _CLAIM, _NOT_AT_HAND = "arXiv:2306.13357, abstract and section 1", "not at hand"
 _SEED = 7
+_CLASSES = (200, 50)  # of the gap that is none
 
 
 def by_chance(value: Known) -> Outcome:
@@ -31,7 +47,7 @@ def by_chance(value: Known) -> Outcome:
             Finding(
                 f"random embeddings: {MEASURE} {GROUPED}",
                 f"{percent(value.value)} (s.e. {100 * value.error:.2f})",
-                Mark.AGREES if agrees else Mark.DIFFERS,
+                Mark.of(agrees),
                 percent(exact),
                 "exact: the share of the right ones among the others",
                 "" if agrees else "more than three standard errors away",
@@ -160,3 +176,43 @@ def _file_gaps(
 
 def _of_file(what: str, here: str) -> Finding:
     return Finding(what, here, Mark.STAND_IN, _NOT_AT_HAND, "arXiv:2306.13357", "the embeddings given, not the paper's")
+
+
+def by_null_gap(setting: Setting, extent: Extent) -> Outcome:
+    """The gap between two sets with different numbers of classes, both from one population."""
+    setting.say(f"  gaps of {_CLASSES[0]} to {_CLASSES[1]} classes of one population")
+    pairs = populations.null_gaps(CLUSTERED, _CLASSES, extent.null_draws)
+    sides = {PLAIN: [plain for _, plain in pairs], GROUPED: [inside for inside, _ in pairs]}
+    figure = style.figure(5.6, 2.8)
+    plots.gap_histogram({name: [gap.expected for gap in gaps] for name, gaps in sides.items()}, ax=figure.subplots())
+    caption = (
+        f"The gap in {MEASURE} between {_CLASSES[0]} and {_CLASSES[1]} classes of the clustered population, "
+        f"{extent.null_draws} draws. There is none to be found."
+    )
+    columns = ["what", "draw", "gap", "low", "high", "bound"]
+    rows = [
+        [name, number, gap.expected, *ends(gap.interval(confidence_level=LEVEL)), gap.bound(confidence_level=LEVEL)]
+        for name, gaps in sides.items()
+        for number, gap in enumerate(gaps)
+    ]
+    return Outcome(
+        [_null_finding(name, gaps) for name, gaps in sides.items()],
+        [Picture("gaps", caption, figure)],
+        [Table("gaps", "Gaps between two sets of one population", columns, rows)],
+    )
+
+
+def _null_finding(name: str, gaps: Sequence[Gap]) -> Finding:
+    values = [gap.expected for gap in gaps]
+    mean, error = math.fsum(values) / len(values), intervals.standard_error(values)
+    expected = [gap.interval(confidence_level=LEVEL).expected for gap in gaps]
+    held = sum(interval.low <= 0 <= interval.high for interval in expected)
+    agrees = abs(mean) <= 3 * error and populations.binomial(held, len(gaps), LEVEL).high >= LEVEL
+    return Finding(
+        f"gap of {_CLASSES[0]} to {_CLASSES[1]} classes of one population, {name}",
+        f"{100 * mean:.2f} points (s.e. {100 * error:.2f}); {held} of {len(gaps)} {LEVEL_TEXT} intervals hold 0",
+        Mark.of(agrees),
+        "0 points",
+        "by construction",
+        "" if agrees else "the set with more classes has more to be mistaken for",
+    )

@@ -1,7 +1,4 @@
-"""How large tie groups are, by distance.
-
-In come tie profiles by name; out go Matplotlib axes.
-"""
+"""Ties, by what they come from: how large tie groups are, and how many queries have one that decides something."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ from numpy.typing import NDArray
 
 from deadheat.plots import style
 from deadheat.profiles import TieProfile
+from deadheat.reports import Report
 
 
 def group_sizes(profile: TieProfile) -> NDArray[np.int64]:
@@ -36,7 +34,6 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
     profiles : mapping of str to TieProfile
         One row each, the first on top.
     ax : Axes, optional
-        Axes to draw on; new ones by default.
 
     Returns
     -------
@@ -63,5 +60,36 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
     ax.xaxis.set_major_formatter("{x:g}")
     style.rows(ax, list(profiles))
     ax.set_xlabel("items at the distance of a relevant item")
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4, frameon=False, fontsize="small")
+    style.legend_above(ax, "lower right", 4)
+    return ax
+
+
+def mixed_queries(reports: Mapping[str, Report], *, ax: Axes | None = None) -> Axes:
+    """Draw what share of the queries of several reports has a tie that decides something.
+
+    Parameters
+    ----------
+    reports : mapping of str to Report
+        One row each, the first on top.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+        A bar is the share of the queries with a mixed tie group, of those that have a relevant item, in per cent. At
+        its end stands how many groups there are, and how many items are in the largest.
+    """
+    names, rows = list(reports), np.arange(len(reports))
+    ax = style.quiet(style.axes(ax, (5.0, 1.0 + 0.33 * len(names))), grid="x")
+    shares = []
+    for row, report in enumerate(reports.values()):
+        ties, relevant = report.ties, report.n_query - report.n_singleton
+        shares.append(100 * ties.queries / relevant)
+        text = f"{ties.mixed_groups} of up to {ties.largest} items" if ties.mixed_groups else "none"
+        ax.text(103, row, text, va="center", fontsize="small")
+    ax.barh(rows, shares, height=0.6, color=style.SKY, edgecolor=style.INK, linewidth=0.6)
+    style.rows(ax, names)
+    ax.set_xlim(0, 100)
+    ax.set_xlabel("queries with a mixed tie (%)")
+    ax.text(103, -0.62, "mixed tie groups", va="bottom", fontsize="small")
     return ax
