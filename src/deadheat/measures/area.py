@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from deadheat.measures.family import ClosedForms, Counted, Fill, Float64, Int64, Measure, RankSum
-from deadheat.measures.groups import kernel_arrays, sum_by_query
-from deadheat.measures.loops import Array, Arrays, store
+from deadheat.measures.groups import Array, Arrays, kernel_arrays, store, sum_by_query
 from deadheat.profiles import TieProfile
 from deadheat.support.compiling import kernel
 

@@ -1,4 +1,4 @@
-"""What the closed forms of several families take from a profile: arrays for the loops, groups that count, sums."""
+"""What several families share: a profile as the loops take it, groups that count, sums, and where values are stored."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from numpy.typing import NDArray
 
 from deadheat.measures.family import Float64, Int64, Measure
 from deadheat.profiles import TieProfile
+from deadheat.support.compiling import inner
+from deadheat.support.error_free import two_sum
+
+Array = NDArray[Any]
+Arrays = tuple[Array, ...]  # `groups` are offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant
 
 
 def plain(array: Int64) -> Int64:
@@ -60,3 +65,37 @@ def reciprocal_ranks(n: int) -> Float64:
 def _query_of(profile: TieProfile, group: Int64) -> Int64:
     """The queries that some groups belong to."""
     return np.searchsorted(profile.offsets, group, side="right") - 1
+
+
+@inner
+def last_rank(n_ranked: int, n_relevant: int, cutoff: int) -> int:
+    """The last rank that counts, no larger than need be. A cutoff of 0 stands for the number of relevant items."""
+    return n_relevant if cutoff == 0 else min(max(n_ranked, n_relevant), cutoff)
+
+
+@inner
+def store(out: Array, query: int, lower: float, expected: float, upper: float) -> None:
+    """Keep the values of a query, and take back what rounding may have put out of order; NaN stays NaN."""
+    upper = lower if upper < lower else upper
+    expected = lower if expected < lower else expected
+    expected = upper if expected > upper else expected
+    out[0, query], out[1, query], out[2, query] = lower, expected, upper
+
+
+@inner
+def plus(total: float, rest: float, value: float) -> tuple[float, float]:
+    """A sum and what rounding took from it, with one more value."""
+    total, e = two_sum(total, value)
+    return total, rest + e
+
+
+@inner
+def as_before(closer: Array, tied: Array, tied_relevant: Array, slots: Array, g: int) -> bool:
+    """Whether group g equals the one before it, so that nothing need be computed again."""
+    return (
+        g > 0
+        and closer[g] == closer[g - 1]
+        and tied[g] == tied[g - 1]
+        and tied_relevant[g] == tied_relevant[g - 1]
+        and slots[g] == slots[g - 1]
+    )

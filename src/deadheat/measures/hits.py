@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.measures.family import ClosedForms, Counted, Fill, Float64, Int64, Measure, RankSum
-from deadheat.measures.groups import defined, kernel_arrays, last_ranks, plain
-from deadheat.measures.loops import Array, Arrays, last_rank, store
+from deadheat.measures.groups import Array, Arrays, defined, kernel_arrays, last_rank, last_ranks, plain, store
 from deadheat.profiles import TieProfile
 from deadheat.support.compiling import inner, kernel
 
