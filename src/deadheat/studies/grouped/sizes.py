@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import evaluate, generalization_gap, grouped, plots
-from deadheat.inputs.files import read
+from deadheat.inputs import read
 from deadheat.plots import Band, style
 from deadheat.studies.grouped.extent import FULL, GROUPED, LEVEL_TEXT, PLAIN, Extent, ends, percent
 from deadheat.studies.grouped.populations import CLUSTERED, DISTANCE, GROUP_SIZE, LEVEL, MEASURE, RANDOM, Known
