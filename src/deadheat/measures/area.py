@@ -1,7 +1,6 @@
-"""The area under the ROC curve: AUC, the share of pairs with the relevant item in front.
+"""The area under the ROC curve: AUC, the share of pairs with the relevant item in front; a rank sum (Mann and Whitney).
 
-In come tie groups; out goes a rank sum of Mann and Whitney. A relevant item that was not retrieved is behind all.
-Undefined also where no irrelevant item is ranked.
+A relevant item that was not retrieved is behind all. Undefined also where no irrelevant item is ranked.
 """
 
 from __future__ import annotations

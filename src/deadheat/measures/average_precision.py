@@ -18,8 +18,8 @@ from deadheat.measures.family import ClosedForms, Counted, Fill, Float64, Int64,
 from deadheat.measures.groups import (
     Array,
     Arrays,
-    as_before,
     defined,
+    distinct,
     groups_within,
     kernel_arrays,
     last_rank,
@@ -47,11 +47,11 @@ class AveragePrecision(ClosedForms):
         mixed, slots = groups_within(profile, measure, profile.tied > profile.tied_relevant)
         k, n = profile.closer[mixed], profile.closer_relevant[mixed]
         tied, m = profile.tied[mixed], profile.tied_relevant[mixed]
-        order = np.lexsort((slots, m, tied, n, k))  # equal groups side by side are computed once
-        variance = np.empty(len(mixed))
-        precision_variances(k[order], n[order], tied[order], m[order], slots[order], variance)
+        one, number = distinct(slots, m, tied, n, k)
+        variance = np.empty(len(one))
+        precision_variances(k[one], n[one], tied[one], m[one], slots[one], variance)
         with np.errstate(invalid="ignore"):
-            return np.sqrt(sum_by_query(profile, mixed[order], variance)) / defined(profile, profile.n_relevant)
+            return np.sqrt(sum_by_query(profile, mixed, variance[number])) / defined(profile, profile.n_relevant)
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         return RankSum(Counted.SO_FAR, reciprocal_ranks(n), 1.0 / relevant)
@@ -186,9 +186,6 @@ def _slot(k: int, t: int, base: int) -> float:
 def precision_variances(
     closer: Array, closer_relevant: Array, tied: Array, tied_relevant: Array, slots: Array, out: Array
 ) -> None:
-    """Fill in the variance of each of the mixed groups given; equal neighbours are computed once."""
+    """Fill in the variance of each of the mixed groups given."""
     for g in range(len(out)):
-        if as_before(closer, tied, tied_relevant, slots, g) and closer_relevant[g] == closer_relevant[g - 1]:
-            out[g] = out[g - 1]
-        else:
-            out[g] = _precision_variance(closer[g], closer_relevant[g], tied[g], tied_relevant[g], slots[g])
+        out[g] = _precision_variance(closer[g], closer_relevant[g], tied[g], tied_relevant[g], slots[g])

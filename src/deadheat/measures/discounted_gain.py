@@ -21,6 +21,7 @@ from deadheat.measures.family import ClosedForms, Counted, Fill, Float64, Int64,
 from deadheat.measures.groups import (
     Array,
     Arrays,
+    distinct,
     groups_within,
     kernel_arrays,
     last_rank,
@@ -63,12 +64,12 @@ class DiscountedGain(ClosedForms):
         ideal_gains(relevant_by_grade, gains, last_ranks(profile, measure), *table, ideal)
         group, slots = groups_within(profile, measure, profile.tied > 1)
         k, tied = profile.closer[group], profile.tied[group]
-        order = np.lexsort((slots, tied, k))
-        variance = np.empty(len(group))
-        discount_spreads(k[order], tied[order], slots[order], table[0], variance)
-        variance *= _gain_spread(by_grade[group], gains, tied)[order] / (tied[order] - 1)
+        one, number = distinct(slots, tied, k)
+        spread = np.empty(len(one))
+        discount_spreads(k[one], tied[one], slots[one], table[0], spread)
+        variance = spread[number] * (_gain_spread(by_grade[group], gains, tied) / (tied - 1))
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.sqrt(sum_by_query(profile, group[order], variance)) / ideal
+            return np.sqrt(sum_by_query(profile, group, variance)) / ideal
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         discount = discount_table(n.bit_length())[0]
@@ -286,9 +287,6 @@ def _discount_above(k: int, t: int, near: bool, y_high: float, y_low: float, dis
 
 @kernel
 def discount_spreads(closer: Array, tied: Array, slots: Array, discount: Array, out: Array) -> None:
-    """Fill in the spread of the discounts of each of the groups given; equal neighbours are computed once."""
+    """Fill in the spread of the discounts of each of the groups given."""
     for g in range(len(out)):
-        if g > 0 and closer[g] == closer[g - 1] and tied[g] == tied[g - 1] and slots[g] == slots[g - 1]:
-            out[g] = out[g - 1]
-        else:
-            out[g] = _discount_spread(closer[g], tied[g], slots[g], discount)
+        out[g] = _discount_spread(closer[g], tied[g], slots[g], discount)

@@ -37,7 +37,7 @@ def last_ranks(profile: TieProfile, measure: Measure) -> Int64:
 def groups_within(profile: TieProfile, measure: Measure, chosen: NDArray[np.bool_]) -> tuple[Int64, Int64]:
     """The groups chosen that begin before the cutoff, and how many of their slots are within it."""
     group = np.flatnonzero(chosen)
-    slots = last_ranks(profile, measure)[_query_of(profile, group)] - profile.closer[group]
+    slots = last_ranks(profile, measure)[profile.query_of_group[group]] - profile.closer[group]
     within = slots > 0
     return group[within], np.minimum(slots[within], profile.tied[group[within]])
 
@@ -45,10 +45,19 @@ def groups_within(profile: TieProfile, measure: Measure, chosen: NDArray[np.bool
 def sum_by_query(profile: TieProfile, group: Int64, values: Float64) -> Float64:
     """Sums of the values of some groups over each query, (n_query,).
 
-    One after the other, in the order of the groups: np.add.reduceat has no order that is the same everywhere.
+    One after the other, in the order given: np.add.reduceat has no order that is the same everywhere.
     """
-    order = np.argsort(group)
-    return np.bincount(_query_of(profile, group[order]), values[order], profile.n_query).astype(np.float64)
+    return np.bincount(profile.query_of_group[group], values, profile.n_query).astype(np.float64)
+
+
+def distinct(*keys: Int64) -> tuple[Int64, Int64]:
+    """Where rows of keys stand that differ, each once, and which of them every row equals: none is computed twice."""
+    order = np.lexsort(keys)
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.cumsum(new) - 1
+    return order[new], number
 
 
 def defined(profile: TieProfile, values: NDArray[Any]) -> Float64:
@@ -60,11 +69,6 @@ def reciprocal_ranks(n: int) -> Float64:
     """One over each rank from 0, which counts nothing, to n."""
     ranks = np.arange(n + 1, dtype=np.float64)
     return np.divide(1.0, ranks, out=np.zeros(n + 1), where=ranks > 0)
-
-
-def _query_of(profile: TieProfile, group: Int64) -> Int64:
-    """The queries that some groups belong to."""
-    return np.searchsorted(profile.offsets, group, side="right") - 1
 
 
 @inner
@@ -87,15 +91,3 @@ def plus(total: float, rest: float, value: float) -> tuple[float, float]:
     """A sum and what rounding took from it, with one more value."""
     total, e = two_sum(total, value)
     return total, rest + e
-
-
-@inner
-def as_before(closer: Array, tied: Array, tied_relevant: Array, slots: Array, g: int) -> bool:
-    """Whether group g equals the one before it, so that nothing need be computed again."""
-    return (
-        g > 0
-        and closer[g] == closer[g - 1]
-        and tied[g] == tied[g - 1]
-        and tied_relevant[g] == tied_relevant[g - 1]
-        and slots[g] == slots[g - 1]
-    )

@@ -19,8 +19,8 @@ from deadheat.measures.family import ClosedForms, Counted, Fill, Float64, Int64,
 from deadheat.measures.groups import (
     Array,
     Arrays,
-    as_before,
     defined,
+    distinct,
     kernel_arrays,
     last_rank,
     last_ranks,
@@ -161,16 +161,14 @@ def moments(
     k: Int64, tied: Int64, m: Int64, slots: Int64, value: int, *, deviation: bool = False, threads: int = 1
 ) -> Float64:
     """Expectation, or deviation, of a function of the first or last relevant slot, for some groups; see `extremes`."""
-    order = np.lexsort((slots, m, tied, k))  # equal groups side by side are computed once
-    k, tied, m, slots = (array[order] for array in (k, tied, m, slots))
-    mean, variance, out = np.zeros((3, len(order)))
-    shift = np.zeros(len(order))
-    ranges = parts(len(order), min(threads, len(order) // 16))
+    one, number = distinct(slots, m, tied, k)
+    k, tied, m, slots = (array[one] for array in (k, tied, m, slots))
+    mean, variance, shift = np.zeros((3, len(one)))
+    ranges = parts(len(one), min(threads, len(one) // 16))
     in_threads(lambda i, j: extremes(i, j, k, tied, m, slots, value, deviation, shift, False, mean), ranges)
     if deviation:
-        extremes(0, len(order), k, tied, m, slots, value, True, mean, True, variance)
-    out[order] = np.sqrt(variance) if deviation else mean
-    return out
+        extremes(0, len(one), k, tied, m, slots, value, True, mean, True, variance)
+    return np.asarray((np.sqrt(variance) if deviation else mean)[number])
 
 
 @inner
@@ -233,11 +231,6 @@ def extremes(
     1 for kind 0, one over the rank counted from the front for kind 1 and from the back (the slot of the last of the
     relevant items) for kind -1; beyond it 0. Where `centred`, it is the distance to f(1) instead: the variance is the
     same, and small differences keep their digits. Where `squared`, the expectation is that of (f(i) - shift)^2.
-    Equal neighbours among the groups from first up to last are computed once.
     """
     for g in range(first, last):
-        if g > first and as_before(closer, tied, tied_relevant, slots, g):
-            out[g] = out[g - 1]
-        else:
-            k, size, m = closer[g], tied[g], tied_relevant[g]
-            out[g] = _extreme(k, size, m, slots[g], kind, centred, shift[g], squared)
+        out[g] = _extreme(closer[g], tied[g], tied_relevant[g], slots[g], kind, centred, shift[g], squared)
