@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from deadheat.analyses.exploit import exploit, random_baseline
     from deadheat.analyses.grouped import generalization_gap, grouped
     from deadheat.counting import profile, profile_run, profile_scores
-    from deadheat.inputs.files import read
+    from deadheat.inputs import read
     from deadheat.profiles import TieProfile
     from deadheat.reports import Report, Result, evaluate, measure
     from deadheat.ties import Rounded, Tolerance
@@ -39,7 +39,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "profile_run": "counting:profile_run",
     "profile_scores": "counting:profile_scores",
     "random_baseline": "analyses.exploit:random_baseline",
-    "read": "inputs.files:read",
+    "read": "inputs:read",
     "reference": "reference",
     "words": "analyses.words",
 }

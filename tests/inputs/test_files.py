@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadheat.inputs import Samples
-from deadheat.inputs.files import read
+from deadheat.inputs import Samples, read
 from deadheat.inputs.labels import alike
 
 EMBEDDINGS = np.array([[0.5, 1.0], [2.0, 3.0], [4.0, 5.0]], dtype=np.float32)

@@ -15,9 +15,9 @@ import pytest
 
 from deadheat import inputs
 from deadheat.errors import DeadheatError
-from deadheat.inputs import mapped, open_samples, spooling
+from deadheat.inputs import disk, open_samples
+from deadheat.inputs.disk import File, Mapped
 from deadheat.inputs.formats import Layout, parquet
-from deadheat.inputs.mapped import File, Mapped
 from deadheat.inputs.source import Array, Shards, Source, fingerprint
 from deadheat.inputs.sources import open_labels, open_rows
 
@@ -80,8 +80,8 @@ def refusal(value: object, kind: type[Exception] = ValueError, name: str = "gall
 @pytest.fixture
 def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces and windows of a few rows, so that small files have many."""
-    monkeypatch.setattr(mapped, "RESIDENT", 200)
-    monkeypatch.setattr(mapped, "AROUND", 50)
+    monkeypatch.setattr(disk, "RESIDENT", 200)
+    monkeypatch.setattr(disk, "AROUND", 50)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -472,7 +472,7 @@ def test_a_full_disk_leaves_nothing_and_is_named(tmp_path: Path, monkeypatch: py
     def full(pieces: object, file: object, path: str) -> None:
         raise OSError(28, "No space left on device", path)
 
-    monkeypatch.setattr(spooling, "copied", full)
+    monkeypatch.setattr(disk, "copied", full)
     with pytest.raises(OSError, match=r"No space left on device: .*deadheat-"):
         open_rows(save(tmp_path / "a.npy", np.asfortranarray(ROWS)), "query")
     assert not temporary()

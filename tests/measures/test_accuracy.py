@@ -16,7 +16,7 @@ from graded_queries import (
 from numpy.testing import assert_array_equal
 
 from deadheat.measures import per_query, std
-from deadheat.measures.discounts import discount_table
+from deadheat.measures.discounted_gain import discount_table
 from deadheat.profiles import TieProfile
 
 ONE = 1 << 400

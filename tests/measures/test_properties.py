@@ -23,7 +23,7 @@ from numpy.testing import assert_array_equal
 
 from deadheat import measures
 from deadheat.measures import DEFAULT_MEASURES, parse, per_query, ranges, std
-from deadheat.measures.order_statistics import moments
+from deadheat.measures.one_end import moments
 from deadheat.profiles import TieProfile
 
 

@@ -3,35 +3,30 @@
 from deadheat.inputs.arrays import (
     bits,
     embeddings,
-    float_type,
     from_tensor,
     junk_mask,
-    matrix,
     relevance,
     require_exact,
-    require_filled,
     require_same_dim,
     scores,
 )
 from deadheat.inputs.labels import label_codes, labels, require_together
-from deadheat.inputs.samples import Pair, Samples, open_pair, open_samples
+from deadheat.inputs.samples import Pair, Samples, open_pair, open_samples, read
 
 __all__ = [
     "Pair",
     "Samples",
     "bits",
     "embeddings",
-    "float_type",
     "from_tensor",
     "junk_mask",
     "label_codes",
     "labels",
-    "matrix",
     "open_pair",
     "open_samples",
+    "read",
     "relevance",
     "require_exact",
-    "require_filled",
     "require_same_dim",
     "require_together",
     "scores",

@@ -1,7 +1,6 @@
-"""From what people have (arrays, labels, masks) to checked arrays. Every message about a bad array is here.
+"""From what people have (matrices, scores, masks) to checked arrays. Every message about a bad array is here.
 
-In come array-likes; out go two-dimensional float32 or float64 arrays with the same values, labels as integer codes,
-and boolean masks. Whatever is refused is refused with one line that names the argument, the rule and what came.
+Whatever is refused is refused with one line that names the argument, the rule and what came.
 """
 
 from __future__ import annotations
@@ -97,8 +96,11 @@ def require_exact(rows: NDArray[Any], name: str, start: int = 0) -> None:
     """Refuse NaN, infinities, and integers that float64 cannot hold, in rows that are numbered from `start`."""
     if rows.dtype.kind == "f":
         _require_finite(rows, name, start=start)
-    else:
-        _require_exact_integers(rows, name)
+    elif rows.dtype.itemsize == 8:
+        low, high = int(rows.min()), int(rows.max())
+        if max(-low, high) > 2**53:
+            value = high if high > 2**53 else low
+            raise InvalidValueError(name, f"must hold integers up to 2^53 in size, but holds {value}")
 
 
 def bits(values: ArrayLike, name: str) -> NDArray[np.uint64]:
@@ -215,12 +217,3 @@ def _require_unrounded(array: NDArray[Any], values: Any, name: str) -> None:
     rounded = [value for value, kept in zip(plain, array.ravel().tolist(), strict=True) if value != kept]
     if rounded:
         raise InvalidValueError(name, f"must fit one type, but {array.dtype} does not hold {rounded[0]}; give an array")
-
-
-def _require_exact_integers(array: NDArray[Any], name: str) -> None:
-    """Refuse 64-bit integers that float64 cannot hold."""
-    if array.dtype.itemsize == 8:
-        low, high = int(array.min()), int(array.max())
-        if max(-low, high) > 2**53:
-            value = high if high > 2**53 else low
-            raise InvalidValueError(name, f"must hold integers up to 2^53 in size, but holds {value}")

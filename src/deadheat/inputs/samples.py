@@ -6,7 +6,10 @@ of its rows. A file may hold both, and then its labels need not be given.
 
 from __future__ import annotations
 
+import os
 from typing import Any, Generic, NamedTuple, TypeVar
+
+from numpy.typing import NDArray
 
 from deadheat.errors import InvalidTypeError
 from deadheat.inputs import formats
@@ -30,6 +33,7 @@ from deadheat.inputs.sources import (
 )
 
 Embeddings = TypeVar("Embeddings")
+AnyPath = str | os.PathLike[str]
 
 
 class Samples(NamedTuple, Generic[Embeddings]):
@@ -60,16 +64,15 @@ def open_samples(
     ----------
     embeddings : array-like (n, dim), memory-mapped array, path, pattern, list of these, or Source
     labels : array-like (n,), path, pattern or list of these, optional
-        If not given, they are in the files of `embeddings`. Labels 7 and "7" are told apart as
-        `deadheat.inputs.labels` says.
+        If not given, they are in the files of `embeddings`.
     name, labels_name : str
         What the caller calls the arguments.
     layout : Layout
-        Where in a file things are: as for `deadheat.read`.
+        Where in a file things are: as in `deadheat.read`.
 
     Raises
     ------
-    InvalidTypeError, InvalidValueError, FileError, OSError
+    InputError, OSError
         As `open_rows` and `open_labels` do; if labels are neither given nor in a file; or if there is not one of them
         for each row.
 
@@ -125,6 +128,75 @@ def open_pair(
         query_labels, item_labels = alike([query.labels, items.labels])
         query, items = query._replace(labels=query_labels), items._replace(labels=item_labels)
     return Pair(query, items)
+
+
+def read(
+    path: AnyPath,
+    labels: AnyPath | None = None,
+    *,
+    embeddings_key: str | None = None,
+    labels_key: str | None = None,
+    label_column: str | int | None = None,
+    header: bool | None = None,
+) -> Samples[NDArray[Any]]:
+    """Read embeddings and labels from files, into memory.
+
+    `deadheat.evaluate` reads the same files by the same rules; this is for a look at what it reads, and for files whose
+    arrays or columns have names of their own.
+
+    Parameters
+    ----------
+    path : path
+        The file of embeddings: ``.npz``, ``.npy``, ``.csv``, ``.tsv`` or ``.parquet``; or a pattern such as
+        ``emb-*.npy``, which stands for all files that it fits, in order of name. In a table, all columns but that of
+        the labels are the embedding (without columns that have no name, such as the index that pandas writes); in
+        Parquet it may be one column of lists. Numbers in text become float64.
+    labels : path, optional
+        A file of labels, if they are not in `path`, or a pattern: ``.txt`` (one a line), or any of those above. Labels
+        in text are integers if all of them are written as integers ("7", not "07"), else strings.
+    embeddings_key, labels_key : str, optional
+        Names of the arrays in a ``.npz`` file; default, whichever of ``embeddings``, ``features``, ``x`` and
+        ``labels``, ``y`` (in any case) is there, or else the only array of two dimensions and the only one of one.
+        In Parquet, `embeddings_key` is the column of lists.
+    label_column : str or int, optional
+        The column of labels in a table: its name, or its place counted from 0 (from -1 at the end); default, the
+        one called ``labels``, ``label``, ``class`` or ``y``, or else the first that does not hold numbers.
+    header : bool, optional
+        Whether the first line of a table of text holds the names of the columns; default, guessed.
+
+    Returns
+    -------
+    Samples
+        `embeddings`, (n, dim), in the type that they have in the file, and `labels`, (n,).
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read.
+    FileError
+        If what is in it is not embeddings and labels, or is damaged.
+    InvalidValueError, InvalidTypeError
+        If embeddings are not finite real numbers, or there is not one label, an integer or a string, for each of them.
+    MissingPackageError
+        If a ``.parquet`` file needs pyarrow.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "points.csv")
+    ...     _ = path.write_text("label,x,y\\ncat,0,1\\ndog,2,3\\n")
+    ...     samples = read(path)
+    >>> samples.embeddings
+    array([[0., 1.],
+           [2., 3.]])
+    >>> samples.labels
+    array(['cat', 'dog'], dtype='<U3')
+    """
+    layout = Layout(embeddings_key, labels_key, label_column, header)
+    opened = open_samples(path, labels, layout=layout)
+    return Samples(opened.embeddings.whole(), opened.labels)
 
 
 def _are_files(embeddings: Any) -> bool:

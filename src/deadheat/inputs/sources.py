@@ -26,11 +26,10 @@ from deadheat.errors import InvalidValueError
 from deadheat.inputs import formats
 from deadheat.inputs.arrays import embeddings as checked_array
 from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
+from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
 from deadheat.inputs.formats import Content, Labels, Layout
 from deadheat.inputs.labels import alike, joined
-from deadheat.inputs.mapped import File, Mapped, pages
 from deadheat.inputs.source import Array, Shards, Source, fingerprint
-from deadheat.inputs.spooling import checked, spooled
 
 __all__ = ["Array", "EmbeddingsLike", "LabelsLike", "Source", "fingerprint", "open_labels", "open_rows"]
 
@@ -58,26 +57,23 @@ def open_rows(value: Any, name: str, layout: Layout = USUAL) -> Source:
     Parameters
     ----------
     value : array-like (n, dim), memory-mapped array, path, list of these, or Source
-        A path leads to a file of embeddings (``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``), or is a pattern
-        such as ``"emb-*.npy"``, which stands for all files that it fits, in the order of their names as text. A list
-        of paths or of two-dimensional arrays is taken one after another; parts without rows may be among them. A list
-        of rows is an array, as ever.
+        As in `deadheat.profile`. A pattern stands for all files that it fits, in the order of their names as text. A
+        list of paths or of two-dimensional arrays is taken one after another; parts without rows may be among them. A
+        list of rows is an array, as ever.
     name : str
         What the caller calls the argument.
     layout : Layout
-        Which array or column of a file is the embedding: as for `deadheat.read`.
+        Which array or column of a file is the embedding: as in `deadheat.read`.
 
     Raises
     ------
     OSError
         If a file cannot be read.
-    InvalidTypeError
-        If the values are not real numbers.
-    InvalidValueError
-        If no file fits a pattern, no format is known by the ending of a file's name, parts differ in dim, there is not
-        a single number, or a value is NaN, infinite, or a 64-bit integer that float64 does not hold.
     FileError
         If a file is damaged or holds Python objects.
+    InvalidTypeError, InvalidValueError
+        If no file fits a pattern, no format is known by the ending of a file's name, parts differ in dim, there is not
+        a single number, or a value is not a finite real number that float64 holds.
 
     Examples
     --------
@@ -100,24 +96,17 @@ def open_labels(value: Any, name: str, layout: Layout = USUAL) -> Any:
     Parameters
     ----------
     value : array-like (n,), path, or list of these
-        A path leads to a file of labels (as of embeddings, or ``.txt``) or is a pattern, as for `open_rows`. A list of
-        paths, all of which are path objects or end as files of one format do, or of one-dimensional arrays, is put
-        together; any other list is labels.
-    name : str
-        What the caller calls the argument.
-    layout : Layout
-        Which array or column of a file is the labels: as for `deadheat.read`.
+        As in `deadheat.profile`. A list of paths, all of which are path objects or end as files of one format do, or of
+        one-dimensional arrays, is put together; any other list is labels.
+    name, layout
+        As of `open_rows`.
 
     Raises
     ------
-    OSError
-        If a file cannot be read.
+    OSError, FileError, InvalidValueError
+        As `open_rows` does.
     InvalidTypeError
         If arrays hold labels of different kinds; of files see `deadheat.inputs.labels`.
-    InvalidValueError
-        If no file fits a pattern, or no format is known by the ending of a file's name.
-    FileError
-        If a file is damaged or holds Python objects.
 
     Examples
     --------
@@ -126,8 +115,7 @@ def open_labels(value: Any, name: str, layout: Layout = USUAL) -> Any:
     """
     if not is_path(value) and not _are_label_parts(value):
         return value
-    given = [Part(value, name)] if is_path(value) else [Part(part, f"{name}[{i}]") for i, part in enumerate(value)]
-    parts = [file for part in given for file in (_files(part.value, name) if part.is_file else [part])]
+    parts = _files(value, name) if is_path(value) else _parts(value, name)
     arrays = [
         formats.read_labels(part.value, layout, part.title) if part.is_file else np.asarray(part.value)
         for part in parts
@@ -149,11 +137,7 @@ def row_parts(value: Any, name: str) -> list[Part]:
     if is_path(value):
         return _files(value, name)
     if isinstance(value, (list, tuple)) and any(map(_is_row_part, value)):
-        return [
-            part
-            for place, entry in enumerate(value)
-            for part in (_files(entry, name) if is_path(entry) else [Part(entry, f"{name}[{place}]")])
-        ]
+        return _parts(value, name)
     return [Part(value, name)]
 
 
@@ -187,6 +171,14 @@ def join_labels(arrays: Sequence[Labels], parts: Sequence[Part], name: str) -> L
             raise InvalidValueError(part.title, f"must be one-dimensional, but has shape {array.shape}")
     compared = alike(arrays) if all(part.is_file for part in parts) else arrays
     return joined([(array, part.title) for array, part in zip(compared, parts, strict=True)], name)
+
+
+def _parts(values: Sequence[Any], name: str) -> list[Part]:
+    """The parts in a list, with each pattern as the files that it fits."""
+    parts = []
+    for place, entry in enumerate(values):
+        parts += _files(entry, name) if is_path(entry) else [Part(entry, f"{name}[{place}]")]
+    return parts
 
 
 def _files(path: str | os.PathLike[str], name: str) -> list[Part]:

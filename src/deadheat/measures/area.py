@@ -1,7 +1,6 @@
-"""The area under the ROC curve: AUC, the share of pairs with the relevant item in front.
+"""The area under the ROC curve: AUC, the share of pairs with the relevant item in front; a rank sum (Mann and Whitney).
 
-In come tie groups; out goes a rank sum of Mann and Whitney. A relevant item that was not retrieved is behind all.
-Undefined also where no irrelevant item is ranked.
+A relevant item that was not retrieved is behind all. Undefined also where no irrelevant item is ranked.
 """
 
 from __future__ import annotations
@@ -9,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from deadheat.measures.family import ClosedForms, Counted, Fill, Float64, Int64, Measure, RankSum
-from deadheat.measures.groups import kernel_arrays, sum_by_query
-from deadheat.measures.loops import Array, Arrays, store
+from deadheat.measures.groups import Array, Arrays, kernel_arrays, store, sum_by_query
 from deadheat.profiles import TieProfile
 from deadheat.support.compiling import kernel
 

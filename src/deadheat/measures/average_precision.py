@@ -13,14 +13,23 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.measures.double_double import add, from_integer, multiply
+from deadheat.measures.double_double import add, from_integer, harmonic, multiply
 from deadheat.measures.family import ClosedForms, Counted, Fill, Float64, Int64, Measure, RankSum
-from deadheat.measures.groups import defined, groups_within, kernel_arrays, reciprocal_ranks, sum_by_query
-from deadheat.measures.logarithms import harmonic
-from deadheat.measures.loops import Array, Arrays, as_before, last_rank, store
+from deadheat.measures.groups import (
+    Array,
+    Arrays,
+    defined,
+    distinct,
+    groups_within,
+    kernel_arrays,
+    last_rank,
+    plus,
+    reciprocal_ranks,
+    store,
+    sum_by_query,
+)
 from deadheat.profiles import TieProfile
 from deadheat.support.compiling import inner, kernel
-from deadheat.support.error_free import two_sum
 
 _UNIT: Any = np.int64(1)  # a literal argument would make numba compile a function once for each
 _DIRECT = 64  # as many slots of a group are summed one by one; more, by the closed form
@@ -38,11 +47,11 @@ class AveragePrecision(ClosedForms):
         mixed, slots = groups_within(profile, measure, profile.tied > profile.tied_relevant)
         k, n = profile.closer[mixed], profile.closer_relevant[mixed]
         tied, m = profile.tied[mixed], profile.tied_relevant[mixed]
-        order = np.lexsort((slots, m, tied, n, k))  # equal groups side by side are computed once
-        variance = np.empty(len(mixed))
-        precision_variances(k[order], n[order], tied[order], m[order], slots[order], variance)
+        one, number = distinct(slots, m, tied, n, k)
+        variance = np.empty(len(one))
+        precision_variances(k[one], n[one], tied[one], m[one], slots[one], variance)
         with np.errstate(invalid="ignore"):
-            return np.sqrt(sum_by_query(profile, mixed[order], variance)) / defined(profile, profile.n_relevant)
+            return np.sqrt(sum_by_query(profile, mixed, variance[number])) / defined(profile, profile.n_relevant)
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         return RankSum(Counted.SO_FAR, reciprocal_ranks(n), 1.0 / relevant)
@@ -102,24 +111,19 @@ def average_precisions(first: int, last: int, groups: Arrays, cutoff: int, out: 
                 break
             n, size = closer_relevant[group], tied[group]
             if size == 1:
-                total, e = two_sum(total, float(n + 1) / float(k + 1))
-                rest += e
+                total, rest = plus(total, rest, float(n + 1) / float(k + 1))
                 continue
             m = tied_relevant[group]
             if size == m:
-                total, e = two_sum(total, _precisions(k, n + 1, min(m, c - k), _UNIT, _UNIT))
-                rest += e
+                total, rest = plus(total, rest, _precisions(k, n + 1, min(m, c - k), _UNIT, _UNIT))
                 continue
             if k != k0 or n != n0 or size != l0 or m != m0 or c != c0:
                 k0, n0, l0, m0, c0 = k, n, size, m, c
                 low, mean, high = _mixed_precisions(k, n, size, m, c)
             mixed = True
-            total_low, e = two_sum(total_low, low)
-            rest_low += e
-            total_mean, e = two_sum(total_mean, mean)
-            rest_mean += e
-            total_high, e = two_sum(total_high, high)
-            rest_high += e
+            total_low, rest_low = plus(total_low, rest_low, low)
+            total_mean, rest_mean = plus(total_mean, rest_mean, mean)
+            total_high, rest_high = plus(total_high, rest_high, high)
         r = float(n_relevant[query]) if n_relevant[query] > 0 else np.nan
         if not mixed:
             value = (total + rest) / r
@@ -182,9 +186,6 @@ def _slot(k: int, t: int, base: int) -> float:
 def precision_variances(
     closer: Array, closer_relevant: Array, tied: Array, tied_relevant: Array, slots: Array, out: Array
 ) -> None:
-    """Fill in the variance of each of the mixed groups given; equal neighbours are computed once."""
+    """Fill in the variance of each of the mixed groups given."""
     for g in range(len(out)):
-        if as_before(closer, tied, tied_relevant, slots, g) and closer_relevant[g] == closer_relevant[g - 1]:
-            out[g] = out[g - 1]
-        else:
-            out[g] = _precision_variance(closer[g], closer_relevant[g], tied[g], tied_relevant[g], slots[g])
+        out[g] = _precision_variance(closer[g], closer_relevant[g], tied[g], tied_relevant[g], slots[g])

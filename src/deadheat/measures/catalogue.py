@@ -13,9 +13,8 @@ from deadheat.measures.area import Area
 from deadheat.measures.average_precision import AveragePrecision
 from deadheat.measures.discounted_gain import GAINS, DiscountedGain
 from deadheat.measures.family import Family, key
-from deadheat.measures.first_hit import FirstHit
 from deadheat.measures.hits import Hits
-from deadheat.measures.last_hit import LastHit
+from deadheat.measures.one_end import FirstHit, LastHit
 
 DEFAULT_MEASURES: tuple[str, ...] = ("mAP", "MAP@R", "R-Precision", "Hit@1", "Hit@10", "MRR", "nDCG@10")
 

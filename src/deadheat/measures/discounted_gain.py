@@ -10,28 +10,40 @@ order of all relevant items. It is a linear rank statistic, so every rank of a g
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from deadheat.errors import InvalidValueError
-from deadheat.measures.discounts import discount_table, discounts_between
-from deadheat.measures.double_double import add, divide, multiply
+from deadheat.measures.double_double import add, divide, log2, multiply
 from deadheat.measures.family import ClosedForms, Counted, Fill, Float64, Int64, Measure, RankSum
-from deadheat.measures.groups import groups_within, kernel_arrays, last_ranks, plain, sum_by_query
-from deadheat.measures.logarithms import log2
-from deadheat.measures.loops import Array, Arrays, last_rank, store
+from deadheat.measures.groups import (
+    Array,
+    Arrays,
+    distinct,
+    groups_within,
+    kernel_arrays,
+    last_rank,
+    last_ranks,
+    plain,
+    plus,
+    store,
+    sum_by_query,
+)
 from deadheat.profiles import TieProfile
 from deadheat.support.compiling import inner, kernel
-from deadheat.support.error_free import two_product, two_sum
+from deadheat.support.error_free import two_product
 
 # The gains of a grade g, as ir_measures calls them: g itself, which is the default, or 2^g - 1.
 EXPONENTIAL = "dcg='exp-log2'"
 GAINS = {"dcg='log2'": (), EXPONENTIAL: ("nDCG burges", "nDCG exp")}
 _LARGEST_EXPONENT = 500  # of the gain 2^g - 1: its square must not overflow
 
+_BLOCK = 64  # the running sum of the discounts is kept at every _BLOCK-th rank
+
 # Literal arguments would make numba compile a function once for each.
-NOTHING: Any = np.int64(0)
+_NOTHING: Any = np.int64(0)
 _ASCENDING: Any = np.int64(0)
 _DESCENDING: Any = np.int64(1)
 
@@ -52,12 +64,12 @@ class DiscountedGain(ClosedForms):
         ideal_gains(relevant_by_grade, gains, last_ranks(profile, measure), *table, ideal)
         group, slots = groups_within(profile, measure, profile.tied > 1)
         k, tied = profile.closer[group], profile.tied[group]
-        order = np.lexsort((slots, tied, k))
-        variance = np.empty(len(group))
-        discount_spreads(k[order], tied[order], slots[order], table[0], variance)
-        variance *= _gain_spread(by_grade[group], gains, tied)[order] / (tied[order] - 1)
+        one, number = distinct(slots, tied, k)
+        spread = np.empty(len(one))
+        discount_spreads(k[one], tied[one], slots[one], table[0], spread)
+        variance = spread[number] * (_gain_spread(by_grade[group], gains, tied) / (tied - 1))
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.sqrt(sum_by_query(profile, group[order], variance)) / ideal
+            return np.sqrt(sum_by_query(profile, group, variance)) / ideal
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         discount = discount_table(n.bit_length())[0]
@@ -108,6 +120,44 @@ def _discounts(profile: TieProfile, measure: Measure) -> tuple[Float64, Float64,
     return discount_table(furthest.bit_length())
 
 
+@lru_cache(maxsize=4)
+def discount_table(bits: int) -> tuple[Float64, Float64, Float64]:
+    """The discounts of the ranks below 2**bits, and their running sums at every `_BLOCK`-th rank as pairs."""
+    size = 2**bits
+    table = (np.zeros(size), np.zeros(size // _BLOCK + 1), np.zeros(size // _BLOCK + 1))
+    discounts(*table)
+    return table
+
+
+@kernel
+def discounts(discount: Array, high: Array, low: Array) -> None:
+    """Fill in 1/log2(rank + 1) for every rank from 1 on, and its sum up to every _BLOCK-th rank, as pairs."""
+    total = rest = 0.0
+    for rank in range(1, len(discount)):
+        a_high, a_low = log2(rank + 1)
+        a_high, a_low = divide(1.0, 0.0, a_high, a_low)
+        discount[rank] = a_high + a_low
+        total, rest = add(total, rest, discount[rank], 0.0)
+        if rank % _BLOCK == 0:
+            high[rank // _BLOCK] = total
+            low[rank // _BLOCK] = rest
+
+
+@inner
+def _discounts_between(start: int, stop: int, discount: Array, high: Array, low: Array) -> tuple[float, float]:
+    """The sum of the discounts of the ranks start + 1 .. stop, as a pair."""
+    total = rest = 0.0
+    first, last = (start + _BLOCK - 1) // _BLOCK, stop // _BLOCK
+    for rank in range(start + 1, (first * _BLOCK if first < last else stop) + 1):
+        total, rest = plus(total, rest, discount[rank])
+    if first >= last:
+        return total, rest
+    for rank in range(last * _BLOCK + 1, stop + 1):
+        total, rest = plus(total, rest, discount[rank])
+    a_high, a_low = add(high[last], low[last], -high[first], -low[first])
+    return add(a_high, a_low, total, rest)
+
+
 @inner
 def _gain(
     start: int, c: int, counts: Array, row: int, gains: Array, order: int, discount: Array, high: Array, low: Array
@@ -118,7 +168,7 @@ def _gain(
         grade = j if order == _ASCENDING else len(gains) - 1 - j
         stop = min(start + counts[row, grade], c)
         if stop > start:
-            block, e = discounts_between(start, stop, discount, high, low)
+            block, e = _discounts_between(start, stop, discount, high, low)
             block, e = multiply(block, e, gains[grade], 0.0)
             total, rest = add(total, rest, block, e)
         start += counts[row, grade]
@@ -135,7 +185,7 @@ def _mean_gain(
         p, e = two_product(float(counts[row, grade]), gains[grade])
         mean, mean_low = add(mean, mean_low, p, e)
     mean, mean_low = divide(mean, mean_low, float(size), 0.0)
-    block, e = discounts_between(k, min(k + size, c), discount, high, low)
+    block, e = _discounts_between(k, min(k + size, c), discount, high, low)
     return multiply(mean, mean_low, block, e)
 
 
@@ -155,7 +205,7 @@ def discounted_gains(
         c = last_rank(n_ranked[query], n_relevant[query], cutoff)
         if len(gains) > 1 or min(n_relevant[query], c) != before:
             before = min(n_relevant[query], c)
-            ideal, ideal_rest = _gain(NOTHING, c, relevant_counts, query, gains, _DESCENDING, discount, high, low)
+            ideal, ideal_rest = _gain(_NOTHING, c, relevant_counts, query, gains, _DESCENDING, discount, high, low)
         if ideal == 0.0:
             store(out, query, np.nan, np.nan, np.nan)
             continue
@@ -169,8 +219,7 @@ def discounted_gains(
                 break
             size = tied[group]
             if size == 1 and len(gains) == 1:
-                total, e = two_sum(total, discount[k + 1])
-                rest += e
+                total, rest = plus(total, rest, discount[k + 1])
                 continue
             gain, e = _gain(k, c, counts, group, gains, _DESCENDING, discount, high, low)
             one_grade = False
@@ -202,7 +251,7 @@ def ideal_gains(
 ) -> None:
     """Fill in the discounted gain of the best order per query, cut at rank `cutoff` (n_query,)."""
     for query in range(len(out)):
-        gain, e = _gain(NOTHING, cutoff[query], relevant_by_grade, query, gains, _DESCENDING, discount, high, low)
+        gain, e = _gain(_NOTHING, cutoff[query], relevant_by_grade, query, gains, _DESCENDING, discount, high, low)
         out[query] = gain + e
 
 
@@ -238,9 +287,6 @@ def _discount_above(k: int, t: int, near: bool, y_high: float, y_low: float, dis
 
 @kernel
 def discount_spreads(closer: Array, tied: Array, slots: Array, discount: Array, out: Array) -> None:
-    """Fill in the spread of the discounts of each of the groups given; equal neighbours are computed once."""
+    """Fill in the spread of the discounts of each of the groups given."""
     for g in range(len(out)):
-        if g > 0 and closer[g] == closer[g - 1] and tied[g] == tied[g - 1] and slots[g] == slots[g - 1]:
-            out[g] = out[g - 1]
-        else:
-            out[g] = _discount_spread(closer[g], tied[g], slots[g], discount)
+        out[g] = _discount_spread(closer[g], tied[g], slots[g], discount)

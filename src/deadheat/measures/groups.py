@@ -1,4 +1,4 @@
-"""What the closed forms of several families take from a profile: arrays for the loops, groups that count, sums."""
+"""What several families share: a profile as the loops take it, groups that count, sums, and where values are stored."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from numpy.typing import NDArray
 
 from deadheat.measures.family import Float64, Int64, Measure
 from deadheat.profiles import TieProfile
+from deadheat.support.compiling import inner
+from deadheat.support.error_free import two_sum
+
+Array = NDArray[Any]
+Arrays = tuple[Array, ...]  # `groups` are offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant
 
 
 def plain(array: Int64) -> Int64:
@@ -32,7 +37,7 @@ def last_ranks(profile: TieProfile, measure: Measure) -> Int64:
 def groups_within(profile: TieProfile, measure: Measure, chosen: NDArray[np.bool_]) -> tuple[Int64, Int64]:
     """The groups chosen that begin before the cutoff, and how many of their slots are within it."""
     group = np.flatnonzero(chosen)
-    slots = last_ranks(profile, measure)[_query_of(profile, group)] - profile.closer[group]
+    slots = last_ranks(profile, measure)[profile.query_of_group[group]] - profile.closer[group]
     within = slots > 0
     return group[within], np.minimum(slots[within], profile.tied[group[within]])
 
@@ -40,10 +45,19 @@ def groups_within(profile: TieProfile, measure: Measure, chosen: NDArray[np.bool
 def sum_by_query(profile: TieProfile, group: Int64, values: Float64) -> Float64:
     """Sums of the values of some groups over each query, (n_query,).
 
-    One after the other, in the order of the groups: np.add.reduceat has no order that is the same everywhere.
+    One after the other, in the order given: np.add.reduceat has no order that is the same everywhere.
     """
-    order = np.argsort(group)
-    return np.bincount(_query_of(profile, group[order]), values[order], profile.n_query).astype(np.float64)
+    return np.bincount(profile.query_of_group[group], values, profile.n_query).astype(np.float64)
+
+
+def distinct(*keys: Int64) -> tuple[Int64, Int64]:
+    """Where rows of keys stand that differ, each once, and which of them every row equals: none is computed twice."""
+    order = np.lexsort(keys)
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.cumsum(new) - 1
+    return order[new], number
 
 
 def defined(profile: TieProfile, values: NDArray[Any]) -> Float64:
@@ -57,6 +71,23 @@ def reciprocal_ranks(n: int) -> Float64:
     return np.divide(1.0, ranks, out=np.zeros(n + 1), where=ranks > 0)
 
 
-def _query_of(profile: TieProfile, group: Int64) -> Int64:
-    """The queries that some groups belong to."""
-    return np.searchsorted(profile.offsets, group, side="right") - 1
+@inner
+def last_rank(n_ranked: int, n_relevant: int, cutoff: int) -> int:
+    """The last rank that counts, no larger than need be. A cutoff of 0 stands for the number of relevant items."""
+    return n_relevant if cutoff == 0 else min(max(n_ranked, n_relevant), cutoff)
+
+
+@inner
+def store(out: Array, query: int, lower: float, expected: float, upper: float) -> None:
+    """Keep the values of a query, and take back what rounding may have put out of order; NaN stays NaN."""
+    upper = lower if upper < lower else upper
+    expected = lower if expected < lower else expected
+    expected = upper if expected > upper else expected
+    out[0, query], out[1, query], out[2, query] = lower, expected, upper
+
+
+@inner
+def plus(total: float, rest: float, value: float) -> tuple[float, float]:
+    """A sum and what rounding took from it, with one more value."""
+    total, e = two_sum(total, value)
+    return total, rest + e

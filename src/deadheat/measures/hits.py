@@ -1,7 +1,7 @@
 """Hits among the first k ranks: P@k, Recall@k, R-Precision and F1@k.
 
-In come tie groups; out goes a hits / (b k + c R), the constants a, b and c by family. Only the group that straddles the
-cutoff decides anything, and its hits are hypergeometric.
+Each is a hits / (b k + c R), the constants a, b and c by family. Only the group that straddles the cutoff decides
+anything, and its hits are hypergeometric.
 """
 
 from __future__ import annotations
@@ -11,8 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.measures.family import ClosedForms, Counted, Fill, Float64, Int64, Measure, RankSum
-from deadheat.measures.groups import defined, kernel_arrays, last_ranks, plain
-from deadheat.measures.loops import Array, Arrays, last_rank, store
+from deadheat.measures.groups import (
+    Array,
+    Arrays,
+    defined,
+    groups_within,
+    kernel_arrays,
+    last_rank,
+    store,
+    sum_by_query,
+)
 from deadheat.profiles import TieProfile
 from deadheat.support.compiling import inner, kernel
 
@@ -31,18 +39,13 @@ class Hits(ClosedForms):
         return lambda first, last: hits(first, last, groups, limit, factor, size, share, out)
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
-        """That of a hypergeometric distribution."""
-        cutoff, group = last_ranks(profile, measure), np.empty(profile.n_query, dtype=np.int64)
-        straddling_groups(plain(profile.offsets), plain(profile.closer), cutoff, group)
-        straddled = group >= 0
-        group = group[straddled]
-        tied, m = profile.tied[group], profile.tied_relevant[group]
-        slots = np.minimum(cutoff[straddled] - profile.closer[group], tied)
-        variance = np.zeros(profile.n_query)
-        variance[straddled] = slots * (m / tied) * ((tied - m) / tied) * ((tied - slots) / np.maximum(tied - 1, 1))
+        """That of a hypergeometric distribution; it is 0 where all slots of a group count."""
+        mixed, slots = groups_within(profile, measure, profile.tied > profile.tied_relevant)
+        tied, m = profile.tied[mixed], profile.tied_relevant[mixed]
+        variance = slots * (m / tied) * ((tied - m) / tied) * ((tied - slots) / (tied - 1))
         with np.errstate(invalid="ignore"):
-            values = self.factor * np.sqrt(variance) / self._divisor(measure, profile.n_relevant)
-        return defined(profile, values)
+            values = self.factor * np.sqrt(sum_by_query(profile, mixed, variance))
+            return defined(profile, values / self._divisor(measure, profile.n_relevant))
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         return RankSum(Counted.ONE, np.ones(n + 1), 1.0 / (self._divisor(measure, relevant) / self.factor))
@@ -87,11 +90,3 @@ def hits(
             m = tied_relevant[worst]
             least = closer_relevant[worst] + min(m, c - (closer[worst] + tied[worst] - m))
         store(out, query, factor * float(least) / divisor, mean, factor * float(most) / divisor)
-
-
-@kernel
-def straddling_groups(offsets: Array, closer: Array, cutoff: Array, out: Array) -> None:
-    """Fill in, per query, the last group that begins before the cutoff, or -1."""
-    for query in range(len(out)):
-        group = _last_before(offsets[query], offsets[query + 1], cutoff[query], closer)
-        out[query] = group if group >= offsets[query] else -1

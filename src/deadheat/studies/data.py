@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import MissingPackageError
-from deadheat.inputs import files
+from deadheat.inputs import read
 from deadheat.support.extras import require
 
 GEORGE_WASHINGTON = "phocnet_gw.npz"
@@ -23,7 +23,7 @@ IMAGE_SETS = {"CARS196": "cars196", "CUB200": "cub200", "InShop": "inshop", "SOP
 
 def george_washington(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
     """PHOCNet's embeddings of the George Washington words, (1164, 504) float32, and the labels of the words."""
-    embeddings, labels = files.read(path, embeddings_key="phocnet_features", labels_key="phocnet_labels")
+    embeddings, labels = read(path, embeddings_key="phocnet_features", labels_key="phocnet_labels")
     return np.asarray(embeddings), labels
 
 

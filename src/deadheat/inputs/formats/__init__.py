@@ -1,6 +1,6 @@
 """The files that hold embeddings and labels, one module and one row a format: in comes a path, out come arrays."""
 
-from deadheat.inputs.formats import delimited, lines, npy, npz, parquet
+from deadheat.inputs.formats import npy, npz, parquet, text
 from deadheat.inputs.formats.registry import (
     FORMATS,
     Content,
@@ -34,10 +34,8 @@ __all__ = [
 for _row in (
     Format(endings=(".npz",), embeddings=npz.embeddings, labels=npz.labels, samples=npz.samples),
     Format(endings=(".npy",), embeddings=npy.embeddings, labels=npy.labels, samples=None),
-    Format(endings=(".txt",), embeddings=None, labels=lines.labels, samples=None),
-    Format(
-        endings=(".csv", ".tsv"), embeddings=delimited.embeddings, labels=delimited.labels, samples=delimited.samples
-    ),
+    Format(endings=(".txt",), embeddings=None, labels=text.line_labels, samples=None),
+    Format(endings=(".csv", ".tsv"), embeddings=text.embeddings, labels=text.labels, samples=text.samples),
     Format(endings=(".parquet",), embeddings=parquet.embeddings, labels=parquet.labels, samples=parquet.samples),
 ):
     register(_row)

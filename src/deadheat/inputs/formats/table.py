@@ -1,7 +1,6 @@
-"""Tables, wherever they come from: which column is the labels and which are the embedding.
+"""Tables, wherever they come from: which column is the labels and which are the embedding, and arrays of these.
 
-In comes a `Table` of columns; out go the places of the columns that are meant, and arrays of what is in them. Messages
-name the file and, for text, the line.
+Messages name the file and, for text, the line.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deadheat import evaluate, generalization_gap, grouped, plots
 from deadheat.analyses.grouped import Gap
-from deadheat.inputs.files import read
+from deadheat.inputs import read
 from deadheat.plots import Band, style
 from deadheat.statistics import intervals
 from deadheat.studies.grouped import populations

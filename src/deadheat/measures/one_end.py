@@ -1,19 +1,32 @@
-"""The slot of the first, or last, relevant item of one group: what measures of one end of the ranking depend on.
+"""Measures of one end of the ranking: Hit@k, MRR and MRR@k of the first relevant item, mINP [1]_ of the last.
 
-In come tie groups in random order; out go mean and deviation of a function of one order statistic. A measure whose loop
-knows only its two ends is completed here, for the queries in which these differ.
+In come tie groups, of which only the first, or last, matters: a loop finds the value at both ends of that group. Where
+these differ, mean and deviation are those of a function of one order statistic, the slot of the first, or last,
+relevant item of a group in random order. Hit@k is "Recall@K" of metric learning, Success@k, CMC@k.
+
+.. [1] Ye et al. 2021, Deep learning for person re-identification: a survey and outlook.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 
 from deadheat.measures.double_double import divide, multiply
-from deadheat.measures.family import ClosedForms, Float64, Int64, Measure
-from deadheat.measures.groups import defined, last_ranks
-from deadheat.measures.loops import Array, as_before
+from deadheat.measures.family import ClosedForms, Counted, Fill, Float64, Int64, Measure, RankSum
+from deadheat.measures.groups import (
+    Array,
+    Arrays,
+    defined,
+    distinct,
+    kernel_arrays,
+    last_rank,
+    last_ranks,
+    reciprocal_ranks,
+    store,
+)
 from deadheat.measures.ranges import in_threads, parts
 from deadheat.profiles import TieProfile
 from deadheat.support.compiling import inner, kernel
@@ -67,20 +80,95 @@ class OneEnd(ClosedForms):
         return k, tied, profile.tied_relevant[group], slots
 
 
+@dataclass(frozen=True)
+class FirstHit(OneEnd):
+    """1 or, where `reciprocal`, one over the rank of the first relevant item; 0 if that is beyond the cutoff."""
+
+    reciprocal: bool
+
+    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
+        groups, limit, reciprocal = kernel_arrays(profile), measure.limit, self.reciprocal
+        return lambda first, last: first_hits(first, last, groups, limit, reciprocal, out)
+
+    def group(self, profile: TieProfile, query: Int64) -> Int64:
+        return profile.offsets[query]
+
+    @property
+    def value(self) -> int:
+        return int(self.reciprocal)
+
+    def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
+        discount = reciprocal_ranks(n) if self.reciprocal else np.ones(n + 1)
+        return RankSum(Counted.FIRST, discount, np.ones(len(relevant)))
+
+
+class LastHit(OneEnd):
+    """R over the rank of the last relevant item."""
+
+    value = -1
+
+    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
+        groups = kernel_arrays(profile)
+        return lambda first, last: inverse_penalties(first, last, groups, out)
+
+    def group(self, profile: TieProfile, query: Int64) -> Int64:
+        return profile.offsets[query + 1] - 1
+
+    def factor(self, relevant: Int64) -> Int64:
+        return relevant
+
+    def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
+        return RankSum(Counted.LAST, reciprocal_ranks(n), relevant.astype(np.float64))
+
+
+@kernel
+def first_hits(first: int, last: int, groups: Arrays, cutoff: int, reciprocal: bool, out: Array) -> None:
+    """Fill in Hit@k or the reciprocal rank: only the first group matters. A mean over its slots is left NaN."""
+    offsets, closer, _, tied, tied_relevant, n_ranked, n_relevant = groups
+    for query in range(first, last):
+        group = offsets[query]
+        if group == offsets[query + 1]:
+            nothing = 0.0 if n_relevant[query] > 0 else np.nan
+            store(out, query, nothing, nothing, nothing)
+            continue
+        k, final = closer[group], tied[group] - tied_relevant[group] + 1
+        slots = min(last_rank(n_ranked[query], n_relevant[query], cutoff) - k, tied[group])
+        low = high = 0.0
+        if slots > 0:
+            high = 1.0 / float(k + 1) if reciprocal else 1.0
+        if slots >= final:
+            low = 1.0 / float(k + final) if reciprocal else 1.0
+        store(out, query, low, high if low == high else np.nan, high)
+
+
+@kernel
+def inverse_penalties(first: int, last: int, groups: Arrays, out: Array) -> None:
+    """Fill in mINP: only the last group matters, if nothing relevant is missing. A mean over its slots is left NaN."""
+    offsets, closer, closer_relevant, tied, tied_relevant, _, n_relevant = groups
+    for query in range(first, last):
+        group = offsets[query + 1] - 1
+        r = n_relevant[query]
+        if group < offsets[query] or closer_relevant[group] + tied_relevant[group] < r:
+            nothing = 0.0 if r > 0 else np.nan
+            store(out, query, nothing, nothing, nothing)
+            continue
+        low = float(r) / float(closer[group] + tied[group])
+        high = float(r) / float(closer[group] + tied_relevant[group])
+        store(out, query, low, high if low == high else np.nan, high)
+
+
 def moments(
     k: Int64, tied: Int64, m: Int64, slots: Int64, value: int, *, deviation: bool = False, threads: int = 1
 ) -> Float64:
     """Expectation, or deviation, of a function of the first or last relevant slot, for some groups; see `extremes`."""
-    order = np.lexsort((slots, m, tied, k))  # equal groups side by side are computed once
-    k, tied, m, slots = (array[order] for array in (k, tied, m, slots))
-    mean, variance, out = np.zeros((3, len(order)))
-    shift = np.zeros(len(order))
-    ranges = parts(len(order), min(threads, len(order) // 16))
+    one, number = distinct(slots, m, tied, k)
+    k, tied, m, slots = (array[one] for array in (k, tied, m, slots))
+    mean, variance, shift = np.zeros((3, len(one)))
+    ranges = parts(len(one), min(threads, len(one) // 16))
     in_threads(lambda i, j: extremes(i, j, k, tied, m, slots, value, deviation, shift, False, mean), ranges)
     if deviation:
-        extremes(0, len(order), k, tied, m, slots, value, True, mean, True, variance)
-    out[order] = np.sqrt(variance) if deviation else mean
-    return out
+        extremes(0, len(one), k, tied, m, slots, value, True, mean, True, variance)
+    return np.asarray((np.sqrt(variance) if deviation else mean)[number])
 
 
 @inner
@@ -143,11 +231,6 @@ def extremes(
     1 for kind 0, one over the rank counted from the front for kind 1 and from the back (the slot of the last of the
     relevant items) for kind -1; beyond it 0. Where `centred`, it is the distance to f(1) instead: the variance is the
     same, and small differences keep their digits. Where `squared`, the expectation is that of (f(i) - shift)^2.
-    Equal neighbours among the groups from first up to last are computed once.
     """
     for g in range(first, last):
-        if g > first and as_before(closer, tied, tied_relevant, slots, g):
-            out[g] = out[g - 1]
-        else:
-            k, size, m = closer[g], tied[g], tied_relevant[g]
-            out[g] = _extreme(k, size, m, slots[g], kind, centred, shift[g], squared)
+        out[g] = _extreme(closer[g], tied[g], tied_relevant[g], slots[g], kind, centred, shift[g], squared)

@@ -1,4 +1,4 @@
-"""Tables of text: columns between commas or tabs, with or without a first line of their names."""
+"""Text in UTF-8: columns between commas or tabs, with or without a first line of their names; or labels one a line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from deadheat.errors import FileError
 from deadheat.inputs.formats import table
-from deadheat.inputs.formats.lines import decoded
 from deadheat.inputs.formats.registry import Labels, Layout, ending_of
 from deadheat.inputs.formats.table import LABEL_COLUMNS, Table
 
@@ -36,6 +35,12 @@ def samples(path: Path, layout: Layout) -> tuple[NDArray[Any], Labels]:
     return table.numbers(content, places), table.labels(content, label_place)
 
 
+def line_labels(path: Path, layout: Layout) -> Labels:
+    """Labels that are written one a line."""
+    cells = [line.strip() for line in _decoded(path).removesuffix("\n").split("\n")]
+    return table.labels(table.Table(path, None, [cells], range(1, len(cells) + 1)), 0)
+
+
 def _read(path: Path, header: bool | None) -> Table:
     rows, lines = _rows(path)
     for row, line in zip(rows, lines, strict=True):
@@ -52,7 +57,7 @@ def _read(path: Path, header: bool | None) -> Table:
 def _rows(path: Path) -> tuple[list[list[str]], list[int]]:
     """The rows that are not empty, and the lines that they end in."""
     delimiter = "\t" if ending_of(path) == ".tsv" else ","
-    reader = csv.reader(io.StringIO(decoded(path), newline=""), delimiter=delimiter, strict=True)
+    reader = csv.reader(io.StringIO(_decoded(path), newline=""), delimiter=delimiter, strict=True)
     rows, lines = [], []
     try:
         for row in reader:
@@ -76,3 +81,17 @@ def _looks_like_header(rows: list[list[str]], path: Path) -> bool:
         shown = table.clipped(",".join(first))
         raise FileError(path, f", line 1: {shown} may be names or data; say which (--header, --no-header)")
     return not counted and any(map(table.is_number, second))
+
+
+def _decoded(path: Path) -> str:
+    """What is in a file of text; a byte order mark is left out."""
+    content = path.read_bytes()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise FileError(path, f", line {line}: not text in UTF-8; damaged, or another kind of file?") from None
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise FileError(path, f", line {line}: a zero byte; not a text file?")
+    return text
