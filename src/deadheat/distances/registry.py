@@ -1,7 +1,7 @@
 """The distances there are, one row each: in comes a name, out comes its class, or a distance between embeddings.
 
-A row is a subclass of `Distance` in a file of its own. `register` checks it: whatever it lacks raises here, at import,
-and not in the middle of a run.
+A row, at the end, is a subclass of `Distance` in a file of its own. `register` checks it: whatever it lacks raises
+here, at import, and not in the middle of a run.
 """
 
 from __future__ import annotations
@@ -106,10 +106,6 @@ def _depth(kind: type, method: str) -> int:
     return next(depth for depth, base in enumerate(kind.__mro__) if method in vars(base))
 
 
-for _kind in (Cosine, Euclidean, InnerProduct, Cityblock, Hamming):
-    register(_kind)
-
-
 def find(name: Any) -> type[Distance]:
     """The distance of this name."""
     return DISTANCES[checks.choice(name, DISTANCES, "distance")]
@@ -142,3 +138,7 @@ def make(name: str, query: Any, gallery: Any | None, exact_only: bool) -> Distan
 def opened(embeddings: Any, distance: str, name: str) -> Any:
     """Checked embeddings, to be used more than once: those on disk stay there, but binary codes come as a whole."""
     return OPENERS[find(distance).takes].whole(embeddings, name)
+
+
+for _kind in (Cosine, Euclidean, InnerProduct, Cityblock, Hamming):
+    register(_kind)

@@ -20,7 +20,7 @@ LOWEST = 1074  # every finite float64 number is an integer times 2^-1074
 
 def scaled_dots(left: NDArray[Any], right: NDArray[Any]) -> tuple[list[int], int]:
     """Row-wise dot products as exact integers that are as short as can be, in units of 2^(place − 2148), and place."""
-    limbs = _limbs(left, right, False)
+    limbs = _dot_limbs(left, right)
     used = np.flatnonzero(limbs.any(axis=0))
     low = int(used[0]) if len(used) else 0
     return _integers(limbs[:, low:]), 32 * low
@@ -28,7 +28,7 @@ def scaled_dots(left: NDArray[Any], right: NDArray[Any]) -> tuple[list[int], int
 
 def exact_absolute_differences(left: NDArray[Any], right: NDArray[Any]) -> list[int]:
     """Row-wise sums of |left − right| of float64 rows as exact integers in units of 2^-2148."""
-    return _integers(_limbs(left, right, True))
+    return _integers(_absolute_difference_limbs(left, right))
 
 
 def _integers(limbs: NDArray[np.uint32]) -> list[int]:
@@ -82,8 +82,8 @@ def spread_carries(limbs: Array, out: Array) -> None:
 
 
 @kernel
-def _limbs(left: Array, right: Array, differences: bool) -> Array:
-    """The limbs of row-wise dot products, float64, or of sums of |left − right|, in units of 2^-2148."""
+def _dot_limbs(left: Array, right: Array) -> Array:
+    """The limbs of row-wise dot products, float64, in units of 2^-2148."""
     out = np.empty((left.shape[0], LIMBS), np.uint32)
     limbs = np.empty(LIMBS, np.int64)
     for i in range(left.shape[0]):
@@ -92,11 +92,25 @@ def _limbs(left: Array, right: Array, differences: bool) -> Array:
         for j in range(left.shape[1]):
             a, place_a = split(a_bits[j])
             b, place_b = split(b_bits[j])
-            if differences:
-                sign = 1 if left[i, j] >= right[i, j] else -1
-                _add(limbs, sign * a, place_a + LOWEST)
-                _add(limbs, -sign * b, place_b + LOWEST)
-            elif a != 0 and b != 0:
+            if a != 0 and b != 0:
                 add_product(limbs, a, b, place_a + place_b)
+        spread_carries(limbs, out[i])
+    return out
+
+
+@kernel
+def _absolute_difference_limbs(left: Array, right: Array) -> Array:
+    """The limbs of row-wise sums of |left − right|, float64, in units of 2^-2148."""
+    out = np.empty((left.shape[0], LIMBS), np.uint32)
+    limbs = np.empty(LIMBS, np.int64)
+    for i in range(left.shape[0]):
+        limbs[:] = 0
+        a_bits, b_bits = left[i].view(np.int64), right[i].view(np.int64)
+        for j in range(left.shape[1]):
+            sign = 1 if left[i, j] >= right[i, j] else -1
+            a, place_a = split(a_bits[j])
+            b, place_b = split(b_bits[j])
+            _add(limbs, sign * a, place_a + LOWEST)
+            _add(limbs, -sign * b, place_b + LOWEST)
         spread_carries(limbs, out[i])
     return out
