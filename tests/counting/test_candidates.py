@@ -10,9 +10,8 @@ from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.counting import CountingOptions
-from deadheat.counting.candidates import Candidates
+from deadheat.counting.candidates import Candidates, Relevance
 from deadheat.counting.passes import CountingPass
-from deadheat.counting.relevance import Relevance
 
 N_QUERY, N_GALLERY = 9, 7
 

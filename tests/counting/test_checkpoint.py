@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from deadheat.counting import checkpoint, shard_file
+from deadheat.counting import checkpoint
 from deadheat.counting.checkpoint import Checkpoint
 from deadheat.support import atomic
 
@@ -170,12 +170,12 @@ def test_any_byte_that_changes_is_noticed(folder: Path) -> None:
     rng = random.Random(0)
     with opened(folder) as kept:
         seal = kept._seal(1)
-    assert shard_file.intact(path, seal) is not None
+    assert checkpoint.intact(path, seal) is not None
     for place in range(len(content)):
         flip = 1 << rng.randrange(8)
         content[place] ^= flip
         path.write_bytes(content)
-        assert shard_file.intact(path, seal) is None
+        assert checkpoint.intact(path, seal) is None
         content[place] ^= flip
     path.write_bytes(content)
     for place in (0, len(content) // 2, len(content) - 65, len(content) - 1):

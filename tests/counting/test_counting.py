@@ -18,6 +18,8 @@ import pytest
 import deadheat as dh
 from deadheat import distances
 from deadheat.counting import counters, layout
+from deadheat.distances.cosine import Cosine
+from deadheat.distances.euclidean import Euclidean
 
 CASES = int(os.environ.get("DEADHEAT_FUZZ", "14"))  # of each kind and distance
 
@@ -546,8 +548,8 @@ def spied(monkeypatch, owner, name, position):
 
 
 def test_data_that_float32_cannot_tell_apart_are_refined_tile_by_tile(monkeypatch):
-    levels = spied(monkeypatch, distances.Euclidean, "product", 1)
-    one_by_one = spied(monkeypatch, distances.Euclidean, "pair_scores", 1)
+    levels = spied(monkeypatch, Euclidean, "product", 1)
+    one_by_one = spied(monkeypatch, Euclidean, "pair_scores", 1)
     rows = saturated_above_2_53(np.random.default_rng(1), 100)
     dh.profile(rows * 1.0, np.arange(100) % 30, distance="euclidean", threads=1)
     assert 1 in levels
@@ -559,8 +561,8 @@ def test_scattered_open_items_are_refined_one_by_one(monkeypatch):
     rows = rng.standard_normal((200, 16)).astype(np.float32)
     rows[1::2] = np.nextafter(rows[::2], np.float32(9))
     labels = np.arange(200) % 100
-    levels = spied(monkeypatch, distances.Cosine, "product", 1)
-    one_by_one = spied(monkeypatch, distances.Cosine, "pair_scores", 1)
+    levels = spied(monkeypatch, Cosine, "product", 1)
+    one_by_one = spied(monkeypatch, Cosine, "pair_scores", 1)
     wanted = dh.profile(rows, labels, threads=1)
     assert set(levels) == {0}
     n_relevant = int(wanted.n_relevant.sum())
@@ -710,7 +712,7 @@ def test_an_error_in_a_worker_reaches_the_caller(monkeypatch):
     def fail(*_):
         raise MemoryError("no room")
 
-    monkeypatch.setattr(distances.Euclidean, "product", fail)
+    monkeypatch.setattr(Euclidean, "product", fail)
     with pytest.raises(MemoryError, match="no room"):
         dh.profile(np.eye(300), np.arange(300) % 2, distance="euclidean")
 

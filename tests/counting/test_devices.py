@@ -22,7 +22,7 @@ from click.testing import CliRunner
 import deadheat as dh
 from deadheat import distances, exact
 from deadheat.cli import main
-from deadheat.counting import counters, device_pass, device_tiles, layout
+from deadheat.counting import counters, device_pass, layout
 from deadheat.counting.device import BFLOAT16, IEEE, TF32, Device, open_device
 
 torch: Any = pytest.importorskip("torch", reason="the extra 'torch' is not installed")
@@ -109,7 +109,7 @@ def test_bits(device, precision, monkeypatch):
 def test_whole_tiles_and_single_pairs_in_float64(distance, share, device, monkeypatch):
     in_pieces(monkeypatch)
     monkeypatch.setattr(device_pass, "MANY_OPEN", share)
-    monkeypatch.setattr(device_tiles, "PAIR_NUMBERS", 100)
+    monkeypatch.setattr(device_pass, "PAIR_NUMBERS", 100)
     for kind in invariance.KINDS:
         rows, labels = invariance.example(kind)
         wanted = dh.profile(rows, labels, distance=distance).digest()
@@ -123,8 +123,8 @@ def test_little_is_left_to_the_processor(monkeypatch):
     monkeypatch.setattr(counters.Counter, "place", lambda *args: (placed.append(len(args[1])), place(*args)))
     rows = np.random.default_rng(0).standard_normal((400, 64), dtype=np.float32)
     looks = []
-    pairs = device_tiles.DeviceScorer.pairs
-    monkeypatch.setattr(device_tiles.DeviceScorer, "pairs", lambda *args: (looks.append(len(args[3])), pairs(*args))[1])
+    pairs = device_pass.DeviceScorer.pairs
+    monkeypatch.setattr(device_pass.DeviceScorer, "pairs", lambda *args: (looks.append(len(args[3])), pairs(*args))[1])
     dh.profile(rows, np.arange(400) % 40, device="cpu")
     assert sum(looks) > 0
     assert sum(placed) == 0
@@ -273,7 +273,7 @@ def test_scores_err_by_no_more_than_the_bound(kind, distance, setting, device):
     for exact_only in (True, False):
         metric = distances.make(distance, rows, None, exact_only)
         metric.levels = found.levels(metric)
-        scorer, last, queries = device_tiles.DeviceScorer(found, metric), len(metric.levels) - 1, np.arange(len(rows))
+        scorer, last, queries = device_pass.DeviceScorer(found, metric), len(metric.levels) - 1, np.arange(len(rows))
         left = scorer.rows(metric.query_rows(last, queries))
         for number, (band, ends) in ((n, b) for n in range(last + 1) for b in enumerate(metric.columns.bands)):
             strip = scorer.strip(layout.ColumnRange(range(*ends), band, -1), np.ones(len(metric.columns), np.int32))

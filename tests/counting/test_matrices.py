@@ -14,7 +14,7 @@ from keyed import assert_as_oracle
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
-from deadheat.counting import matrices, profile_scores
+from deadheat.counting import profile_scores, scored
 from deadheat.measures import per_query
 
 DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
@@ -129,7 +129,7 @@ def test_binary_relevance_is_the_same_in_every_type() -> None:
 
 
 def test_one_grade_other_than_1_is_graded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 1)  # a block without a relevant item brings in no grade
+    monkeypatch.setattr(scored, "BLOCK_ENTRIES", 1)  # a block without a relevant item brings in no grade
     profile = profile_scores([[1, 0], [1, 0]], [[2, 0], [0, 0]])
     assert_array_equal(profile.grades, [2])
     assert profile.tied_by_grade is not None
@@ -157,7 +157,7 @@ def test_threads_blocks_and_layout_change_nothing(monkeypatch: pytest.MonkeyPatc
     mapped = np.load(tmp_path / "scores.npy", mmap_mode="r")
     backwards = scores[:, ::-1].copy()[:, ::-1]
     for entries in (1, 200, 1 << 18):
-        monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+        monkeypatch.setattr(scored, "BLOCK_ENTRIES", entries)
         for threads in (1, 2, 5):
             for given in (scores, np.asfortranarray(scores), mapped, scores.astype(">f8"), backwards):
                 assert profile_scores(given, grades, junk=junk, threads=threads).digest() == expected.digest()
@@ -176,7 +176,7 @@ def test_leaves_the_arguments_alone() -> None:
 @pytest.mark.parametrize("kind", ["array", "matrix"])
 def test_sparse_relevance(form: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sparse = pytest.importorskip("scipy.sparse")
-    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 60)
+    monkeypatch.setattr(scored, "BLOCK_ENTRIES", 60)
     rng = np.random.default_rng(3)
     scores = rng.integers(0, 6, (12, 25))
     for grades in (rng.choice([0, 0, 0, 1, 3], scores.shape), rng.random(scores.shape) < 0.2):

@@ -14,9 +14,9 @@ import deadheat as dh
 from deadheat import distances
 from deadheat.counting.ranking import Rankings
 from deadheat.distances import Columns, Level, Target, registry
-from deadheat.distances.dense import Dense
-from deadheat.distances.product import Product
-from deadheat.distances.rows import Rows
+from deadheat.distances.dense import Dense, Product
+from deadheat.distances.inner_product import InnerProduct
+from deadheat.distances.scaling import Rows
 from deadheat.exact import SignedRoot
 
 
@@ -237,7 +237,7 @@ def test_what_else_is_missing_is_named(kind, message):
 @pytest.mark.parametrize(("method", "twin"), [("product", "device_product"), ("finish", "device_finish")])
 def test_scores_of_its_own_do_not_become_those_of_another_on_a_device(method, twin):
     """A distance made from a product whose scores are its own would otherwise be ranked by the product there."""
-    own = {name: getattr(distances.InnerProduct, name) for name in ("score_of_dots", "exact_closeness", "targets")}
+    own = {name: getattr(InnerProduct, name) for name in ("score_of_dots", "exact_closeness", "targets")}
     own |= {"name": "own", method: lambda self, *args: -getattr(Product, method)(self, *args)}
     with pytest.raises(TypeError, match=rf"^distance: own must define {twin}, as it has a {method} of its own$"):
         distances.register(type("Own", (Product,), own))

@@ -10,8 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from deadheat.support.bar import Bar, rate_text
-from deadheat.support.progress import Reporting
+from deadheat.support.progress import Bar, Reporting, rate_text
 
 Calls = list[tuple[int, int]]
 
@@ -29,7 +28,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr("deadheat.support.bar.time", made)
+    monkeypatch.setattr("deadheat.support.progress.time", made)
     return made
 
 
@@ -218,8 +217,7 @@ def test_patience(capsys: pytest.CaptureFixture[str]) -> None:
 def test_rich_is_imported_only_for_a_bar_that_is_drawn() -> None:
     program = (
         "import sys\n"
-        "from deadheat.support.bar import Bar\n"
-        "from deadheat.support.progress import Reporting\n"
+        "from deadheat.support.progress import Bar, Reporting\n"
         "with Reporting(False, 1) as a, Reporting(lambda *_: None, 1) as b, Reporting(Bar('', patience=60), 1) as c:\n"
         "    a(1), b(1), c(1)\n"
         "print('rich' in sys.modules)"

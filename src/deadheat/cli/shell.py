@@ -17,7 +17,7 @@ from typing import IO, Any, Literal, NoReturn
 import click
 
 from deadheat.support.atomic import is_special, replacing
-from deadheat.support.bar import Bar
+from deadheat.support.progress import Bar
 
 FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
 PATH = click.Path(path_type=Path)  # of an option

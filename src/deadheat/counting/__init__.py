@@ -1,8 +1,7 @@
 """The counting pass: in come embeddings, scores or runs with who is relevant, out go tie profiles and rankings."""
 
-from deadheat.counting.matrices import profile_scores
 from deadheat.counting.options import CountingOptions
 from deadheat.counting.profiling import profile, profile_of, profile_pair
-from deadheat.counting.runs import profile_run
+from deadheat.counting.scored import profile_run, profile_scores
 
 __all__ = ["CountingOptions", "profile", "profile_of", "profile_pair", "profile_run", "profile_scores"]

@@ -1,4 +1,4 @@
-"""A block of queries on its way through the counting pass: its relevant items, the cuts they make, and its counts.
+"""A block of queries on its way through the counting pass, and the arrays of the profile that all blocks fill in.
 
 relevant items ──sorted into groups──> cuts ──moved apart by the error──> edges ──tile by tile──> counts ──> groups
 """
@@ -8,32 +8,21 @@ from __future__ import annotations
 from threading import Lock
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.counting import counters
+from deadheat.counting.checkpoint import Checkpoint
 from deadheat.counting.counters import Tile
-from deadheat.counting.kernels.groups import collect_groups
+from deadheat.counting.kernels.groups import close_gaps, collect_groups
 from deadheat.counting.problem import RankingProblem
 from deadheat.counting.relevant import member_of, relevant_items, sharing
-
-Int64 = NDArray[np.int64]
+from deadheat.profiles import TieProfile
+from deadheat.support.arrays import Int64, offsets_of, spread
 
 
 class Block:
-    """Some queries, from their relevant items to their groups. `add` may be called from several threads.
+    """Some queries that have something relevant, from their relevant items to their groups.
 
-    Parameters
-    ----------
-    problem : RankingProblem
-    queries : (n,) int64
-        Queries that have something relevant.
-
-    Attributes
-    ----------
-    counters : list
-        What counts the items of these queries; to be changed with `lock` held.
-    n_group, n_relevant : (n,) int64
-        How many groups each query has, and how many relevant items.
+    `add` may be called from several threads; the counters are only changed with `lock` held.
     """
 
     def __init__(self, problem: RankingProblem, queries: Int64) -> None:
@@ -81,3 +70,54 @@ class Block:
             scores = self.problem.distance.pair_scores(self.queries[rows], columns)
             for counter in self.counters:
                 counter.place(rows, columns, scores, weights=weights)
+
+
+class Assembly:
+    """The arrays of the profile, with room for as many groups as each query can have."""
+
+    def __init__(self, problem: RankingProblem) -> None:
+        self.offsets = offsets_of(problem.most_groups)
+        self.arrays = tuple(np.empty(self.offsets[-1], dtype=np.int64) for _ in range(4))
+        self.n_group, self.n_relevant = np.zeros((2, problem.relevance.candidates.n_query), dtype=np.int64)
+
+    def add(self, block: Block) -> None:
+        """Take the groups of a block that has counted everything."""
+        self.n_group[block.queries], self.n_relevant[block.queries] = block.n_group, block.n_relevant
+        block.finish(self.offsets, self.arrays)
+
+    def save(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> None:
+        """Keep what is known of a shard's queries."""
+        if checkpoint is None:
+            return
+        queries = np.concatenate(blocks)
+        places = spread(self.offsets[queries], self.n_group[queries])
+        groups = {f"groups_{k}": array[places] for k, array in enumerate(self.arrays)}
+        checkpoint.save(number, {"n_group": self.n_group[queries], "n_relevant": self.n_relevant[queries], **groups})
+
+    def load(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> bool:
+        """Take what was kept of a shard's queries; whether anything was."""
+        shard = None if checkpoint is None else checkpoint.load(number)
+        if shard is None:
+            return False
+        queries = np.concatenate(blocks)
+        self.n_group[queries], self.n_relevant[queries] = shard["n_group"], shard["n_relevant"]
+        places = spread(self.offsets[queries], self.n_group[queries])
+        for k, array in enumerate(self.arrays):
+            array[places] = shard[f"groups_{k}"]
+        return True
+
+    def profile(self, problem: RankingProblem) -> TieProfile:
+        """The profile, without the room that was not needed."""
+        offsets = offsets_of(self.n_group)
+        if offsets[-1] < self.offsets[-1]:
+            for array in self.arrays:
+                close_gaps(array, self.offsets, self.n_group)
+        arrays = [array[: offsets[-1]] for array in self.arrays]
+        if offsets[-1] < 0.9 * self.offsets[-1]:
+            arrays = [array.copy() for array in arrays]
+        closer, closer_relevant, tied, tied_relevant = arrays
+        return TieProfile(
+            offsets, closer, closer_relevant, tied, tied_relevant,
+            problem.relevance.candidates.n_ranked(), self.n_relevant,
+            bounds_only=problem.rule.bounds_only, check=False,
+        )  # fmt: skip

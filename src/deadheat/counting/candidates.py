@@ -1,4 +1,4 @@
-"""Who is ranked: which gallery items count for each query, and which of them it leaves out.
+"""Who counts for a query: the gallery items that are ranked for it, and those of them that are relevant.
 
 The one place that knows of junk and of leave one out; whoever wants to know asks it.
 """
@@ -6,12 +6,11 @@ The one place that knows of junk and of leave one out; whoever wants to know ask
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-Int64 = NDArray[np.int64]
-Bool = NDArray[np.bool_]
+from deadheat.support.arrays import Bool, Int64, offsets_of
 
 _QUERIES_AT_ONCE = 256  # whose junk is looked at together
 
@@ -19,18 +18,6 @@ _QUERIES_AT_ONCE = 256  # whose junk is looked at together
 @dataclass(frozen=True)
 class Candidates:
     """The gallery items that are ranked for each query.
-
-    Parameters
-    ----------
-    n_query : int
-    ranked : (n_gallery,) bool
-        False for items that are junk to every query.
-    junk : (n_query, n_gallery) bool, optional
-        Items that are junk to one query.
-    itself : (n_query,) int64, optional
-        The gallery item that each query is, and that is not ranked for it, or −1.
-    symmetric : bool
-        Whether query i is gallery item i, so that all pairs come twice.
 
     Examples
     --------
@@ -40,10 +27,10 @@ class Candidates:
     """
 
     n_query: int
-    ranked: Bool
-    junk: Bool | None = None
-    itself: Int64 | None = None
-    symmetric: bool = False
+    ranked: Bool  # (n_gallery,), False for items that are junk to every query
+    junk: Bool | None = None  # (n_query, n_gallery), items that are junk to one query
+    itself: Int64 | None = None  # (n_query,), the gallery item that each query is, and that is not ranked for it, or −1
+    symmetric: bool = False  # whether query i is gallery item i, so that all pairs come twice
 
     @classmethod
     def of(cls, n_query: int, n_gallery: int, junk: Bool | None = None, *, leave_one_out: bool) -> Candidates:
@@ -62,7 +49,7 @@ class Candidates:
         itself = self.itself_of(queries)
         if self.junk is None:
             left_out = (itself >= 0) & self.ranked[itself]
-            return np.concatenate([[0], np.cumsum(left_out)]), itself[left_out]
+            return offsets_of(left_out), itself[left_out]
         pairs = self.junk[queries]
         in_gallery = np.flatnonzero(itself >= 0)
         pairs[in_gallery, itself[in_gallery]] = True
@@ -81,3 +68,23 @@ class Candidates:
         if self.junk is None and self.ranked.all():
             return ()
         return (self.ranked,) if self.junk is None else (self.ranked, self.junk)
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """Relevance by label."""
+
+    query_class: Int64  # (n_query,), −1 where no gallery item has the query's label
+    gallery_class: Int64  # (n_gallery,)
+    candidates: Candidates
+
+    @classmethod
+    def of_all(cls, candidates: Candidates) -> Relevance:
+        """Everything is relevant to everybody."""
+        n_query, n_gallery = candidates.n_query, len(candidates.ranked)
+        return cls(np.zeros(n_query, dtype=np.int64), np.zeros(n_gallery, dtype=np.int64), candidates)
+
+    @cached_property
+    def class_size(self) -> Int64:
+        """How many gallery items, junk or not, each query's class has; only where every query has a class."""
+        return np.asarray(np.bincount(self.gallery_class)[self.query_class])

@@ -5,12 +5,14 @@ its bytes, of its number and of what the run is of, or it does not count. The di
 
     deadheat-checkpoint.json    what the run is of
     deadheat-checkpoint.lock    locked by the run that is at work; the system unlocks it, however the run ends
-    shard-00000012.npz          arrays, as NumPy keeps them, and 64 bytes of checksum
+    shard-00000012.npz          arrays, as NumPy keeps them, and 64 bytes of checksum, which NumPy overlooks
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
+import io
 import json
 import os
 import re
@@ -21,10 +23,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.counting import manifest, shard_file
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.support.atomic import replacing
 
 if sys.platform != "win32":
     import fcntl
@@ -33,6 +36,8 @@ _FORMAT = "deadheat.Checkpoint 1"
 _MANIFEST, _LOCK = "deadheat-checkpoint.json", "deadheat-checkpoint.lock"
 _SHARD = re.compile(r"shard-\d{8,}\.npz")
 _TEMPORARY = re.compile(rf"\.({_SHARD.pattern}|{re.escape(_MANIFEST)})\.\w+")  # what `replacing` has begun
+_DIGEST = re.compile(r"[0-9a-f]{32,}")
+_CHECKSUM_BYTES = hashlib.blake2b().digest_size
 
 
 class Checkpoint:
@@ -47,8 +52,6 @@ class Checkpoint:
 
     Raises
     ------
-    TypeError
-        If `directory` is not a path, or an array to save holds Python objects.
     ValueError
         If the directory has other files in it, is of another identity, or is in use.
     OSError
@@ -85,15 +88,18 @@ class Checkpoint:
     def load(self, number: int) -> dict[str, NDArray[Any]] | None:
         """The arrays of a shard, or None if it was not saved, cannot be read, or is damaged."""
         try:
-            archive = shard_file.intact(self._path(number), self._seal(number))
+            archive = intact(self._path(number), self._seal(number))
         except OSError:
             return None
-        return None if archive is None else shard_file.arrays(archive)
+        if archive is None:
+            return None
+        with np.load(io.BytesIO(archive), allow_pickle=False) as content:
+            return dict(content)
 
     def save(self, number: int, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Keep the arrays of a finished shard, whole or not at all; none may hold Python objects."""
         with self._trouble("write"):
-            shard_file.write(self._path(number), self._seal(number), arrays)
+            _write_shard(self._path(number), self._seal(number), arrays)
 
     def close(self) -> None:
         """Let other runs use the directory."""
@@ -142,14 +148,15 @@ class Checkpoint:
     def _check_identity(self) -> None:
         """Compare the manifest with the identity, and write it if there is none."""
         path = self.directory / _MANIFEST
-        there = manifest.read(path)
+        there = _read_manifest(path)
         if there is None:
             if any(_SHARD.fullmatch(name) for name in os.listdir(self.directory)):
                 raise self._refusal(f"has shards but a damaged '{_MANIFEST}'; give another directory or remove it")
-            manifest.write(path, self._identity)
+            with replacing(path) as file:
+                file.write(f"{json.dumps(self._identity, indent=1)}\n".encode())
         elif there != self._identity:
-            differences = manifest.differences(there, self._identity)
-            raise self._refusal(f"is of other data or options: {differences}; give another directory or remove it")
+            differ = differences(there, self._identity)
+            raise self._refusal(f"is of other data or options: {differ}; give another directory or remove it")
 
     def _clean(self) -> None:
         """Remove what killed runs had begun to write."""
@@ -170,3 +177,65 @@ class Checkpoint:
 
     def __str__(self) -> str:
         return f"checkpoint '{self.directory}'"
+
+
+def _read_manifest(path: Path) -> dict[str, str] | None:
+    """What the run is of; None if the file is not there, or damaged."""
+    try:
+        content = json.loads(path.read_bytes())
+    except (FileNotFoundError, ValueError):
+        return None
+    whole = isinstance(content, dict) and all(isinstance(value, str) for value in content.values())
+    return content if whole else None
+
+
+def differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:
+    """What differs, in words. A digest would say nothing to a reader, so it is not shown.
+
+    Examples
+    --------
+    >>> here = {"query embeddings": "5d41402abc4b2a76b9719d911017c592", "distance": "cosine"}
+    >>> differences({"query embeddings": "7d793037a0760186574b0282f2f435e7", "distance": "hamming"}, here)
+    "other query embeddings, distance is 'hamming' there and 'cosine' here"
+    """
+    return ", ".join(
+        _difference(key, there.get(key, "none"), here.get(key, "none"))
+        for key in {**here, **there}
+        if there.get(key) != here.get(key)
+    )
+
+
+def _difference(key: str, there: str, here: str) -> str:
+    match bool(_DIGEST.fullmatch(there)), bool(_DIGEST.fullmatch(here)):
+        case True, True:
+            return f"other {key}"
+        case True, False:
+            return f"{key} there and none here"
+        case False, True:
+            return f"{key} here and none there"
+    return f"{key} is {there!r} there and {here!r} here"
+
+
+def _write_shard(path: Path, seal: bytes, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write arrays and a checksum, whole or not at all."""
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise InvalidTypeError(name, f"must hold numbers, bool or strings, but has dtype {array.dtype}")
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    with replacing(path) as file:
+        file.write(buffer.getbuffer())
+        file.write(_checksum(seal, buffer.getbuffer()))
+
+
+def intact(path: Path, seal: bytes) -> memoryview | None:
+    """The bytes of the arrays of a shard, or None if they are not what was written with this seal."""
+    content = memoryview(path.read_bytes())
+    archive, checksum = content[:-_CHECKSUM_BYTES], content[-_CHECKSUM_BYTES:]
+    return archive if _checksum(seal, archive) == checksum else None
+
+
+def _checksum(seal: bytes, archive: memoryview) -> bytes:
+    checksum = hashlib.blake2b(b"%d %s\n" % (len(seal), seal))
+    checksum.update(archive)
+    return checksum.digest()

@@ -7,28 +7,65 @@ What the float32 scores of a tile leave open is looked at in ever finer ways, ea
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.counting.edges import Edges
+from deadheat.counting.kernels.edges import build_bins, build_edges, n_bins
 from deadheat.counting.kernels.open_items import place_pairs, settle_open
-from deadheat.counting.kernels.tiles import count_tile
+from deadheat.counting.kernels.tiles import FEW_EDGES, count_tile
 from deadheat.counting.problem import RankingProblem
 from deadheat.distances import Distance, Workspace
 from deadheat.exact import SignedRoot
+from deadheat.support.arrays import Float64, Int32, Int64, slices
 from deadheat.ties import Cuts
 
-Int64 = NDArray[np.int64]
-Int32 = NDArray[np.int32]
 Int = NDArray[Any]  # int32 or int64
-Float64 = NDArray[np.float64]
 
 MANY_OPEN = 1 / 8  # share of open items beyond which a float64 product is cheaper than a closer look at each
 MANY_LEFT = 1 / 32  # share of a tile beyond which it is cheaper than float64 pair by pair
 MOST_OPEN = 1 << 15  # open items after which they are settled
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Edges for the scores of one level in one band, and bins to find a score's place among them."""
+
+    edges: NDArray[Any]
+    n_edge: int
+    closed: bool  # whether the scores are exact, so that what is between two edges is tied
+    base: NDArray[Any]
+    scale: NDArray[Any]
+    codes: NDArray[Any]
+    error: Float64  # of each row's scores
+    recheck_error: Float64  # and of those at a closer look
+
+    @classmethod
+    def of(cls, distance: Distance, cuts: Cuts, queries: Int64, level: int, band: int) -> Edges:
+        edges, n_edge, closed, error = edges_of(distance, cuts, queries, level, band)
+        few = n_edge <= FEW_EDGES
+        n_bin = 1 if few else n_bins(n_edge)
+        codes = np.empty((len(edges), n_bin), dtype=np.uint16 if n_edge < 2**15 else np.uint32)
+        base, scale = np.empty((2, len(edges)), dtype=edges.dtype)
+        if not few:
+            build_bins(edges, closed, base, scale, codes)
+        rechecks = level == 0 and distance.rechecks
+        recheck_error = distance.recheck_bound(queries, distance.columns.bands[band]) if rechecks else error
+        return cls(edges, n_edge, closed, base, scale, codes, error, recheck_error)
+
+
+def edges_of(
+    distance: Distance, cuts: Cuts, queries: Int64, level: int, band: int
+) -> tuple[NDArray[Any], int, bool, Float64]:
+    """Edges for the scores of a level in a band, how many a row has at most, whether closed, and the scores' errors."""
+    n_row, n_interval = cuts.low.shape
+    error = distance.bound(level, queries, distance.columns.bands[band])
+    edges = np.empty((n_row, 2 * n_interval + 1), dtype=distance.levels[level].dtype)
+    closed = distance.levels[level].exact and cuts.each == 2
+    return edges, build_edges(cuts.low, cuts.high, error, closed, edges), closed, error
 
 
 class Tile:
@@ -62,10 +99,10 @@ class Counter:
         self.problem, self.queries, self.cuts = problem, queries, cuts
         self.counts = np.zeros((len(queries), 2 * cuts.low.shape[1] + 1), dtype=np.int32)
         self.edges: dict[tuple[int, int], Edges] = {}
-        self.pending: list[NDArray[np.int32]] = []
+        self.pending: list[Int32] = []
         self.n_pending = 0
 
-    def add(self, tile: Tile, band: int, excluded_columns: NDArray[np.int32]) -> float:
+    def add(self, tile: Tile, band: int, excluded_columns: Int32) -> float:
         """Count a tile of scores; returns the share of its items that its level left open."""
         distance = self.problem.distance
         edges, last = self._edges_of(tile.level, band), len(distance.levels) - 1
@@ -123,11 +160,13 @@ class Counter:
         errors = distance.pair_bound(self.queries[rows], columns)
         weights = self.problem.weight[columns] if weights is None else weights
         guess = np.full(len(rows), -1, dtype=np.int32) if guess is None else guess
-        undecided, ranges = self._place(rows, guess, scores, errors, weights)
-        for start in range(0, len(undecided), 4096):
-            part = undecided[start : start + 4096]
+        listed, cuts = np.empty((3, len(rows)), dtype=np.int64), self.cuts
+        n = place_pairs(rows, guess, scores, errors, weights, cuts.low, cuts.high, cuts.each, self.counts, listed)
+        undecided, ranges = listed[0, :n], listed[1:, :n]
+        for some in slices(len(undecided), 4096):
+            part = undecided[some]
             exact_closeness = distance.exact_closeness(self.queries[rows[part]], columns[part])
-            chosen = ranges[:, start : start + 4096].tolist()
+            chosen = ranges[:, some].tolist()
             for pair, closeness, low, high in zip(part.tolist(), exact_closeness, *chosen, strict=True):
                 row = int(rows[pair])
                 cut = self._cut(row, closeness, low, high)
@@ -142,9 +181,3 @@ class Counter:
             else:
                 high = middle
         return low
-
-    def _place(self, rows: Int, guess: Int, scores: Float64, errors: Float64, weights: Int) -> tuple[Int64, Int64]:
-        """Count single items as far as their scores decide; which they do not, and between which cuts these are."""
-        listed, cuts = np.empty((3, len(rows)), dtype=np.int64), self.cuts
-        n = place_pairs(rows, guess, scores, errors, weights, cuts.low, cuts.high, cuts.each, self.counts, listed)
-        return listed[0, :n], listed[1:, :n]

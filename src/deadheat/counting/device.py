@@ -39,12 +39,8 @@ _UNSTATED = {
 class Precision(NamedTuple):
     """What becomes of a float32 number before it is multiplied, and of sums.
 
-    Attributes
-    ----------
-    name : str
-    input_error : float
-        The relative error of each number: 0, 2^-10 for the 10 explicit bits of TF32, 2^-7 for the 7 of bfloat16, which
-        hold for truncation as for rounding.
+    The relative error of a number is 0, 2^-10 for the 10 explicit bits of TF32, 2^-7 for the 7 of bfloat16, which hold
+    for truncation as for rounding.
     """
 
     name: str
@@ -152,15 +148,7 @@ class Device:
 
 
 def open_device(device: Any) -> Device:
-    """The device that an argument asks for: "cpu", "cuda", "cuda:1", or a `torch.device` of these kinds.
-
-    Raises
-    ------
-    MissingPackageError
-        If PyTorch is not installed.
-    TypeError, ValueError
-        If the argument is no such thing, or the device is not there.
-    """
+    """The device that an argument asks for: "cpu", "cuda", "cuda:1", or a `torch.device` of these kinds."""
     torch: Any = require("torch", "torch", f"device {str(device)!r}")
     if not isinstance(device, (str, torch.device)):
         raise InvalidTypeError("device", f"must be None, a string or a torch.device, but is {device!r}")

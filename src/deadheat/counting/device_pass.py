@@ -15,37 +15,79 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from threading import BoundedSemaphore, Event, Lock
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.counting.blocks import Block
-from deadheat.counting.counters import Counter
+from deadheat.counting.counters import Counter, edges_of
 from deadheat.counting.device import Device, Tensor
-from deadheat.counting.device_tiles import DeviceScorer, Strip
-from deadheat.counting.edges import edges_of
 from deadheat.counting.layout import ColumnRange
 from deadheat.counting.passes import CountingPass
 from deadheat.distances import Distance
+from deadheat.support.arrays import Int32, Int64, slices
 
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
-
+PAIR_NUMBERS = 1 << 22  # numbers of rows that are gathered at a time for single pairs
 MANY_OPEN = 1 / 64  # share of a tile beyond which a float64 product is cheaper than single pairs
 _ROW_BYTES = 1 << 27  # columns that are on the device at a time, for each of
 _STRIPS = 2  # strips: one that is counted, and one that is made ready
 
 
-class _Open(NamedTuple):
-    """What is left to exact arithmetic: row of the block, column, score of the last level, and an interval near it."""
+@dataclass
+class Strip:
+    """Some columns on the device: their rows, their weights, and what `Distance.device_finish` needs."""
 
-    rows: Int64
-    columns: Int64
-    scores: Float64
-    guess: Int64
+    columns: range
+    band: int
+    rows: Tensor  # of the type of the last level
+    weight: Tensor  # int32
+    numbers: Tensor | None  # float64, one a column
+    shorter: dict[Any, Tensor] = field(default_factory=dict)
+
+    def rows_as(self, dtype: Any) -> Tensor:
+        """The rows in another type."""
+        if dtype not in self.shorter:
+            self.shorter[dtype] = self.rows.to(dtype)
+        return self.shorter[dtype]
+
+
+class DeviceScorer:
+    """The scores of a distance, on a device: what `Distance.tile` and `Distance.pair_scores` give, in their types."""
+
+    def __init__(self, device: Device, distance: Distance) -> None:
+        self.device, self.distance = device, distance
+        self.last = len(distance.levels) - 1
+
+    def rows(self, raw: NDArray[Any]) -> Tensor:
+        """Rows of the last level on the device."""
+        return self.distance.device_rows(self.device, raw)
+
+    def strip(self, columns_of: ColumnRange, weight: Int32) -> Strip:
+        """The columns of a range."""
+        distance, columns = self.distance, np.arange(columns_of.columns.start, columns_of.columns.stop)
+        rows, numbers = self.rows(distance.column_rows(self.last, columns)), distance.device_numbers(columns)
+        uploaded = None if numbers is None else self.device.upload(numbers)
+        return Strip(columns_of.columns, columns_of.band, rows, self.device.upload(weight[columns]), uploaded)
+
+    def tile(self, number: int, left: Tensor, strip: Strip) -> Tensor:
+        """Scores of level `number`, shape (n_row, n_column)."""
+        dtype = self.device.dtype(self.distance.levels[number].row_dtype)
+        products = self.distance.device_product(self.device, left.to(dtype), strip.rows_as(dtype))
+        return self.distance.device_finish(products, strip.numbers)
+
+    def pairs(self, left: Tensor, strip: Strip, rows: Tensor, places: Tensor) -> Tensor:
+        """Scores of the last level, in float64, of single pairs of a row and a place in the strip."""
+        products = self.device.torch.empty(len(rows), dtype=self.device.torch.float64, device=self.device.where)
+        step = max(1, PAIR_NUMBERS // left.shape[1])
+        for part in slices(len(rows), step):
+            queries, columns = left[rows[part]].double(), strip.rows[places[part]].double()
+            products[part] = self.distance.device_pairs(queries, columns)
+        numbers = None if strip.numbers is None else strip.numbers[places]
+        return self.distance.device_finish(products, numbers)
 
 
 class DeviceCountingPass(CountingPass):
@@ -99,7 +141,7 @@ class DeviceCountingPass(CountingPass):
         with block.lock:
             for counter, (counts, still_open) in zip(block.counters, counted, strict=True):
                 counter.counts += counts
-                if len(still_open.rows):
+                if len(still_open[0]):
                     counter.place(*still_open)
 
     def _leave_out(self, tile: Tensor, block: Block, strip: Strip) -> None:
@@ -111,8 +153,8 @@ class DeviceCountingPass(CountingPass):
         rows, entries = self.device.torch.nonzero((columns >= start) & (columns < stop), as_tuple=True)
         tile[rows, (columns[rows, entries] - start).long()] = -math.inf
 
-    def _count(self, counter: Counter, level: int, tile: Tensor, left: Tensor, strip: Strip) -> tuple[Any, _Open]:
-        """What a tile of a level adds to the counts of a counter, and what it leaves open."""
+    def _count(self, counter: Counter, level: int, tile: Tensor, left: Tensor, strip: Strip) -> tuple[Any, list[Any]]:
+        """What a tile of a level adds to the counts of a counter, and what it leaves to `Counter.place`."""
         torch, (n_row, n_slot) = self.device.torch, counter.counts.shape
         counts = torch.zeros(n_row * n_slot, dtype=torch.int32, device=self.device.where)
         edges, closed = self._edges(counter, level, strip.band)
@@ -128,7 +170,7 @@ class DeviceCountingPass(CountingPass):
             del slots, is_open  # memory that a float64 tile may need
             rows, places, scores, guess = self._look_closer(counter, tile, left, strip, counts, rows, places)
         still_open = (rows, places + strip.columns.start, scores, guess)
-        return counts.view(n_row, n_slot).cpu().numpy(), _Open(*(part.cpu().numpy() for part in still_open))
+        return counts.view(n_row, n_slot).cpu().numpy(), [part.cpu().numpy() for part in still_open]
 
     def _look_closer(
         self, counter: Counter, tile: Tensor, left: Tensor, strip: Strip, counts: Tensor, rows: Tensor, places: Tensor
@@ -163,13 +205,10 @@ class DeviceCountingPass(CountingPass):
         if (level, band) not in of_counter:
             if len(of_counter) > 3:  # bands that have been passed
                 of_counter.clear()
-            of_counter[level, band] = self._new_edges(counter, level, band)
-        edges: tuple[Tensor, bool] = of_counter[level, band]
-        return edges
-
-    def _new_edges(self, counter: Counter, level: int, band: int) -> tuple[Tensor, bool]:
-        edges, n_edge, closed, _ = edges_of(self.problem.distance, counter.cuts, counter.queries, level, band)
-        return self.device.upload(np.ascontiguousarray(edges[:, : max(1, n_edge)])), closed
+            edges, n_edge, closed, _ = edges_of(self.problem.distance, counter.cuts, counter.queries, level, band)
+            of_counter[level, band] = self.device.upload(np.ascontiguousarray(edges[:, : max(1, n_edge)])), closed
+        found: tuple[Tensor, bool] = of_counter[level, band]
+        return found
 
     def _learn(self, seen: int, n_open: int) -> None:
         """Begin with the last level from now on if the first has left much open."""

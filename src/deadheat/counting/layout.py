@@ -11,14 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deadheat.counting.edges import n_bins
+from deadheat.counting.candidates import Relevance
+from deadheat.counting.kernels.edges import n_bins
 from deadheat.counting.problem import RankingProblem
-from deadheat.counting.relevance import Relevance
 from deadheat.distances import Distance
-
-Int64 = NDArray[np.int64]
+from deadheat.support.arrays import Int64
 
 BLOCK_ROWS = 1024  # queries in a block
 TILE_COLUMNS = 1024  # columns in a tile: what a row keeps for counting is fetched once for so many items
@@ -52,14 +50,9 @@ def mirrored(distance: Distance, relevance: Relevance) -> Distance | None:
 
 
 class Layout:
-    """How one pass is cut up.
+    """How one pass is cut up; `mirrored` says that columns are queries, so that a tile serves both.
 
-    Attributes
-    ----------
-    mirrored : bool
-        Whether columns are queries, so that a tile serves both.
-    active : (n,) int64
-        The queries that have something relevant.
+    `active` are the queries that have something relevant.
     """
 
     def __init__(self, problem: RankingProblem, mirrored: bool, resumable: bool) -> None:

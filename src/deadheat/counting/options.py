@@ -21,25 +21,12 @@ from deadheat.ties import Ties
 
 @dataclass(frozen=True)
 class CountingOptions:
-    """What a counting pass is told beside embeddings and labels.
-
-    Parameters
-    ----------
-    distance : str
-    rule : Ties
-        What tied means.
-    threads : int
-    junk : array-like of bool, optional
-        As it was given: what fits it is known when the embeddings are open.
-    progress : bool or callable
-    checkpoint : path, optional
-    device : Device, optional
-    """
+    """What a counting pass is told beside embeddings and labels."""
 
     distance: str
     rule: Ties
     threads: int
-    junk: ArrayLike | None = None
+    junk: ArrayLike | None = None  # as it was given: what fits it is known when the embeddings are open
     progress: bool | Progress = False
     checkpoint: str | os.PathLike[str] | None = None
     device: Device | None = None
@@ -56,14 +43,7 @@ class CountingOptions:
         checkpoint: str | os.PathLike[str] | None = None,
         device: Any = None,
     ) -> CountingOptions:
-        """Options as `deadheat.profile` takes them, with names resolved to what they stand for.
-
-        Raises
-        ------
-        InputError
-            If one breaks its rule.
-        MissingPackageError
-            If a device is asked for and PyTorch is not installed.
+        """Options as `deadheat.profile` takes and refuses them, with names resolved to what they stand for.
 
         Examples
         --------

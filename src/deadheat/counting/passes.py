@@ -11,27 +11,25 @@ Leave one out is symmetric, so that a tile serves its columns as queries too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from threading import Event, local
+from threading import Event
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.counting.assembly import Assembly
-from deadheat.counting.blocks import Block
+from deadheat.counting.blocks import Assembly, Block
+from deadheat.counting.candidates import Relevance
 from deadheat.counting.checkpoint import Checkpoint
 from deadheat.counting.counters import Tile
 from deadheat.counting.kernels.tiles import transpose
 from deadheat.counting.layout import ColumnRange, Layout, mirrored
 from deadheat.counting.problem import RankingProblem
-from deadheat.counting.relevance import Relevance
 from deadheat.distances import Distance, Workspace
 from deadheat.profiles import TieProfile
+from deadheat.support.arrays import Int64
 from deadheat.support.progress import Progress, Reporting
 from deadheat.support.workers import Workers
 from deadheat.ties import Ties
-
-Int64 = NDArray[np.int64]
 
 READY_BYTES = 64 << 20  # what blocks may take that are kept ready for the product
 
@@ -44,7 +42,7 @@ class CountingPass:
         problem = RankingProblem(in_order_of_queries or distance, rule, relevance)
         self.layout = Layout(problem, in_order_of_queries is not None, resumable)
         self.problem = problem.at(problem.distance.expecting(self.layout.n_relevant, self.layout.mirrored))
-        self.own = local()
+        self.space = Workspace()
 
     def run(self, threads: int, progress: bool | Progress, checkpoint: Checkpoint | None = None) -> TieProfile:
         """Work through all shards and put the profile together."""
@@ -94,8 +92,6 @@ class CountingPass:
     ) -> None:  # fmt: skip
         """Count a range of columns for all blocks; where it is a block of the shard, both for each other but once."""
         distance, index = self.problem.distance, np.arange(columns.columns.start, columns.columns.stop)
-        if not hasattr(self.own, "space"):
-            self.own.space = Workspace()
         mirror = blocks.get(columns.block)
         right: dict[int, NDArray[Any]] = {0: ready[columns.block]} if mirror is not None and ready else {}
         for number in _by_turns([b for b in blocks if mirror is None or b <= columns.block], columns):
@@ -117,7 +113,7 @@ class CountingPass:
         left: NDArray[Any], right: NDArray[Any],
     ) -> None:  # fmt: skip
         """Count the scores of a block for a range of columns, and those of the range for the block's columns."""
-        distance, space = self.problem.distance, self.own.space
+        distance, space = self.problem.distance, self.space
         block, mirror = blocks[number], blocks.get(columns.block) if columns.block != number else None
         products = distance.product(level, left, right, space)
         if mirror is not None:

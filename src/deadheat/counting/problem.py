@@ -10,26 +10,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.counting.relevance import Relevance
+from deadheat.counting.candidates import Relevance
 from deadheat.distances import Distance
+from deadheat.support.arrays import Int64
 from deadheat.ties import Ties
-
-Int64 = NDArray[np.int64]
 
 
 class RankingProblem:
     """The distance, what tied means, who is relevant, and how much each column weighs.
 
-    Attributes
-    ----------
-    n_column : int
-    weight : (n_column,) int32
-        How many ranked items have each column's row.
-    plain : bool
-        Whether all weights are 1.
-    class_start, class_keys, class_count : int64
-        The columns of each class in CSR form: class · n_column + column, ascending, and how many ranked items of the
-        class are in it.
+    The columns of each class are in CSR form: `class_keys` holds class · n_column + column, ascending, and
+    `class_count` how many ranked items of the class are in it.
     """
 
     def __init__(self, distance: Distance, rule: Ties, relevance: Relevance) -> None:
@@ -37,7 +28,7 @@ class RankingProblem:
         self.n_column = len(distance.columns)
         ranked = np.flatnonzero(relevance.candidates.ranked)
         column = distance.columns.column_of_item[ranked]
-        self.weight = np.bincount(column, minlength=self.n_column).astype(np.int32)
+        self.weight = np.bincount(column, minlength=self.n_column).astype(np.int32)  # ranked items in each column
         self.plain = bool((self.weight == 1).all())
         keys = relevance.gallery_class[ranked] * self.n_column + column
         self.class_keys, self.class_count = np.unique(keys, return_counts=True)

@@ -8,11 +8,11 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat import inputs
+from deadheat.counting.candidates import Relevance
 from deadheat.counting.checkpoint import Checkpoint
 from deadheat.counting.device_pass import DeviceCountingPass
 from deadheat.counting.options import CountingOptions
 from deadheat.counting.passes import CountingPass
-from deadheat.counting.relevance import Relevance
 from deadheat.distances import Distance
 from deadheat.inputs import Pair, open_pair
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike

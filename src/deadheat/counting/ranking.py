@@ -12,65 +12,40 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from deadheat.counting.kernels.rankings import expand
+from deadheat.counting.candidates import Relevance
+from deadheat.counting.kernels.columns import expand
 from deadheat.counting.options import CountingOptions
 from deadheat.counting.problem import RankingProblem
-from deadheat.counting.relevance import Relevance
 from deadheat.counting.relevant import relevant_items
 from deadheat.distances import Distance
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.sources import EmbeddingsLike
 from deadheat.support import checks
+from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.workers import Workers
 from deadheat.ties import Relevant, Ties
-
-Int64 = NDArray[np.int64]
 
 BLOCK_ENTRIES = 1 << 20  # items of all rankings of a block
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """The rankings of some queries.
+    """The rankings of some queries: gallery items nearest first, and those of one tie group by ascending index.
 
-    Parameters
-    ----------
-    queries : (n,) int64
-    items : (n, n_gallery) int64
-        Gallery items, nearest first, and those of one tie group by ascending index; −1 at the end of a row of whose
-        query some items are not ranked: itself (leave one out), and junk.
-    group : (n, n_gallery) int64
-        The number of each item's tie group, from 0 for the nearest; −1 where `items` is.
+    Rows are as long as the gallery; they end with −1 for what is not ranked: itself (leave one out), and junk.
     """
 
-    queries: Int64
-    items: Int64
-    group: Int64
+    queries: Int64  # (n,)
+    items: Int64  # (n, n_gallery)
+    group: Int64  # (n, n_gallery), the number of each item's tie group, from 0 for the nearest
 
 
 class Rankings:
     """Rankings of all queries, computed block by block when iterated.
 
-    Parameters
-    ----------
-    embeddings : (n_query, dim)
-        Embeddings, as `deadheat.profile` takes them.
-    gallery : (n_gallery, dim), optional
-        The items that are ranked; without it, each query is ranked against all others (leave one out).
-    distance : str
-    ties : str or Rounded
-        What tied means. A tolerance has no tie groups.
-    junk : (n_gallery,) or (n_query, n_gallery) bool, optional
-        Items that are not ranked, for every query alike or pair by pair.
-    threads : int, optional
-        Worker threads, for this iteration alone; by default as many as there are processors.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument breaks its rule.
+    Parameters are those of `deadheat.profile`; but `ties` cannot be a tolerance, which has no tie groups.
 
     Examples
     --------
@@ -130,7 +105,7 @@ class Rankings:
         expand(columns, group, self._by_column, self._starts, *self.candidates.excluded(queries), items, numbers)
         return Ranked(queries, items, numbers)
 
-    def closeness(self, ranked: Ranked) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def closeness(self, ranked: Ranked) -> tuple[Float64, Float64]:
         """Bounds between which the exact closeness of every ranked item lies, NaN at the end of a row.
 
         Closeness is the cosine, the inner product, or minus the distance. The two bounds are one number for Hamming
@@ -169,7 +144,7 @@ def _sorted_columns(metric: Distance, rule: Ties, relevant: Relevant) -> tuple[I
     return columns, np.where(group >= 0, groups.n_group[:, None] - 1 - group, -1)
 
 
-def nearest_groups(block: Ranked, k: int) -> NDArray[np.bool_]:
+def nearest_groups(block: Ranked, k: int) -> Bool:
     """Which ranked items are at most as far as the k-th nearest of their row: at least k, and more where it ties.
 
     Where fewer than k are ranked, all of them are.

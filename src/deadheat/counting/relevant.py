@@ -11,14 +11,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deadheat.counting.kernels.relevant import relevant_columns, take_out
+from deadheat.counting.kernels.columns import relevant_columns, take_out
 from deadheat.counting.problem import RankingProblem
+from deadheat.support.arrays import Bool, Float64, Int32, Int64
 from deadheat.ties import Groups, Member, Relevant
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 SMALL_CLASS = 256  # pairs below which a class is scored pair by pair
 _SCORED_COLUMNS = 1024  # relevant columns that are scored at once
@@ -36,7 +33,7 @@ class RelevantItems(NamedTuple):
     """The relevant columns of a block, the columns that tiles leave out, ascending, and what counts in these."""
 
     relevant: Relevant
-    excluded_columns: NDArray[np.int32]  # (n_row, most), padded with n_column
+    excluded_columns: Int32  # (n_row, most), padded with n_column
     singles: Singles
 
 
@@ -97,7 +94,7 @@ def _reduced(problem: RankingProblem, row: Int64, column: Int64) -> Singles:
     return Singles(row, column, problem.weight[column] - taken)
 
 
-def _excluded_columns(columns: Int64, reduced: Singles, n_column: int) -> NDArray[np.int32]:
+def _excluded_columns(columns: Int64, reduced: Singles, n_column: int) -> Int32:
     """For each row the relevant and the reduced columns, ascending, padded with n_column."""
     row = reduced.row
     if not len(row):
@@ -109,7 +106,7 @@ def _excluded_columns(columns: Int64, reduced: Singles, n_column: int) -> NDArra
 
 
 def _relevant_scores(
-    problem: RankingProblem, queries: Int64, classes: Int64, columns: Int64, valid: NDArray[np.bool_]
+    problem: RankingProblem, queries: Int64, classes: Int64, columns: Int64, valid: Bool
 ) -> tuple[Float64, Float64]:
     """Scores of the last level for the relevant columns, class by class, NaN in padding, and how much they err."""
     distance = problem.distance

@@ -1,7 +1,6 @@
 """The counting pass inside groups of items: many small leave-one-out passes, with all that they share done once.
 
-In come embeddings, class numbers and groups of items; out goes one profile whose queries are the items of all groups,
-one group after another. Only pairs inside a group are touched, so that the cost is that of Σ n², not of (Σ n)².
+Only pairs inside a group are touched, so that the cost is that of Σ n², not of (Σ n)².
 
 A small group is ranked whole by its scores in float64, as far as their error bounds decide; a group that these leave
 open, and one that is large, goes through the counting pass like any other set.
@@ -11,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from threading import local
 from typing import Any
 
 import numpy as np
@@ -19,16 +17,14 @@ from numpy.typing import NDArray
 
 from deadheat import distances
 from deadheat.counting import profiling
-from deadheat.counting.kernels.within import rank_group
+from deadheat.counting.kernels.groups import rank_group
 from deadheat.counting.options import CountingOptions
 from deadheat.distances import Workspace
 from deadheat.inputs.sources import EmbeddingsLike, Source
 from deadheat.profiles import TieProfile
+from deadheat.support.arrays import Int64, offsets_of
 from deadheat.support.workers import Workers
 from deadheat.ties import Exact, Ties
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 SMALL_GROUP = 512  # items of a group up to which it is ranked whole
 
@@ -45,23 +41,9 @@ def profile_within(
 ) -> TieProfile:
     """Rank every item of every group against the others of its group.
 
-    Parameters
-    ----------
-    embeddings : (n, dim)
-        As `deadheat.profile` takes them.
-    classes : (n,) int64
-        Equal where labels are.
-    groups : sequence of (n_item,) int64
-        The items of each group; an item can be in several.
-    distance, ties, threads
-        As in `deadheat.profile`.
-    report : callable
-        Told how many pairs have been done, from any thread.
-
-    Returns
-    -------
-    TieProfile
-        One query for each item of each group, in the order of `groups`.
+    Embeddings and options are as in `deadheat.profile`, `classes` equal where labels are. An item can be in several
+    groups. The profile has one query for each item of each group, in the order of `groups`. `report` is told how many
+    pairs have been done, from any thread.
 
     Examples
     --------
@@ -89,7 +71,7 @@ class _Groups:
     def __init__(self, rows: Source | NDArray[Any], classes: Int64, options: CountingOptions) -> None:
         self.rows, self.classes, self.options = rows, classes, replace(options, threads=1)
         self.distance = options.open(rows)
-        self.own = local()
+        self.space = Workspace()
 
     def profile(self, items: Int64) -> TieProfile:
         """The profile of one group."""
@@ -102,18 +84,16 @@ class _Groups:
 
     def _ranked_whole(self, items: Int64) -> TieProfile | None:
         """The profile of a small group, from scores alone; None if they leave anything open."""
-        if not hasattr(self.own, "space"):
-            self.own.space = Workspace()
         distance, last, n = self.distance, len(self.distance.levels) - 1, len(items)
         columns = distance.columns.column_of_item[items]
-        scores = distance.tile(last, distance.query_rows(last, items), columns, self.own.space).astype(np.float64)
+        scores = distance.tile(last, distance.query_rows(last, items), columns, self.space).astype(np.float64)
         bounds = distance.pair_bound(np.repeat(items, n), np.tile(columns, n)).reshape(n, n)
         n_group, arrays = np.empty(n, dtype=np.int64), np.empty((4, n * max(1, n - 1)), dtype=np.int64)
         classes = self.classes[items]
         total = rank_group(scores, bounds, columns, classes, n_group, arrays)
         if total < 0:
             return None
-        offsets = np.concatenate([[0], np.cumsum(n_group)])
+        offsets = offsets_of(n_group)
         _, number, size = np.unique(classes, return_inverse=True, return_counts=True)
         closer, closer_relevant, tied, tied_relevant = arrays[:, :total].copy()
         return TieProfile(

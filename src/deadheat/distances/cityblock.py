@@ -12,15 +12,13 @@ from deadheat import exact
 from deadheat.distances import scaling, tile_kernels
 from deadheat.distances.columns import Columns
 from deadheat.distances.dense import Dense
-from deadheat.distances.distance import Target, Tensor, TensorDevice
-from deadheat.distances.intervals import divided, multiplied
+from deadheat.distances.distance import Target, Tensor, TensorDevice, Workspace
 from deadheat.distances.levels import Level, levels_for
-from deadheat.distances.rows import CHUNK
-from deadheat.distances.workspace import Workspace
-from deadheat.exact import Float64, SignedRoot
+from deadheat.distances.scaling import CHUNK
+from deadheat.exact import SignedRoot
+from deadheat.exact.bounds import divided, multiplied
 from deadheat.inputs.sources import Source
-
-Int64 = NDArray[np.int64]
+from deadheat.support.arrays import Float64, Int64, slices
 
 
 class Cityblock(Dense):
@@ -64,9 +62,7 @@ class Cityblock(Dense):
 
     def pair_scores(self, queries: Int64, columns: Int64) -> Float64:
         scores = np.empty(len(queries))
-        step = max(1, CHUNK // self.dim)
-        for start in range(0, len(queries), step):
-            part = slice(start, start + step)
+        for part in slices(len(queries), max(1, CHUNK // self.dim)):
             differences = self.queries.take(queries[part], np.float64)
             differences -= self.items.take(self.columns.item_of_column[columns[part]], np.float64)
             scores[part] = -np.abs(differences).sum(axis=1)

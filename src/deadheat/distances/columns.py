@@ -6,33 +6,23 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.distances import row_kernels
-from deadheat.distances.rows import CHUNK, by_piece
-from deadheat.exact import Float64
+from deadheat.distances.scaling import CHUNK, by_piece
 from deadheat.inputs.sources import Source
-
-Int64 = NDArray[np.int64]
+from deadheat.support.arrays import Float64, Int64, slices
 
 
 @dataclass(frozen=True)
 class Columns:
     """The distinct rows of a gallery.
 
-    Parameters
-    ----------
-    item_of_column : (n_column,) int64
-        A gallery item that has the row of this column.
-    column_of_item : (n_gallery,) int64
-        The column of each gallery item.
-    bands : list of (start, stop)
-        Neighbouring columns whose sizes lie within a factor of two, so that one error bound fits them all.
+    `bands` are neighbouring columns whose sizes lie within a factor of two, so that one error bound fits them all.
     """
 
-    item_of_column: Int64
-    column_of_item: Int64
-    bands: list[tuple[int, int]]
+    item_of_column: Int64  # (n_column,), a gallery item that has the row of this column
+    column_of_item: Int64  # (n_gallery,)
+    bands: list[tuple[int, int]]  # (start, stop)
 
     def __len__(self) -> int:
         return len(self.item_of_column)
@@ -47,9 +37,8 @@ class Columns:
         _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
         leader = first[group]
         followers = np.flatnonzero(leader != np.arange(len(leader)))
-        step = max(1, CHUNK // source.shape[1])
-        for start in range(0, len(followers), step):
-            part = followers[start : start + step]
+        for some in slices(len(followers), max(1, CHUNK // source.shape[1])):
+            part = followers[some]
             same = row_kernels.same_rows(source.take(part), source.take(leader[part]), directions)
             leader[part[~same]] = part[~same]
         item_of_column, column_of_item = np.unique(leader, return_inverse=True)

@@ -10,14 +10,12 @@ from numpy.typing import DTypeLike, NDArray
 from deadheat import exact
 from deadheat.distances import scaling, tile_kernels
 from deadheat.distances.columns import Columns
-from deadheat.distances.distance import Target, Tensor
+from deadheat.distances.dense import Product
+from deadheat.distances.distance import Target, Tensor, Workspace
 from deadheat.distances.levels import Level
-from deadheat.distances.product import Product
-from deadheat.distances.workspace import Workspace
-from deadheat.exact import Float64, SignedRoot
+from deadheat.exact import SignedRoot
 from deadheat.inputs.sources import Source
-
-Int64 = NDArray[np.int64]
+from deadheat.support.arrays import Float64, Int64
 
 
 class Cosine(Product):
@@ -81,10 +79,8 @@ class Cosine(Product):
         return products * products.abs() / numbers
 
     def pair_scores(self, queries: Int64, columns: Int64) -> Float64:
-        products = super().pair_scores(queries, columns)
-        if self.squares is None:
-            return products
-        return products * np.abs(products) / self.squares[self.columns.item_of_column[columns]]
+        products, squares = super().pair_scores(queries, columns), self.device_numbers(columns)
+        return products if squares is None else products * np.abs(products) / squares
 
     def rounding_error(self, roundings: int, dtype: DTypeLike, query_norm: Float64, item_norm: Float64) -> Float64:
         product = exact.gamma(roundings, dtype) + exact.gamma(self.dim + 10, np.float64)

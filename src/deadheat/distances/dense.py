@@ -1,21 +1,24 @@
-"""What distances between rows of numbers share."""
+"""What distances between rows of numbers share, and those of them whose score is a matrix product."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from deadheat import exact
-from deadheat.distances import scaling
-from deadheat.distances.distance import Distance
-from deadheat.distances.rows import Rows
-from deadheat.exact import Float64
+from deadheat.distances import row_kernels, scaling
+from deadheat.distances.columns import Columns
+from deadheat.distances.distance import Distance, Tensor, TensorDevice, Workspace
+from deadheat.distances.levels import Level, cheapest
+from deadheat.distances.scaling import Rows, by_piece
 from deadheat.inputs.sources import Source, fingerprint
-
-Int64 = NDArray[np.int64]
+from deadheat.support.arrays import Float64, Int64, slices
+from deadheat.support.error_free import compensated_dots
 
 Exact = tuple[list[int], int]  # integers, and the power of two that they are to be multiplied by
 
@@ -79,3 +82,124 @@ class Dense(Distance):
         queries, query_place = np.unique(queries, return_inverse=True)
         items, item_place = np.unique(items, return_inverse=True)
         return self.query_raw.take(queries), query_place, self.gallery_raw.take(items), item_place
+
+
+class Product(Dense):
+    """Distances whose score is a matrix product: q·x, minus an offset that the column brings."""
+
+    offset: Float64 | None = None  # one a gallery item
+
+    @property
+    def rechecks(self) -> bool:  # type: ignore[override]
+        return len(self.levels) > 1
+
+    def product(
+        self, level: int, queries: NDArray[Any], columns: NDArray[Any], space: Workspace | None = None
+    ) -> NDArray[Any]:
+        space, shape, chunk = space or Workspace(), (len(queries), len(columns)), self.levels[level].chunk
+        out = space.get("product", shape, queries.dtype)
+        if chunk is None:
+            return np.matmul(queries, columns.T, out=out)
+        part = space.get("part", shape, queries.dtype)
+        for dims in slices(self.dim, chunk):
+            np.matmul(queries[:, dims], columns[:, dims].T, out=part if dims.start else out)
+            if dims.start:
+                out += part
+        return out
+
+    def finish(self, products: NDArray[Any], columns: Int64, space: Workspace | None = None) -> NDArray[Any]:
+        if self.offset is not None:
+            products -= self.offset[self.columns.item_of_column[columns]].astype(products.dtype)
+        return products
+
+    def expecting(self, n_relevant: float, symmetric: bool) -> Self:
+        if len(self.levels) == 1:
+            return self
+        return self.at_levels(cheapest(self.levels, self.dim, n_relevant, symmetric))
+
+    def offsets(self, columns: Int64) -> Float64:
+        return np.empty(0) if self.offset is None else self.offset[self.columns.item_of_column[columns]]
+
+    def device_numbers(self, columns: Int64) -> Float64 | None:
+        return None if self.offset is None else self.offsets(columns)
+
+    def device_product(self, device: TensorDevice, queries: Tensor, columns: Tensor) -> Tensor:
+        return device.product(queries, columns)
+
+    def device_pairs(self, queries: Tensor, columns: Tensor) -> Tensor:
+        return (queries * columns).sum(dim=1)
+
+    def device_finish(self, products: Tensor, numbers: Tensor | None) -> Tensor:
+        return products if numbers is None else products.sub_(numbers.to(products.dtype))
+
+    def recheck_bound(self, queries: Int64, band: tuple[int, int]) -> Float64:
+        return self.rounding_error(4, np.float32, self.query_norm[queries], self._largest_norm(band))
+
+    def pair_scores(self, queries: Int64, columns: Int64) -> Float64:
+        items = self.columns.item_of_column[columns]
+        of_queries, query_places = self.queries.gather(queries)
+        of_items, item_places = self.items.gather(items)
+        scores = row_kernels.pair_dots(*of_queries, query_places, *of_items, item_places)
+        if self.offset is not None:
+            scores -= self.offset[items]
+        return np.asarray(scores)
+
+    def compensated_scores(self, queries: Int64, columns: Int64) -> tuple[Float64, Float64] | None:
+        if not self._moderate:
+            return None
+        items = self.columns.item_of_column[columns]
+        dots = self._compensated_dots(queries, items)
+        tiny = exact.gamma(self.dim + 100, np.float64) ** 2
+        return self.score_of_dots(*dots, tiny, queries, items)
+
+    def _compensated_dots(self, queries: Int64, items: Int64) -> tuple[Float64, Float64, Float64]:
+        """q·x, q·q and x·x as they came, in about twice the precision of float64, rounded."""
+        query, query_place, item, item_place = self._distinct(queries, items)
+        of_query, of_item = (
+            compensated_dots(raw, np.arange(len(raw)), raw, np.arange(len(raw))) for raw in (query, item)
+        )
+        return compensated_dots(query, query_place, item, item_place), of_query[query_place], of_item[item_place]
+
+    @cached_property
+    def _moderate(self) -> bool:
+        """Whether the sizes of all rows are such that nothing in a compensated product over- or underflows."""
+        largest = np.concatenate(self.for_both(lambda source: by_piece(source, scaling.largest_sizes)))
+        nonzero = largest[largest > 0]
+        return bool(len(nonzero)) and bool(nonzero.min() > 2.0**-200 and nonzero.max() < 2.0**200)
+
+    @abstractmethod
+    def score_of_dots(
+        self, dots: Float64, of_query: Float64, of_item: Float64, tiny: float, queries: Int64, items: Int64
+    ) -> tuple[Float64, Float64]:
+        """Scores from q·x, q·q and x·x, each off by u times itself and `tiny` times the norms; how much they err."""
+
+    def scale(self, limit: float = 2.0**26) -> float:
+        largest = super().scale(limit)
+        self.query_norm, self.item_norm = self.for_both(lambda raw: scaling.norms(raw, self.unit))
+        self.columns = Columns.of(self.gallery_raw).in_bands(self.item_norm)
+        return largest
+
+    def error_scale(self, query_norm: Float64, item_norm: Float64) -> Float64:
+        """What the error of a score is proportional to."""
+        return query_norm * item_norm
+
+    def bound(self, level: int, queries: Int64, band: tuple[int, int]) -> Float64:
+        return self._level_bound(self.levels[level], self.query_norm[queries], self._largest_norm(band))
+
+    def _largest_norm(self, band: tuple[int, int]) -> Float64:
+        return np.asarray(self.item_norm[self.columns.item_of_column[slice(*band)]].max())
+
+    def pair_bound(self, queries: Int64, columns: Int64) -> Float64:
+        norms = self.item_norm[self.columns.item_of_column[columns]]
+        return self._level_bound(self.levels[-1], self.query_norm[queries], norms)
+
+    def _level_bound(self, level: Level, query_norm: Float64, item_norm: Float64) -> Float64:
+        if level.exact:
+            return np.zeros_like(query_norm)
+        return self.rounding_error(level.terms(self.dim) + 10, level.dtype, query_norm, item_norm)
+
+    def rounding_error(self, roundings: int, dtype: DTypeLike, query_norm: Float64, item_norm: Float64) -> Float64:
+        """The error of a score with so many roundings in a row."""
+        scale = self.error_scale(query_norm, item_norm)
+        bound = exact.gamma(roundings, dtype) * scale + exact.underflow(self.dim, dtype)
+        return np.where((item_norm == 0) | ((query_norm == 0) & (self.offset is None)), 0.0, bound)

@@ -25,6 +25,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from copy import copy
 from fractions import Fraction
+from threading import local
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -32,11 +33,27 @@ from numpy.typing import DTypeLike, NDArray
 
 from deadheat.distances.columns import Columns
 from deadheat.distances.levels import Level
-from deadheat.distances.workspace import Workspace
-from deadheat.exact import Float64, SignedRoot
+from deadheat.exact import SignedRoot
+from deadheat.support.arrays import Float64, Int64
 
-Int64 = NDArray[np.int64]
 Tensor = Any  # torch.Tensor
+
+_PADDING = 24  # columns more than are used: rows that lie a power of two apart would share lines of the cache
+
+
+class Workspace(local):
+    """Memory for tiles that is used again for each tile; every thread has its own."""
+
+    def __init__(self) -> None:
+        self.buffers: dict[tuple[str, str], NDArray[Any]] = {}
+
+    def get(self, name: str, shape: tuple[int, int], dtype: DTypeLike) -> NDArray[Any]:
+        """An uninitialised matrix, valid until the same name and type are asked for again."""
+        key = name, np.dtype(dtype).str
+        buffer = self.buffers.get(key)
+        if buffer is None or buffer.shape[0] < shape[0] or buffer.shape[1] < shape[1] + _PADDING:
+            buffer = self.buffers[key] = np.empty((shape[0], shape[1] + _PADDING), dtype)
+        return buffer[: shape[0], : shape[1]]
 
 
 class Target(NamedTuple):
@@ -67,33 +84,15 @@ class TensorDevice(Protocol):
 
 
 class Distance(ABC):
-    """What counting and ties need of a distance. Queries and columns, distinct gallery rows, come by their numbers.
+    """What counting and ties need of a distance. Queries and columns, distinct gallery rows, come by their numbers."""
 
-    Attributes
-    ----------
-    name : str
-        What users call it.
-    takes : {"numbers", "bits"}
-        The embeddings that it is made from: sources of rows of numbers, or matrices of bits in uint64 words.
-    targets : mapping of str to Target
-        What can be rounded, "similarity" or "distance", the usual one first.
-    multiplies : bool
-        Whether a device multiplies matrices for its scores, which it may do in shorter numbers.
-    rechecks : bool
-        Whether what the first level leaves open is worth a product of its own, from the same rows.
-    n_query, dim : int
-        How many queries there are, and how many numbers or bits a row has.
-    columns : Columns
-    levels : tuple of Level
-    """
-
-    name: ClassVar[str]
-    takes: ClassVar[Literal["numbers", "bits"]]
-    targets: ClassVar[Mapping[str, Target]]
-    multiplies: ClassVar[bool] = True
-    rechecks = False
+    name: ClassVar[str]  # what users call it
+    takes: ClassVar[Literal["numbers", "bits"]]  # made from sources of rows, or from matrices of bits in uint64 words
+    targets: ClassVar[Mapping[str, Target]]  # what can be rounded, "similarity" or "distance", the usual one first
+    multiplies: ClassVar[bool] = True  # whether a device multiplies matrices for it, perhaps in shorter numbers
+    rechecks = False  # whether what the first level leaves open is worth a product of its own, from the same rows
     n_query: int
-    dim: int
+    dim: int  # numbers or bits in a row
     columns: Columns
     levels: tuple[Level, ...]
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat import exact
 from deadheat.distances import scaling
+from deadheat.distances.dense import Product
 from deadheat.distances.distance import Target
-from deadheat.distances.intervals import divided, multiplied, widened
 from deadheat.distances.levels import levels_for
-from deadheat.distances.product import Product
-from deadheat.exact import Float64, SignedRoot
+from deadheat.exact import SignedRoot
+from deadheat.exact.bounds import divided, multiplied, widened
 from deadheat.inputs.sources import Source
-
-Int64 = NDArray[np.int64]
+from deadheat.support.arrays import Float64, Int64
 
 
 class Euclidean(Product):
@@ -52,10 +50,9 @@ class Euclidean(Product):
 
     def _square_interval(self, queries: Int64) -> tuple[Float64, Float64]:
         """‖q‖² in the units of the scores, between two numbers."""
-        error = self.query_square[queries] * exact.gamma(self.dim + 10, np.float64) + exact.underflow(
-            self.dim, np.float64
-        )
-        return self.query_square[queries] - error, self.query_square[queries] + error
+        square = self.query_square[queries]
+        error = square * exact.gamma(self.dim + 10, np.float64) + exact.underflow(self.dim, np.float64)
+        return square - error, square + error
 
     def score_of_dots(
         self, dots: Float64, of_query: Float64, of_item: Float64, tiny: float, queries: Int64, items: Int64

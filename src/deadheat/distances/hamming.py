@@ -9,14 +9,12 @@ from numpy.typing import NDArray
 
 from deadheat.distances import tile_kernels
 from deadheat.distances.columns import Columns
-from deadheat.distances.distance import Distance, Target, Tensor, TensorDevice
+from deadheat.distances.distance import Distance, Target, Tensor, TensorDevice, Workspace
 from deadheat.distances.levels import Level
-from deadheat.distances.workspace import Workspace
 from deadheat.errors import InvalidValueError
-from deadheat.exact import Float64, SignedRoot
+from deadheat.exact import SignedRoot
 from deadheat.inputs.sources import Array, fingerprint
-
-Int64 = NDArray[np.int64]
+from deadheat.support.arrays import Float64, Int64
 
 
 class Hamming(Distance):

@@ -6,18 +6,16 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat import exact
 from deadheat.distances import scaling
+from deadheat.distances.dense import Product
 from deadheat.distances.distance import Target
-from deadheat.distances.intervals import divided, multiplied
 from deadheat.distances.levels import levels_for
-from deadheat.distances.product import Product
-from deadheat.exact import Float64, SignedRoot
+from deadheat.exact import SignedRoot
+from deadheat.exact.bounds import divided, multiplied
 from deadheat.inputs.sources import Source
-
-Int64 = NDArray[np.int64]
+from deadheat.support.arrays import Float64, Int64
 
 
 class InnerProduct(Product):

@@ -1,23 +1,72 @@
 """The distances there are, one row each: in comes a name, out comes its class, or a distance between embeddings.
 
-A row is a subclass of `Distance` in a file of its own. `register` checks it: whatever it lacks raises here, at import,
-and not in the middle of a run.
+A row, at the end, is a subclass of `Distance` in a file of its own. `register` checks it: whatever it lacks raises
+here, at import, and not in the middle of a run.
 """
 
 from __future__ import annotations
 
 import inspect
-from typing import Any
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+from numpy.typing import NDArray
+
+from deadheat import inputs
 from deadheat.distances.cityblock import Cityblock
 from deadheat.distances.cosine import Cosine
 from deadheat.distances.distance import Distance
 from deadheat.distances.euclidean import Euclidean
 from deadheat.distances.hamming import Hamming
 from deadheat.distances.inner_product import InnerProduct
-from deadheat.distances.opening import OPENERS
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs.sources import Source, open_rows
 from deadheat.support import checks
+
+
+class Opener(NamedTuple):
+    """How embeddings of one kind are opened."""
+
+    pair: Callable[[Any, Any | None], tuple[Any, Any]]  # what a distance is made from: queries, and a gallery or them
+    whole: Callable[[Any, str], Any]  # checked embeddings that can be opened more than once
+
+
+def _pair_of_numbers(query: Any, gallery: Any | None) -> tuple[Source, Source]:
+    """Rows of numbers, in memory or on disk."""
+    queries = open_rows(query, "embeddings")
+    if gallery is None:
+        return queries, queries
+    items = open_rows(gallery, "gallery")
+    inputs.require_same_dim(queries, items)
+    return queries, items
+
+
+def _pair_of_codes(query: Any, gallery: Any | None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Binary codes, as uint64 words."""
+    query, gallery = _loaded(query, "embeddings"), None if gallery is None else _loaded(gallery, "gallery")
+    queries = inputs.bits(query, "embeddings")
+    if gallery is None:
+        return queries, queries
+    items = inputs.bits(gallery, "gallery")
+    inputs.require_same_dim(query, gallery, codes=True)
+    return queries, items
+
+
+def _loaded(value: Any, name: str) -> Any:
+    """Codes on disk are read as a whole, in the type that they have there: 256 bits are 32 bytes."""
+    first = value[0] if isinstance(value, (list, tuple)) and value else value
+    return open_rows(value, name).whole() if isinstance(first, (str, os.PathLike, Source)) else value
+
+
+def _whole_codes(embeddings: Any, name: str) -> NDArray[Any]:
+    """Binary codes, as they came."""
+    codes = open_rows(embeddings, name).whole()
+    inputs.bits(codes[:1], name)
+    return codes
+
+
+OPENERS = {"numbers": Opener(_pair_of_numbers, open_rows), "bits": Opener(_pair_of_codes, _whole_codes)}
 
 DISTANCES: dict[str, type[Distance]] = {}
 
@@ -26,13 +75,7 @@ _TWINS = {"product": "device_product", "finish": "device_finish"}  # what comes 
 
 
 def register(kind: type[Distance]) -> None:
-    """Add a distance.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it has no name of its own, or lacks something; the message says what.
-    """
+    """Add a distance, or say what it lacks."""
     if not (isinstance(kind, type) and issubclass(kind, Distance)):
         raise InvalidTypeError("distance", f"must be a subclass of Distance, but is {kind!r}")
     name = getattr(kind, "name", None)
@@ -63,22 +106,13 @@ def _depth(kind: type, method: str) -> int:
     return next(depth for depth, base in enumerate(kind.__mro__) if method in vars(base))
 
 
-for _kind in (Cosine, Euclidean, InnerProduct, Cityblock, Hamming):
-    register(_kind)
-
-
 def find(name: Any) -> type[Distance]:
     """The distance of this name."""
     return DISTANCES[checks.choice(name, DISTANCES, "distance")]
 
 
 def names(*, takes: str | None = None, target: str | None = None) -> tuple[str, ...]:
-    """The names of the distances that take such embeddings and have such a value.
-
-    Parameters
-    ----------
-    takes : {"numbers", "bits"}, optional
-    target : {"similarity", "distance"}, optional
+    """The names of the distances that take such embeddings ("numbers", "bits") and have such a value to be rounded.
 
     Examples
     --------
@@ -104,3 +138,7 @@ def make(name: str, query: Any, gallery: Any | None, exact_only: bool) -> Distan
 def opened(embeddings: Any, distance: str, name: str) -> Any:
     """Checked embeddings, to be used more than once: those on disk stay there, but binary codes come as a whole."""
     return OPENERS[find(distance).takes].whole(embeddings, name)
+
+
+for _kind in (Cosine, Euclidean, InnerProduct, Cityblock, Hamming):
+    register(_kind)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.exact.integers import LIMBS, LOWEST, add_product, split, spread_carries
+from deadheat.support.arrays import Array
 from deadheat.support.compiling import inner, kernel
 from deadheat.support.vector import LANES, products
-
-Array = NDArray[Any]
 
 SUMS = 32  # sums that run side by side, in vector instructions
 

@@ -17,6 +17,7 @@ not find it by itself, so `_block` spells it out in LLVM's terms; LLVM splits ve
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,14 +27,13 @@ from numba.core import cgutils, codegen
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np import arrayobj
-from numpy.typing import NDArray
 
+from deadheat.support.arrays import Array
 from deadheat.support.compiling import inner, kernel
-
-Array = NDArray[Any]
 
 _numba: Any = cgutils  # whose functions have no types
 _make_array: Any = arrayobj.make_array
+_intrinsic: Callable[[Callable[..., Any]], Any] = intrinsic
 _features: Any = codegen.get_host_cpu_features
 
 _ROWS = 4  # queries in a block
@@ -43,7 +43,8 @@ _PACKED = 64  # dimensions copied at once, so that what is written to the strip 
 _CODES = 512  # codes in a strip
 
 
-def _type_count_ones(_: Any, word: Any) -> Any:
+@_intrinsic
+def _count_ones(_: Any, word: Any) -> Any:
     """The number of ones among the bits of an integer."""
 
     def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
@@ -52,7 +53,8 @@ def _type_count_ones(_: Any, word: Any) -> Any:
     return word(word), generate
 
 
-def _type_block(_: Any, left: Any, rows: Any, strip: Any, out: Any, places: Any, start: Any) -> Any:
+@_intrinsic
+def _block(_: Any, left: Any, rows: Any, strip: Any, out: Any, places: Any, start: Any) -> Any:
     """out[places[r], start + c] = −Σ |left[rows[r], k] − strip[k, c]|, k ascending, for four rows and a whole strip."""
     if left.dtype not in (types.float32, types.float64):
         raise TypingError(f"rows must be float32 or float64, but are {left.dtype}")
@@ -103,10 +105,6 @@ def _type_block(_: Any, left: Any, rows: Any, strip: Any, out: Any, places: Any,
         return context.get_dummy_value()
 
     return types.void(left, rows, strip, out, places, start), generate
-
-
-_count_ones: Any = intrinsic(_type_count_ones)
-_block: Any = intrinsic(_type_block)
 
 
 @inner

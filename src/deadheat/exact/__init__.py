@@ -1,14 +1,12 @@
 """Error bounds and exact arithmetic: in come numbers, out go what rounding can do to them, and what they really are."""
 
 from deadheat.exact.bounds import gamma, underflow, unit_roundoff
-from deadheat.exact.formats import FORMATS, Float64, Format, cells, from_ordinal, ordinals, round_to
+from deadheat.exact.formats import FORMATS, cells, from_ordinal, ordinals, round_to
 from deadheat.exact.integers import exact_absolute_differences, scaled_dots
 from deadheat.exact.roots import SignedRoot
 
 __all__ = [
     "FORMATS",
-    "Float64",
-    "Format",
     "SignedRoot",
     "cells",
     "exact_absolute_differences",

@@ -6,9 +6,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float64 = NDArray[np.float64]
+from deadheat.support.arrays import Bool, Float64, Int64
 
 
 class Format(NamedTuple):
@@ -17,6 +16,11 @@ class Format(NamedTuple):
     precision: int
     lowest: int
     highest: int
+
+    @property
+    def largest(self) -> float:
+        """The largest finite number."""
+        return float((2 - 2.0 ** (1 - self.precision)) * 2.0**self.highest)
 
 
 FORMATS = {"float16": Format(11, -14, 15), "bfloat16": Format(8, -126, 127), "float32": Format(24, -126, 127)}
@@ -35,12 +39,11 @@ def round_to(values: Float64, name: str) -> Float64:
     spacing = np.maximum(exponent - 1, kind.lowest) - kind.precision + 1
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = np.ldexp(np.rint(np.ldexp(values, -spacing)), spacing)
-        largest = (2 - 2.0 ** (1 - kind.precision)) * 2.0**kind.highest
-        finite = np.where(np.abs(rounded) > largest, np.copysign(np.inf, values), rounded)
+        finite = np.where(np.abs(rounded) > kind.largest, np.copysign(np.inf, values), rounded)
     return np.where(np.isfinite(values), finite, values) + 0.0
 
 
-def cells(values: Float64, name: str) -> tuple[Float64, Float64, NDArray[np.bool_]]:
+def cells(values: Float64, name: str) -> tuple[Float64, Float64, Bool]:
     """The real numbers that round to each value of a shorter type: lower end, upper end, and whether the ends belong.
 
     The ends are midpoints between neighbours, which float64 holds exactly; ±inf where there is none.
@@ -53,20 +56,19 @@ def cells(values: Float64, name: str) -> tuple[Float64, Float64, NDArray[np.bool
     """
     kind = FORMATS[name]
     size = np.abs(values)
-    largest = (2 - 2.0 ** (1 - kind.precision)) * 2.0**kind.highest
     size = np.minimum(size, np.ldexp(1.0, kind.highest + 1))  # infinity takes the place after the largest number
     _, exponent = np.frexp(size)
     exponent = np.where(size > 0, np.maximum(exponent - 1, kind.lowest), kind.lowest)
     step = np.ldexp(1.0, exponent - kind.precision + 1)
     at_power = (size == np.ldexp(1.0, exponent)) & (exponent > kind.lowest)
     inner = size - np.where(at_power, step / 4, step / 2)
-    outer = np.where(size > largest, np.inf, size + step / 2)
-    closed = np.where(size > largest, True, np.remainder(size / step, 2) == 0)
+    outer = np.where(size > kind.largest, np.inf, size + step / 2)
+    closed = np.where(size > kind.largest, True, np.remainder(size / step, 2) == 0)
     negative = values < 0
     return np.where(negative, -outer, inner), np.where(negative, -inner, outer), closed
 
 
-def ordinals(values: Float64, name: str) -> NDArray[np.int64]:
+def ordinals(values: Float64, name: str) -> Int64:
     """Number the values of a shorter type in ascending order; zero is 0 and the next number up is 1.
 
     Examples

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.support.arrays import Array
 from deadheat.support.compiling import inner, kernel
-
-Array = NDArray[Any]
 
 LIMBS = 140  # 32 bits each: products of float64 numbers span 2^-2148 to 2^2048, and a sum has room for 2^31 of them
 LOWEST = 1074  # every finite float64 number is an integer times 2^-1074

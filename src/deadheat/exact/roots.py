@@ -47,15 +47,14 @@ class SignedRoot(NamedTuple):
         0
         """
         mine, yours = self._signed_square(), other._signed_square()
-        return _sign_of_sum([(1, mine), (-1, yours), (-1, shift * abs(shift))])
+        return _sign_of_sum([mine, -yours, -shift * abs(shift)])
 
     def _signed_square(self) -> Fraction:
         return Fraction(self.sign * self.numerator, self.denominator)
 
 
-def _sign_of_sum(terms: list[tuple[int, Fraction]]) -> int:
-    """The sign of ±√|a| ± √|b| ± √|c|, each term a sign and a signed square, by squaring twice."""
-    squares = [sign * value for sign, value in terms]
+def _sign_of_sum(squares: list[Fraction]) -> int:
+    """The sign of ±√|a| ± √|b| ± √|c|, each term given by its signed square, by squaring twice."""
     plus = [s for s in squares if s > 0]
     minus = [-s for s in squares if s < 0]
     if len(plus) < len(minus):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError
+from deadheat.support.arrays import Int64
 from deadheat.support.atomic import replacing
 
 _FORMAT = "deadheat.TieProfile 1"
@@ -22,7 +23,7 @@ _UNREADABLE = (  # what NumPy and zipfile raise for a damaged archive, or one of
 )  # fmt: skip
 
 
-def canonical(arrays: Mapping[str, NDArray[np.int64]], bounds_only: bool) -> bytes:
+def canonical(arrays: Mapping[str, Int64], bounds_only: bool) -> bytes:
     """The bytes that `TieProfile.digest` describes."""
     parts = [_FORMAT.encode(), b"bounds" if bounds_only else b"exact"]
     for name, array in arrays.items():
@@ -31,27 +32,13 @@ def canonical(arrays: Mapping[str, NDArray[np.int64]], bounds_only: bool) -> byt
 
 
 def write(path: str | os.PathLike[str], bounds_only: bool, digest: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a profile whole or not at all.
-
-    Raises
-    ------
-    OSError
-        If `path` cannot be written.
-    """
+    """Write a profile whole or not at all."""
     with replacing(path) as file:
         np.savez_compressed(file, allow_pickle=False, format=_FORMAT, bounds_only=bounds_only, digest=digest, **arrays)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
-    """The digest, and all else that `write` was given.
-
-    Raises
-    ------
-    OSError
-        If `path` cannot be read.
-    FileError
-        If it holds something else, or is damaged.
-    """
+    """The digest, and all else that `write` was given."""
     with open(path, "rb") as file:
         try:
             with np.load(file, allow_pickle=False) as archive:

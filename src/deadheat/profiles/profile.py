@@ -1,7 +1,6 @@
 """The tie profile: the integers that every rank measure is a function of.
 
-In come the counts that the counting pass made; out go `TieProfile` objects, which can be kept, hashed, sliced by
-query, added over shards of the gallery, and measured. Nothing here knows of distances or of measures.
+In come counts; out go profiles to keep, hash, slice by query, add over shards of the gallery, and measure.
 """
 
 from __future__ import annotations
@@ -14,14 +13,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.profiles import archive, validity
+from deadheat.support.arrays import Int64, offsets_of, spread
 from deadheat.support.compiling import kernel
-from deadheat.support.spans import spread
-
-Int64 = NDArray[np.int64]
 
 _OF_GROUPS, _OF_QUERIES = ("closer", "closer_relevant", "tied", "tied_relevant"), ("n_ranked", "n_relevant")
 _ARRAYS = ("offsets", *_OF_GROUPS, *_OF_QUERIES, "grades")
@@ -153,7 +149,7 @@ class TieProfile:
         arrays: dict[str, Any] = {
             name: np.concatenate([getattr(profile, name) for profile in profiles]) for name in names
         }
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        offsets = offsets_of(lengths)
         return cls(offsets, **arrays, bounds_only=any(profile.bounds_only for profile in profiles), check=False)
 
     @property
@@ -189,7 +185,7 @@ class TieProfile:
         """The profile of some of the queries: an integer, a slice, a boolean mask or an integer array."""
         chosen = np.atleast_1d(np.arange(self.n_query)[queries])
         lengths = np.diff(self.offsets)[chosen]
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        offsets = offsets_of(lengths)
         groups = spread(self.offsets[chosen], lengths)
         arrays = {name: getattr(self, name)[groups] for name in _OF_GROUPS}
         arrays |= {name: getattr(self, name)[chosen] for name in _OF_QUERIES}

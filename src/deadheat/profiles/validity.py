@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import InvalidValueError
+from deadheat.support.arrays import Int64, offsets_of
 
-Int64 = NDArray[np.int64]
+_TITLE = "not a tie profile:"
 
 
 def check_lengths(
@@ -34,7 +34,7 @@ def check_groups(
     _require(np.all(tied >= tied_relevant), "tied must not be less than tied_relevant")
     _require(np.all(closer_relevant >= 0), "closer_relevant must not be negative")
     _require(np.all(closer >= closer_relevant), "closer must not be less than closer_relevant")
-    running = np.concatenate([[0], np.cumsum(tied_relevant)])
+    running = offsets_of(tied_relevant)
     _require(
         np.array_equal(closer_relevant, running[:-1] - running[offsets[query]]),
         "closer_relevant must be the sum of tied_relevant over the groups before",
@@ -62,9 +62,6 @@ def check_grades(
     _require(relevant.shape == (len(n_relevant), len(grades)), "relevant_by_grade must be (n_query, n_grade)")
     _require(np.array_equal(tied.sum(axis=1), tied_relevant), "tied_by_grade must add up to tied_relevant")
     _require(np.array_equal(relevant.sum(axis=1), n_relevant), "relevant_by_grade must add up to n_relevant")
-
-
-_TITLE = "not a tie profile:"
 
 
 def _require(holds: Any, rule: str) -> None:

@@ -13,19 +13,8 @@ _TITLES = {"torch": "PyTorch"}  # of packages that are known by another name tha
 def require(module: str, extra: str, what: str) -> ModuleType:
     """Import a module of an optional package.
 
-    Parameters
-    ----------
-    module : str
-        Such as ``"scipy.stats"``.
-    extra : str
-        The extra of deadheat's that brings it.
-    what : str
-        What needs it, as the subject of a sentence.
-
-    Raises
-    ------
-    MissingPackageError
-        If it is not installed; the message says how to install it.
+    If it is not installed, the message says what needs it (`what`, the subject of a sentence), and which extra of
+    deadheat's brings it.
     """
     try:
         return import_module(module)

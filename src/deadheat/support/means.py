@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.support.arrays import Float64
 from deadheat.support.compiling import kernel
 
 _BASE = 2.0**32
@@ -42,7 +43,7 @@ def digits(values: NDArray[Any]) -> tuple[int, bool, int, int, int]:
     return count, exact, first, second, third
 
 
-def exact_total(values: NDArray[np.float64]) -> tuple[float, int]:
+def exact_total(values: Float64) -> tuple[float, int]:
     """The sum of the values that are not NaN, and how many these are."""
     count, exact, first, second, third = map(int, digits(values))
     if exact:
@@ -50,7 +51,7 @@ def exact_total(values: NDArray[np.float64]) -> tuple[float, int]:
     return math.fsum(values[~np.isnan(values)].tolist()), count
 
 
-def exact_mean(values: NDArray[np.float64]) -> float:
+def exact_mean(values: Float64) -> float:
     """The mean of the values that are not NaN, from their rounded sum; NaN if there are none.
 
     Examples
@@ -62,7 +63,7 @@ def exact_mean(values: NDArray[np.float64]) -> float:
     return sum_of_all / count if count else math.nan
 
 
-def sample_deviation(values: NDArray[np.float64]) -> float:
+def sample_deviation(values: Float64) -> float:
     """The standard deviation that a sample estimates, with n - 1; NaN for a single value.
 
     Examples

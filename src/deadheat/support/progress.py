@@ -1,15 +1,19 @@
 """Progress: what a long run tells a function, or a person at a terminal.
 
-In come amounts of work, from any thread; out go calls with (done, total), or a bar on standard error.
+In come amounts of work, from any thread; out go calls with (done, total), or a bar on standard error: the library
+draws it at once, the command after a while.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from threading import Lock
+from datetime import timedelta
+from importlib import import_module
+from threading import Lock, Timer
+from typing import Any
 
 from deadheat.errors import InvalidTypeError
-from deadheat.support.bar import Bar
 
 Progress = Callable[[int, int], None]
 
@@ -29,19 +33,10 @@ class Reporting:
         True for a bar on standard error. A function is called with (done, total): once at the start, then after
         every amount, never with less than before, from one thread at a time and, where all gets done, just once
         with done == total. What it raises goes to whoever reported, and it is not called again.
-    total : int
-        How much there is to do.
-    what : str
-        The bar's title.
-    unit : str
-        What is counted, in the plural.
-    done : int
-        What was done before, by a run that this one continues. It does not count in the rate.
-
-    Raises
-    ------
-    TypeError
-        If `progress` is neither a bool nor callable.
+    total, done : int
+        How much there is to do, and what was done before, by a run that this one continues: no part of the rate.
+    what, unit : str
+        The bar's title, and what is counted, in the plural.
 
     Examples
     --------
@@ -85,3 +80,109 @@ class Reporting:
     def __exit__(self, *error: object) -> None:
         if self._bar is not None:
             self._bar.close()
+
+
+class Bar:
+    """A bar on standard error with percentage, rate, time gone by and time left: `with Bar("counting") as bar`.
+
+    `bar(done, total)` moves it; the first call says what was done before. It comes up after `patience` seconds, or
+    never where it is closed before, and is wiped away at the end. Where standard error is no terminal, only the
+    last state is printed.
+    """
+
+    def __init__(self, what: str, unit: str = "pairs", patience: float = 0) -> None:
+        self._what, self._unit = what, unit
+        self._lock = Lock()
+        self._meter: _Meter | None = None
+        self._drawn: Any = None
+        self._closed = False
+        self._timer = Timer(patience, self._draw) if patience > 0 else None
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._meter is None:
+            self._meter = _Meter(done, total, self._unit)
+            if self._timer is None:
+                self._draw()
+            else:
+                self._timer.daemon = True
+                self._timer.start()
+        with self._lock:
+            self._meter.update(done)
+            if self._drawn is not None:
+                self._drawn.update(self._drawn.task_ids[0], completed=done)
+
+    def _draw(self) -> None:
+        rich: Any = import_module("rich.progress")  # as slow to import as most runs are to finish
+        meter = self._meter
+        assert meter is not None
+        console = rich.Console(stderr=True)
+        columns = (
+            rich.TextColumn("{task.description}"),
+            rich.BarColumn(20),
+            rich.TaskProgressColumn(),
+            rich.TextColumn("{task.fields[meter]}"),  # formatted anew whenever the bar is drawn: the clock ticks
+        )
+        with self._lock:
+            if self._closed:
+                return
+            drawn = rich.Progress(*columns, console=console, transient=console.is_terminal, redirect_stdout=False)
+            drawn.add_task(self._what, total=meter.total, completed=meter.done, meter=meter)
+            drawn.start()
+            self._drawn = drawn
+
+    def close(self) -> None:
+        """Take the bar away, for good."""
+        if self._timer is not None:
+            self._timer.cancel()
+        with self._lock:
+            self._closed = True
+            if self._drawn is not None:
+                self._drawn.stop()
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class _Meter:
+    """Rate and time left, as text. The rate is the mean since the start, up to when work was last reported."""
+
+    def __init__(self, done: int, total: int, unit: str) -> None:
+        self.before = self.done = done
+        self.total, self.unit = total, unit
+        self.begin = self.last = time.monotonic()
+
+    def update(self, done: int) -> None:
+        """Note how much is done by now."""
+        if done > self.done:
+            self.done, self.last = done, time.monotonic()
+
+    def __str__(self) -> str:
+        now = time.monotonic()
+        gone = _clock(now - self.begin)
+        if self.last <= self.begin:
+            return gone
+        rate = (self.done - self.before) / (self.last - self.begin)
+        left = max(0.0, (self.total - self.done) / rate - (now - self.last))
+        return f"{rate_text(rate, self.unit)} {gone}, {_clock(left)} left"
+
+
+def rate_text(rate: float, unit: str) -> str:
+    """A rate for people, to two or three digits.
+
+    Examples
+    --------
+    >>> rate_text(1.234e9, "pairs"), rate_text(123_456, "pairs"), rate_text(0.25, "shards")
+    ('1.2 G pairs/s', '123 k pairs/s', '0.25 shards/s')
+    """
+    prefixes = iter(("k ", "M ", "G ", "T ", "P "))
+    prefix = ""
+    while rate >= 999.5 and (larger := next(prefixes, None)):
+        rate, prefix = rate / 1000, larger
+    return f"{rate:.0f} {prefix}{unit}/s" if rate >= 99.5 else f"{rate:.2g} {prefix}{unit}/s"
+
+
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=int(seconds)))

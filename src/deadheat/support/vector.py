@@ -7,6 +7,7 @@ elsewhere. All arrays are in C order. A vector is read and written whole: arrays
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
@@ -21,6 +22,7 @@ EDGES = 4  # with which scores are compared at once: their sums stay in register
 
 _numba: Any = cgutils  # whose functions have no types
 _make_array: Any = arrayobj.make_array
+_intrinsic: Callable[[Callable[..., Any]], Any] = intrinsic
 _uniform: Any = types.UniTuple
 _config: Any = config
 _features: Any = codegen.get_host_cpu_features
@@ -123,7 +125,8 @@ def _check(*arrays: Any) -> None:
             raise TypingError(f"arrays must be in C order, but got {array}")
 
 
-def _type_contiguous(_: Any, row: Any) -> Any:
+@_intrinsic
+def contiguous(_: Any, row: Any) -> Any:
     """The same row, known to be in C order: the caller has checked that it is."""
     same = row.copy(layout="C")
 
@@ -134,7 +137,8 @@ def _type_contiguous(_: Any, row: Any) -> Any:
     return same(row), generate
 
 
-def _type_fetch_row(_: Any, array: Any, i: Any) -> Any:
+@_intrinsic
+def fetch_row(_: Any, array: Any, i: Any) -> Any:
     """Ask for row i of a matrix to be fetched into the cache."""
 
     def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
@@ -151,7 +155,8 @@ def _type_fetch_row(_: Any, array: Any, i: Any) -> Any:
     return types.void(array, types.intp), generate
 
 
-def _type_find_slots(
+@_intrinsic
+def find_slots(
     _: Any, row: Any, begin: Any, base: Any, scale: Any, top: Any, codes: Any, slots: Any, looks: Any, n: Any
 ) -> Any:
     """Write the slots of the bins of some scores; append the places whose codes say to look closer.
@@ -188,7 +193,8 @@ def _type_find_slots(
     return signature, generate
 
 
-def _type_look_closer(
+@_intrinsic
+def look_closer(
     _: Any, row: Any, looks: Any, begin: Any, end: Any, edges: Any, opens: Any, slots: Any, opened: Any, n: Any
 ) -> Any:
     """Move scores up to their slots, at the places looks[begin:end]; append the places of those in open slots.
@@ -225,7 +231,8 @@ def _type_look_closer(
     return signature, generate
 
 
-def _type_append_between(_: Any, row: Any, begin: Any, low: Any, high: Any, places: Any, n: Any) -> Any:
+@_intrinsic
+def append_between(_: Any, row: Any, begin: Any, low: Any, high: Any, places: Any, n: Any) -> Any:
     """Append the places of the scores that are not below the first edge, but below the second."""
     _check(row, places)
 
@@ -240,7 +247,8 @@ def _type_append_between(_: Any, row: Any, begin: Any, low: Any, high: Any, plac
     return types.intp(row, types.intp, row.dtype, row.dtype, places, types.intp), generate
 
 
-def _type_sum_above(_: Any, row: Any, weight: Any, n: Any, edges: Any) -> Any:
+@_intrinsic
+def sum_above(_: Any, row: Any, weight: Any, n: Any, edges: Any) -> Any:
     """The weights of the first n scores, and what fills up the last vector, that are not below each of some edges."""
     _check(row, weight)
 
@@ -262,7 +270,8 @@ def _type_sum_above(_: Any, row: Any, weight: Any, n: Any, edges: Any) -> Any:
     return _uniform(types.int32, len(edges))(row, weight, types.intp, edges), generate
 
 
-def _type_products(_: Any, a: Any, b: Any, end: Any) -> Any:
+@_intrinsic
+def products(_: Any, a: Any, b: Any, end: Any) -> Any:
     """The sum of a[k]·b[k] in float64 over k below `end`, a multiple of 2 · LANES, as that many sums side by side."""
     _check(a, b)
 
@@ -284,12 +293,3 @@ def _type_products(_: Any, a: Any, b: Any, end: Any) -> Any:
         return builder.extract_element(total, ir.Constant(_i32, 0))
 
     return types.float64(a, b, types.intp), generate
-
-
-contiguous: Any = intrinsic(_type_contiguous)
-products: Any = intrinsic(_type_products)
-fetch_row: Any = intrinsic(_type_fetch_row)
-find_slots: Any = intrinsic(_type_find_slots)
-look_closer: Any = intrinsic(_type_look_closer)
-append_between: Any = intrinsic(_type_append_between)
-sum_above: Any = intrinsic(_type_sum_above)

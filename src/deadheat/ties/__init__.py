@@ -1,10 +1,9 @@
 """What "tied" means: in come scores and their bounds, out go groups of relevant items and the cuts between them."""
 
 from deadheat.ties.exact import Exact
-from deadheat.ties.groups import Groups, Relevant
 from deadheat.ties.registry import make
 from deadheat.ties.rounded import Rounded
-from deadheat.ties.rule import Cuts, Member, Ties
+from deadheat.ties.rule import Cuts, Groups, Member, Relevant, Ties
 from deadheat.ties.tolerance import Tolerance
 
 __all__ = ["Cuts", "Exact", "Groups", "Member", "Relevant", "Rounded", "Ties", "Tolerance", "make"]

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deadheat.support.arrays import Array
 from deadheat.support.compiling import inner, kernel
-
-Array = NDArray[Any]
 
 TINY = np.finfo(np.float64).tiny  # the smallest normal number
 

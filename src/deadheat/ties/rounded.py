@@ -9,15 +9,12 @@ from numpy.typing import NDArray
 
 from deadheat import exact
 from deadheat.distances import Distance, Target, find
-from deadheat.distances.intervals import nudged
 from deadheat.errors import InvalidValueError
-from deadheat.exact import Float64, SignedRoot
+from deadheat.exact import SignedRoot
+from deadheat.exact.bounds import nudged
 from deadheat.support import checks
-from deadheat.ties.groups import Groups, Relevant
-from deadheat.ties.rule import Cuts, Member, Ties
-from deadheat.ties.settling import in_parts
-
-Int64 = NDArray[np.int64]
+from deadheat.support.arrays import Float64, Int64, slices
+from deadheat.ties.rule import Cuts, Groups, Member, Relevant, Ties
 
 
 class Rounded(Ties):
@@ -63,7 +60,9 @@ class Rounded(Ties):
         rows = np.broadcast_to(relevant.rows[:, None], valid.shape)
         score = np.where(valid, relevant.score, 0.0)
         values, last = self._rounded(distance, rows, score, relevant.bound, target)
-        for row, entry in in_parts(np.nonzero(valid & (values != last))):
+        undecided = np.nonzero(valid & (values != last))
+        for part in slices(len(undecided[0]), 4096):
+            row, entry = undecided[0][part], undecided[1][part]
             queries, columns = relevant.rows[row], relevant.columns[row, entry]
             compensated = distance.compensated_scores(queries, columns)
             if compensated is not None:
@@ -83,8 +82,8 @@ class Rounded(Ties):
         """The rounded values between which an item's lies that has this score up to the bound."""
         sign, shift = target
         low, high = distance.closeness(rows, score - bound, score + bound)
-        ends = _sorted_ends(sign * (low - shift), sign * (high - shift))
-        first, last = (exact.round_to(end, self.dtype) for end in nudged(*ends))
+        ends = sign * (low - shift), sign * (high - shift)
+        first, last = (exact.round_to(end, self.dtype) for end in nudged(np.minimum(*ends), np.maximum(*ends)))
         return first, last
 
     def _settle(self, value: float, last: float, closeness: SignedRoot, target: Target) -> float:
@@ -122,11 +121,6 @@ class Rounded(Ties):
 def _interleaved(pair: NDArray[Any]) -> NDArray[Any]:
     """From two (n, g) matrices one (n, 2·g), the columns by turns."""
     return np.ascontiguousarray(np.moveaxis(pair, 0, -1)).reshape(pair.shape[1], -1)
-
-
-def _sorted_ends(first: Float64, second: Float64) -> tuple[Float64, Float64]:
-    """Intervals with their ends in order."""
-    return np.minimum(first, second), np.maximum(first, second)
 
 
 def _between(distance: Distance, rows: Int64, end: Float64, shift: int) -> tuple[Float64, Float64]:

@@ -14,38 +14,99 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.distances import Distance
-from deadheat.exact import Float64, SignedRoot
+from deadheat.exact import SignedRoot
+from deadheat.support.arrays import Bool, Float64, Int32, Int64
 from deadheat.ties import kernels
-from deadheat.ties.groups import Groups, Relevant
 
-Int64 = NDArray[np.int64]
-Above = Callable[[int, int, SignedRoot], bool]
+Above = Callable[[int, int, SignedRoot], bool]  # whether an item of this closeness is above a cut: row, cut, closeness
 Member = Callable[[int, int], int]  # the column of a member of a group, given its row and number
+
+
+@dataclass
+class Relevant:
+    """The relevant columns of a block of queries, as matrices of shape (n_row, width)."""
+
+    rows: Int64  # (n_row,), the queries
+    columns: Int64
+    count: Int64  # of relevant items in a column; 0 is padding
+    irrelevant: Int64  # items in it
+    score: Float64  # of the last level, NaN in padding
+    bound: Float64  # on the error of the score
+
+    def matrices(self) -> tuple[Int64, Int64, Int64, Float64, Float64]:
+        """What is put into a new order together: columns, count, irrelevant, score, bound."""
+        return self.columns, self.count, self.irrelevant, self.score, self.bound
+
+    def sort(self) -> Bool:
+        """Sort the entries of every row by score; returns where a score is surely above all before it."""
+        order = np.argsort(self.score, axis=1)
+        starts = kernels.sort_rows(order, *self.matrices())
+        return np.asarray(starts)
+
+    def apart(self) -> Groups | None:
+        """Groups of one item each, if scores alone show that all are, and no entry has irrelevant ones beside it."""
+        if (self.count > 1).any() or self.irrelevant.any():
+            return None
+        n_group, reach = (self.count > 0).sum(axis=1), self.bound.max(axis=1)
+        score = np.sort(self.score, axis=1)
+        if not kernels.all_apart(score, reach, n_group):
+            return None
+        score = np.ascontiguousarray(score[:, : max(1, n_group.max())])
+        total = (np.arange(score.shape[1]) < n_group[:, None]).astype(np.int32)
+        return Groups(self.rows, n_group, score, np.broadcast_to(reach[:, None], score.shape), total, None, None)
+
+    def groups(self, starts: Bool) -> Groups:
+        """The groups of sorted entries, given where each of them starts."""
+        n_group = starts.sum(axis=1)
+        shape = (len(starts), max(1, int(n_group.max(initial=0))))
+        group, first, total = np.full(starts.shape, -1), np.full(shape, -1), np.zeros(shape, dtype=np.int32)
+        kernels.number_groups(starts, self.count, group, first, total)
+
+        def of_first(values: NDArray[Any], fill: float) -> NDArray[Any]:
+            return np.where(first >= 0, np.take_along_axis(values, np.maximum(first, 0), axis=1), fill)
+
+        score, bound = of_first(self.score, np.nan), of_first(self.bound, 0.0)
+        return Groups(self.rows, n_group, score, bound, total, of_first(self.columns, 0).astype(np.int32), group)
+
+
+@dataclass
+class Groups:
+    """The tie groups of a block of queries, farthest first, as matrices of shape (n_row, largest n_group).
+
+    `of_entry` is the group of each relevant entry in the order of its row, (n_row, width), −1 in padding. Where groups
+    are one relevant item each, by ascending score, it and `columns` are None.
+    """
+
+    rows: Int64  # (n_row,), the queries
+    n_group: Int64  # (n_row,)
+    score: Float64  # of a member of each group, NaN in padding
+    bound: Float64  # on the error of that score
+    total: Int32  # relevant items in each group
+    columns: Int32 | None  # of that member
+    of_entry: Int64 | None
+
+    @property
+    def padding(self) -> Bool:
+        """Where there is no group."""
+        return np.arange(self.score.shape[1]) >= self.n_group[:, None]
 
 
 @dataclass
 class Cuts:
     """Ascending cuts for each row of a block: intervals that hold them, and the exact test for what these leave open.
 
-    Parameters
-    ----------
-    low, high : (n_row, n_interval) float64
-        An item whose score is at least `high` is above all cuts in the interval, one whose score is below `low` above
-        none; infinite in padding.
-    each : int
-        How many cuts are in each interval: 1, or 2 that belong to one group.
-    above : callable (row, cut, closeness) -> bool
-        Whether an item of this exact closeness is above the cut.
+    An item whose score is at least `high` is above all cuts in the interval, one whose score is below `low` above none.
     """
 
-    low: Float64
+    low: Float64  # (n_row, n_interval), infinite in padding
     high: Float64
-    each: int
+    each: int  # how many cuts are in an interval: 1, or 2 that belong to one group
     above: Above
 
     def __post_init__(self) -> None:

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from deadheat.distances import Distance, outward
-from deadheat.distances.intervals import nudged
+from deadheat.distances import Distance
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.exact import Float64, SignedRoot
-from deadheat.ties.groups import Groups, Relevant
-from deadheat.ties.rule import Cuts, Member, Ties
-from deadheat.ties.settling import closeness_cache, group_by_score
+from deadheat.exact import SignedRoot
+from deadheat.exact.bounds import nudged, outward
+from deadheat.support.arrays import Float64
+from deadheat.ties.exact import closeness_cache, group_by_score
+from deadheat.ties.rule import Cuts, Groups, Member, Relevant, Ties
 
 
 class Tolerance(Ties):

@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deadheat.support.arrays import Array
 from deadheat.support.compiling import inner, kernel
 from deadheat.ties.kernels import next_number
-
-Array = NDArray[Any]
 
 TINY_SINGLE = np.finfo(np.float32).tiny  # the smallest normal number
 LOWEST_EDGE = -3e38  # below every score, and above the −infinity of what is left out
@@ -56,6 +54,11 @@ def build_edges(low: Array, high: Array, error: Array, closed: bool, edges: Arra
         edges[i, n_edge:] = np.inf
         most = max(most, n_edge)
     return most
+
+
+def n_bins(n_edge: int) -> int:
+    """How many bins to spread over so many edges: about three each, as long as a row of them stays in cache."""
+    return 1 << int(np.clip(np.ceil(np.log2(3 * max(1, n_edge))), 9, 12))
 
 
 @inner

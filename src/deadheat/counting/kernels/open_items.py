@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.distances.row_kernels import product_of_rows
+from deadheat.support.arrays import Array
 from deadheat.support.compiling import inner, kernel
 from deadheat.ties.kernels import TINY, next_number
-
-Array = NDArray[Any]
 
 SQUARE = 1 << 18  # elements of the rows of one side of a square of a tile that is looked at more closely
 

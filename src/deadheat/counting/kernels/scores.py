@@ -9,11 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deadheat.support.arrays import Array
 from deadheat.support.compiling import inner, kernel
-
-Array = NDArray[Any]
 
 # The columns of a table of tie groups
 CLOSER, CLOSER_RELEVANT, TIED, TIED_RELEVANT = 0, 1, 2, 3
@@ -77,20 +75,10 @@ def count_groups(
 ) -> int:
     """Count the tie groups of each row, nearest first, and return how many there are in all.
 
-    Parameters
-    ----------
-    keys : (n_row, n_item) int64
-        Larger is nearer, equal is tied.
-    grades : (n_row, n_item) int64
-        Grade of relevance; 0 for irrelevant, negative for what is not ranked.
-    grade_values : (n_grade,) int64
-        The positive grades that occur, ascending.
-    n_group, n_ranked : (n_row,) int64
-        Filled with the groups and the ranked items of each row.
-    groups : (at least as many as relevant items, 4) int64, zeros
-        Filled with closer, closer_relevant, tied, tied_relevant, one row of groups after the other.
-    by_grade : (as many, n_grade) int64, zeros
-        Filled with tied_relevant by grade.
+    Of `keys`, larger is nearer and equal is tied; of `grades`, both (n_row, n_item), 0 is irrelevant and less is not
+    ranked; `grade_values` are the positive ones, ascending. Filled are `n_group` and `n_ranked` (n_row,), and, zeros
+    before and as long as there are relevant items, `groups` (·, 4), one row of groups after the other, and `by_grade`
+    (·, n_grade), their relevant items by grade.
     """
     filled = 0
     for i in range(keys.shape[0]):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from deadheat.counting.kernels.columns import first_not_below
+from deadheat.support.arrays import Array
 from deadheat.support.compiling import inner, kernel
 from deadheat.support.vector import (
     EDGES,
@@ -19,8 +18,6 @@ from deadheat.support.vector import (
     sum_above,
 )
 
-Array = NDArray[Any]
-
 FEW_EDGES = 32  # up to which a score is compared with each of them
 MANY_EDGES = 8  # beyond which the scores below all edges are better left out first, where these are many
 
@@ -28,16 +25,10 @@ MANY_EDGES = 8  # beyond which the scores below all edges are better left out fi
 @inner
 def _leave_out(row: Array, excluded: Array, start: int) -> None:
     """Set to −infinity the scores of excluded columns, given in ascending order, in a row that begins at `start`."""
-    left, right = 0, len(excluded)
-    while left < right:
-        middle = (left + right) >> 1
-        if excluded[middle] < start:
-            left = middle + 1
-        else:
-            right = middle
-    while left < len(excluded) and excluded[left] < start + len(row):
-        row[excluded[left] - start] = -np.inf
-        left += 1
+    place = first_not_below(excluded, start)
+    while place < len(excluded) and excluded[place] < start + len(row):
+        row[excluded[place] - start] = -np.inf
+        place += 1
 
 
 @inner

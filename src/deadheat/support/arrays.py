@@ -1,0 +1,42 @@
+"""What many rooms say of arrays: their types, and runs of consecutive places, as in CSR form or of equal length."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Bool = NDArray[np.bool_]
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+
+def slices(n: int, step: int) -> list[slice]:
+    """The places 0 to n, so many at a time; the last slice may end beyond n."""
+    return [slice(start, start + step) for start in range(0, n, step)]
+
+
+def offsets_of(lengths: NDArray[Any]) -> Int64:
+    """Where runs that follow each other begin, and where the last of them ends.
+
+    Examples
+    --------
+    >>> offsets_of(np.array([2, 3]))
+    array([0, 2, 5])
+    """
+    return np.concatenate([[0], np.cumsum(lengths)])
+
+
+def spread(starts: Int64, lengths: Int64) -> Int64:
+    """The numbers of all runs, one run after another.
+
+    Examples
+    --------
+    >>> spread(np.array([5, 0]), np.array([2, 3]))
+    array([5, 6, 0, 1, 2])
+    """
+    ends = np.cumsum(lengths)
+    return np.repeat(starts - ends + lengths, lengths) + np.arange(ends[-1] if len(ends) else 0)
