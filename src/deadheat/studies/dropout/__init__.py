@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from deadheat.errors import FileError, InvalidValueError
-from deadheat.inputs import files
+from deadheat.inputs import read
 from deadheat.studies.data import IMAGE_SETS
 from deadheat.studies.dropout import stand_in
 from deadheat.studies.dropout.compared import (
@@ -69,7 +69,7 @@ def _by_files(setting: Setting, name: str, stem: str) -> tuple[Case, list[Findin
             findings.append(missing(about, wanted, published=NOT_AT_HAND, source=CLAIM))
             continue
         setting.say(f"  {about}")
-        train, test = (Sample(*files.read(pairs[dropout][part])) for part in ("train", "test"))
+        train, test = (Sample(*read(pairs[dropout][part])) for part in ("train", "test"))
         try:
             row = compare(train, test, dropout=dropout, threads=setting.threads)
         except ValueError as error:
