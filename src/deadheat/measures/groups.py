@@ -36,7 +36,8 @@ def last_ranks(profile: TieProfile, measure: Measure) -> Int64:
 
 def groups_within(profile: TieProfile, measure: Measure, chosen: NDArray[np.bool_]) -> tuple[Int64, Int64]:
     """The groups chosen that begin before the cutoff, and how many of their slots are within it."""
-    group = np.flatnonzero(chosen)
+    furthest = measure.limit or profile.n_relevant.max(initial=0)
+    group = np.flatnonzero(chosen & (profile.closer < furthest))
     slots = last_ranks(profile, measure)[profile.query_of_group[group]] - profile.closer[group]
     within = slots > 0
     return group[within], np.minimum(slots[within], profile.tied[group[within]])
