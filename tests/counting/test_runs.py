@@ -122,8 +122,8 @@ def test_unicode_and_odd_ids(tmp_path: Path) -> None:
         (b"q Q0 a\xff 1 1 t\n", r"my\.run, line 1: not text in UTF-8"),
         ("", r"my\.run must hold at least one query, but is empty"),
         ("\n \n", r"my\.run must hold at least one query, but is empty"),
-        (gzip.compress(b"q Q0 a 1 1 t\n")[:-9], r"my\.run is damaged or truncated"),
-        (gzip.compress(b"q Q0 a 1 1 t\n")[:-4] + b"abcd", r"my\.run is damaged or truncated"),
+        (gzip.compress(b"q Q0 a 1 1 t\n", mtime=0)[:-9], r"my\.run is damaged or truncated"),
+        (gzip.compress(b"q Q0 a 1 1 t\n", mtime=0)[:-4] + b"abcd", r"my\.run is damaged or truncated"),
         ("7 Q0 a 1 1 t\n", "must have a query in common, but the run has 1 .'7'. and the qrels have 1 .'q'."),
     ],
 )
