@@ -576,8 +576,7 @@ def test_scattered_open_items_are_refined_one_by_one(monkeypatch):
                                                 (sparse_and_orthogonal, "cosine"), (hidden_ties, "cityblock"),
                                                 (hidden_ties, "euclidean")])  # fmt: skip
 def test_ties_in_floats_are_decided_exactly(make, distance, monkeypatch):
-    kinds = {"cosine": "Cosine", "inner_product": "InnerProduct", "euclidean": "Euclidean", "cityblock": "Cityblock"}
-    decided = spied(monkeypatch, getattr(distances, kinds[distance]), "exact_closeness", 1)
+    decided = spied(monkeypatch, distances.find(distance), "exact_closeness", 1)
     rows = make(np.random.default_rng(1), 100)
     if distance == "cityblock":
         rows = rows * 2**24 + 1  # beyond what sums in float64 hold
