@@ -489,3 +489,25 @@ def test_bad_labels_and_distances():
         collisions(ONE, [0, 1], distance="cosin")
     with pytest.raises(ValueError, match="distance must name at least one distance"):
         collisions(ONE, [0, 1], distance=[])
+
+
+def test_junk_is_as_if_it_were_not_there():
+    rng = np.random.default_rng(31)
+    query, items = rng.integers(-2, 3, (9, 2)), rng.integers(-2, 3, (30, 2))
+    labels, of_items = rng.integers(0, 3, 9), rng.integers(0, 3, 30)
+    junk = rng.random(30) < 0.4
+    for within in (None, 0.5):
+        left = collisions(query, labels, items[~junk], of_items[~junk], distance="euclidean", within=within)
+        found = collisions(query, labels, items, of_items, distance="euclidean", within=within, junk=junk)
+        assert found.counts == left.counts
+        np.testing.assert_array_equal(found.kind, left.kind)
+        np.testing.assert_array_equal(found.size, left.size)
+
+
+def test_junk_of_one_query_is_not_ranked_for_it_alone():
+    rows, labels = [[0], [1], [-1], [5]], ["a", "a", "b", "b"]
+    junk = np.zeros((4, 4), dtype=bool)
+    assert collisions(rows, labels, distance="euclidean").kind[0].tolist()[:2] == [Kind.MIXED, Kind.MIXED]
+    junk[0, 2] = True
+    found = collisions(rows, labels, distance="euclidean", junk=junk)
+    assert found.kind[0].tolist() == [Kind.NONE, Kind.NONE, Kind.BEYOND]

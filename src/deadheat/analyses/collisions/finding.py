@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deadheat import inputs
 from deadheat.analyses.collisions.groups import GroupedRanks
@@ -33,6 +34,7 @@ def collisions(
     ties: str | Ties = ...,
     within: float | None = ...,
     depth: int | None = ...,
+    junk: ArrayLike | None = ...,
     threads: int | None = ...,
     progress: bool | Progress = ...,
 ) -> Collisions: ...
@@ -49,6 +51,7 @@ def collisions(
     ties: str | Ties = ...,
     within: float | None = ...,
     depth: int | None = ...,
+    junk: ArrayLike | None = ...,
     threads: int | None = ...,
     progress: bool | Progress = ...,
 ) -> CollisionTable: ...
@@ -64,6 +67,7 @@ def collisions(
     ties: str | Ties = "exact",
     within: float | None = None,
     depth: int | None = None,
+    junk: ArrayLike | None = None,
     threads: int | None = None,
     progress: bool | Progress = False,
 ) -> Collisions | CollisionTable:
@@ -90,7 +94,7 @@ def collisions(
         others, to see how far a measure can move; this links neighbours in rank, whatever they are.
     depth : int, optional
         How many ranks to look at; by default all of them.
-    threads, progress
+    junk, threads, progress
         As in `deadheat.profile`; progress is in queries, for each distance in turn.
 
     Returns
@@ -140,7 +144,8 @@ def collisions(
     names = [distance] if isinstance(distance, str) else list(dict.fromkeys(distance))
     if not names:
         raise InvalidValueError("distance", "must name at least one distance, but got none")
-    passes = [CountingOptions.checked(distance=each, ties=ties, threads=threads, progress=progress) for each in names]
+    shared: dict[str, Any] = {"ties": ties, "junk": junk, "threads": threads, "progress": progress}
+    passes = [CountingOptions.checked(distance=each, **shared) for each in names]
     width = checked_width(within, passes[0].rule)
     most = None if depth is None else checks.positive_integer(depth, "depth")
     pair = inputs.open_pair(embeddings, labels, gallery, gallery_labels)
@@ -161,8 +166,9 @@ class _Search:
         self.rule = options.rule.describe(options.distance) if width is None else f"within {float(width)!r}"
         (embeddings, labels), (gallery, gallery_labels) = pair.query, pair.gallery or (None, None)
         self._rankings = Rankings(
-            embeddings, gallery, distance=options.distance, ties=options.rule, threads=options.threads
-        )
+            embeddings, gallery, distance=options.distance, ties=options.rule, junk=options.junk,
+            threads=options.threads,
+        )  # fmt: skip
         self._depth = int(self._rankings.candidates.n_ranked().max()) if depth is None else depth
         self._query_class, self._item_class = inputs.label_codes(labels, gallery_labels)
 
