@@ -33,5 +33,5 @@ def in_threads(work: Callable[[int, int], object], ranges: list[Range]) -> None:
     if len(ranges) == 1:
         work(*ranges[0])
         return
-    with Workers(len(ranges)) as workers:
+    with Workers(len(ranges), uses_blas=False) as workers:
         workers.each(lambda one_range: work(*one_range), ranges)

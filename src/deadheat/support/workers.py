@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack
 from threading import Event
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -14,25 +15,27 @@ _Result = TypeVar("_Result")
 
 
 class Workers:
-    """Threads for one call, while BLAS has one in each.
+    """Threads for one call, while BLAS has one in each; finding BLAS takes milliseconds, so work without it says so.
 
     With one thread the work is done in the caller's; an interrupt drops what has not begun.
     """
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, *, uses_blas: bool = True) -> None:
         self.stop = Event()
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self._limit: Any = None
+        self.uses_blas = uses_blas
+        self._limits = ExitStack()
 
     def __enter__(self) -> Workers:
-        self._limit = threadpool_limits(1, user_api="blas")
+        if self.uses_blas:
+            self._limits.enter_context(threadpool_limits(1, user_api="blas"))
         return self
 
     def __exit__(self, *error: object) -> None:
         self.stop.set()
         if self.pool is not None:
             self.pool.shutdown(wait=True, cancel_futures=True)
-        self._limit.restore_original_limits()
+        self._limits.close()
 
     def each(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
         """What the work makes of each item, in their order."""
