@@ -10,7 +10,7 @@ from deadheat.inputs.arrays import (
     require_same_dim,
     scores,
 )
-from deadheat.inputs.labels import label_codes, labels, require_together
+from deadheat.inputs.labels import label_codes, labels
 from deadheat.inputs.samples import Pair, Samples, open_pair, open_samples, read
 
 __all__ = [
@@ -28,6 +28,5 @@ __all__ = [
     "relevance",
     "require_exact",
     "require_same_dim",
-    "require_together",
     "scores",
 ]

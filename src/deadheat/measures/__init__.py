@@ -1,6 +1,6 @@
 """Measures: in come tie profiles, out go lower, expected and upper value of each query, and their deviation."""
 
-from deadheat.measures.catalogue import DEFAULT_MEASURES, FAMILIES, Catalogue, listing
+from deadheat.measures.catalogue import DEFAULT_MEASURES, FAMILIES, listing
 from deadheat.measures.family import ClosedForms, Counted, Family, Measure, RankSum
 from deadheat.measures.names import parse, parse_all
 from deadheat.measures.values import all_bounds, per_query, std
@@ -8,7 +8,6 @@ from deadheat.measures.values import all_bounds, per_query, std
 __all__ = [
     "DEFAULT_MEASURES",
     "FAMILIES",
-    "Catalogue",
     "ClosedForms",
     "Counted",
     "Family",
