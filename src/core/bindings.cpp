@@ -1,0 +1,46 @@
+// The loops as Python sees them, as deadheat._core: one line each, room by room.
+//
+// Arrays come as views (casters.h), checked by their types alone: what calls a loop is the package, which has checked the
+// rest. Every loop runs without the interpreter's lock, and in the plain floating-point mode.
+#include "casters.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include "distances/tiles.h"
+#include "support/float_mode.h"
+#include "support/means.h"
+#include "support/targets.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace deadheat;
+
+namespace {
+
+using Loop = nb::call_guard<nb::gil_scoped_release, FloatMode>;
+
+void bind_support(nb::module_ &m) {
+    m.def("instruction_set", &instruction_set);
+    m.def(
+        "digits",
+        [](Span<const double> values) {
+            const Digits sums = digits(values);
+            return std::tuple(sums.count, sums.exact, sums.first, sums.second, sums.third);
+        },
+        "values"_a, Loop());
+}
+
+void bind_distances(nb::module_ &m) {
+    m.def("minus_absolute_differences", tile_loops().cityblock_single, "left"_a, "right"_a, "out"_a, Loop());
+    m.def("minus_absolute_differences", tile_loops().cityblock_double, "left"_a, "right"_a, "out"_a, Loop());
+    m.def("minus_differing_bits", tile_loops().hamming, "left"_a, "right"_a, "out"_a, Loop());
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    m.doc() = "The compiled loops of deadheat; what calls them documents them.";
+    bind_support(m);
+    bind_distances(m);
+}

@@ -1,0 +1,21 @@
+// Tiles of scores that are no matrix products: negated city block and Hamming distances.
+//
+// In come queries `left`, (n, dim), and gallery items `right`, (m, dim); out goes `out`, (n, m).
+#pragma once
+
+#include "support/targets.h"
+#include "support/views.h"
+
+namespace deadheat {
+
+struct TileLoops {
+    /// out[i, j] = −Σ |left[i, k] − right[j, k]|, added up in the order of k: the same number however a tile is cut.
+    void (*cityblock_single)(Matrix<const float> left, Matrix<const float> right, Matrix<float> out);
+    void (*cityblock_double)(Matrix<const double> left, Matrix<const double> right, Matrix<double> out);
+    /// out[i, j] = −(number of bits in which left[i] and right[j] differ).
+    void (*hamming)(Matrix<const std::uint64_t> left, Matrix<const std::uint64_t> right, Matrix<float> out);
+};
+
+DEADHEAT_DECLARE_LOOPS(TileLoops, tile_loops)
+
+}  // namespace deadheat
