@@ -86,6 +86,7 @@ def test_every_case_names_data_and_a_yardstick_that_exist() -> None:
     for case in CASES:
         if case.section in running.TIMED or case.section == "growth":
             assert case.yardstick in yardsticks.YARDSTICKS, case
+            assert case.ties in yardsticks.TIES, case
             assert case.data in data.KINDS or case.data == "George Washington", case
 
 
