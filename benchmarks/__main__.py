@@ -3,6 +3,7 @@
 python -m benchmarks                              everything: a table
 python -m benchmarks --json OUT --plot OUT.png    also as JSON, and as a picture
 python -m benchmarks --only "leave one out 20000" one part of it
+python -m benchmarks --only cliffs                data full of ties, each kind beside random data
 python -m benchmarks --scale 0.05                 a smoke run on fewer items
 python -m benchmarks --breakdown                  where one evaluation spends its time, on one thread
 """

@@ -1,7 +1,8 @@
 """What is measured, as data: each case with its shape, its yardstick and its target.
 
 A case is timed against its yardstick by turns, and the ratio of the medians is compared with the target. Cases of the
-sections `memory`, `growth`, `out of core` and `starting` measure something else, in the module of that name.
+sections `memory`, `growth`, `out of core` and `starting` measure something else, in the module of that name. Those of
+`cliffs` are stopped where they take too long, by `limited`.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from benchmarks import cliffs
+
 SECTIONS = {
     "leave one out": "yardstick: the whole N × N float32 product in row blocks of 512 into one buffer",
     "query and gallery": "yardstick: the query × gallery float32 product in row blocks of 512 into one buffer",
     "degenerate": "yardstick: evaluate on random data of the same shape, with the same labels",
+    "cliffs": "yardstick: evaluate on random data of the same shape, type and labels; ended after 60 s",
     "cityblock": "yardstick: scipy.spatial.distance.cdist alone on the same data (it has one thread)",
     "hamming": "yardstick: NumPy XOR and bitwise_count in cache-sized blocks, in the same number of threads",
     "device": "yardstick: the float32 product by PyTorch on a GPU, of rows that are there already, 4096 at a time",
@@ -57,6 +61,8 @@ class Case:
         Under ``growth``, the values that `axis` takes.
     axis : str
         ``"n"`` or ``"dim"``.
+    ties : str
+        One of `yardsticks.TIES`.
     """
 
     section: str
@@ -71,6 +77,7 @@ class Case:
     n_query: int | None = None
     along: tuple[int, ...] = ()
     axis: str = ""
+    ties: str = "exact"
 
     @property
     def name(self) -> str:
@@ -90,7 +97,8 @@ class Case:
             case "rivals":
                 return f"{self.yardstick} {self.n}x{self.dim}"
         classes = "" if self.data == "George Washington" else f", classes of {self.class_size}"
-        return f"{queries}{self.n}x{self.dim} {self.distance} {self.data}{classes}"
+        ties = "" if self.ties == "exact" else f", {self.ties} ties"
+        return f"{queries}{self.n}x{self.dim} {self.distance} {self.data}{classes}{ties}"
 
     def scaled(self, factor: float) -> Case:
         """The same case with fewer items, for a smoke run; the dimension stays."""
@@ -136,6 +144,31 @@ def _degenerate() -> Iterator[Case]:
         yield Case("degenerate", "George Washington", 10_000, 504, 23, distance, "random data", 1.5)
 
 
+_NAMED_TARGET, _ADVERSARIAL_TARGET = 3.0, 10.0
+_FEW_KINDS = ("float64 softmax", "collapsed", "tf-idf", "two-valued", "one decimal", "time stamps")
+
+
+def _cliffs() -> Iterator[Case]:
+    for n in (2_000, 20_000):
+        for distance in ("cosine", "euclidean"):
+            yield _cliff("random", n, distance, "exact", None)
+            for data in cliffs.NAMED:
+                yield _cliff(data, n, distance)
+            for data in cliffs.ADVERSARIAL:
+                yield _cliff(data, n, distance, target=_ADVERSARIAL_TARGET)
+    for data in _FEW_KINDS:
+        for distance in ("inner_product", "cityblock"):
+            yield _cliff(data, 2_000, distance)
+        yield _cliff(data, 2_000, "cosine", "float16")
+        yield _cliff(data, 2_000, "euclidean", "Tolerance(0.001)")
+    yield _cliff("int8", 2_000, "euclidean", "Tolerance(0.001)")
+    yield _cliff("packed bits", 2_000, "hamming", "Tolerance(0.001)")
+
+
+def _cliff(data: str, n: int, distance: str, ties: str = "exact", target: float | None = _NAMED_TARGET) -> Case:
+    return Case("cliffs", data, n, 64, 20, distance, "random data of its type", target, ties=ties)
+
+
 def _device() -> Iterator[Case]:
     for n, dim in ((20_000, 512), (100_000, 512)):
         for data in ("random", "clustered"):
@@ -167,6 +200,7 @@ CASES: tuple[Case, ...] = (
     *_leave_one_out(),
     *_query_and_gallery(),
     *_degenerate(),
+    *_cliffs(),
     *(Case("cityblock", data, 5_000, 128, 100, "cityblock", "cdist", 0.5) for data in ("random", "clustered", "int8")),
     Case("hamming", "packed bits", 50_000, 256, 100, "hamming", "XOR", 0.5),
     *_device(),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import cliffs
 from benchmarks.cases import Case
 
 Array = NDArray[Any]
@@ -24,12 +25,13 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True)
 class Arrays:
-    """What goes into `evaluate`; without a gallery it is leave one out."""
+    """What goes into `evaluate`; without a gallery it is leave one out. `junk` is a mask (n_query, n_gallery)."""
 
     query: Array
     query_labels: Array
     gallery: Array | None = None
     gallery_labels: Array | None = None
+    junk: Array | None = None
 
     @property
     def columns(self) -> Array:
@@ -44,7 +46,10 @@ def make(case: Case) -> Arrays:
         return _near_saturated(case, rng)
     labels = rng.permutation(np.arange(case.n) // case.class_size)
     if case.n_query is None:
-        return Arrays(KINDS[case.data](labels, case.dim, rng), labels)
+        rows = KINDS[case.data](labels, case.dim, rng)
+        classes = cliffs.giant(labels) if case.data == cliffs.GIANT else labels
+        junk = cliffs.dense_junk(case.n, rng) if case.data == cliffs.JUNK else None
+        return Arrays(rows, classes, junk=junk)
     both = np.concatenate([rng.choice(labels, case.n_query), labels])
     rows = KINDS[case.data](both, case.dim, rng)
     return Arrays(rows[: case.n_query], both[: case.n_query], rows[case.n_query :], labels)
@@ -110,6 +115,10 @@ KINDS: dict[str, Callable[[Array, int, np.random.Generator], Array]] = {
     "±1 codes": _signs,
     "int8": _int8,
     "packed bits": _packed,
+    "random float64": cliffs.random_float64,
+    "random bits": cliffs.random_bits,
+    **cliffs.NAMED,
+    **cliffs.ADVERSARIAL,
 }
 
 

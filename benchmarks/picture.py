@@ -65,8 +65,9 @@ def _ratios(axis: Axes, rows: Rows) -> None:
             line += 1
             _one_ratio(axis, line, row)
             names.append((line, row["short_name"]))
+            figure = f"{'> ' * row['stopped']}{row['figure']:.2f}"
             axis.text(
-                1.01, line, f"{row['figure']:.2f}  {row['outcome']}", transform=right, va="center", size=7,
+                1.01, line, f"{figure}  {row['outcome']}", transform=right, va="center", size=7,
                 color=_LOOK[row["met"]][0], weight="bold" if row["met"] is False else "normal",
             )  # fmt: skip
         line += 0.5

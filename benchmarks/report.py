@@ -58,12 +58,19 @@ class Printer:
 
 
 def numbers(row: Row) -> tuple[str, str, str, str]:
-    """Yardstick, value, ratio and target as text."""
+    """Yardstick, value, ratio and target as text, with a ``>`` before what is a lower bound."""
     unit = "" if row.unit == "exponent" else f" {row.unit}"
-    values = ("–" if value is None else f"{_three(value)}{unit}" for value in (row.yardstick, row.value))
-    ratio = "–" if row.figure is None else f"{row.figure:.2f}"
-    first, second = values
-    return first, second, ratio, target(row)
+    more = "> " if row.stopped else ""
+    yardstick = "–" if row.yardstick is None else f"{_three(row.yardstick)}{unit}"
+    value = "–" if row.value is None else f"{more}{_three(row.value)}{unit}"
+    return yardstick, value, ratio(row), target(row)
+
+
+def ratio(row: Row) -> str:
+    """What the target speaks of as text."""
+    if row.figure is None:
+        return "–"
+    return f"{'> ' if row.stopped else ''}{row.figure:{'.0f' if row.figure >= 100 else '.2f'}}"
 
 
 def target(row: Row) -> str:

@@ -42,6 +42,8 @@ class Row:
     reason : str
         Why nothing was measured, where nothing was.
     state : {"measured", "skipped", "failed"}
+    stopped : bool
+        Whether the evaluation was ended before it was through, so that `value` and `figure` are lower bounds.
     """
 
     case: Case
@@ -53,6 +55,7 @@ class Row:
     details: dict[str, Any] = field(default_factory=dict)
     reason: str = ""
     state: Literal["measured", "skipped", "failed"] = "measured"
+    stopped: bool = False
 
     @property
     def missed_by(self) -> float | None:
@@ -68,8 +71,10 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether the target is met; None where nothing was measured or there is no target."""
-        return None if self.missed_by is None else self.missed_by <= 0
+        """Whether the target is met; None where nothing was measured, that is not known, or there is no target."""
+        if self.missed_by is None or (self.stopped and self.missed_by <= 0):
+            return None
+        return self.missed_by <= 0
 
     @property
     def outcome(self) -> str:
@@ -79,7 +84,7 @@ class Row:
         if self.missed_by is None:
             return "no target"
         if self.missed_by <= 0:
-            return "met"
+            return "stopped" if self.stopped else "met"
         if self.case.tolerance is not None:
             return f"missed by {self.missed_by:.2g}"
         percent = 100 * self.missed_by
@@ -95,6 +100,7 @@ class Row:
             "met": self.met,
             "outcome": self.outcome,
             "state": self.state,
+            "stopped": self.stopped,
             "times": self.times,
             "details": self.details,
         }

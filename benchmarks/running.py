@@ -8,7 +8,7 @@ import pstats
 import traceback
 from pathlib import Path
 
-from benchmarks import data, fresh, growth, memory, out_of_core, starting, yardsticks
+from benchmarks import data, fresh, growth, limited, memory, out_of_core, starting, yardsticks
 from benchmarks.cases import SECTIONS, Case
 from benchmarks.data import Unavailable
 from benchmarks.results import Row, timed
@@ -34,6 +34,8 @@ def measure(case: Case, clock: Clock) -> Row:
             case "starting":
                 clock.tick("starting fresh processes")
                 return starting.measure(case)
+            case "cliffs":
+                return limited.measure(case, clock)
         return _time(case, clock)
     except Unavailable as missing:
         return Row(case, state="skipped", reason=str(missing))
@@ -56,12 +58,7 @@ def _time(case: Case, clock: Clock) -> Row:
 
 def _works(case: Case, threads: int) -> dict[str, yardsticks.Work]:
     """What is timed."""
-    arrays = data.make(case)
-    device = yardsticks.DEVICE if case.section == "device" else None
-    return {
-        "yardstick": yardsticks.YARDSTICKS[case.yardstick](case, arrays, threads),
-        "evaluate": lambda: yardsticks.evaluate(arrays, case.distance, threads, device),
-    }
+    return yardsticks.works(case, data.make(case), threads)
 
 
 def _smaller(case: Case) -> Case:
@@ -78,10 +75,10 @@ def breakdown(case: Case, top: int = 15) -> list[tuple[str, int, float, float]]:
     -------
     list of (function, calls, seconds, share)
     """
-    arrays = data.make(case)
-    yardsticks.evaluate(arrays, case.distance, threads=1)
+    evaluate = _works(case, threads=1)["evaluate"]
+    evaluate()
     profiler = cProfile.Profile()
-    profiler.runcall(yardsticks.evaluate, arrays, case.distance, threads=1)
+    profiler.runcall(evaluate)
     found = pstats.Stats(profiler).stats  # type: ignore[attr-defined]
     total = sum(own for _, _, own, _, _ in found.values())
     most = sorted(found.items(), key=lambda entry: -entry[1][2])[:top]

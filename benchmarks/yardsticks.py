@@ -4,6 +4,7 @@ work to be timed; the preparation before that is not timed.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ import numpy as np
 
 import deadheat as dh
 from benchmarks.cases import Case
-from benchmarks.data import Array, Arrays, Unavailable, random_like
+from benchmarks.data import Array, Arrays, Unavailable, make, random_like
 
 Work = Callable[[], object]
 
@@ -24,10 +25,24 @@ _DEVICE_ROWS = 4096  # into a buffer of 1.6 GB for 100 000 columns
 _XOR_ROWS, _XOR_COLUMNS = 64, 2048  # a block of 64-bit words is 1 MB, so that it stays in a core's cache
 
 
-def evaluate(arrays: Arrays, distance: str, threads: int, device: str | None = None) -> dh.Report:
+TIES = {str(ties): ties for ties in ("exact", "float16", dh.Tolerance(1e-3))}
+"""What `Case.ties` can be."""
+
+
+def evaluate(arrays: Arrays, distance: str, threads: int, device: str | None = None, ties: str = "exact") -> dh.Report:
     """The whole of `deadheat.evaluate`, with all default measures."""
     given = arrays.query, arrays.query_labels, arrays.gallery, arrays.gallery_labels
-    return dh.evaluate(*given, distance=distance, threads=threads, device=device)
+    how = {"distance": distance, "threads": threads, "device": device, "ties": TIES[ties], "junk": arrays.junk}
+    return dh.evaluate(*given, **how)
+
+
+def works(case: Case, arrays: Arrays, threads: int) -> dict[str, Work]:
+    """What a case is timed by: its yardstick, and `evaluate`."""
+    device = DEVICE if case.section == "device" else None
+    return {
+        "yardstick": YARDSTICKS[case.yardstick](case, arrays, threads),
+        "evaluate": lambda: evaluate(arrays, case.distance, threads, device, case.ties),
+    }
 
 
 def product(query: Array, gallery: Array) -> None:
@@ -92,6 +107,19 @@ def _product_on_the_device(case: Case, arrays: Arrays, threads: int) -> Work:
 def _random_data(case: Case, arrays: Arrays, threads: int) -> Work:
     other = random_like(arrays)
     return lambda: evaluate(other, case.distance, threads)
+
+
+def _random_of_its_type(case: Case, arrays: Arrays, threads: int) -> Work:
+    """Random float64 beside float64, random float32 beside any other numbers, without junk and in plain classes.
+
+    Random bits beside bits, and under exact ties: under a tolerance they would be what they are compared with.
+    """
+    if case.distance == "hamming":
+        other, ties = "random bits", "exact"
+    else:
+        other, ties = "random float64" if arrays.query.dtype == np.float64 else "random", case.ties
+    beside = make(dataclasses.replace(case, data=other))
+    return lambda: evaluate(beside, case.distance, threads, ties=ties)
 
 
 def _cdist(case: Case, arrays: Arrays, threads: int) -> Work:
@@ -170,6 +198,7 @@ def installed(name: str) -> ModuleType:
 YARDSTICKS: dict[str, Callable[[Case, Arrays, int], Work]] = {
     "product": _product,
     "random data": _random_data,
+    "random data of its type": _random_of_its_type,
     "product on the device": _product_on_the_device,
     "cdist": _cdist,
     "XOR": _xor,

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import deadheat as dh
-from benchmarks import cases, data
+from benchmarks import cases, cliffs, data
 
 RECORDED = Path(__file__).with_name("bits.json")
 MEASURES = (
@@ -25,6 +25,7 @@ MEASURES = (
 )  # fmt: skip
 DISTANCES = ("cosine", "euclidean", "inner_product", "cityblock")
 TIES = ("exact", "float16", "bfloat16", "float32", dh.Rounded("float16", of="distance"), dh.Tolerance(1e-3))
+CLIFF_TIES = ("float16", "float32", dh.Rounded("float32", of="distance"), dh.Tolerance(1e-3))
 SECTIONS = ("leave one out", "query and gallery", "degenerate", "cityblock", "hamming")
 
 
@@ -49,7 +50,7 @@ def of_values(results) -> list[str]:
 
 def everything(*, real: bool) -> dict[str, list[str]]:
     """All cases; `real` says whether George Washington is among them."""
-    parts = (_benchmarks(), _small(), _scored(), _analyses(), *([george_washington()] if real else []))
+    parts = (_benchmarks(), _cliffs(), _small(), _scored(), _analyses(), *([george_washington()] if real else []))
     return {name: bits for part in parts for name, bits in part}
 
 
@@ -57,6 +58,35 @@ def _benchmarks() -> Iterator[tuple[str, list[str]]]:
     """The cases of the benchmarks that are generated, with about a thousand items."""
     chosen = [case for case in cases.CASES if case.section in SECTIONS and case.data != "George Washington"]
     yield from _evaluated(case.scaled(1000 / case.n) for case in chosen)
+
+
+def _cliffs() -> Iterator[tuple[str, list[str]]]:
+    """Kinds full of real ties, or of distances closer than float64 can tell: each with every distance.
+
+    Other meanings of "tied", junk and a gallery come with one distance each, and with another one for the next kind.
+    """
+    kinds = {"random": data.KINDS["random"], **cliffs.NAMED, **cliffs.ADVERSARIAL}
+    for number, (name, kind) in enumerate(kinds.items()):
+        rng = np.random.default_rng([23, number])
+        labels = rng.permutation(np.arange(132) // 6)
+        rows, junk = kind(labels, 24, rng), cliffs.dense_junk(132, rng)
+        labels = cliffs.giant(labels) if name == cliffs.GIANT else labels
+        given, split = (rows, labels), (rows[32:], labels[32:], rows[:32], labels[:32])
+        ways = [(distance, "exact", given, None, "") for distance in DISTANCES]
+        turned = np.roll(DISTANCES, -number).tolist()
+        ways += [(distance, ties, given, None, "") for distance, ties in zip(turned, CLIFF_TIES, strict=True)]
+        ways += [(turned[0], "exact", given, junk, " junk"), (turned[2], "exact", split, junk[32:, :32], " gallery")]
+        for distance, ties, arrays, mask, what in ways:
+            if distance == "inner_product" and getattr(ties, "of", None) == "distance":
+                ties = "float32"
+            report = dh.evaluate(*arrays, distance=distance, ties=ties, junk=mask, measures=MEASURES)
+            yield f"cliffs {name} {distance} {ties}{what}", of_report(report)
+    rng = np.random.default_rng(24)
+    bits, labels = rng.random((132, 11)) < 0.5, rng.permutation(np.arange(132) // 6)
+    for ties in TIES:
+        if getattr(ties, "of", None) != "similarity":
+            report = dh.evaluate(bits, labels, distance="hamming", ties=ties, measures=MEASURES)
+            yield f"cliffs bits hamming {ties}", of_report(report)
 
 
 def george_washington() -> Iterator[tuple[str, list[str]]]:

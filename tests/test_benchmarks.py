@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import data, growth, memory, out_of_core, report, running, yardsticks
+from benchmarks import cliffs, data, fresh, growth, limited, memory, out_of_core, report, running, yardsticks
 from benchmarks.__main__ import main
 from benchmarks.cases import CASES, SECTIONS, Case, select
 from benchmarks.data import Arrays
@@ -18,6 +20,7 @@ from benchmarks.results import Row, timed
 from benchmarks.timing import Clock
 
 CASE = Case("leave one out", "random", 240, 16, 5, "cosine", "product", 1.0)
+CLIFF = dataclasses.replace(CASE, section="cliffs", data="tf-idf", yardstick="random data of its type", target=3.0)
 TIGHT = dataclasses.replace(CASE, section="growth", target=2.0, tolerance=0.05, along=(1, 2), axis="n")
 
 
@@ -83,6 +86,7 @@ def test_every_case_names_data_and_a_yardstick_that_exist() -> None:
     for case in CASES:
         if case.section in running.TIMED or case.section == "growth":
             assert case.yardstick in yardsticks.YARDSTICKS, case
+            assert case.ties in yardsticks.TIES, case
             assert case.data in data.KINDS or case.data == "George Washington", case
 
 
@@ -129,6 +133,8 @@ def test_exponents_of_a_power_law_are_found() -> None:
         (timed(CASE, {"yardstick": [1.0], "evaluate": [1.05]}), "missed by 5 %", False),
         (timed(CASE, {"yardstick": [1.0], "evaluate": [3.0]}), "missed by 200 %", False),
         (Row(dataclasses.replace(CASE, target=None), 1.0, 1.0, figure=1.0), "no target", None),
+        (Row(CLIFF, 1.0, 30.0, figure=30.0, stopped=True), "missed by 900 %", False),
+        (Row(CLIFF, 30.0, 60.0, figure=2.0, stopped=True), "stopped", None),
         (Row(TIGHT, figure=1.96), "met", True),
         (Row(TIGHT, figure=1.85), "missed by 0.1", False),
         (Row(CASE, state="skipped", reason="no data"), "skipped: no data", None),
@@ -183,3 +189,89 @@ def test_memory_is_compared_with_its_limit(monkeypatch: pytest.MonkeyPatch) -> N
     row = memory.measure(dataclasses.replace(CASE, section="memory"), threads=1)
     assert row.yardstick == pytest.approx(256 + 16 + 16)
     assert (row.value, row.met) == (100, True)
+
+
+@pytest.mark.parametrize("name", [*cliffs.NAMED, *cliffs.ADVERSARIAL])
+def test_kinds_of_cliffs_are_finite_numbers_of_the_shape_asked_for(name: str) -> None:
+    rows = data.make(dataclasses.replace(CLIFF, data=name)).query
+    assert rows.shape == (240, 16)
+    assert rows.dtype in (np.float32, np.float64)
+    assert np.isfinite(rows).all()
+    assert len(np.unique(rows, axis=0)) > 12
+    np.testing.assert_array_equal(rows, data.make(dataclasses.replace(CLIFF, data=name)).query)
+
+
+def test_one_class_is_giant_and_half_of_the_pairs_are_junk() -> None:
+    sizes = np.bincount(data.make(dataclasses.replace(CLIFF, data=cliffs.GIANT)).query_labels)
+    assert sizes.tolist() == [5, 235]
+    junk = data.make(dataclasses.replace(CLIFF, data=cliffs.JUNK)).junk
+    assert junk is not None
+    assert junk.shape == (240, 240)
+    assert 0.4 < junk.mean() < 0.6
+
+
+@pytest.mark.parametrize(
+    ("distance", "given", "ties", "beside", "beside_ties"),
+    [
+        ("cosine", "tf-idf", "float16", np.float64, "float16"),
+        ("cosine", "sparse", "exact", np.float32, "exact"),
+        ("euclidean", "int8", "Tolerance(0.001)", np.float32, "Tolerance(0.001)"),
+        ("hamming", "packed bits", "Tolerance(0.001)", np.uint8, "exact"),
+    ],
+)
+def test_a_cliff_is_compared_with_random_data_of_its_type(
+    distance: str, given: str, ties: str, beside: type, beside_ties: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = dataclasses.replace(CLIFF, distance=distance, data=given, ties=ties)
+    arrays, seen = data.make(case), []
+    monkeypatch.setattr(yardsticks, "evaluate", lambda other, *_, ties: seen.append((other, ties)))
+    yardsticks.YARDSTICKS[case.yardstick](case, arrays, 1)()
+    (other, other_ties) = seen[0]
+    assert (other.query.shape, other.query.dtype, other_ties) == (arrays.query.shape, beside, beside_ties)
+    np.testing.assert_array_equal(other.query_labels, arrays.query_labels)
+
+
+def test_a_cliff_is_timed_in_a_process_of_its_own() -> None:
+    row = running.measure(CLIFF, Clock(threads=1, repeats=2))
+    assert row.state == "measured", row.reason
+    assert {what: len(times) for what, times in row.times.items()} == {"yardstick": 2, "evaluate": 2}
+
+
+@pytest.mark.parametrize(
+    ("said", "value", "state", "stopped"),
+    [
+        (["yardstick 0.5"], ("0.5 s", "> 60 s", "> 120", "≤ 3"), "measured", True),
+        (["yardstick 0.5", "evaluate 50", "yardstick 1"], ("0.5 s", "50 s", "100", "≤ 3"), "measured", False),
+        ([], ("–", "–", "–", "≤ 3"), "failed", False),
+    ],
+)
+def test_a_cliff_that_takes_too_long_is_a_row(
+    said: list[str], value: tuple[str, ...], state: str, stopped: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = iter([{"what": "ready"}, *({"what": line.split()[0], "seconds": float(line.split()[1])} for line in said)])
+
+    @contextlib.contextmanager
+    def talking(*_: object) -> Iterator[Callable[[float], object]]:
+        def says(within: float) -> object:
+            line = next(lines, None)
+            if line is None:
+                raise fresh.Silent
+            return line
+
+        yield says
+
+    monkeypatch.setattr(limited.fresh, "talking", talking)
+    row = running.measure(CLIFF, Clock(threads=1, repeats=5))
+    assert (row.state, row.stopped) == (state, stopped)
+    assert report.numbers(row) == value
+
+
+def test_a_program_is_ended_when_it_is_silent_and_says_why_it_failed() -> None:
+    waits = "import time; print(1, flush=True); time.sleep(60)"
+    with fresh.talking(["-c", waits], {}) as says:
+        assert says(30) == 1
+        with pytest.raises(fresh.Silent, match="said nothing for"):
+            says(0.1)
+    with fresh.talking(["-c", "raise SystemExit('no luck')"], {}) as says, pytest.raises(fresh.ChildFailed) as error:
+        says(30)
+    assert str(error.value) == "no luck"
