@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
 
 #include "support/views.h"
 
@@ -53,6 +54,29 @@ struct type_caster<deadheat::Matrix<T>> {
     }
 
     make_caster<Array> array;
+};
+
+/// A struct of views from a tuple of arrays: the fields in their order, of these types.
+template <class Struct, class... Fields>
+struct fields_caster {
+    using Tuple = make_caster<std::tuple<Fields...>>;
+    using Value = Struct;
+    static constexpr auto Name = Tuple::Name;
+    template <class>
+    using Cast = Value;
+    template <class>
+    static constexpr bool can_cast() {
+        return true;
+    }
+
+    bool from_python(handle source, std::uint8_t flags, cleanup_list *cleanup) noexcept {
+        return fields.from_python(source, flags, cleanup);
+    }
+    operator Value() {
+        return std::apply([](auto... field) { return Struct{field...}; }, fields.operator std::tuple<Fields...>());
+    }
+
+    Tuple fields;
 };
 
 }  // namespace nanobind::detail

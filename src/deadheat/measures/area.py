@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from deadheat import _core
 from deadheat.measures.family import ClosedForms, Counted, Fill, Float64, Int64, Measure, RankSum
-from deadheat.measures.groups import Array, Arrays, kernel_arrays, store, sum_by_query
+from deadheat.measures.groups import kernel_arrays, sum_by_query
 from deadheat.profiles import TieProfile
-from deadheat.support.compiling import kernel
 
 
 class Area(ClosedForms):
@@ -18,7 +18,7 @@ class Area(ClosedForms):
 
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
         groups = kernel_arrays(profile)
-        return lambda first, last: areas(first, last, groups, out)
+        return lambda first, last: _core.areas(first, last, groups, out)
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
         """That of a rank sum, in each group."""
@@ -36,22 +36,3 @@ class Area(ClosedForms):
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         pairs = relevant * (ranked - relevant).astype(np.float64)
         return RankSum(Counted.ONE, -np.arange(n + 1, dtype=np.float64), 1.0 / pairs)
-
-
-@kernel
-def areas(first: int, last: int, groups: Arrays, out: Array) -> None:
-    """Fill in AUC, from the pairs of a relevant item and an irrelevant one in front of it, or at the same distance."""
-    offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant = groups
-    for query in range(first, last):
-        retrieved = behind = level = 0
-        for group in range(offsets[query], offsets[query + 1]):
-            m = tied_relevant[group]
-            retrieved += m
-            behind += m * (closer[group] - closer_relevant[group])
-            level += m * (tied[group] - m)
-        most = retrieved * (n_ranked[query] - retrieved) - behind
-        pairs = float(n_relevant[query]) * float(n_ranked[query] - retrieved)
-        if not pairs > 0.0:
-            pairs = np.nan
-        least = most - level
-        store(out, query, float(least) / pairs, float(least + most) / (2.0 * pairs), float(most) / pairs)

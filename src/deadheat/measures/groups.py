@@ -1,4 +1,4 @@
-"""What several families share: a profile as the loops take it, groups that count, sums, and where values are stored."""
+"""What several families share: a profile as the loops take it, groups that count, and sums."""
 
 from __future__ import annotations
 
@@ -9,28 +9,18 @@ from numpy.typing import NDArray
 
 from deadheat.measures.family import Float64, Int64, Measure
 from deadheat.profiles import TieProfile
-from deadheat.support.compiling import inner
-from deadheat.support.error_free import two_sum
-
-Array = NDArray[Any]
-Arrays = tuple[Array, ...]  # `groups` are offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant
-
-
-def plain(array: Int64) -> Int64:
-    """The array in the one form that the loops are compiled for: writable (a loaded one may not be)."""
-    return array if array.flags.writeable else array.copy()
 
 
 def kernel_arrays(profile: TieProfile) -> tuple[Int64, ...]:
-    """The arrays of a profile, in the order that the loops know."""
+    """The arrays of a profile, in the order that the loops know: `Groups` in the core."""
     ranking = (profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant)
-    return tuple(map(plain, (profile.offsets, *ranking, profile.n_ranked, profile.n_relevant)))
+    return (profile.offsets, *ranking, profile.n_ranked, profile.n_relevant)
 
 
 def last_ranks(profile: TieProfile, measure: Measure) -> Int64:
     """The last rank that counts, (n_query,)."""
     if measure.limit == 0:
-        return plain(profile.n_relevant)
+        return profile.n_relevant
     return np.minimum(np.maximum(profile.n_ranked, profile.n_relevant), measure.limit)
 
 
@@ -70,25 +60,3 @@ def reciprocal_ranks(n: int) -> Float64:
     """One over each rank from 0, which counts nothing, to n."""
     ranks = np.arange(n + 1, dtype=np.float64)
     return np.divide(1.0, ranks, out=np.zeros(n + 1), where=ranks > 0)
-
-
-@inner
-def last_rank(n_ranked: int, n_relevant: int, cutoff: int) -> int:
-    """The last rank that counts, no larger than need be. A cutoff of 0 stands for the number of relevant items."""
-    return n_relevant if cutoff == 0 else min(max(n_ranked, n_relevant), cutoff)
-
-
-@inner
-def store(out: Array, query: int, lower: float, expected: float, upper: float) -> None:
-    """Keep the values of a query, and take back what rounding may have put out of order; NaN stays NaN."""
-    upper = lower if upper < lower else upper
-    expected = lower if expected < lower else expected
-    expected = upper if expected > upper else expected
-    out[0, query], out[1, query], out[2, query] = lower, expected, upper
-
-
-@inner
-def plus(total: float, rest: float, value: float) -> tuple[float, float]:
-    """A sum and what rounding took from it, with one more value."""
-    total, e = two_sum(total, value)
-    return total, rest + e

@@ -65,7 +65,7 @@ def all_bounds(profile: TieProfile, measures: Sequence[Measure], threads: int = 
     """`per_query` of several measures, in threads; each thread has its own queries."""
     out = np.full((len(measures), 3, profile.n_query), np.nan)
     fills = [measure.row.forms.loop(profile, measure, values) for measure, values in zip(measures, out, strict=True)]
-    in_threads(lambda first, last: [fill(first, last) for fill in fills], ranges_of_queries(profile, threads))
+    in_threads(lambda first, last: [fill(first, last) for fill in fills], ranges_of_queries(profile, threads), threads)
     triples = [Triple(*values) for values in out]
     for measure, values in zip(measures, triples, strict=True):
         if profile.bounds_only:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from deadheat import _core
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.profiles import archive, validity
 from deadheat.support.arrays import Int64, offsets_of, spread
-from deadheat.support.compiling import kernel
 
 _OF_GROUPS, _OF_QUERIES = ("closer", "closer_relevant", "tied", "tied_relevant"), ("n_ranked", "n_relevant")
 _ARRAYS = ("offsets", *_OF_GROUPS, *_OF_QUERIES, "grades")
@@ -179,7 +179,7 @@ class TieProfile:
         if self.tied.sum() == self.n_group:
             return Ties(0, 0, 0)  # each group is one item
         by_grade = self.tied_relevant[:, None] if self.tied_by_grade is None else self.tied_by_grade
-        return Ties(*map(int, _count_mixed(self.offsets, self.tied, by_grade)))
+        return Ties(*_core.count_mixed(self.offsets, self.tied, by_grade))
 
     def __getitem__(self, queries: Any) -> TieProfile:
         """The profile of some of the queries: an integer, a slice, a boolean mask or an integer array."""
@@ -300,23 +300,3 @@ def _integers(values: Any, name: str) -> Int64:
     if array.ndim != (2 if name in _GRADED_ARRAYS else 1):
         raise InvalidValueError(name, f"must not have shape {array.shape}")
     return np.ascontiguousarray(array, dtype=np.int64)
-
-
-@kernel
-def _count_mixed(offsets: Int64, tied: Int64, by_grade: Int64) -> tuple[int, int, int]:
-    """How many groups are not of one grade alone, in how many queries, and how many items the largest of them has."""
-    groups = queries = largest = 0
-    for query in range(len(offsets) - 1):
-        before = groups
-        for group in range(offsets[query], offsets[query + 1]):
-            size = tied[group]
-            if size == 1:
-                continue
-            one_grade = False
-            for grade in range(by_grade.shape[1]):
-                one_grade |= by_grade[group, grade] == size
-            if not one_grade:
-                groups += 1
-                largest = max(largest, size)
-        queries += groups > before
-    return groups, queries, largest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,18 @@ Float64 = NDArray[np.float64]
 def slices(n: int, step: int) -> list[slice]:
     """The places 0 to n, so many at a time; the last slice may end beyond n."""
     return [slice(start, start + step) for start in range(0, n, step)]
+
+
+def pieces(work: Int64, most: int = 2**22) -> list[slice]:
+    """The places of things with so much work each, cut where that adds up to `most`: a call for each is short.
+
+    Examples
+    --------
+    >>> pieces(np.array([2, 3, 1, 9, 1]), most=5)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    cuts = np.flatnonzero(np.diff((np.cumsum(work) - work) // most)) + 1
+    return [slice(i, j) for i, j in pairwise((0, *cuts.tolist(), len(work))) if i < j]
 
 
 def offsets_of(lengths: NDArray[Any]) -> Int64:

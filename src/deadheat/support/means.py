@@ -8,44 +8,16 @@ for every multiple of 2^-96, as all values from 2^-43 up are; `math.fsum` takes 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deadheat import _core
 from deadheat.support.arrays import Float64
-from deadheat.support.compiling import kernel
-
-_BASE = 2.0**32
-
-
-@kernel
-def digits(values: NDArray[Any]) -> tuple[int, bool, int, int, int]:
-    """How many values are not NaN, whether three digits hold each of them, and the sums of the digits."""
-    count = first = second = third = 0
-    exact = True
-    for value in values:
-        if 0.0 <= value <= 1.0:
-            value *= _BASE
-            digit = int(value)
-            first += digit
-            value = (value - digit) * _BASE
-            digit = int(value)
-            second += digit
-            value = (value - digit) * _BASE
-            digit = int(value)
-            third += digit
-            exact &= value == digit
-            count += 1
-        elif value == value:
-            exact = False
-            count += 1
-    return count, exact, first, second, third
 
 
 def exact_total(values: Float64) -> tuple[float, int]:
     """The sum of the values that are not NaN, and how many these are."""
-    count, exact, first, second, third = map(int, digits(values))
+    count, exact, first, second, third = _core.digits(np.ascontiguousarray(values, dtype=np.float64))
     if exact:
         return ((first << 64) + (second << 32) + third) / (1 << 96), count
     return math.fsum(values[~np.isnan(values)].tolist()), count

@@ -1,0 +1,154 @@
+#include "measures/average_precision.h"
+
+#include "measures/double_double.h"
+
+namespace deadheat {
+
+namespace {
+
+using Count = std::int64_t;
+
+constexpr Count DIRECT = 64;  // as many slots of a group are summed one by one; more, by the closed form
+
+double real(Count count) { return static_cast<double>(count); }
+
+/// Σ_{i = 1 .. slots} (seen + (i − 1) p/q) / (closer + i): the precisions in consecutive ranks.
+///
+/// `seen` is the count of relevant items at the first rank, itself included, and p/q how many each further rank adds.
+/// In closed form [p slots + (seen q − p (closer + 1)) (H(closer + slots) − H(closer))] / q.
+double precisions(Count closer, Count seen, Count slots, Count p, Count q) {
+    if (slots <= DIRECT) {
+        double total = 0.0;
+        for (Count i = 1; i <= slots; ++i) total += real(seen * q + (i - 1) * p) / real(closer + i);
+        return total / real(q);
+    }
+    const DoubleDouble difference = harmonic(closer + slots) - harmonic(closer);
+    const DoubleDouble product = from_integer(seen * q - p * (closer + 1)) * difference;
+    return (from_integer(p * slots) + product).value() / real(q);
+}
+
+/// The same where each rank has a relevant item.
+double precisions_of_relevant(Count closer, Count seen, Count slots) { return precisions(closer, seen, slots, 1, 1); }
+
+/// A mixed group and the last rank that counts, with the sums of its precisions: many groups are like the one before.
+struct MixedGroup {
+    Count k = -1, n = -1, tied = -1, relevant = -1, c = -1;
+    double lower = 0.0, expected = 0.0, upper = 0.0;
+
+    bool operator==(const MixedGroup &other) const {
+        return k == other.k && n == other.n && tied == other.tied && relevant == other.relevant && c == other.c;
+    }
+
+    void measure() {
+        const Count last = k + tied - relevant;
+        lower = precisions_of_relevant(last, n + 1, std::min(std::max(c - last, Count{0}), relevant));
+        upper = precisions_of_relevant(k, n + 1, std::min(c - k, relevant));
+        const Count slots = std::min(c - k, tied);
+        expected = precisions(k, n + 1, slots, relevant - 1, tied - 1) * real(relevant) / real(tied);
+    }
+};
+
+/// Lower, expected and upper sum of the groups of one query. Those without a tie to break are added up once, for all three;
+/// so these are equal, bit by bit, where no group is mixed.
+struct Sums {
+    bool mixed = false;
+    DoubleDouble common, lower, expected, upper;
+
+    void add(const MixedGroup &group) {
+        mixed = true;
+        lower.accumulate(group.lower);
+        expected.accumulate(group.expected);
+        upper.accumulate(group.upper);
+    }
+
+    void store(Index query, double divisor, Values values) const {
+        if (!mixed) return values.store(query, common.value() / divisor);
+        values.store(query, (common + lower).value() / divisor, (common + expected).value() / divisor,
+                     (common + upper).value() / divisor);
+    }
+};
+
+}  // namespace
+
+void average_precisions(Index first, Index last, const Groups &groups, Count cutoff, Matrix<double> out) {
+    MixedGroup before;
+    for (Index query = first; query < last; ++query) {
+        const Count c = groups.last_rank(query, cutoff);
+        Sums sums;
+        for (Count group = groups.offsets[query]; group < groups.offsets[query + 1]; ++group) {
+            const Count k = groups.closer[group], n = groups.closer_relevant[group], size = groups.tied[group];
+            if (k >= c) break;
+            if (size == 1) {  // nearly all
+                sums.common.accumulate(real(n + 1) / real(k + 1));
+                continue;
+            }
+            const Count m = groups.tied_relevant[group];
+            if (size == m) {
+                sums.common.accumulate(precisions_of_relevant(k, n + 1, std::min(m, c - k)));
+                continue;
+            }
+            if (const MixedGroup here{k, n, size, m, c}; !(here == before)) {
+                before = here;
+                before.measure();
+            }
+            sums.add(before);
+        }
+        sums.store(query, groups.n_relevant[query] > 0 ? real(groups.n_relevant[query]) : NOT_A_NUMBER, {out});
+    }
+}
+
+namespace {
+
+/// 1/(k + t), less 1/base where base is not 0.
+double slot_value(Count k, Count t, Count base) {
+    return base == 0 ? 1.0 / real(k + t) : real(base - k - t) / (real(k + t) * real(base));
+}
+
+/// The variance of one mixed group.
+///
+/// The sum is Σ_t a_t X_t + Σ_{s<t} b_t X_s X_t, where X_t is 1 when slot t holds a relevant item, and a_t = (n + 1) b_t,
+/// b_t = 1/(k + t), or 0 beyond the cutoff. The X are a uniformly drawn slice of m out of `size`, so the variance splits
+/// (Hoeffding) into a linear part, c_s = a_s − mean(a) + (m − 1) δ_s with δ_s = (w_s − mean(w))/(size − 2) and w_s = (s − 1)
+/// b_s + Σ_{t>s} b_t, and a part that is orthogonal to it.
+///
+/// Where all slots count, b_t is taken less the smallest: a constant drops out, and the differences keep their digits.
+double precision_variance(Count k, Count n, Count size, Count m, Count slots) {
+    const Count base = slots == size ? k + size : 0;
+    double sum_b = 0.0, pairs_b = 0.0;
+    for (Count t = 1; t <= slots; ++t) {
+        const double b = slot_value(k, t, base);
+        sum_b += b;
+        pairs_b += real(t - 1) * b;
+    }
+    const double mean_b = sum_b / real(size), mean_w = 2.0 * pairs_b / real(size);
+    const double mean_pairs = 2.0 * pairs_b / (real(size) * real(size - 1));
+    const double others = real(std::max(size - 2, Count{1}));
+    double tail = 0.0, linear = 0.0, squares = 0.0, deltas = 0.0;
+    for (Count t = size; t > 0; --t) {
+        const double b = t <= slots ? slot_value(k, t, base) : 0.0;
+        const double delta = (real(t - 1) * b + tail - mean_w) / others;
+        const double shift = real(n + 1) * (b - mean_b) + real(m - 1) * delta;
+        linear += shift * shift;
+        deltas += delta * delta;
+        squares += real(t - 1) * (b - mean_pairs) * (b - mean_pairs);
+        tail += b;
+    }
+    double share = real(m) / real(size);
+    double variance = share * (real(size - m) / real(size - 1)) * linear;
+    if (size >= 4) {
+        const double orthogonal = std::max(squares - others * deltas, 0.0);
+        share *= (real(m - 1) / real(size - 1)) * (real(size - m) / real(size - 2));
+        variance += share * (real(size - m - 1) / real(size - 3)) * orthogonal;
+    }
+    return variance;
+}
+
+}  // namespace
+
+void precision_variances(Span<const Count> closer, Span<const Count> closer_relevant, Span<const Count> tied,
+                         Span<const Count> tied_relevant, Span<const Count> slots, Span<double> out) {
+    for (std::size_t g = 0; g < out.size(); ++g)
+        out[g] = precision_variance(closer[g], closer_relevant[g], tied[g], tied_relevant[g], slots[g]);
+}
+
+}  // namespace deadheat

@@ -1,0 +1,47 @@
+// What several families of measures share: a tie profile as the loops see it, the last rank that counts, and where values
+// are stored.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "support/views.h"
+
+namespace deadheat {
+
+constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
+
+/// A tie profile. The groups of a query are those from offsets[query] to offsets[query + 1], nearest first.
+struct Groups {
+    Span<const std::int64_t> offsets;
+    Span<const std::int64_t> closer, closer_relevant, tied, tied_relevant;  // of groups
+    Span<const std::int64_t> n_ranked, n_relevant;                          // of queries
+
+    /// The last rank that counts, no larger than need be. A cutoff of 0 stands for the number of relevant items.
+    std::int64_t last_rank(Index query, std::int64_t cutoff) const {
+        return cutoff == 0 ? n_relevant[query] : std::min(std::max(n_ranked[query], n_relevant[query]), cutoff);
+    }
+
+    /// What a query without any group is worth: nothing, if there is anything to find.
+    double nothing(Index query) const { return n_relevant[query] > 0 ? 0.0 : NOT_A_NUMBER; }
+};
+
+/// Where lower, expected and upper value of each query go, (3, n_query).
+struct Values {
+    Matrix<double> out;
+
+    /// Keep the values of a query, and take back what rounding may have put out of order; NaN stays NaN.
+    void store(Index query, double lower, double expected, double upper) const {
+        upper = upper < lower ? lower : upper;
+        expected = expected < lower ? lower : expected;
+        expected = expected > upper ? upper : expected;
+        out(0, query) = lower;
+        out(1, query) = expected;
+        out(2, query) = upper;
+    }
+
+    void store(Index query, double all_three) const { out(0, query) = out(1, query) = out(2, query) = all_three; }
+};
+
+}  // namespace deadheat
