@@ -26,7 +26,7 @@ constexpr int EDGES = 4;         // with which scores are compared at once: thei
 constexpr Index LINE = 64;       // bytes that the cache fetches at once
 constexpr int ROUNDS = 4;        // of closer looks, edge by edge, after which the rest is found by halving
 
-using Place = std::uint32_t;
+using Place = std::int32_t;
 
 /// Ask for a row of a matrix to be fetched into the cache.
 template <class T>
@@ -48,8 +48,9 @@ public:
     Counting(TileColumns columns, RowTables<T, Code> tables, Matrix<std::int32_t> counts, Matrix<std::int32_t> opened)
         : columns_(columns), tables_(tables), counts_(counts), opened_(opened) {
         const std::size_t n = columns.weight.size(), room = n + 4 * 16;  // vectors are read and written whole
-        near_.resize(room), open_.resize(room), slots_.resize(room), looks_.resize(room);
-        scores_.resize(room, BELOW_ALL), near_scores_.resize(room);
+        for (auto *places : {&near_, &open_, &open_slots_, &sure_, &sure_places_, &look_slots_, &look_places_})
+            places->resize(room);
+        scores_.resize(room, BELOW_ALL), near_scores_.resize(room), look_scores_.resize(room);
         weights_.assign(columns.weight.begin(), columns.weight.end());
         weights_.resize(room);
         near_weights_.resize(room, 1);
@@ -72,8 +73,8 @@ private:
     TileColumns columns_;
     RowTables<T, Code> tables_;
     Matrix<std::int32_t> counts_, opened_;
-    std::vector<Place> near_, open_, slots_, looks_;
-    std::vector<T> scores_, near_scores_;
+    std::vector<Place> near_, open_, open_slots_, sure_, sure_places_, look_slots_, look_places_;
+    std::vector<T> scores_, near_scores_, look_scores_;
     std::vector<std::int32_t> weights_, near_weights_;
 
     /// Count a row, and list what it leaves open.
@@ -96,10 +97,10 @@ private:
         const Index n =
             tables_.n_edge <= FEW_EDGES ? count_by_edge(some, weights, n_item, i) : count_by_bin(some, weights, n_item, i);
         for (Index q = 0; q < n; ++q) {
-            const Place place = open_[static_cast<std::size_t>(q)];
+            const auto place = static_cast<std::size_t>(open_[static_cast<std::size_t>(q)]);
             opened_(0, n_open) = static_cast<std::int32_t>(i);
-            opened_(1, n_open) = static_cast<std::int32_t>(few ? near_[place] : place);
-            opened_(2, n_open) = static_cast<std::int32_t>(slots_[place]);
+            opened_(1, n_open) = few ? near_[place] : static_cast<Place>(place);
+            opened_(2, n_open) = open_slots_[static_cast<std::size_t>(q)];
             ++n_open;
         }
         return n_open;
@@ -144,7 +145,7 @@ private:
     }
 
     static Index append_places(Bits chosen, Index begin, Place *places, Index n) {
-        return append<std::int32_t, N>(places_from<N>(begin), chosen, reinterpret_cast<std::int32_t *>(places), n);
+        return append<std::int32_t, N>(places_from<N>(begin), chosen, places, n);
     }
 
     /// Copy the scores that are not below an edge, and their weights, and list their places; returns how many.
@@ -159,7 +160,8 @@ private:
         }
         if (!columns_.plain)
             for (Index q = 0; q < n; ++q)
-                near_weights_[static_cast<std::size_t>(q)] = weights_[near_[static_cast<std::size_t>(q)]];
+                near_weights_[static_cast<std::size_t>(q)] =
+                    weights_[static_cast<std::size_t>(near_[static_cast<std::size_t>(q)])];
         std::fill_n(near_scores_.data() + n, N, BELOW_ALL);
         return n;
     }
@@ -206,7 +208,7 @@ private:
             } else if (count != 0) {
                 const Index listed = n;
                 n = list_between(scores, n_item, row[slot - 1], row[slot], open_.data(), n);
-                for (Index q = listed; q < n; ++q) slots_[open_[static_cast<std::size_t>(q)]] = static_cast<Place>(slot);
+                std::fill(open_slots_.begin() + listed, open_slots_.begin() + n, static_cast<Place>(slot));
             }
         }
         return n;
@@ -232,60 +234,65 @@ private:
         const Scores base = Scores{} + tables_.base[row], scale = Scores{} + tables_.scale[row];
         const Scores top = Scores{} + static_cast<T>(tables_.codes.columns - 1);
         constexpr std::int32_t SLOT = sizeof(Code) == 4 ? 0x7FFFFFFF : 0x7FFF;
-        Index n_look = 0;
-        for (Index begin = 0; begin < n_item; begin += N) {
-            const Ints code = codes_of(load_some<Scores>(scores + begin), base, scale, top, codes);
-            store_some(code & SLOT, slots_.data() + begin);
-            n_look = append_places(signs<N>(code), begin, looks_.data(), n_look);
+        const Bits every = (Bits(1) << N) - 1;
+        Ints places = places_from<N>(0);
+        Index n_sure = 0, n_look = 0;
+        for (Index begin = 0; begin < n_item; begin += N, places += N) {
+            const Scores some = load_some<Scores>(scores + begin);
+            const Ints code = codes_of(some, base, scale, top, codes);
+            const Bits unsure = signs<N>(code);
+            append<T, N>(some, unsure, look_scores_.data(), n_look);
+            append<std::int32_t, N>(places, unsure, look_places_.data(), n_look);
+            if (!columns_.plain) append<std::int32_t, N>(places, unsure ^ every, sure_places_.data(), n_sure);
+            n_look = append<std::int32_t, N>(code & SLOT, unsure, look_slots_.data(), n_look);
+            n_sure = append<std::int32_t, N>(code, unsure ^ every, sure_.data(), n_sure);
         }
-        const Index n_open = look_closer(scores, n_look, i);
+        const Index n_open = look_closer(n_look, i, n_sure);
         std::int32_t *counts = counts_.row(i);
         if (columns_.plain)
-            for (Index j = 0; j < n_item; ++j) ++counts[slots_[static_cast<std::size_t>(j)]];
+            for (Index q = 0; q < n_sure; ++q) ++counts[sure_[static_cast<std::size_t>(q)]];
         else
-            for (Index j = 0; j < n_item; ++j) counts[slots_[static_cast<std::size_t>(j)]] += weights[j];
-        for (Index q = 0; q < n_open; ++q) {
-            const Place place = open_[static_cast<std::size_t>(q)];
-            counts[slots_[place]] -= columns_.plain ? 1 : weights[place];
-        }
+            for (Index q = 0; q < n_sure; ++q)
+                counts[sure_[static_cast<std::size_t>(q)]] += weights[sure_places_[static_cast<std::size_t>(q)]];
         return n_open;
     }
 
-    /// Move the scores at `looks_` up to their slots; returns how many of them were listed as open.
-    Index look_closer(const T *scores, Index n_look, Index i) {
+    /// Move the scores that need it up to their slots: some are added to those that are sure; returns how many are open.
+    Index look_closer(Index n_look, Index i, Index &n_sure) {
         const T *edges = tables_.edges.row(i);
         const std::int32_t odd = tables_.closed ? 0 : 1;
-        std::fill_n(looks_.data() + n_look, N, 0);  // lanes beyond the end do place 0 again
         Index n_open = 0;
         for (Index begin = 0; begin < n_look; begin += N) {
-            const Ints at = load_some<Ints>(looks_.data() + begin);
-            const Scores values = gather<T, N>(scores, at);
-            Ints slots = gather<std::int32_t, N>(reinterpret_cast<const std::int32_t *>(slots_.data()), at);
-            slots = found_from(values, slots, edges);
-            for (int k = 0; k < N; ++k) slots_[static_cast<Place>(at[k])] = static_cast<Place>(slots[k]);
-            Bits open = signs<N>(-(slots & odd));
-            if (n_look - begin < N) open &= (Bits(1) << (n_look - begin)) - 1;
-            n_open = append<std::int32_t, N>(at, open, reinterpret_cast<std::int32_t *>(open_.data()), n_open);
+            const Bits valid = n_look - begin < N ? (Bits(1) << (n_look - begin)) - 1 : (Bits(1) << N) - 1;
+            const Scores values = load_some<Scores>(look_scores_.data() + begin);
+            const Ints places = load_some<Ints>(look_places_.data() + begin);
+            const Ints from = load_some<Ints>(look_slots_.data() + begin);
+            const Ints slots = found_from(values, valid, from, edges);
+            const Bits open = signs<N>(-(slots & odd)) & valid, sure = valid & ~open;
+            append<std::int32_t, N>(slots, open, open_slots_.data(), n_open);
+            n_open = append<std::int32_t, N>(places, open, open_.data(), n_open);
+            if (!columns_.plain) append<std::int32_t, N>(places, sure, sure_places_.data(), n_sure);
+            n_sure = append<std::int32_t, N>(slots, sure, sure_.data(), n_sure);
         }
         return n_open;
     }
 
-    /// The slots of some scores, which are not below `slots`.
-    Ints found_from(Scores values, Ints slots, const T *edges) {
-        for (int round = 0; round < ROUNDS; ++round) {
-            const auto above = values >= gather<T, N>(edges, slots);
-            Ints step;
-            if constexpr (sizeof(T) == 4)
-                step = above;
-            else
-                step = __builtin_convertvector(above, Ints);
-            slots -= step;
-            if (signs<N>(step) == 0) return slots;
+    /// The slots of some scores, which are not below `slots`; lanes that are not valid stay where they are.
+    Ints found_from(Scores values, Bits valid, Ints slots, const T *edges) {
+        slots = valid == (Bits(1) << N) - 1 ? slots : slots & lanes_of<N>(valid);
+        Bits above = valid;
+        for (int round = 0; round < ROUNDS && above != 0; ++round) {
+            above = at_least<T, N>(values, gather<T, N>(edges, slots)) & valid;
+            slots -= lanes_of<N>(above);
         }
+        if (above == 0) return slots;
+        std::int32_t found[N];
+        store_some(slots, found);
         const T *end = edges + tables_.n_edge;
         for (int k = 0; k < N; ++k)
-            slots[k] = static_cast<std::int32_t>(std::upper_bound(edges + slots[k], end, values[k]) - edges);
-        return slots;
+            if (above >> k & 1)
+                found[k] = static_cast<std::int32_t>(std::upper_bound(edges + found[k], end, values[k]) - edges);
+        return load_some<Ints>(found);
     }
 };
 

@@ -35,9 +35,8 @@ inline void store_some(V some, T *to) {
 /// The places begin, begin + 1, ...
 template <int N>
 inline Some<std::int32_t, N> places_from(Index begin) {
-    Some<std::int32_t, N> places;
-    for (int k = 0; k < N; ++k) places[k] = k;
-    return places + static_cast<std::int32_t>(begin);
+    static constexpr std::int32_t FIRST[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    return load_some<Some<std::int32_t, N>>(FIRST) + static_cast<std::int32_t>(begin);
 }
 
 // Gathering -----------------------------------------------------------------------------------------------------------
@@ -72,6 +71,7 @@ template <int N>
 inline Bits signs(Some<std::int32_t, N> some) {
 #if defined(__AVX512F__)
     if constexpr (N == 16) return _mm512_movepi32_mask((__m512i)some);
+    if constexpr (N == 8) return _mm256_movepi32_mask((__m256i)some);
 #endif
 #if defined(__AVX2__)
     if constexpr (N == 8) return static_cast<Bits>(_mm256_movemask_ps((__m256)some));
@@ -100,6 +100,17 @@ inline Bits at_least(Some<T, N> a, Some<T, N> b) {
     return bits;
 }
 
+/// −1 in the lanes whose bits are set, 0 in the others.
+template <int N>
+inline Some<std::int32_t, N> lanes_of(Bits bits) {
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return (Some<std::int32_t, N>)_mm512_movm_epi32(static_cast<__mmask16>(bits));
+    if constexpr (N == 8) return (Some<std::int32_t, N>)_mm256_movm_epi32(static_cast<__mmask8>(bits));
+#endif
+    const Some<std::int32_t, N> one = Some<std::int32_t, N>{} + 1;
+    return ((Some<std::int32_t, N>{} + static_cast<std::int32_t>(bits)) >> places_from<N>(0) & one) == one;
+}
+
 // Packing -------------------------------------------------------------------------------------------------------------
 
 #if defined(__AVX2__)
@@ -123,8 +134,13 @@ inline Index append(Some<T, N> some, Bits chosen, T *to, Index n) {
         _mm512_storeu_si512(to + n, _mm512_maskz_compress_epi64(static_cast<__mmask8>(chosen), (__m512i)some));
         return after;
     }
+    if constexpr (sizeof(T) == 4 && N == 8) {
+        const __m256i packed = _mm256_maskz_compress_epi32(static_cast<__mmask8>(chosen), (__m256i)some);
+        _mm256_storeu_si256(reinterpret_cast<__m256i *>(to + n), packed);
+        return after;
+    }
 #endif
-#if defined(__AVX2__)
+#if defined(__AVX2__) && !defined(__AVX512F__)
     if constexpr (sizeof(T) == 4 && N == 8) {
         const __m256i packed = _mm256_permutevar8x32_epi32((__m256i)some, packed_places(chosen));
         _mm256_storeu_si256(reinterpret_cast<__m256i *>(to + n), packed);
