@@ -8,6 +8,12 @@
 #include <nanobind/stl/tuple.h>
 
 #include "analyses/exploit.h"
+#include "counting/columns.h"
+#include "counting/edges.h"
+#include "counting/groups.h"
+#include "counting/open_items.h"
+#include "counting/scores.h"
+#include "counting/tiles.h"
 #include "distances/tiles.h"
 #include "measures/area.h"
 #include "measures/average_precision.h"
@@ -18,6 +24,7 @@
 #include "support/float_mode.h"
 #include "support/means.h"
 #include "support/targets.h"
+#include "ties/groups.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -104,6 +111,103 @@ void bind_analyses(nb::module_ &m) {
     m.def("preferences", &preferences, "begin"_a, "end"_a, "items"_a, "mixed"_a, "sum"_a, "out"_a, Loop());
     m.def("find_hits", &find_hits, "begin"_a, "end"_a, "items"_a, "mixed"_a, "hits"_a, "bases"_a, Loop());
     m.def("improve", &improve, "books"_a, "mixed"_a, "links"_a, "sum"_a, "turns"_a, "runs"_a, "least"_a, Loop());
+void bind_ties(nb::module_ &m) {
+    using Int64Matrix = Matrix<std::int64_t>;
+    using DoubleMatrix = Matrix<double>;
+    m.def(
+        "sort_rows",
+        [](Matrix<const std::int64_t> order, Int64Matrix columns, Int64Matrix count, Int64Matrix irrelevant,
+           DoubleMatrix score, DoubleMatrix bound,
+           Flags starts) { sort_rows(order, {columns, count, irrelevant, score, bound}, starts); },
+        Loop());
+    m.def("unsure_runs", &unsure_runs, Loop());
+    m.def(
+        "sort_runs",
+        [](Matrix<const std::int64_t> runs, Span<const double> better, Span<const double> error, Int64Matrix columns,
+           Int64Matrix count, Int64Matrix irrelevant, DoubleMatrix score, DoubleMatrix bound,
+           Flags starts) { sort_runs(runs, better, error, {columns, count, irrelevant, score, bound}, starts); },
+        Loop());
+    m.def("number_groups", &number_groups, Loop());
+    m.def("all_apart", &all_apart, Loop());
+    m.def("exact_cuts", &exact_cuts, Loop());
+    m.def("make_ascending", &make_ascending, Loop());
+}
+
+template <class T>
+void bind_edges(nb::module_ &m) {
+    m.def(
+        "build_edges",
+        [](Matrix<const double> low, Matrix<const double> high, Span<const double> error, Span<const double> relative,
+           Span<const double> tiny, bool closed,
+           Matrix<T> edges) { return build_edges<T>(low, high, {error, relative, tiny}, closed, edges); },
+        Loop());
+    m.def("build_bins", &build_bins<T, std::uint16_t>, Loop());
+    m.def("build_bins", &build_bins<T, std::uint32_t>, Loop());
+}
+
+template <class T, class Code>
+void bind_count_tile(nb::module_ &m, CountTile<T, Code> count_tile) {
+    m.def(
+        "count_tile",
+        [count_tile](Matrix<T> tile, Index start, Span<const std::int32_t> weight, bool plain,
+                     Matrix<const std::int32_t> excluded, Matrix<const T> edges, Index n_edge, bool closed,
+                     Span<const T> base, Span<const T> scale, Matrix<const Code> codes, Span<const std::int32_t> zero_slot,
+                     Matrix<std::int32_t> counts, Matrix<std::int32_t> opened) {
+            return count_tile(tile, {start, weight, plain, excluded}, {edges, n_edge, closed, base, scale, codes, zero_slot},
+                              counts, opened);
+        },
+        Loop());
+}
+
+template <class T, class Settle>
+void bind_settle_open(nb::module_ &m, Settle settle) {
+    m.def(
+        "settle_open",
+        [settle](Matrix<std::int32_t> opened, Matrix<const T> left, Matrix<const T> right, Span<const double> offset,
+                 Span<const std::int32_t> weight, Span<const double> reach, Matrix<const T> edges, Matrix<const double> low,
+                 Matrix<const double> high, Matrix<std::int32_t> counts) {
+            return settle(opened, {left, right, offset, weight, reach}, edges, {low, high, counts});
+        },
+        Loop());
+}
+
+void bind_counting(nb::module_ &m) {
+    m.def("relevant_columns", &relevant_columns, Loop());
+    m.def("take_out", &take_out, Loop());
+    m.def("expand", &expand, Loop());
+    bind_edges<float>(m);
+    bind_edges<double>(m);
+    m.def("slots_of_zero", &slots_of_zero, Loop());
+    m.attr("FEW_EDGES") = FEW_EDGES;
+    bind_count_tile(m, counting_loops().count_single);
+    bind_count_tile(m, counting_loops().count_single_many);
+    bind_count_tile(m, counting_loops().count_double);
+    bind_count_tile(m, counting_loops().count_double_many);
+    m.def("transpose", counting_loops().transpose_single, Loop());
+    m.def("transpose", counting_loops().transpose_double, Loop());
+    bind_settle_open<float>(m, open_item_loops().settle_single);
+    bind_settle_open<double>(m, open_item_loops().settle_double);
+    m.def(
+        "place_pairs",
+        [](Span<const std::int64_t> rows, Span<const std::int64_t> guess, Span<const double> scores,
+           Span<const double> errors, Span<const std::int64_t> weights, Matrix<const double> low, Matrix<const double> high,
+           Index each, Matrix<std::int32_t> counts, Matrix<std::int64_t> cuts) {
+            return place_pairs({rows, guess, scores, errors, weights}, {low, high, counts}, each, cuts);
+        },
+        Loop());
+    m.def(
+        "collect_groups",
+        [](Span<const std::int64_t> queries, Span<const std::int64_t> n_group, Matrix<const std::int32_t> relevant,
+           Matrix<const std::int32_t> within, Matrix<const std::int32_t> nearer, Index step, Index lead,
+           Span<const std::int64_t> offsets, Span<std::int64_t> closer, Span<std::int64_t> closer_relevant,
+           Span<std::int64_t> tied, Span<std::int64_t> tied_relevant) {
+            collect_groups(queries, n_group, relevant, within, nearer, step, lead, offsets,
+                           {closer, closer_relevant, tied, tied_relevant});
+        },
+        Loop());
+    m.def("close_gaps", &close_gaps, Loop());
+    m.def("rank_group", &rank_group, Loop());
+    m.def("count_groups", &count_groups, Loop());
 }
 
 }  // namespace
@@ -115,4 +219,6 @@ NB_MODULE(_core, m) {
     bind_profiles(m);
     bind_measures(m);
     bind_analyses(m);
+    bind_ties(m);
+    bind_counting(m);
 }

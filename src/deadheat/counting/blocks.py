@@ -9,10 +9,10 @@ from threading import Lock
 
 import numpy as np
 
+from deadheat import _core  # type: ignore[attr-defined]
 from deadheat.counting import counters
 from deadheat.counting.checkpoint import Checkpoint
 from deadheat.counting.counters import Tile
-from deadheat.counting.kernels.groups import close_gaps, collect_groups
 from deadheat.counting.problem import RankingProblem
 from deadheat.counting.relevant import member_of, relevant_items, sharing
 from deadheat.profiles import TieProfile
@@ -60,7 +60,7 @@ class Block:
             step, lead = 2, 0
         self._place(*self._singles)
         within, nearer = self.counters[0].counts, self.counters[-1].counts
-        collect_groups(self.queries, self.n_group, self._total, within, nearer, step, lead, offsets, *arrays)
+        _core.collect_groups(self.queries, self.n_group, self._total, within, nearer, step, lead, offsets, *arrays)
 
     def _place(self, rows: Int64, columns: Int64, weights: Int64) -> None:
         """Count single items in every counter."""
@@ -111,7 +111,7 @@ class Assembly:
         offsets = offsets_of(self.n_group)
         if offsets[-1] < self.offsets[-1]:
             for array in self.arrays:
-                close_gaps(array, self.offsets, self.n_group)
+                _core.close_gaps(array, self.offsets, self.n_group)
         arrays = [array[: offsets[-1]] for array in self.arrays]
         if offsets[-1] < 0.9 * self.offsets[-1]:
             arrays = [array.copy() for array in arrays]

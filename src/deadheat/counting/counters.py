@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.counting.kernels.edges import build_bins, build_edges, n_bins
-from deadheat.counting.kernels.open_items import place_pairs, settle_open
-from deadheat.counting.kernels.tiles import FEW_EDGES, count_tile
+from deadheat import _core  # type: ignore[attr-defined]
 from deadheat.counting.problem import RankingProblem
 from deadheat.distances import Distance, Workspace
 from deadheat.exact import SignedRoot
@@ -30,6 +28,11 @@ MANY_LEFT = 1 / 32  # share of a tile beyond which it is cheaper than float64 pa
 MOST_OPEN = 1 << 15  # open items after which they are settled
 
 
+def n_bins(n_edge: int) -> int:
+    """How many bins to spread over so many edges: about three each, as long as a row of them stays in cache."""
+    return 1 << int(np.clip(np.ceil(np.log2(3 * max(1, n_edge))), 9, 12))
+
+
 @dataclass(frozen=True)
 class Edges:
     """Edges for the scores of one level in one band, and bins to find a score's place among them."""
@@ -40,32 +43,36 @@ class Edges:
     base: NDArray[Any]
     scale: NDArray[Any]
     codes: NDArray[Any]
-    error: Float64  # of each row's scores
-    recheck_error: Float64  # and of those at a closer look
+    zero_slot: Int32  # of each row, where its scores of exactly 0 belong; −1 where they are scores like any other
+    recheck_error: Float64  # of each row's scores at a closer look
 
     @classmethod
     def of(cls, distance: Distance, cuts: Cuts, queries: Int64, level: int, band: int) -> Edges:
-        edges, n_edge, closed, error = edges_of(distance, cuts, queries, level, band)
-        few = n_edge <= FEW_EDGES
+        edges, n_edge, closed = edges_of(distance, cuts, queries, level, band)
+        few = n_edge <= _core.FEW_EDGES
         n_bin = 1 if few else n_bins(n_edge)
         codes = np.empty((len(edges), n_bin), dtype=np.uint16 if n_edge < 2**15 else np.uint32)
         base, scale = np.empty((2, len(edges)), dtype=edges.dtype)
         if not few:
-            build_bins(edges, closed, base, scale, codes)
+            _core.build_bins(edges, closed, base, scale, codes)
+        zero_slot = np.full(len(edges), -1, dtype=np.int32)
+        if cuts.each == 2 and not closed and distance.zeros_exact(level):
+            _core.slots_of_zero(cuts.low, cuts.high, zero_slot)
         rechecks = level == 0 and distance.rechecks
-        recheck_error = distance.recheck_bound(queries, distance.columns.bands[band]) if rechecks else error
-        return cls(edges, n_edge, closed, base, scale, codes, error, recheck_error)
+        recheck_error = distance.recheck_bound(queries, distance.columns.bands[band]) if rechecks else np.empty(0)
+        return cls(edges, n_edge, closed, base, scale, codes, zero_slot, recheck_error)
 
 
 def edges_of(
     distance: Distance, cuts: Cuts, queries: Int64, level: int, band: int
-) -> tuple[NDArray[Any], int, bool, Float64]:
-    """Edges for the scores of a level in a band, how many a row has at most, whether closed, and the scores' errors."""
-    n_row, n_interval = cuts.low.shape
-    error = distance.bound(level, queries, distance.columns.bands[band])
+) -> tuple[NDArray[Any], int, bool]:
+    """Edges for the scores of a level in a band, how many a row has at most, and whether they are closed."""
+    (n_row, n_interval), ends = cuts.low.shape, distance.columns.bands[band]
+    error = distance.bound(level, queries, ends)
+    relative, tiny = distance.relative_bound(level, queries, ends) or (np.full(n_row, np.inf), np.zeros(n_row))
     edges = np.empty((n_row, 2 * n_interval + 1), dtype=distance.levels[level].dtype)
     closed = distance.levels[level].exact and cuts.each == 2
-    return edges, build_edges(cuts.low, cuts.high, error, closed, edges), closed, error
+    return edges, _core.build_edges(cuts.low, cuts.high, error, relative, tiny, closed, edges), closed
 
 
 class Tile:
@@ -109,16 +116,17 @@ class Counter:
         start, stop = tile.columns.start, tile.columns.stop
         opened = tile.space.get("opened", (3, tile.scores.size), np.int32)
         weight = self.problem.weight[start:stop]
-        n_open = n_left = count_tile(
+        n_open = n_left = _core.count_tile(
             tile.scores, start, weight, self.problem.plain, excluded_columns,
-            edges.edges, edges.n_edge, edges.closed, edges.base, edges.scale, edges.codes, self.counts, opened,
+            edges.edges, edges.n_edge, edges.closed, edges.base, edges.scale, edges.codes, edges.zero_slot,
+            self.counts, opened,
         )  # fmt: skip
         many = tile.level == last or n_open > MANY_OPEN * tile.scores.size
         if n_open and not many and distance.rechecks:
             offsets = distance.offsets(np.arange(start, stop))
-            n_left = settle_open(
-                opened[:, :n_open], *tile.rows, offsets, weight,
-                edges.edges, edges.error, edges.recheck_error, self.counts,
+            n_left = _core.settle_open(
+                opened[:, :n_open], *tile.rows, offsets, weight, edges.recheck_error,
+                edges.edges, self.cuts.low, self.cuts.high, self.counts,
             )  # fmt: skip
             many = n_left > MANY_LEFT * tile.scores.size
         rows, places, slots = opened[:, :n_left]
@@ -159,9 +167,12 @@ class Counter:
         distance = self.problem.distance
         errors = distance.pair_bound(self.queries[rows], columns)
         weights = self.problem.weight[columns] if weights is None else weights
-        guess = np.full(len(rows), -1, dtype=np.int32) if guess is None else guess
+        guess = np.full(len(rows), -1) if guess is None else guess
         listed, cuts = np.empty((3, len(rows)), dtype=np.int64), self.cuts
-        n = place_pairs(rows, guess, scores, errors, weights, cuts.low, cuts.high, cuts.each, self.counts, listed)
+        n = _core.place_pairs(
+            *(np.asarray(numbers, dtype=np.int64) for numbers in (rows, guess)), scores, errors,
+            np.asarray(weights, dtype=np.int64), cuts.low, cuts.high, cuts.each, self.counts, listed,
+        )  # fmt: skip
         undecided, ranges = listed[0, :n], listed[1:, :n]
         for some in slices(len(undecided), 4096):
             part = undecided[some]

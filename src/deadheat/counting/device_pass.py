@@ -105,8 +105,8 @@ class DeviceCountingPass(CountingPass):
         self._seen = self._open = 0
         self._prepared: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
-    def cut(self, threads: int) -> tuple[list[Int64], list[ColumnRange]]:
-        blocks, _ = super().cut(threads)
+    def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
+        blocks, _ = super().cut()
         if not blocks:
             return blocks, []
         row = self.scorer.rows(self.problem.distance.query_rows(self.scorer.last, blocks[0][:1]))
@@ -205,7 +205,7 @@ class DeviceCountingPass(CountingPass):
         if (level, band) not in of_counter:
             if len(of_counter) > 3:  # bands that have been passed
                 of_counter.clear()
-            edges, n_edge, closed, _ = edges_of(self.problem.distance, counter.cuts, counter.queries, level, band)
+            edges, n_edge, closed = edges_of(self.problem.distance, counter.cuts, counter.queries, level, band)
             of_counter[level, band] = self.device.upload(np.ascontiguousarray(edges[:, : max(1, n_edge)])), closed
         found: tuple[Tensor, bool] = of_counter[level, band]
         return found

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.counting.candidates import Relevance
-from deadheat.counting.kernels.edges import n_bins
+from deadheat.counting.counters import n_bins
 from deadheat.counting.problem import RankingProblem
 from deadheat.distances import Distance
 from deadheat.support.arrays import Int64
 
-BLOCK_ROWS = 1024  # queries in a block
+BLOCK_ROWS = 1024  # queries in a block, or fewer, so that there are enough of them for several threads:
+FEW_ROWS, FEW_BLOCKS = 128, 12
 TILE_COLUMNS = 1024  # columns in a tile: what a row keeps for counting is fetched once for so many items
 BLOCK_ENTRIES = 1 << 19  # relevant pairs in a block, where classes are large
 SHARD_BYTES = 160 << 20  # what the blocks of a shard may take, and for each relevant pair of all queries:
@@ -64,9 +65,9 @@ class Layout:
         """The mean number of relevant columns of an active query."""
         return float(self.problem.width[self.active].mean()) if len(self.active) else 0.0
 
-    def cut(self, threads: int) -> tuple[list[Int64], list[ColumnRange]]:
-        """The queries of each block, and the columns of each tile."""
-        most = BLOCK_ROWS if self.resumable else -(-len(self.active) // (2 * threads)) or 1
+    def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
+        """The queries of each block, and the columns of each tile; the same for any number of threads."""
+        most = max(FEW_ROWS, -(-len(self.active) // FEW_BLOCKS))
         if self.mirrored:
             return self._cut_mirrored(most)
         width, query_class = self.problem.width, self.problem.relevance.query_class

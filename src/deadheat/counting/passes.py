@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat import _core  # type: ignore[attr-defined]
 from deadheat.counting.blocks import Assembly, Block
 from deadheat.counting.candidates import Relevance
 from deadheat.counting.checkpoint import Checkpoint
 from deadheat.counting.counters import Tile
-from deadheat.counting.kernels.tiles import transpose
 from deadheat.counting.layout import ColumnRange, Layout, mirrored
 from deadheat.counting.problem import RankingProblem
 from deadheat.distances import Distance, Workspace
@@ -46,7 +46,7 @@ class CountingPass:
 
     def run(self, threads: int, progress: bool | Progress, checkpoint: Checkpoint | None = None) -> TieProfile:
         """Work through all shards and put the profile together."""
-        blocks, ranges = self.cut(threads)
+        blocks, ranges = self.cut()
         self.range_of = {columns.block: columns for columns in ranges}
         shards, assembly = self.layout.shards(blocks), Assembly(self.problem)
         left = [k for k, shard in enumerate(shards) if not assembly.load(checkpoint, k, [blocks[b] for b in shard])]
@@ -62,9 +62,9 @@ class CountingPass:
                 assembly.save(checkpoint, number, [blocks[b] for b in shards[number]])
         return assembly.profile(self.problem)
 
-    def cut(self, threads: int) -> tuple[list[Int64], list[ColumnRange]]:
+    def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
         """The queries of each block, and the columns of each tile."""
-        return self.layout.cut(threads)
+        return self.layout.cut()
 
     def _count_shard(
         self, workers: Workers, queries: dict[int, Int64], ranges: list[ColumnRange], assembly: Assembly,
@@ -118,7 +118,7 @@ class CountingPass:
         products = distance.product(level, left, right, space)
         if mirror is not None:
             turned = space.get("turned", products.shape[::-1], products.dtype)
-            transpose(products, turned)
+            _core.transpose(products, turned)
 
         def add(to: Block, at: ColumnRange, rows: tuple[NDArray[Any], NDArray[Any]], values: NDArray[Any]) -> None:
             scores = distance.finish(values, np.arange(at.columns.start, at.columns.stop), space)

@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deadheat import _core  # type: ignore[attr-defined]
 from deadheat.counting.candidates import Relevance
-from deadheat.counting.kernels.columns import expand
 from deadheat.counting.options import CountingOptions
 from deadheat.counting.problem import RankingProblem
 from deadheat.counting.relevant import relevant_items
@@ -102,7 +102,7 @@ class Rankings:
         relevant = relevant_items(self._problem, queries).relevant
         columns, group = _sorted_columns(self.metric, self._problem.rule, relevant)
         items, numbers = np.full((2, len(queries), self.n_gallery), -1)
-        expand(columns, group, self._by_column, self._starts, *self.candidates.excluded(queries), items, numbers)
+        _core.expand(columns, group, self._by_column, self._starts, *self.candidates.excluded(queries), items, numbers)
         return Ranked(queries, items, numbers)
 
     def closeness(self, ranked: Ranked) -> tuple[Float64, Float64]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deadheat.counting.kernels.columns import relevant_columns, take_out
+from deadheat import _core  # type: ignore[attr-defined]
 from deadheat.counting.problem import RankingProblem
 from deadheat.support.arrays import Bool, Float64, Int32, Int64
 from deadheat.ties import Groups, Member, Relevant
@@ -42,7 +42,7 @@ def relevant_items(problem: RankingProblem, queries: Int64) -> RelevantItems:
     relevance = problem.relevance
     classes = relevance.query_class[queries]
     columns, count, irrelevant = np.empty((3, len(queries), max(1, problem.width[queries].max())), dtype=np.int64)
-    relevant_columns(
+    _core.relevant_columns(
         classes, problem.class_start, problem.class_keys, problem.class_count, problem.weight,
         columns, count, irrelevant,
     )  # fmt: skip
@@ -50,7 +50,8 @@ def relevant_items(problem: RankingProblem, queries: Int64) -> RelevantItems:
     row = np.repeat(np.arange(len(queries)), np.diff(pointer))
     column = problem.distance.columns.column_of_item[items]
     same_class = relevance.gallery_class[items] == classes[row]
-    unlisted = take_out(row, column, same_class, columns, count, irrelevant)
+    unlisted = np.empty(len(row), dtype=np.bool_)
+    _core.take_out(row, column, same_class, columns, count, irrelevant, unlisted)
     reduced = _reduced(problem, row[unlisted], column[unlisted])
     emptied = np.nonzero((count == 0) & (irrelevant > 0))
     of_emptied = emptied[0], columns[emptied], irrelevant[emptied]

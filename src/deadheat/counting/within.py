@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import distances
+from deadheat import _core, distances  # type: ignore[attr-defined]
 from deadheat.counting import profiling
-from deadheat.counting.kernels.groups import rank_group
 from deadheat.counting.options import CountingOptions
 from deadheat.distances import Workspace
 from deadheat.inputs.sources import EmbeddingsLike, Source
@@ -90,7 +89,7 @@ class _Groups:
         bounds = distance.pair_bound(np.repeat(items, n), np.tile(columns, n)).reshape(n, n)
         n_group, arrays = np.empty(n, dtype=np.int64), np.empty((4, n * max(1, n - 1)), dtype=np.int64)
         classes = self.classes[items]
-        total = rank_group(scores, bounds, columns, classes, n_group, arrays)
+        total = _core.rank_group(scores, bounds, columns, classes, n_group, arrays)
         if total < 0:
             return None
         offsets = offsets_of(n_group)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
@@ -17,11 +18,13 @@ _Result = TypeVar("_Result")
 class Workers:
     """Threads for one call, while BLAS has one in each; finding BLAS takes milliseconds, so work without it says so.
 
-    With one thread the work is done in the caller's; an interrupt drops what has not begun.
+    There are no more threads than processors. With one the work is done in the caller's; an interrupt drops what has
+    not begun.
     """
 
     def __init__(self, threads: int, *, uses_blas: bool = True) -> None:
         self.stop = Event()
+        threads = min(threads, os.cpu_count() or 1)
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self.uses_blas = uses_blas
         self._limits = ExitStack()

@@ -8,10 +8,10 @@ from itertools import islice, pairwise
 
 import numpy as np
 
+from deadheat import _core  # type: ignore[attr-defined]
 from deadheat.distances import Distance
 from deadheat.exact import SignedRoot
 from deadheat.support.arrays import Bool, Int64, spread
-from deadheat.ties import kernels
 from deadheat.ties.rule import Cuts, Groups, Member, Relevant, Ties
 
 
@@ -28,7 +28,7 @@ class Exact(Ties):
 
     def cuts(self, distance: Distance, groups: Groups, member: Member) -> list[Cuts]:
         low, high = np.empty((2, *groups.score.shape))
-        kernels.exact_cuts(groups.score, groups.bound, groups.n_group, low, high)
+        _core.exact_cuts(groups.score, np.ascontiguousarray(groups.bound), groups.n_group, low, high)
         threshold = closeness_cache(distance, groups.rows, member)
 
         def above(row: int, cut: int, closeness: SignedRoot) -> bool:
@@ -52,7 +52,7 @@ def group_by_score(distance: Distance, relevant: Relevant) -> Groups:
 def _unsure(relevant: Relevant, starts: Bool) -> Int64:
     """The runs of entries whose bounds overlap: their rows, and where in these they begin and end; (3, n_run)."""
     runs = np.empty((3, starts.size // 2 + 1), dtype=np.int64)
-    return runs[:, : kernels.unsure_runs(starts, relevant.count, relevant.bound, runs)].copy()
+    return runs[:, : _core.unsure_runs(starts, relevant.count, relevant.bound, runs)].copy()
 
 
 def _batches(runs: Int64, most: int = 4096) -> Iterator[Int64]:
@@ -61,7 +61,7 @@ def _batches(runs: Int64, most: int = 4096) -> Iterator[Int64]:
     batch = np.cumsum(sizes) // most
     for part in np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(batch)) + 1):
         if len(part):
-            yield runs[:, part]
+            yield np.ascontiguousarray(runs[:, part])
 
 
 def _entries(relevant: Relevant, runs: Int64) -> tuple[Int64, Int64]:
@@ -76,7 +76,7 @@ def _sort_compensated(distance: Distance, relevant: Relevant, starts: Bool, runs
     """Sort every run of entries by scores that err less, if there are any."""
     compensated = distance.compensated_scores(*_entries(relevant, runs))
     if compensated is not None:
-        kernels.sort_runs(runs, *compensated, *relevant.matrices(), starts)
+        _core.sort_runs(runs, *compensated, *relevant.matrices(), starts)
 
 
 def _sort_exactly(distance: Distance, relevant: Relevant, starts: Bool, runs: Int64) -> None:

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat import _core  # type: ignore[attr-defined]
 from deadheat.distances import Distance
 from deadheat.exact import SignedRoot
 from deadheat.support.arrays import Bool, Float64, Int32, Int64
-from deadheat.ties import kernels
 
 Above = Callable[[int, int, SignedRoot], bool]  # whether an item of this closeness is above a cut: row, cut, closeness
 Member = Callable[[int, int], int]  # the column of a member of a group, given its row and number
@@ -46,8 +46,9 @@ class Relevant:
     def sort(self) -> Bool:
         """Sort the entries of every row by score; returns where a score is surely above all before it."""
         order = np.argsort(self.score, axis=1)
-        starts = kernels.sort_rows(order, *self.matrices())
-        return np.asarray(starts)
+        starts = np.empty(order.shape, dtype=np.bool_)
+        _core.sort_rows(order, *self.matrices(), starts)
+        return starts
 
     def apart(self) -> Groups | None:
         """Groups of one item each, if scores alone show that all are, and no entry has irrelevant ones beside it."""
@@ -55,7 +56,7 @@ class Relevant:
             return None
         n_group, reach = (self.count > 0).sum(axis=1), self.bound.max(axis=1)
         score = np.sort(self.score, axis=1)
-        if not kernels.all_apart(score, reach, n_group):
+        if not _core.all_apart(score, reach, n_group):
             return None
         score = np.ascontiguousarray(score[:, : max(1, n_group.max())])
         total = (np.arange(score.shape[1]) < n_group[:, None]).astype(np.int32)
@@ -66,7 +67,7 @@ class Relevant:
         n_group = starts.sum(axis=1)
         shape = (len(starts), max(1, int(n_group.max(initial=0))))
         group, first, total = np.full(starts.shape, -1), np.full(shape, -1), np.zeros(shape, dtype=np.int32)
-        kernels.number_groups(starts, self.count, group, first, total)
+        _core.number_groups(starts, self.count, group, first, total)
 
         def of_first(values: NDArray[Any], fill: float) -> NDArray[Any]:
             return np.where(first >= 0, np.take_along_axis(values, np.maximum(first, 0), axis=1), fill)
@@ -110,7 +111,7 @@ class Cuts:
     above: Above
 
     def __post_init__(self) -> None:
-        kernels.make_ascending(self.low, self.high)
+        _core.make_ascending(self.low, self.high)
 
 
 class Ties(ABC):

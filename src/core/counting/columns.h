@@ -1,0 +1,28 @@
+// Columns and the items in them: which columns hold what is relevant, and what items sorted columns hold.
+#pragma once
+
+#include "support/views.h"
+
+namespace deadheat {
+
+using Int64s = Span<const std::int64_t>;
+
+/// List the columns of each query's class, with the relevant and the irrelevant items in each; 0 in padding.
+///
+/// The classes' columns are given in CSR form: `keys` holds class · n_column + column, ascending, `sizes` the items.
+void relevant_columns(Int64s classes, Int64s starts, Int64s keys, Int64s sizes, Span<const std::int32_t> weight,
+                      Matrix<std::int64_t> columns, Matrix<std::int64_t> count, Matrix<std::int64_t> irrelevant);
+
+/// Take single items out of the counts of their columns; `unlisted` says which of them are in columns not listed.
+void take_out(Int64s rows, Int64s taken, Span<const bool> same_class, Matrix<const std::int64_t> columns,
+              Matrix<std::int64_t> count, Matrix<std::int64_t> irrelevant, Span<bool> unlisted);
+
+/// Write the items of each row nearest first, and their groups, leaving out those that do not count for the row.
+///
+/// `columns` is farthest first, with a `group` of −1 in padding; the items of column c are
+/// by_column[starts[c]:starts[c + 1]], and those that do not count for row i, ascending,
+/// excluded[first_excluded[i]:first_excluded[i + 1]]. The items of one group are put into ascending order.
+void expand(Matrix<const std::int64_t> columns, Matrix<const std::int64_t> group, Int64s by_column, Int64s starts,
+            Int64s first_excluded, Int64s excluded, Matrix<std::int64_t> items, Matrix<std::int64_t> numbers);
+
+}  // namespace deadheat

@@ -1,0 +1,39 @@
+// Edges, moved apart by the error bound, between which scores are counted, and bins to find a score's place.
+//
+// count_tile (tiles.h) finds the slot of each score between edges that build_edges has moved apart, and lists what falls
+// between the two edges of one threshold.
+#pragma once
+
+#include "support/views.h"
+
+namespace deadheat {
+
+/// How far the scores of each row may be off: a true score S by at most min(absolute, relative·|S| + tiny).
+struct Errors {
+    Span<const double> absolute;
+    Span<const double> relative;  // infinite where it is not known
+    Span<const double> tiny;
+};
+
+/// Turn the intervals of each row into ascending edges for scores that may be off by `errors`.
+///
+/// The slot of a score is the number of edges that it is not below. Slot 2g + 1 is between the edges of interval g,
+/// moved apart by the error: what is there may be in the interval. Slot 2g is surely above interval g − 1 and below
+/// interval g. Infinite edges end each row. Returns the largest number of edges in a row.
+///
+/// Rounding a lower edge to its type changes no comparison with a score of that type, or opens one more. An upper
+/// edge is rounded up: to the next number of that type where slots are `closed`, so that nothing else is tied.
+template <class T>
+Index build_edges(Matrix<const double> low, Matrix<const double> high, Errors errors, bool closed, Matrix<T> edges);
+
+/// The slot of the interval of each row that is the number 0 and nothing else; −1 where there is none.
+void slots_of_zero(Matrix<const double> low, Matrix<const double> high, Span<std::int32_t> slots);
+
+/// Spread bins over the edges of each row; a bin's code is the lowest slot that a score in it can have.
+///
+/// The top bit of a code is set if the slot needs a closer look: an edge is in the bin, or the slot is open. Bin 0 is
+/// below all edges and the last bin above all. A score in a later bin than an edge is not below that edge.
+template <class T, class Code>
+void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale, Matrix<Code> codes);
+
+}  // namespace deadheat

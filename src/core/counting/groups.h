@@ -1,0 +1,31 @@
+// The tie groups of a profile, from counts between cuts, or from the scores of a small group of items.
+#pragma once
+
+#include "support/views.h"
+
+namespace deadheat {
+
+/// The four arrays of a profile.
+struct GroupArrays {
+    Span<std::int64_t> closer, closer_relevant, tied, tied_relevant;
+};
+
+/// From counts between cuts, farthest first, to rows of the profile, nearest first, where the query's begin.
+///
+/// Group g's cut "tied or closer" is after slot step · g of `within`, its cut "closer" after slot step · g + lead of
+/// `nearer`.
+void collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group, Matrix<const std::int32_t> relevant,
+                    Matrix<const std::int32_t> within, Matrix<const std::int32_t> nearer, Index step, Index lead,
+                    Span<const std::int64_t> offsets, GroupArrays out);
+
+/// Move runs that lie in ascending order with gaps between them together, in place; returns the new length.
+Index close_gaps(Span<std::int64_t> array, Span<const std::int64_t> starts, Span<const std::int64_t> lengths);
+
+/// Write the tie groups of each row, nearest first; returns how many, or −1 if two neighbours are undecided.
+///
+/// `scores` and `bounds` are (n, n). Two items tie if they share a column, or if both scores are exact and equal.
+/// `arrays` takes closer, closer_relevant, tied and tied_relevant.
+Index rank_group(Matrix<const double> scores, Matrix<const double> bounds, Span<const std::int64_t> columns,
+                 Span<const std::int64_t> classes, Span<std::int64_t> n_group, Matrix<std::int64_t> arrays);
+
+}  // namespace deadheat

@@ -1,0 +1,73 @@
+#include "counting/open_items.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "support/products.h"
+
+namespace deadheat::DEADHEAT_TARGET {
+
+namespace {
+
+constexpr Index SQUARE = 1 << 18;  // elements of the rows of one side of a square of a tile that is looked at at once
+
+/// The order of listed items by squares of a tile, so that the rows that belong to a square stay in cache.
+std::vector<Index> by_square(Matrix<const std::int32_t> opened, Index dim, Index n_row, Index n_column) {
+    int shift = 6;  // squares of 64 rows or more
+    while (dim << (shift + 1) <= SQUARE && shift < 40) ++shift;
+    std::vector<Index> order(static_cast<std::size_t>(opened.columns));
+    std::iota(order.begin(), order.end(), 0);
+    if (std::max(n_row, n_column) <= Index{1} << shift) return order;
+    const Index across = (n_column >> shift) + 1;
+    const auto square = [&](Index p) {
+        return static_cast<std::size_t>((opened(0, p) >> shift) * across + (opened(1, p) >> shift));
+    };
+    std::vector<Index> starts(static_cast<std::size_t>(((n_row >> shift) + 1) * across + 1));
+    for (Index p = 0; p < opened.columns; ++p) ++starts[square(p) + 1];
+    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    for (Index p = 0; p < opened.columns; ++p) order[static_cast<std::size_t>(starts[square(p)]++)] = p;
+    return order;
+}
+
+/// Where an item of an odd slot is, by a better score: −1 below the slot's interval, 1 above it, 0 if that is open.
+///
+/// It must not be in the interval beside either. The tile's score has told it apart from that one, unless the slots have
+/// an edge in common; then the better score may.
+template <class T>
+int way(double score, double reach, const T *edges, const double *low, const double *high, Index slot, Index n_interval) {
+    const Index g = slot / 2;
+    if (score + reach < low[g]) return g == 0 || edges[slot - 2] < edges[slot - 1] || score - reach >= high[g - 1] ? -1 : 0;
+    if (score - reach >= high[g])
+        return edges[slot] < edges[slot + 1] || g + 1 == n_interval || score + reach < low[g + 1] ? 1 : 0;
+    return 0;
+}
+
+template <class T>
+Index settle(Matrix<std::int32_t> opened, TileRows<T> rows, Matrix<const T> edges, Intervals intervals) {
+    const Index dim = rows.left.columns;
+    std::vector<std::int8_t> ways(static_cast<std::size_t>(opened.columns));
+    for (Index p : by_square(opened, dim, rows.left.rows, rows.right.rows)) {
+        const Index i = opened(0, p), slot = opened(2, p);
+        const auto j = static_cast<std::size_t>(opened(1, p));
+        const double score = product_of_rows(rows.left.row(i), rows.right.row(opened(1, p)), dim) -
+                             (rows.offset.empty() ? 0.0 : rows.offset[j]);
+        const int found = way(score, rows.reach[static_cast<std::size_t>(i)], edges.row(i), intervals.low.row(i),
+                              intervals.high.row(i), slot, intervals.low.columns);
+        ways[static_cast<std::size_t>(p)] = static_cast<std::int8_t>(found);
+        if (found != 0) intervals.counts(i, slot + found) += rows.weight[j];
+    }
+    Index n_left = 0;
+    for (Index p = 0; p < opened.columns; ++p) {
+        if (ways[static_cast<std::size_t>(p)] != 0) continue;
+        for (Index k = 0; k < 3; ++k) opened(k, n_left) = opened(k, p);
+        ++n_left;
+    }
+    return n_left;
+}
+
+}  // namespace
+
+extern const OpenItemLoops open_item_loops = {settle<float>, settle<double>};
+
+}  // namespace deadheat::DEADHEAT_TARGET

@@ -1,0 +1,52 @@
+// The counting of a tile: the slot of each score among its row's edges (edges.h), and the places of those that are open.
+#pragma once
+
+#include "support/targets.h"
+#include "support/views.h"
+
+namespace deadheat {
+
+/// Up to so many edges a row, a score is compared with each of them, and rows need no bins.
+constexpr Index FEW_EDGES = 32;
+
+/// What is counted: columns from `start` on, how much each weighs, and for each row the columns to leave out, ascending.
+struct TileColumns {
+    Index start;
+    Span<const std::int32_t> weight;
+    bool plain;  // whether all weights are 1
+    Matrix<const std::int32_t> excluded;
+};
+
+/// What each row keeps for counting; bins only beyond FEW_EDGES.
+template <class T, class Code>
+struct RowTables {
+    Matrix<const T> edges;
+    Index n_edge;  // of the row with most
+    bool closed;   // whether what is between the edges of one interval is tied, and not open
+    Span<const T> base, scale;
+    Matrix<const Code> codes;
+    Span<const std::int32_t> zero_slot;  // the slot of what scores exactly 0; −1 where it is found like any other
+};
+
+/// Add the weight of every column that is not excluded to the slot of its score.
+///
+/// Open items, those in odd slots unless these are closed, are not counted but listed in `opened`, three rows: the row
+/// and the place in the tile, and the slot. Returns how many there are. What is counted in slot 0 means nothing. Scores
+/// that are left out or counted as zeros become −infinity.
+template <class T, class Code>
+using CountTile = Index (*)(Matrix<T> tile, TileColumns columns, RowTables<T, Code> tables, Matrix<std::int32_t> counts,
+                            Matrix<std::int32_t> opened);
+
+struct CountingLoops {
+    CountTile<float, std::uint16_t> count_single;
+    CountTile<float, std::uint32_t> count_single_many;
+    CountTile<double, std::uint16_t> count_double;
+    CountTile<double, std::uint32_t> count_double_many;
+    /// out = tileᵀ
+    void (*transpose_single)(Matrix<const float> tile, Matrix<float> out);
+    void (*transpose_double)(Matrix<const double> tile, Matrix<double> out);
+};
+
+DEADHEAT_DECLARE_LOOPS(CountingLoops, counting_loops)
+
+}  // namespace deadheat

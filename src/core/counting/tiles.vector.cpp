@@ -1,0 +1,356 @@
+// Counting at the speed of the vector units.
+//
+// A row with few edges is compared with all of them. With many, a score's bin tells its slot, or that a closer look is
+// needed because an edge is in the bin:
+//
+//     scores ──scale──> bins ──gather──> codes ──┬─────────────────────────> slots ──> counts
+//                                                └──marked──> closer look ──┘  └────> open items
+//
+// Where most of a row is below all edges, the rest is copied together first. Vectors are read and written whole, so rows
+// that do not fill them are copied to where there is room.
+#include "counting/tiles.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "support/gather.h"
+
+namespace deadheat::DEADHEAT_TARGET {
+
+namespace {
+
+constexpr Index MANY_EDGES = 8;  // beyond which the scores below all edges are better left out first, where these are many
+constexpr int EDGES = 4;         // with which scores are compared at once: their sums stay in registers
+constexpr Index LINE = 64;       // bytes that the cache fetches at once
+constexpr int ROUNDS = 4;        // of closer looks, edge by edge, after which the rest is found by halving
+
+using Place = std::int32_t;
+
+/// Ask for a row of a matrix to be fetched into the cache.
+template <class T>
+void fetch(Matrix<const T> matrix, Index i, Index columns) {
+    const char *row = reinterpret_cast<const char *>(matrix.row(i));
+    const Index bytes = columns * static_cast<Index>(sizeof(T));
+    for (Index place = 0; place < bytes; place += LINE) __builtin_prefetch(row + place);
+}
+
+/// Counts the rows of one tile.
+template <class T, class Code>
+class Counting {
+    static constexpr int N = LANES<T>;
+    using Scores = Some<T, N>;
+    using Ints = Some<std::int32_t, N>;
+    static constexpr T BELOW_ALL = -std::numeric_limits<T>::infinity();
+
+public:
+    Counting(TileColumns columns, RowTables<T, Code> tables, Matrix<std::int32_t> counts, Matrix<std::int32_t> opened)
+        : columns_(columns), tables_(tables), counts_(counts), opened_(opened) {
+        const std::size_t n = columns.weight.size(), room = n + 4 * 16;  // vectors are read and written whole
+        for (auto *places : {&near_, &open_, &open_slots_, &sure_, &sure_places_, &look_slots_, &look_places_})
+            places->resize(room);
+        scores_.resize(room, BELOW_ALL), near_scores_.resize(room), look_scores_.resize(room);
+        weights_.assign(columns.weight.begin(), columns.weight.end());
+        weights_.resize(room);
+        near_weights_.resize(room, 1);
+    }
+
+    Index tile(Matrix<T> tile) {
+        Index n_open = 0;
+        for (Index i = 0; i < tile.rows; ++i) {
+            if (i + 1 < tile.rows) {
+                fetch(tables_.edges, i + 1, tables_.n_edge);
+                fetch(tables_.codes, i + 1, tables_.codes.columns);
+                fetch<std::int32_t>(counts_, i + 1, tables_.n_edge);
+            }
+            n_open = row(i, tile.row(i), tile.columns, n_open);
+        }
+        return n_open;
+    }
+
+private:
+    TileColumns columns_;
+    RowTables<T, Code> tables_;
+    Matrix<std::int32_t> counts_, opened_;
+    std::vector<Place> near_, open_, open_slots_, sure_, sure_places_, look_slots_, look_places_;
+    std::vector<T> scores_, near_scores_, look_scores_;
+    std::vector<std::int32_t> weights_, near_weights_;
+
+    /// Count a row, and list what it leaves open.
+    Index row(Index i, T *scores, Index n_column, Index n_open) {
+        leave_out(scores, n_column, i);
+        if (tables_.zero_slot[static_cast<std::size_t>(i)] >= 0) count_zeros(scores, n_column, i);
+        const T *edges = tables_.edges.row(i), *some = scores;
+        const std::int32_t *weights = weights_.data();
+        const bool few = tables_.n_edge > MANY_EDGES && few_above(scores, n_column, edges[0]);
+        if (n_column % N != 0) {
+            std::copy_n(scores, n_column, scores_.data());
+            some = scores_.data();
+        }
+        Index n_item = n_column;
+        if (few) {
+            n_item = take_above(some, n_column, edges[0]);
+            some = near_scores_.data();
+            weights = near_weights_.data();
+        }
+        const Index n =
+            tables_.n_edge <= FEW_EDGES ? count_by_edge(some, weights, n_item, i) : count_by_bin(some, weights, n_item, i);
+        for (Index q = 0; q < n; ++q) {
+            const auto place = static_cast<std::size_t>(open_[static_cast<std::size_t>(q)]);
+            opened_(0, n_open) = static_cast<std::int32_t>(i);
+            opened_(1, n_open) = few ? near_[place] : static_cast<Place>(place);
+            opened_(2, n_open) = open_slots_[static_cast<std::size_t>(q)];
+            ++n_open;
+        }
+        return n_open;
+    }
+
+    /// Set to −infinity the scores of excluded columns.
+    void leave_out(T *scores, Index n_column, Index i) {
+        const auto excluded = columns_.excluded[i];
+        auto next = std::lower_bound(excluded.begin(), excluded.end(), columns_.start);
+        for (; next != excluded.end() && *next < columns_.start + n_column; ++next)
+            scores[*next - columns_.start] = BELOW_ALL;
+    }
+
+    /// Count the scores that are exactly 0, and set them to −infinity.
+    void count_zeros(T *scores, Index n_column, Index i) {
+        std::int32_t zeros = 0;
+        for (Index j = 0; j < n_column; ++j) {
+            const bool zero = scores[j] == 0;
+            zeros += zero ? weights_[static_cast<std::size_t>(j)] : 0;
+            scores[j] = zero ? BELOW_ALL : scores[j];
+        }
+        counts_(i, tables_.zero_slot[static_cast<std::size_t>(i)]) += zeros;
+    }
+
+    /// Whether most of a row is below an edge, to judge by some of its scores.
+    static bool few_above(const T *scores, Index n_column, T edge) {
+        const Index sample = std::min<Index>(n_column, 64);
+        Index n = 0;
+        for (Index j = 0; j < sample; ++j) n += scores[j] >= edge;
+        return 2 * n < sample;
+    }
+
+    /// Append the places of the scores between two edges to a list of length n.
+    Index list_between(const T *scores, Index n_item, T low, T high, Place *places, Index n) {
+        const Scores from = Scores{} + low, to = Scores{} + high;
+        for (Index begin = 0; begin < n_item; begin += N) {
+            const Scores some = load_some<Scores>(scores + begin);
+            const Bits between = at_least<T, N>(some, from) & ~at_least<T, N>(some, to);
+            n = append_places(between, begin, places, n);
+        }
+        return n;
+    }
+
+    static Index append_places(Bits chosen, Index begin, Place *places, Index n) {
+        return append<std::int32_t, N>(places_from<N>(begin), chosen, places, n);
+    }
+
+    /// Copy the scores that are not below an edge, and their weights, and list their places; returns how many.
+    Index take_above(const T *scores, Index n_column, T edge) {
+        const Scores low = Scores{} + edge;
+        Index n = 0;
+        for (Index begin = 0; begin < n_column; begin += N) {
+            const Scores some = load_some<Scores>(scores + begin);
+            const Bits above = at_least<T, N>(some, low);
+            append<T, N>(some, above, near_scores_.data(), n);
+            n = append_places(above, begin, near_.data(), n);
+        }
+        if (!columns_.plain)
+            for (Index q = 0; q < n; ++q)
+                near_weights_[static_cast<std::size_t>(q)] =
+                    weights_[static_cast<std::size_t>(near_[static_cast<std::size_t>(q)])];
+        std::fill_n(near_scores_.data() + n, N, BELOW_ALL);
+        return n;
+    }
+
+    // Few edges -------------------------------------------------------------------------------------------------------
+
+    /// The weights of the scores, and what fills up the last vector, that are not below each of four edges.
+    static void sum_above(const T *scores, const std::int32_t *weights, Index n_item, const T *edges, std::int32_t *totals) {
+        Scores from[EDGES];
+        Ints sums[EDGES] = {};
+        for (int k = 0; k < EDGES; ++k) from[k] = Scores{} + edges[k];
+        for (Index begin = 0; begin < n_item; begin += N) {
+            const Scores some = load_some<Scores>(scores + begin);
+            const Ints heavy = load_some<Ints>(weights + begin);
+            for (int k = 0; k < EDGES; ++k) {
+                if constexpr (sizeof(T) == 4)
+                    sums[k] += some >= from[k] ? heavy : Ints{};
+                else
+                    sums[k] += __builtin_convertvector(some >= from[k], Ints) & heavy;
+            }
+        }
+        for (int k = 0; k < EDGES; ++k) {
+            totals[k] = 0;
+            for (int lane = 0; lane < N; ++lane) totals[k] += sums[k][lane];
+        }
+    }
+
+    /// Count some scores by comparing all of them with each edge; returns how many were listed as open, and their slots.
+    Index count_by_edge(const T *scores, const std::int32_t *weights, Index n_item, Index i) {
+        std::int32_t sums[FEW_EDGES + EDGES];
+        const T *row = tables_.edges.row(i);
+        const Index n_edge = tables_.n_edge;
+        for (Index k = 0; k < n_edge; k += EDGES) {
+            T edges[EDGES];
+            for (Index e = 0; e < EDGES; ++e) edges[e] = row[std::min(k + e, n_edge)];
+            sum_above(scores, weights, n_item, edges, sums + k);
+        }
+        sums[n_edge] = 0;
+        Index n = 0;
+        for (Index slot = 1; slot <= n_edge; ++slot) {
+            const std::int32_t count = sums[slot - 1] - sums[slot];
+            if (tables_.closed || slot % 2 == 0) {
+                counts_(i, slot) += count;
+            } else if (count != 0) {
+                const Index listed = n;
+                n = list_between(scores, n_item, row[slot - 1], row[slot], open_.data(), n);
+                std::fill(open_slots_.begin() + listed, open_slots_.begin() + n, static_cast<Place>(slot));
+            }
+        }
+        return n;
+    }
+
+    // Many edges ------------------------------------------------------------------------------------------------------
+
+    /// The codes of the bins of some scores, with the mark in the top bit of 32.
+    Ints codes_of(Scores scores, Scores base, Scores scale, Scores top, const Code *codes) {
+        Scores x = (scores - base) * scale + T(1);
+        x = x > T(0) ? x : Scores{};
+        x = x < top ? x : top;
+        const Ints bins = __builtin_convertvector(x, Ints);
+        if constexpr (sizeof(Code) == 4) return gather<std::int32_t, N>(reinterpret_cast<const std::int32_t *>(codes), bins);
+        const Ints pairs = gather<std::int32_t, N>(reinterpret_cast<const std::int32_t *>(codes), bins >> 1);
+        return pairs << (((bins & 1) ^ 1) << 4) >> 16;  // the mark spreads, and is masked out with the sign
+    }
+
+    /// Count some scores by the codes of their bins, after a closer look where these say so; returns how many are open.
+    Index count_by_bin(const T *scores, const std::int32_t *weights, Index n_item, Index i) {
+        const Code *codes = tables_.codes.row(i);
+        const auto row = static_cast<std::size_t>(i);
+        const Scores base = Scores{} + tables_.base[row], scale = Scores{} + tables_.scale[row];
+        const Scores top = Scores{} + static_cast<T>(tables_.codes.columns - 1);
+        constexpr std::int32_t SLOT = sizeof(Code) == 4 ? 0x7FFFFFFF : 0x7FFF;
+        const Bits every = (Bits(1) << N) - 1;
+        Ints places = places_from<N>(0);
+        Index n_sure = 0, n_look = 0;
+        for (Index begin = 0; begin < n_item; begin += N, places += N) {
+            const Scores some = load_some<Scores>(scores + begin);
+            const Ints code = codes_of(some, base, scale, top, codes);
+            const Bits unsure = signs<N>(code);
+            append<T, N>(some, unsure, look_scores_.data(), n_look);
+            append<std::int32_t, N>(places, unsure, look_places_.data(), n_look);
+            if (!columns_.plain) append<std::int32_t, N>(places, unsure ^ every, sure_places_.data(), n_sure);
+            n_look = append<std::int32_t, N>(code & SLOT, unsure, look_slots_.data(), n_look);
+            n_sure = append<std::int32_t, N>(code, unsure ^ every, sure_.data(), n_sure);
+        }
+        const Index n_open = look_closer(n_look, i, n_sure);
+        std::int32_t *counts = counts_.row(i);
+        if (columns_.plain)
+            for (Index q = 0; q < n_sure; ++q) ++counts[sure_[static_cast<std::size_t>(q)]];
+        else
+            for (Index q = 0; q < n_sure; ++q)
+                counts[sure_[static_cast<std::size_t>(q)]] += weights[sure_places_[static_cast<std::size_t>(q)]];
+        return n_open;
+    }
+
+    /// Move the scores that need it up to their slots: some are added to those that are sure; returns how many are open.
+    Index look_closer(Index n_look, Index i, Index &n_sure) {
+        const T *edges = tables_.edges.row(i);
+        const std::int32_t odd = tables_.closed ? 0 : 1;
+        Index n_open = 0;
+        for (Index begin = 0; begin < n_look; begin += N) {
+            const Bits valid = n_look - begin < N ? (Bits(1) << (n_look - begin)) - 1 : (Bits(1) << N) - 1;
+            const Scores values = load_some<Scores>(look_scores_.data() + begin);
+            const Ints places = load_some<Ints>(look_places_.data() + begin);
+            const Ints from = load_some<Ints>(look_slots_.data() + begin);
+            const Ints slots = found_from(values, valid, from, edges);
+            const Bits open = signs<N>(-(slots & odd)) & valid, sure = valid & ~open;
+            append<std::int32_t, N>(slots, open, open_slots_.data(), n_open);
+            n_open = append<std::int32_t, N>(places, open, open_.data(), n_open);
+            if (!columns_.plain) append<std::int32_t, N>(places, sure, sure_places_.data(), n_sure);
+            n_sure = append<std::int32_t, N>(slots, sure, sure_.data(), n_sure);
+        }
+        return n_open;
+    }
+
+    /// The slots of some scores, which are not below `slots`; lanes that are not valid stay where they are.
+    Ints found_from(Scores values, Bits valid, Ints slots, const T *edges) {
+        slots = valid == (Bits(1) << N) - 1 ? slots : slots & lanes_of<N>(valid);
+        Bits above = valid;
+        for (int round = 0; round < ROUNDS && above != 0; ++round) {
+            above = at_least<T, N>(values, gather<T, N>(edges, slots)) & valid;
+            slots -= lanes_of<N>(above);
+        }
+        if (above == 0) return slots;
+        std::int32_t found[N];
+        store_some(slots, found);
+        const T *end = edges + tables_.n_edge;
+        for (int k = 0; k < N; ++k)
+            if (above >> k & 1)
+                found[k] = static_cast<std::int32_t>(std::upper_bound(edges + found[k], end, values[k]) - edges);
+        return load_some<Ints>(found);
+    }
+};
+
+template <class T, class Code>
+Index count_tile(Matrix<T> tile, TileColumns columns, RowTables<T, Code> tables, Matrix<std::int32_t> counts,
+                 Matrix<std::int32_t> opened) {
+    return Counting<T, Code>(columns, tables, counts, opened).tile(tile);
+}
+
+// Turning ---------------------------------------------------------------------------------------------------------------
+
+/// Lane l of the outcome is that of `a` where bit H of l is 0, or else of `b`, H lanes up or down.
+template <int H, bool UPPER, class V, int... L>
+V mixed(V a, V b, std::integer_sequence<int, L...>) {
+    constexpr int N = sizeof...(L);
+    return __builtin_shufflevector(a, b, ((L & H) ? N + L - (UPPER ? 0 : H) : L + (UPPER ? H : 0))...);
+}
+
+/// Turn a square of vectors: exchange blocks of H × H across the diagonal, for H = 1, 2, 4, ...
+template <int H, class V, int N>
+void turn_square(V (&rows)[N]) {
+    if constexpr (H < N) {
+        for (int i = 0; i < N; ++i) {
+            if (i & H) continue;
+            const V a = rows[i], b = rows[i + H];
+            rows[i] = mixed<H, false>(a, b, std::make_integer_sequence<int, N>());
+            rows[i + H] = mixed<H, true>(a, b, std::make_integer_sequence<int, N>());
+        }
+        turn_square<2 * H>(rows);
+    }
+}
+
+template <class T>
+void transpose(Matrix<const T> tile, Matrix<T> out) {
+    constexpr int N = LANES<T>;
+    const Index rows = tile.rows - tile.rows % N, columns = tile.columns - tile.columns % N;
+    for (Index begin = 0; begin < columns; begin += N)  // a strip of columns: what is written lies side by side
+        for (Index i = 0; i < rows; i += N) {
+            Vector<T> square[N];
+            for (int k = 0; k < N; ++k) square[k] = load(tile.row(i + k) + begin);
+            turn_square<1>(square);
+            for (int k = 0; k < N; ++k) store<T>(square[k], out.row(begin + k) + i);
+        }
+    for (Index j = columns; j < tile.columns; ++j)
+        for (Index i = 0; i < rows; ++i) out(j, i) = tile(i, j);
+    for (Index i = rows; i < tile.rows; ++i)
+        for (Index j = 0; j < tile.columns; ++j) out(j, i) = tile(i, j);
+}
+
+}  // namespace
+
+extern const CountingLoops counting_loops = {
+    count_tile<float, std::uint16_t>,
+    count_tile<float, std::uint32_t>,
+    count_tile<double, std::uint16_t>,
+    count_tile<double, std::uint32_t>,
+    transpose<float>,
+    transpose<double>,
+};
+
+}  // namespace deadheat::DEADHEAT_TARGET

@@ -1,0 +1,150 @@
+#include "ties/groups.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace deadheat {
+
+namespace {
+
+constexpr double INFINITE = std::numeric_limits<double>::infinity();
+
+/// row[begin + k] = row[begin + order[k]] for all k.
+template <class T>
+void reorder(T *row, Index begin, const std::vector<Index> &order, std::vector<T> &kept) {
+    kept.assign(row + begin, row + begin + static_cast<Index>(order.size()));
+    for (Index place : order) row[begin++] = kept[static_cast<std::size_t>(place)];
+}
+
+/// Put a part of a row of all entries into a new order.
+class Order {
+public:
+    std::vector<Index> places;
+
+    void apply(Entries entries, Index i, Index begin) {
+        for (auto matrix : {entries.columns, entries.count, entries.irrelevant})
+            reorder(matrix.row(i), begin, places, whole_);
+        for (auto matrix : {entries.score, entries.bound}) reorder(matrix.row(i), begin, places, real_);
+    }
+
+private:
+    std::vector<std::int64_t> whole_;
+    std::vector<double> real_;
+};
+
+/// starts[j] where all of the scores from j on are surely above all before it.
+void note_starts(const double *score, const double *bound, Index n, bool *starts, std::vector<double> &lowest) {
+    lowest.resize(static_cast<std::size_t>(n));
+    double least = INFINITE;
+    for (Index j = n - 1; j >= 0; --j) lowest[static_cast<std::size_t>(j)] = least = std::min(least, score[j] - bound[j]);
+    double highest = -INFINITE;
+    for (Index j = 0; j < n; ++j) {
+        if (j > 0) starts[j] = highest < lowest[static_cast<std::size_t>(j)];
+        highest = std::max(highest, score[j] + bound[j]);
+    }
+}
+
+}  // namespace
+
+void sort_rows(Matrix<const std::int64_t> order, Entries entries, Flags starts) {
+    Order new_order;
+    std::vector<double> lowest;
+    for (Index i = 0; i < order.rows; ++i) {
+        new_order.places.assign(order.row(i), order.row(i) + order.columns);
+        new_order.apply(entries, i, 0);
+        Index n_entry = 0;
+        for (std::int64_t count : entries.count[i]) n_entry += count > 0;
+        std::fill_n(starts.row(i), starts.columns, false);
+        if (n_entry > 0) starts(i, 0) = true;
+        note_starts(entries.score.row(i), entries.bound.row(i), n_entry, starts.row(i), lowest);
+    }
+}
+
+Index unsure_runs(Matrix<const bool> starts, Matrix<const std::int64_t> count, Matrix<const double> bound,
+                  Matrix<std::int64_t> runs) {
+    Index n = 0;
+    for (Index i = 0; i < starts.rows; ++i) {
+        Index begin = 0;
+        for (Index j = 1; j <= starts.columns; ++j) {
+            if (j < starts.columns && count(i, j) > 0 && !starts(i, j)) continue;
+            if (j - begin > 1 && *std::max_element(bound.row(i) + begin, bound.row(i) + j) > 0) {
+                runs(0, n) = i, runs(1, n) = begin, runs(2, n) = j;
+                ++n;
+            }
+            begin = j;
+            if (j == starts.columns || count(i, j) == 0) break;
+        }
+    }
+    return n;
+}
+
+void sort_runs(Matrix<const std::int64_t> runs, Span<const double> better, Span<const double> error, Entries entries,
+               Flags starts) {
+    Order order;
+    std::vector<double> lowest;
+    std::size_t first = 0;
+    for (Index r = 0; r < runs.columns; ++r) {
+        const Index i = runs(0, r), begin = runs(1, r), n = runs(2, r) - begin;
+        double *score = entries.score.row(i) + begin, *bound = entries.bound.row(i) + begin;
+        std::copy_n(better.data() + first, n, score);
+        std::copy_n(error.data() + first, n, bound);
+        first += static_cast<std::size_t>(n);
+        order.places.resize(static_cast<std::size_t>(n));
+        std::iota(order.places.begin(), order.places.end(), 0);
+        std::stable_sort(order.places.begin(), order.places.end(),
+                         [score](Index a, Index b) { return score[a] < score[b]; });
+        order.apply(entries, i, begin);
+        note_starts(score, bound, n, starts.row(i) + begin, lowest);
+    }
+}
+
+void number_groups(Matrix<const bool> starts, Matrix<const std::int64_t> count, Matrix<std::int64_t> group,
+                   Matrix<std::int64_t> first, Matrix<std::int32_t> total) {
+    for (Index i = 0; i < starts.rows; ++i) {
+        Index current = -1;
+        for (Index j = 0; j < starts.columns && count(i, j) != 0; ++j) {
+            if (starts(i, j)) first(i, ++current) = j;
+            group(i, j) = current;
+            total(i, current) += static_cast<std::int32_t>(count(i, j));
+        }
+    }
+}
+
+bool all_apart(Matrix<const double> score, Span<const double> reach, Span<const std::int64_t> n_entry) {
+    for (Index i = 0; i < score.rows; ++i) {
+        const double *row = score.row(i), off = reach[static_cast<std::size_t>(i)];
+        bool apart = true;
+        for (Index j = 1; j < n_entry[static_cast<std::size_t>(i)]; ++j) apart &= row[j] - off > row[j - 1] + off;
+        if (!apart) return false;
+    }
+    return true;
+}
+
+void exact_cuts(Matrix<const double> score, Matrix<const double> bound, Span<const std::int64_t> n_group, Matrix<double> low,
+                Matrix<double> high) {
+    for (Index i = 0; i < score.rows; ++i) {
+        for (Index g = 0; g < score.columns; ++g) {
+            const double value = score(i, g), reach = bound(i, g);
+            if (g >= n_group[static_cast<std::size_t>(i)]) {
+                low(i, g) = high(i, g) = INFINITE;
+            } else if (reach == 0) {
+                low(i, g) = value;
+                high(i, g) = next_number(value);
+            } else {
+                const double slack = 0x1p-51 * (std::fabs(value) + reach) + 1e-300;
+                low(i, g) = (value - reach) - slack;
+                high(i, g) = (value + reach) + slack;
+            }
+        }
+    }
+}
+
+void make_ascending(Matrix<double> low, Matrix<double> high) {
+    for (Index i = 0; i < low.rows; ++i) {
+        for (Index c = 1; c < low.columns; ++c) high(i, c) = std::max(high(i, c), high(i, c - 1));
+        for (Index c = low.columns - 1; c > 0; --c) low(i, c - 1) = std::min(low(i, c - 1), low(i, c));
+    }
+}
+
+}  // namespace deadheat

@@ -1,0 +1,57 @@
+// Relevant items in groups, and the cuts that groups make: see ties/rule.py.
+//
+// A block of queries has a row each; the entries of a row are its relevant columns, padded with entries of count 0.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "support/views.h"
+
+namespace deadheat {
+
+using Flags = Matrix<bool>;
+
+/// What is put into a new order together; for entries, shape (n_row, width).
+struct Entries {
+    Matrix<std::int64_t> columns, count, irrelevant;
+    Matrix<double> score, bound;
+};
+
+/// The next number of the same type; after 0 the smallest that no processor takes for 0. Exact scores skip none.
+template <class T>
+T next_number(T value, T after_zero) {
+    return value == 0 ? after_zero : std::nextafter(value, std::numeric_limits<T>::infinity());
+}
+inline double next_number(double value) { return next_number(value, std::numeric_limits<double>::min()); }
+
+/// Put the entries of each row in the given order, in place; `starts` says where a score is surely above all before it.
+void sort_rows(Matrix<const std::int64_t> order, Entries entries, Flags starts);
+
+/// List the runs of sorted entries whose bounds overlap, as row, begin and end; returns how many there are.
+///
+/// `runs` has three rows and room for half as many runs as there are entries.
+Index unsure_runs(Matrix<const bool> starts, Matrix<const std::int64_t> count, Matrix<const double> bound,
+                  Matrix<std::int64_t> runs);
+
+/// Sort the entries of each run by better scores, which take the place of the old, and note what starts anew.
+void sort_runs(Matrix<const std::int64_t> runs, Span<const double> better, Span<const double> error, Entries entries,
+               Flags starts);
+
+/// Number the groups of each row, note the first entry of each, and add up its counts.
+void number_groups(Matrix<const bool> starts, Matrix<const std::int64_t> count, Matrix<std::int64_t> group,
+                   Matrix<std::int64_t> first, Matrix<std::int32_t> total);
+
+/// Whether ascending scores are surely different in every row, if each may be off by the row's reach.
+bool all_apart(Matrix<const double> score, Span<const double> reach, Span<const std::int64_t> n_entry);
+
+/// Where the threshold of each group lies: between `low` and `high`; infinite in padding.
+///
+/// An exact score is the threshold itself: `low`, and `high` is the next number.
+void exact_cuts(Matrix<const double> score, Matrix<const double> bound, Span<const std::int64_t> n_group, Matrix<double> low,
+                Matrix<double> high);
+
+/// Widen bounds on ascending numbers so that both bounds ascend, in place, row by row.
+void make_ascending(Matrix<double> low, Matrix<double> high);
+
+}  // namespace deadheat
