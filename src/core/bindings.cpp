@@ -7,6 +7,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include "distances/ranges.h"
+#include "distances/tangents.h"
 #include "distances/tiles.h"
 #include "support/float_mode.h"
 #include "support/means.h"
@@ -32,6 +34,10 @@ void bind_support(nb::module_ &m) {
 }
 
 void bind_distances(nb::module_ &m) {
+    m.def("smallest_sizes", &smallest_sizes<float>, "raw"_a, "out"_a, Loop());
+    m.def("smallest_sizes", &smallest_sizes<double>, "raw"_a, "out"_a, Loop());
+    m.def("tangents", &tangents<float>, "raw"_a, "centre"_a, "out"_a, "spread"_a, Loop());
+    m.def("tangents", &tangents<double>, "raw"_a, "centre"_a, "out"_a, "spread"_a, Loop());
     m.def("minus_absolute_differences", tile_loops().cityblock_single, "left"_a, "right"_a, "out"_a, Loop());
     m.def("minus_absolute_differences", tile_loops().cityblock_double, "left"_a, "right"_a, "out"_a, Loop());
     m.def("minus_differing_bits", tile_loops().hamming, "left"_a, "right"_a, "out"_a, Loop());

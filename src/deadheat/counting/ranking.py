@@ -119,7 +119,7 @@ class Rankings:
         exactly = metric.exact_values(score)
         low, high = np.full((2, *valid.shape), np.nan)
         if exactly is None:
-            bound = metric.pair_bound(rows, columns)
+            bound = metric.pair_bound(rows, columns, score)
             low[valid], high[valid] = metric.closeness(rows, score - bound, score + bound)
         else:
             low[valid] = high[valid] = exactly

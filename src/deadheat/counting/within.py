@@ -87,7 +87,7 @@ class _Groups:
         distance, last, n = self.distance, len(self.distance.levels) - 1, len(items)
         columns = distance.columns.column_of_item[items]
         scores = distance.tile(last, distance.query_rows(last, items), columns, self.space).astype(np.float64)
-        bounds = distance.pair_bound(np.repeat(items, n), np.tile(columns, n)).reshape(n, n)
+        bounds = distance.pair_bound(np.repeat(items, n), np.tile(columns, n), scores.ravel()).reshape(n, n)
         n_group, arrays = np.empty(n, dtype=np.int64), np.empty((4, n * max(1, n - 1)), dtype=np.int64)
         classes = self.classes[items]
         total = rank_group(scores, bounds, columns, classes, n_group, arrays)

@@ -167,6 +167,14 @@ class Distance(ABC):
     def bound(self, level: int, queries: Int64, band: tuple[int, int]) -> Float64:
         """How far scores of a level may be off, for each query and any column of a band; shape (len(queries),)."""
 
+    def relative_bound(self, level: int, queries: Int64, band: tuple[int, int]) -> tuple[Float64, Float64] | None:
+        """What part of itself a score of a level may be off, and what beside it, (len(queries),); None if not known."""
+        return None
+
+    def zeros_exact(self, level: int) -> bool:
+        """Whether a score of a level is 0 where, and only where, the real one is."""
+        return False
+
     def offsets(self, columns: Int64) -> Float64:
         """What is taken off a product to make a score, or nothing; only where the distance `rechecks`."""
         return np.empty(0)
@@ -200,8 +208,8 @@ class Distance(ABC):
     # Pairs -----------------------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def pair_bound(self, queries: Int64, columns: Int64) -> Float64:
-        """How far scores of the last level may be off, pair by pair."""
+    def pair_bound(self, queries: Int64, columns: Int64, scores: Float64 | None = None) -> Float64:
+        """How far scores of the last level may be off, pair by pair; closer if the scores are told."""
 
     @abstractmethod
     def pair_scores(self, queries: Int64, columns: Int64) -> Float64:
