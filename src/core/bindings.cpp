@@ -24,6 +24,15 @@ using Loop = nb::call_guard<nb::gil_scoped_release, FloatMode>;
 
 void bind_support(nb::module_ &m) {
     m.def("instruction_set", &instruction_set);
+    m.attr("PLAIN_FLOAT_MODE") = FloatMode::plain(FloatMode::read());
+    m.def(
+        "set_float_mode",
+        [](FloatMode::Register mode) {
+            const FloatMode::Register before = FloatMode::read();
+            FloatMode::write(mode);
+            return before;
+        },
+        "mode"_a);
     m.def(
         "digits",
         [](Span<const double> values) {

@@ -23,12 +23,14 @@ from deadheat.distances import Workspace
 from deadheat.inputs.sources import EmbeddingsLike, Source
 from deadheat.profiles import TieProfile
 from deadheat.support.arrays import Int64, offsets_of
+from deadheat.support.floats import plain_floats
 from deadheat.support.workers import Workers
 from deadheat.ties import Exact, Ties
 
 SMALL_GROUP = 512  # items of a group up to which it is ranked whole
 
 
+@plain_floats
 def profile_within(
     embeddings: EmbeddingsLike,
     classes: Int64,

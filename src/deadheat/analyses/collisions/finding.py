@@ -19,11 +19,13 @@ from deadheat.errors import InvalidValueError
 from deadheat.inputs import Pair
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.support import checks
+from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress, Reporting
 from deadheat.ties import Ties
 
 
 @overload
+@plain_floats
 def collisions(
     embeddings: EmbeddingsLike,
     labels: LabelsLike | None = ...,
