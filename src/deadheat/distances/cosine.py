@@ -41,7 +41,7 @@ class Cosine(Product):
         self.levels = (Level(np.float32, exact=False), Level(np.float64, exact=False))
 
     @classmethod
-    def between(cls, query: Source, gallery: Source, exact_only: bool) -> Cosine:  # type: ignore[override]
+    def between(cls, query: Source, gallery: Source, exact_only: bool) -> Cosine:
         distance = Cosine(query, gallery, exact_only)
         if not distance.levels[-1].exact:
             centre = centring.common_centre(query, gallery)

@@ -1,8 +1,8 @@
 """The floating-point mode of the doors: as IEEE 754 has it, whatever the process is in.
 
-A library built with ``-ffast-math``, or ``torch.set_flush_denormal(True)``, makes a thread take subnormal numbers for 0,
-and `numpy.seterr` can make an underflow an error. Neither may change a number here, so what is public sets the plain mode
-for the call, and puts back what was.
+A library built with ``-ffast-math``, or ``torch.set_flush_denormal(True)``, makes a thread take subnormal numbers for
+0, and `numpy.seterr` can make an underflow an error. Neither may change a number here, so what is public sets the plain
+mode for the call, and puts back what was.
 """
 
 from __future__ import annotations

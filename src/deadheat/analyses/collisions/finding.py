@@ -25,7 +25,6 @@ from deadheat.ties import Ties
 
 
 @overload
-@plain_floats
 def collisions(
     embeddings: EmbeddingsLike,
     labels: LabelsLike | None = ...,
@@ -59,6 +58,7 @@ def collisions(
 ) -> CollisionTable: ...
 
 
+@plain_floats
 def collisions(
     embeddings: EmbeddingsLike,
     labels: LabelsLike | None = None,
