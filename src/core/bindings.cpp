@@ -14,6 +14,8 @@
 #include "counting/open_items.h"
 #include "counting/scores.h"
 #include "counting/tiles.h"
+#include "distances/ranges.h"
+#include "distances/tangents.h"
 #include "distances/tiles.h"
 #include "measures/area.h"
 #include "measures/average_precision.h"
@@ -60,6 +62,15 @@ using Loop = nb::call_guard<nb::gil_scoped_release, FloatMode>;
 
 void bind_support(nb::module_ &m) {
     m.def("instruction_set", &instruction_set);
+    m.attr("PLAIN_FLOAT_MODE") = FloatMode::plain(FloatMode::read());
+    m.def(
+        "set_float_mode",
+        [](FloatMode::Register mode) {
+            const FloatMode::Register before = FloatMode::read();
+            FloatMode::write(mode);
+            return before;
+        },
+        "mode"_a);
     m.def(
         "digits",
         [](Span<const double> values) {
@@ -70,6 +81,10 @@ void bind_support(nb::module_ &m) {
 }
 
 void bind_distances(nb::module_ &m) {
+    m.def("smallest_sizes", &smallest_sizes<float>, "raw"_a, "out"_a, Loop());
+    m.def("smallest_sizes", &smallest_sizes<double>, "raw"_a, "out"_a, Loop());
+    m.def("tangents", &tangents<float>, "raw"_a, "centre"_a, "out"_a, "spread"_a, Loop());
+    m.def("tangents", &tangents<double>, "raw"_a, "centre"_a, "out"_a, "spread"_a, Loop());
     m.def("minus_absolute_differences", tile_loops().cityblock_single, "left"_a, "right"_a, "out"_a, Loop());
     m.def("minus_absolute_differences", tile_loops().cityblock_double, "left"_a, "right"_a, "out"_a, Loop());
     m.def("minus_differing_bits", tile_loops().hamming, "left"_a, "right"_a, "out"_a, Loop());

@@ -24,6 +24,7 @@ from deadheat.reports.evaluating import evaluate_pair
 from deadheat.reports.options import Average, Singletons, SummaryOptions
 from deadheat.reports.tables import Table, TabularResult, number
 from deadheat.support import checks
+from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress
 from deadheat.support.triple import Triple
 from deadheat.ties import Ties
@@ -145,6 +146,7 @@ class Precisions(TabularResult):
         return []
 
 
+@plain_floats
 def precisions(
     embeddings: EmbeddingsLike,
     labels: LabelsLike | None = None,

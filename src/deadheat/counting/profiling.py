@@ -17,10 +17,12 @@ from deadheat.distances import Distance
 from deadheat.inputs import Pair, open_pair
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.profiles import TieProfile
+from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress
 from deadheat.ties import Ties
 
 
+@plain_floats
 def profile(
     embeddings: EmbeddingsLike,
     labels: LabelsLike | None = None,
@@ -95,6 +97,7 @@ def profile(
     return profile_pair(open_pair(embeddings, labels, gallery, gallery_labels), options)
 
 
+@plain_floats
 def profile_pair(pair: Pair, options: CountingOptions) -> TieProfile:
     """The profile of queries and a gallery, or of leave one out, that the door has opened and checked."""
     if pair.gallery is None:
@@ -103,6 +106,7 @@ def profile_pair(pair: Pair, options: CountingOptions) -> TieProfile:
     return profile_of(opened, pair.query.labels, pair.gallery.labels, options)
 
 
+@plain_floats
 def profile_of(
     distance: Distance, labels: NDArray[Any], gallery_labels: NDArray[Any] | None, options: CountingOptions
 ) -> TieProfile:

@@ -24,6 +24,7 @@ from deadheat.errors import InvalidValueError
 from deadheat.inputs.sources import EmbeddingsLike
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64
+from deadheat.support.floats import plain_floats
 from deadheat.support.workers import Workers
 from deadheat.ties import Relevant, Ties
 
@@ -58,6 +59,7 @@ class Rankings:
     (array([ 0,  2, -1]), array([ 0,  1, -1]))
     """
 
+    @plain_floats
     def __init__(
         self,
         embeddings: EmbeddingsLike,
@@ -98,6 +100,7 @@ class Rankings:
                 ranked = workers.each(self._rank, blocks[start : start + self.threads])
             yield from ranked
 
+    @plain_floats
     def _rank(self, queries: Int64) -> Ranked:
         relevant = relevant_items(self._problem, queries).relevant
         columns, group = _sorted_columns(self.metric, self._problem.rule, relevant)
@@ -105,6 +108,7 @@ class Rankings:
         _core.expand(columns, group, self._by_column, self._starts, *self.candidates.excluded(queries), items, numbers)
         return Ranked(queries, items, numbers)
 
+    @plain_floats
     def closeness(self, ranked: Ranked) -> tuple[Float64, Float64]:
         """Bounds between which the exact closeness of every ranked item lies, NaN at the end of a row.
 
@@ -119,7 +123,7 @@ class Rankings:
         exactly = metric.exact_values(score)
         low, high = np.full((2, *valid.shape), np.nan)
         if exactly is None:
-            bound = metric.pair_bound(rows, columns)
+            bound = metric.pair_bound(rows, columns, score)
             low[valid], high[valid] = metric.closeness(rows, score - bound, score + bound)
         else:
             low[valid] = high[valid] = exactly

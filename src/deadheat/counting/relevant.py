@@ -130,6 +130,6 @@ def _relevant_scores(
     score[~valid] = np.nan
     if distance.levels[last].exact:
         return score, np.zeros(columns.shape)
-    bound = distance.pair_bound(queries[:, None], np.minimum(columns, problem.n_column - 1))
+    bound = distance.pair_bound(queries[:, None], np.minimum(columns, problem.n_column - 1), score)
     bound[~valid] = 0
     return score, bound

@@ -22,6 +22,7 @@ from deadheat.inputs.trec import Path, Table
 from deadheat.profiles import TieProfile
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64, offsets_of, slices
+from deadheat.support.floats import plain_floats
 from deadheat.support.workers import Workers
 
 BLOCK_ENTRIES = 1 << 18  # of the matrix in one block of rows: a few megabytes, whatever the matrix
@@ -29,6 +30,7 @@ _JUNK = -1
 _HIGHEST = np.iinfo(np.int64).max
 
 
+@plain_floats
 def profile_scores(
     scores: ArrayLike,
     relevant: Any,
@@ -119,6 +121,7 @@ def _grade_values(grades: Any, junk: Bool | None) -> Int64:
     return np.array(sorted(grade for grade in values if grade > 0) or [1], dtype=np.int64)
 
 
+@plain_floats
 def profile_run(run: Path | Table, qrels: Path | Table) -> TieProfile:
     """Count, for every query of a TREC run and every score at which it has a relevant document, what ties with it.
 

@@ -22,12 +22,14 @@ from deadheat.distances import Workspace
 from deadheat.inputs.sources import EmbeddingsLike, Source
 from deadheat.profiles import TieProfile
 from deadheat.support.arrays import Int64, offsets_of
+from deadheat.support.floats import plain_floats
 from deadheat.support.workers import Workers
 from deadheat.ties import Exact, Ties
 
 SMALL_GROUP = 512  # items of a group up to which it is ranked whole
 
 
+@plain_floats
 def profile_within(
     embeddings: EmbeddingsLike,
     classes: Int64,
@@ -86,7 +88,7 @@ class _Groups:
         distance, last, n = self.distance, len(self.distance.levels) - 1, len(items)
         columns = distance.columns.column_of_item[items]
         scores = distance.tile(last, distance.query_rows(last, items), columns, self.space).astype(np.float64)
-        bounds = distance.pair_bound(np.repeat(items, n), np.tile(columns, n)).reshape(n, n)
+        bounds = distance.pair_bound(np.repeat(items, n), np.tile(columns, n), scores.ravel()).reshape(n, n)
         n_group, arrays = np.empty(n, dtype=np.int64), np.empty((4, n * max(1, n - 1)), dtype=np.int64)
         classes = self.classes[items]
         total = _core.rank_group(scores, bounds, columns, classes, n_group, arrays)

@@ -30,9 +30,10 @@ class Cityblock(Dense):
 
     def __init__(self, query: Source, gallery: Source) -> None:
         super().__init__(query, gallery)
+        self.take_off_centre()
         self.levels = levels_for(2 * self.scale(limit=2.0**51) * self.dim)
         self.query_size, self.item_size = self.for_both(lambda raw: scaling.absolute_sums(raw, self.unit))
-        self.columns = Columns.of(gallery).in_bands(self.item_size)
+        self.columns = Columns.of(self.gallery_raw).in_bands(self.item_size)
 
     def product(
         self, level: int, queries: NDArray[Any], columns: NDArray[Any], space: Workspace | None = None
@@ -51,7 +52,7 @@ class Cityblock(Dense):
         largest = self.item_size[self.columns.item_of_column[slice(*band)]].max()
         return self._bound(self.levels[level], self.query_size[queries] + largest)
 
-    def pair_bound(self, queries: Int64, columns: Int64) -> Float64:
+    def pair_bound(self, queries: Int64, columns: Int64, scores: Float64 | None = None) -> Float64:
         sizes = self.item_size[self.columns.item_of_column[columns]]
         return self._bound(self.levels[-1], self.query_size[queries] + sizes)
 

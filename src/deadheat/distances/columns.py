@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deadheat.distances import row_kernels
 from deadheat.distances.scaling import CHUNK, by_piece
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Float64, Int64, slices
 
+_WORTH_A_BAND = 1024  # columns: edges are made anew for each band
+
+
+def _octaves_in_a_band(octave: NDArray[Any]) -> int:
+    """How many factors of two share a band: more of them leave more open, fewer make bands that are hardly used."""
+    n_octave, most = len(np.unique(octave)), max(1, len(octave) // _WORTH_A_BAND)
+    return 1 if n_octave <= 2 else -(-n_octave // max(2, most))
+
 
 @dataclass(frozen=True)
 class Columns:
     """The distinct rows of a gallery.
 
-    `bands` are neighbouring columns whose sizes lie within a factor of two, so that one error bound fits them all.
+    `bands` are neighbouring columns of similar size, if they differ much, so that one error bound fits them all.
     """
 
     item_of_column: Int64  # (n_column,), a gallery item that has the row of this column
@@ -56,9 +66,13 @@ class Columns:
         return np.searchsorted([stop for _, stop in self.bands], self.column_of_item[items], side="right")
 
     def in_bands(self, sizes: Float64) -> Columns:
-        """The same columns, largest first in bands of a factor of two; `sizes` has one entry a gallery item."""
+        """The same columns, largest first, in bands of a factor of two, or more where they are few for so many bands.
+
+        `sizes` has one entry a gallery item.
+        """
         _, octave = np.frexp(sizes[self.item_of_column])
         octave = np.maximum(octave, octave.max() - 64)
+        octave = octave // _octaves_in_a_band(octave)
         order = np.argsort(-octave, kind="stable")
         ends = np.flatnonzero(np.diff(octave[order])) + 1
         cuts = [0, *ends.tolist(), len(order)]

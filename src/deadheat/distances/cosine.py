@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from deadheat import exact
-from deadheat.distances import scaling, tile_kernels
+from deadheat.distances import centring, scaling, tile_kernels
 from deadheat.distances.columns import Columns
 from deadheat.distances.dense import Product
 from deadheat.distances.distance import Target, Tensor, Workspace
 from deadheat.distances.levels import Level
+from deadheat.distances.scaling import Rows
 from deadheat.exact import SignedRoot
+from deadheat.exact.bounds import divided, multiplied, nudged
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Float64, Int64
 
@@ -39,8 +41,13 @@ class Cosine(Product):
         self.levels = (Level(np.float32, exact=False), Level(np.float64, exact=False))
 
     @classmethod
-    def between(cls, query: Source, gallery: Source, exact_only: bool) -> Self:
-        return cls(query, gallery, exact_only)
+    def between(cls, query: Source, gallery: Source, exact_only: bool) -> Cosine:
+        distance = Cosine(query, gallery, exact_only)
+        if not distance.levels[-1].exact:
+            centre = centring.common_centre(query, gallery)
+            if centre is not None:
+                return CosineOfTangents(query, gallery, centre)
+        return distance
 
     def measuring(self) -> Cosine:
         return Cosine(self.query_raw, self.gallery_raw, exact_only=False) if self.levels[-1].exact else self
@@ -87,6 +94,9 @@ class Cosine(Product):
         error = product * (1 + 2.0**-10) + exact.underflow(self.dim, dtype)
         return np.where((query_norm > 0) & (item_norm > 0), error, 0.0)
 
+    def relative_error(self, roundings: int, dtype: DTypeLike) -> float:
+        return (exact.gamma(roundings, dtype) + exact.gamma(self.dim + 10, np.float64)) * (1 + 2.0**-10)
+
     def score_of_dots(
         self, dots: Float64, of_query: Float64, of_item: Float64, tiny: float, queries: Int64, items: Int64
     ) -> tuple[Float64, Float64]:
@@ -101,3 +111,55 @@ class Cosine(Product):
             SignedRoot.ratio((p > 0) - (p < 0), p * p, q * x, 2 * place - low - least) if p else SignedRoot(0, 0, 1)
             for p, q, x in zip(products, of_query, of_item, strict=True)
         ]
+
+
+class CosineOfTangents(Cosine):
+    """The same similarity where all rows point nearly one way, from what tells their directions apart.
+
+    With u = q/‖q‖ − c/‖c‖ and v = x/‖x‖ − c/‖c‖ for a common centre c, the cosine is 1 − ‖u − v‖²/2, so that
+    u·v − ‖v‖²/2 ranks as it does, and errs by a part of the squares of u and v, which are small.
+    """
+
+    _nonnegative = False
+    finish, device_numbers, device_finish = Product.finish, Product.device_numbers, Product.device_finish
+    pair_scores = Product.pair_scores
+
+    def __init__(self, query: Source, gallery: Source, centre: NDArray[Any]) -> None:
+        Product.__init__(self, query, gallery)
+        self.columns = Columns.of(gallery, directions=True)
+        (queries, of_query), (items, of_item) = self.for_both(lambda source: centring.tangents(source, centre))
+        self.unit = float(np.ldexp(1.0, np.frexp(max(of_query.max(), of_item.max(), 2.0**-400))[1]))
+        self.queries = Rows.over(queries, np.array([self.unit]))
+        self.items = self.queries if items is queries else Rows.over(items, np.array([self.unit]))
+        self.query_norm, self.item_norm = of_query / self.unit, of_item / self.unit
+        self.query_square = scaling.integer_squares(self.queries)
+        squares = self.query_square if self.items is self.queries else scaling.integer_squares(self.items)
+        self.offset = squares / 2
+        self.levels = (Level(np.float32, exact=False), Level(np.float64, exact=False))
+
+    def measuring(self) -> Cosine:
+        return Cosine(self.query_raw, self.gallery_raw, exact_only=False)
+
+    def rounding_error(self, roundings: int, dtype: DTypeLike, query_norm: Float64, item_norm: Float64) -> Float64:
+        of_rows = exact.gamma(12 * (self.dim + 20), np.float64)  # of u, of v and of half a square
+        relative = exact.gamma(roundings, dtype) + of_rows
+        return relative * (query_norm * item_norm + np.square(item_norm)) + exact.underflow(self.dim, dtype)
+
+    def compensated_scores(self, queries: Int64, columns: Int64) -> tuple[Float64, Float64] | None:
+        return None  # those of the rows as they came would err more
+
+    def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
+        at_least, at_most = self._cosines_at_zero(queries)
+        low, high = multiplied(*multiplied(low, high, self.unit), self.unit)
+        return nudged(at_least + low, at_most + high)
+
+    def score(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
+        at_least, at_most = self._cosines_at_zero(queries)
+        return divided(*divided(*nudged(low - at_most, high - at_least), self.unit), self.unit)
+
+    def _cosines_at_zero(self, queries: Int64) -> tuple[Float64, Float64]:
+        """The cosine that belongs to a score of 0, 1 − ‖u‖²/2, between two numbers."""
+        error = exact.gamma(12 * (self.dim + 20), np.float64) * np.square(self.query_norm[queries])
+        square = self.query_square[queries]
+        low, high = multiplied(*multiplied((square - error) / 2, (square + error) / 2, self.unit), self.unit)
+        return nudged(1 - high, 1 - low)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from deadheat import exact
-from deadheat.distances import row_kernels, scaling
+from deadheat.distances import centring, row_kernels, scaling
 from deadheat.distances.columns import Columns
 from deadheat.distances.distance import Distance, Tensor, TensorDevice, Workspace
 from deadheat.distances.levels import Level, cheapest
@@ -34,10 +34,11 @@ class Dense(Distance):
 
     def __init__(self, query: Source, gallery: Source) -> None:
         self.query_raw, self.gallery_raw = query, gallery
+        self._given = query, gallery
         self.n_query, self.dim = query.shape
 
     def fingerprint(self, of_query: bool) -> str:
-        return fingerprint(self.query_raw if of_query else self.gallery_raw).hex()
+        return fingerprint(self._given[0 if of_query else 1]).hex()
 
     def query_rows(self, level: int, queries: Int64) -> NDArray[Any]:
         return self.queries.take(queries, self.levels[level].row_dtype)
@@ -49,6 +50,12 @@ class Dense(Distance):
         """What some work makes of the queries and of the gallery; done once where they are the same."""
         of_query = work(self.query_raw)
         return of_query, of_query if self.gallery_raw is self.query_raw else work(self.gallery_raw)
+
+    def take_off_centre(self) -> None:
+        """Take off all rows what they have in common: exactly, and only if it makes them small."""
+        centre = centring.common_centre(self.query_raw, self.gallery_raw)
+        if centre is not None:
+            self.query_raw, self.gallery_raw = self.for_both(lambda source: centring.less(source, centre))
 
     def scale(self, limit: float) -> float:
         """Divide everything by one number, `unit`: such that integers up to `limit` are left, else a power of two.
@@ -189,9 +196,54 @@ class Product(Dense):
     def _largest_norm(self, band: tuple[int, int]) -> Float64:
         return np.asarray(self.item_norm[self.columns.item_of_column[slice(*band)]].max())
 
-    def pair_bound(self, queries: Int64, columns: Int64) -> Float64:
-        norms = self.item_norm[self.columns.item_of_column[columns]]
-        return self._level_bound(self.levels[-1], self.query_norm[queries], norms)
+    def pair_bound(self, queries: Int64, columns: Int64, scores: Float64 | None = None) -> Float64:
+        level, items = self.levels[-1], self.columns.item_of_column[columns]
+        bound = self._level_bound(level, self.query_norm[queries], self.item_norm[items])
+        if scores is None or level.exact or not self._nonnegative:
+            return bound
+        relative, tiny = self._relative_error(level)
+        offset = 0.0 if self.offset is None else self.offset[items]
+        of_offset = exact.gamma(self.dim + 10, np.float64) * 2 * offset + exact.underflow(self.dim, np.float64)
+        with np.errstate(under="ignore"):
+            of_product = (relative * np.abs(scores + offset) + tiny) * (1 + 4 * relative)
+            return np.minimum(bound, of_product + of_offset)
+
+    def relative_bound(self, level: int, queries: Int64, band: tuple[int, int]) -> tuple[Float64, Float64] | None:
+        if self.offset is not None or self.levels[level].exact or not self._nonnegative:
+            return None
+        relative, tiny = self._relative_error(self.levels[level])
+        return np.full(len(queries), relative), np.full(len(queries), tiny)
+
+    def zeros_exact(self, level: int) -> bool:
+        of_level = self.levels[level]
+        return (
+            not of_level.exact and self.offset is None and self._nonnegative and not self._relative_error(of_level)[1]
+        )
+
+    def _relative_error(self, level: Level) -> tuple[float, float]:
+        """How far scores of rows without negative numbers may be off: a part of them, and what underflow adds.
+
+        A sum of products of one sign errs by a part of itself. Without underflow it is 0 where it should be.
+        """
+        of_query, of_item = self._least_sizes
+        safe = min(of_query * of_item, of_query, of_item) > 4 * float(np.finfo(level.dtype).tiny)
+        tiny = 0.0 if safe else exact.underflow(self.dim, level.dtype)
+        return self.relative_error(level.terms(self.dim) + 10, level.dtype), tiny
+
+    def relative_error(self, roundings: int, dtype: DTypeLike) -> float:
+        """What part of itself a product may be off that has so many roundings in a row."""
+        return exact.gamma(roundings, dtype)
+
+    @cached_property
+    def _nonnegative(self) -> bool:
+        """Whether no number of any row is negative."""
+        return all(self.for_both(lambda raw: all(bool(rows.min() >= 0) for _, rows in raw.pieces())))
+
+    @cached_property
+    def _least_sizes(self) -> tuple[float, float]:
+        """The sizes of the smallest numbers of queries and of items, as they are multiplied, that are not zero."""
+        of_queries = self.queries.least_size()
+        return of_queries, of_queries if self.items is self.queries else self.items.least_size()
 
     def _level_bound(self, level: Level, query_norm: Float64, item_norm: Float64) -> Float64:
         if level.exact:

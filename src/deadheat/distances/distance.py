@@ -208,8 +208,8 @@ class Distance(ABC):
     # Pairs -----------------------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def pair_bound(self, queries: Int64, columns: Int64) -> Float64:
-        """How far scores of the last level may be off, pair by pair."""
+    def pair_bound(self, queries: Int64, columns: Int64, scores: Float64 | None = None) -> Float64:
+        """How far scores of the last level may be off, pair by pair; closer if the scores are told."""
 
     @abstractmethod
     def pair_scores(self, queries: Int64, columns: Int64) -> Float64:

@@ -25,6 +25,7 @@ class Euclidean(Product):
 
     def __init__(self, query: Source, gallery: Source) -> None:
         super().__init__(query, gallery)
+        self.take_off_centre()
         self.levels = levels_for(3 * self.scale() ** 2 * self.dim)
         self.query_square = scaling.integer_squares(self.queries)
         self.offset = (self.query_square if self.items is self.queries else scaling.integer_squares(self.items)) / 2

@@ -65,7 +65,7 @@ class Hamming(Distance):
     def bound(self, level: int, queries: Int64, band: tuple[int, int]) -> Float64:
         return np.zeros(len(queries))
 
-    def pair_bound(self, queries: Int64, columns: Int64) -> Float64:
+    def pair_bound(self, queries: Int64, columns: Int64, scores: Float64 | None = None) -> Float64:
         return np.zeros(len(queries))
 
     def pair_scores(self, queries: Int64, columns: Int64) -> Float64:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from deadheat import _core
 from deadheat.distances import row_kernels
 from deadheat.inputs.sources import Array, Source
 from deadheat.support.arrays import Float64, Int64
@@ -43,6 +44,12 @@ class Rows:
             return (self.source.array, self.factor, self.divide), index
         distinct, place = np.unique(index, return_inverse=True)
         return (self.source.take(distinct), self.factor[distinct], self.divide), place
+
+    def least_size(self) -> float:
+        """The size of the smallest number, multiplied, that is not zero, not rounded up; infinity where all are."""
+        sizes = by_piece(self.source, smallest_sizes)
+        with np.errstate(under="ignore", over="ignore"):
+            return float((sizes / self.factor if self.divide else sizes * self.factor).min()) * (1 - 2.0**-20)
 
     @classmethod
     def over(cls, source: Source, unit: Float64) -> Rows:
@@ -110,6 +117,13 @@ def power_of_two(*sources: Source) -> float:
 def largest_sizes(raw: NDArray[Any]) -> Float64:
     """The size of the largest element of each row."""
     return np.asarray(np.maximum(raw.max(axis=1), -raw.min(axis=1)), dtype=np.float64)
+
+
+def smallest_sizes(raw: NDArray[Any]) -> Float64:
+    """The size of the smallest element of each row that is not zero, infinity where all are."""
+    sizes = np.empty(len(raw))
+    _core.smallest_sizes(raw, sizes)
+    return sizes
 
 
 def norms(source: Source, scale: float) -> Float64:

@@ -16,9 +16,11 @@ from deadheat.measures.family import Float64, Measure
 from deadheat.measures.names import parse
 from deadheat.measures.ranges import in_threads, ranges_of_queries
 from deadheat.profiles import TieProfile
+from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
 
 
+@plain_floats
 def per_query(profile: TieProfile, measure: Measure | str) -> Triple[Float64]:
     """Return the lower bound, the exact expectation and the upper bound of a measure for every query.
 
@@ -61,6 +63,7 @@ def per_query(profile: TieProfile, measure: Measure | str) -> Triple[Float64]:
     return all_bounds(profile, (measure,))[0]
 
 
+@plain_floats
 def all_bounds(profile: TieProfile, measures: Sequence[Measure], threads: int = 1) -> list[Triple[Float64]]:
     """`per_query` of several measures, in threads; each thread has its own queries."""
     out = np.full((len(measures), 3, profile.n_query), np.nan)
@@ -75,6 +78,7 @@ def all_bounds(profile: TieProfile, measures: Sequence[Measure], threads: int = 
     return triples
 
 
+@plain_floats
 def std(profile: TieProfile, measure: Measure | str) -> Float64:
     """Return the standard deviation of a measure over random tie-breaking, for every query.
 

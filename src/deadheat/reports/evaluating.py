@@ -20,9 +20,11 @@ from deadheat.reports.averaging import checked_labels
 from deadheat.reports.options import Average, Singletons, SummaryOptions
 from deadheat.reports.report import Report, report_on
 from deadheat.support import checks
+from deadheat.support.floats import plain_floats
 from deadheat.ties import Ties
 
 
+@plain_floats
 def evaluate(
     embeddings: EmbeddingsLike,
     labels: LabelsLike | None = None,
@@ -83,6 +85,7 @@ def evaluate(
     return evaluate_pair(open_pair(embeddings, labels, gallery, gallery_labels), options, summary)
 
 
+@plain_floats
 def evaluate_pair(pair: Pair, options: CountingOptions, summary: SummaryOptions) -> Report:
     """`evaluate` of queries and a gallery, or of leave one out, that the door of the inputs has opened and checked."""
     return report_on(
@@ -95,6 +98,7 @@ def evaluate_pair(pair: Pair, options: CountingOptions, summary: SummaryOptions)
     )
 
 
+@plain_floats
 def measure(
     profile: TieProfile,
     measures: str | Iterable[str] | None = None,

@@ -19,6 +19,7 @@ from deadheat.errors import InvalidValueError
 from deadheat.inputs import Pair
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.support import checks
+from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress, Reporting
 from deadheat.ties import Ties
 
@@ -57,6 +58,7 @@ def collisions(
 ) -> CollisionTable: ...
 
 
+@plain_floats
 def collisions(
     embeddings: EmbeddingsLike,
     labels: LabelsLike | None = None,

@@ -16,6 +16,7 @@ from deadheat.reports.options import Average, measure_names
 from deadheat.statistics import permutation
 from deadheat.statistics.interval import BOOTSTRAP, level_between
 from deadheat.support import checks
+from deadheat.support.floats import plain_floats
 
 Int64 = NDArray[np.int64]
 Alternative = Literal["two-sided", "greater", "less"]
@@ -23,6 +24,7 @@ Alternative = Literal["two-sided", "greater", "less"]
 _BOTH = "a and b"
 
 
+@plain_floats
 def compare(
     a: Report,
     b: Report,

@@ -26,11 +26,13 @@ from deadheat.statistics.interval import PARAMETRIC, Intervals, resolved
 from deadheat.statistics.intervals import class_sums
 from deadheat.statistics.standard_error import standard_error, welch_interval
 from deadheat.support import checks
+from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress
 from deadheat.support.triple import Triple
 from deadheat.ties import Ties
 
 
+@plain_floats
 def generalization_gap(
     train: EmbeddingsLike,
     train_labels: LabelsLike | None,

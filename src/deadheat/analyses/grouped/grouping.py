@@ -29,6 +29,7 @@ from deadheat.reports import Report
 from deadheat.reports.options import Singletons, SummaryOptions
 from deadheat.reports.report import report_on
 from deadheat.reports.tables import Table, TabularResult, count, plain
+from deadheat.support.floats import plain_floats
 from deadheat.support.means import exact_mean
 from deadheat.support.progress import Progress, Reporting
 from deadheat.support.triple import Triple
@@ -37,6 +38,7 @@ from deadheat.ties import Ties
 _NAMED_LABELS = 10  # labels left over that the text of a report names
 
 
+@plain_floats
 def grouped(
     embeddings: EmbeddingsLike,
     labels: LabelsLike | None = None,

@@ -1,0 +1,101 @@
+"""Rows that lie close together far from zero: what they have in common is taken off, where that loses nothing.
+
+Distances do not change when one row is taken off every row; but error bounds grow with the norms of the rows, so they
+become as small as the differences are. In comes a pair of sources; out come others, whose rows are made from the first
+when they are read:
+
+    features near 1e6, time stamps, an embedding at one point   ──less their centre──>   what tells them apart
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat import _core
+from deadheat.inputs.source import Array, Index, Rows, Source
+from deadheat.support.arrays import Float64, slices
+
+HELD_BYTES = 64 << 20  # up to which rows less their centre are held, and not made again for each use
+CHUNK = 1 << 18  # elements changed at once
+_GAIN = 16.0  # by which squared norms have to shrink
+
+
+class Derived(Source):
+    """The rows of another source, changed each by itself when they are read."""
+
+    def __init__(self, source: Source, change: Callable[[Rows], Rows], dtype: np.dtype[np.floating]) -> None:
+        self.shape, self.dtype, self.stored = source.shape, dtype, dtype
+        self._source, self._change = source, change
+
+    @classmethod
+    def of(cls, source: Source, change: Callable[[Rows], Rows], dtype: np.dtype[np.floating]) -> Source:
+        """The changed rows; held in memory if they are few and the others are in memory too."""
+        derived = cls(source, change, dtype)
+        if not source.in_memory or source.shape[0] * source.shape[1] * dtype.itemsize > HELD_BYTES:
+            return derived
+        held = np.empty(source.shape, dtype)
+        for some in slices(len(source), max(1, CHUNK // source.shape[1])):
+            derived._read_into(some.start, held[some])
+        return Array(held)
+
+    def _read_into(self, start: int, out: Rows) -> None:
+        out[:] = self._change(self._source.read(start, start + len(out)))
+
+    def _take_into(self, index: Index, out: Rows) -> None:
+        out[:] = self._change(self._source.take(index))
+
+
+def common_centre(query: Source, gallery: Source, gain: float = _GAIN) -> NDArray[np.floating] | None:
+    """A row that can be taken off all rows without a rounding, and makes squared norms that much smaller; or None.
+
+    Differences of numbers that lie within a factor of two of each other are exact (Sterbenz), so features that do have
+    their middle taken off, and the others nothing.
+    """
+    dtype = max(query.dtype, gallery.dtype, key=lambda dtype: dtype.itemsize)
+    low, high = _column_extremes(query, gallery)
+    nearest, farthest = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
+    close = (np.sign(low) == np.sign(high)) & (farthest <= 2 * nearest)
+    scale = float(np.ldexp(1.0, -np.frexp(farthest.max())[1]))  # so that squares neither over- nor underflow
+    centre = np.where(close, np.clip((low / 2 + high / 2).astype(dtype), low, high), 0.0)
+    left = np.where(close, high - low, farthest) * scale
+    if np.square(centre * scale).sum() <= gain * np.square(left).sum():
+        return None
+    return centre.astype(dtype)
+
+
+def less(source: Source, centre: NDArray[np.floating]) -> Source:
+    """The rows less the centre, exactly."""
+    return Derived.of(source, partial(_less, centre=centre), centre.dtype)
+
+
+def tangents(source: Source, centre: NDArray[np.floating]) -> tuple[Source, Float64]:
+    """x/‖x‖ − c/‖c‖ for each row x and the centre c, and s, about its length.
+
+    It errs by at most 6·γ·s in length, with γ for dim + 20 roundings.
+    """
+    whole = centre.astype(np.float64)
+
+    def change(rows: Rows) -> tuple[Rows, Float64]:
+        out, spread = np.empty(rows.shape), np.empty(len(rows))
+        _core.tangents(rows, whole, out, spread)
+        return out, spread
+
+    spreads = [change(rows)[1] for _, rows in source.pieces(max(1, CHUNK // source.shape[1]))]
+    return Derived.of(source, lambda rows: change(rows)[0], np.dtype(np.float64)), np.concatenate(spreads)
+
+
+def _less(rows: Rows, centre: NDArray[np.floating]) -> Rows:
+    return np.asarray(rows - centre)
+
+
+def _column_extremes(query: Source, gallery: Source) -> tuple[Float64, Float64]:
+    """The least and the greatest value of each feature."""
+    low, high = np.full(query.shape[1], np.inf), np.full(query.shape[1], -np.inf)
+    for source in (query,) if gallery is query else (query, gallery):
+        for _, rows in source.pieces():
+            low, high = np.minimum(low, rows.min(axis=0)), np.maximum(high, rows.max(axis=0))
+    return low, high
