@@ -126,6 +126,8 @@ void bind_analyses(nb::module_ &m) {
     m.def("preferences", &preferences, "begin"_a, "end"_a, "items"_a, "mixed"_a, "sum"_a, "out"_a, Loop());
     m.def("find_hits", &find_hits, "begin"_a, "end"_a, "items"_a, "mixed"_a, "hits"_a, "bases"_a, Loop());
     m.def("improve", &improve, "books"_a, "mixed"_a, "links"_a, "sum"_a, "turns"_a, "runs"_a, "least"_a, Loop());
+}
+
 void bind_ties(nb::module_ &m) {
     using Int64Matrix = Matrix<std::int64_t>;
     using DoubleMatrix = Matrix<double>;
