@@ -170,8 +170,8 @@ class Counter:
         guess = np.full(len(rows), -1) if guess is None else guess
         listed, cuts = np.empty((3, len(rows)), dtype=np.int64), self.cuts
         n = _core.place_pairs(
-            *(np.asarray(numbers, dtype=np.int64) for numbers in (rows, guess)), scores, errors,
-            np.asarray(weights, dtype=np.int64), cuts.low, cuts.high, cuts.each, self.counts, listed,
+            *(np.ascontiguousarray(numbers, dtype=np.int64) for numbers in (rows, guess)), scores, errors,
+            np.ascontiguousarray(weights, dtype=np.int64), cuts.low, cuts.high, cuts.each, self.counts, listed,
         )  # fmt: skip
         undecided, ranges = listed[0, :n], listed[1:, :n]
         for some in slices(len(undecided), 4096):
