@@ -16,7 +16,9 @@ SIZES = [(1, 1), (3, 7), (2, 16), (5, 33), (4, 64), (3, 131), (0, 5), (2, 0)]
 
 def cuts(rng, n_row, n_interval, spread):
     """Ascending intervals, of any width, some of one number, one of them 0; a row may have fewer."""
-    low = np.sort(np.where(rng.random((n_row, n_interval)) < 0.2, 0.0, spread * rng.standard_normal((n_row, n_interval))))
+    low = np.sort(
+        np.where(rng.random((n_row, n_interval)) < 0.2, 0.0, spread * rng.standard_normal((n_row, n_interval)))
+    )
     exactly = rng.random(low.shape) < 0.5
     high = np.where(low == 0, np.finfo(np.float64).tiny, np.nextafter(low, np.inf))
     high = np.where(exactly, high, low + spread * 1e-3)
@@ -28,7 +30,11 @@ def cuts(rng, n_row, n_interval, spread):
 
 def errors(rng, n_row):
     relative = rng.choice([np.inf, 0.0, 1e-6, 0.5, 2.0], n_row)
-    return rng.choice([0.0, 1e-5, 0.3], n_row), relative, np.where(relative < np.inf, rng.choice([0.0, 1e-30], n_row), 0.0)
+    return (
+        rng.choice([0.0, 1e-5, 0.3], n_row),
+        relative,
+        np.where(relative < np.inf, rng.choice([0.0, 1e-30], n_row), 0.0),
+    )
 
 
 def edges_of(low, high, off, closed, dtype):
@@ -94,7 +100,11 @@ def test_open_items_are_settled(dtype, dim):
         off = np.full(n_row, 0.5), np.full(n_row, np.inf), np.zeros(n_row)
         edges, _ = edges_of(low, high, off, False, dtype)
         n_group = (low < np.inf).sum(axis=1)
-        rows = np.flatnonzero(n_group)[rng.integers(0, max(1, (n_group > 0).sum()), 50)] if n_group.any() else np.empty(0, int)
+        rows = (
+            np.flatnonzero(n_group)[rng.integers(0, max(1, (n_group > 0).sum()), 50)]
+            if n_group.any()
+            else np.empty(0, int)
+        )
         slots = 2 * rng.integers(0, np.maximum(n_group[rows], 1)) + 1
         opened = np.stack([rows, rng.integers(0, n_column, len(rows)), slots]).astype(np.int32)
         weight = rng.integers(1, 4, n_column).astype(np.int32)
@@ -126,7 +136,10 @@ def test_pairs_are_placed(each):
 def test_a_tile_is_turned(dtype):
     rng = np.random.default_rng(1)
     for shape in [*SIZES, (16, 16), (17, 40), (33, 31)]:
-        buffer, out = rng.standard_normal((shape[0], shape[1] + 3)).astype(dtype), np.full((shape[1], shape[0] + 5), 7, dtype)
+        buffer, out = (
+            rng.standard_normal((shape[0], shape[1] + 3)).astype(dtype),
+            np.full((shape[1], shape[0] + 5), 7, dtype),
+        )
         _core.transpose(buffer[:, : shape[1]], out[:, : shape[0]])
         assert_array_equal(out[:, : shape[0]], buffer[:, : shape[1]].T)
         assert (out[:, shape[0] :] == 7).all()
@@ -192,7 +205,10 @@ def test_a_small_group_is_ranked():
         scores = rng.integers(-9, 9, (n, n)) + rng.random(n)[columns] * rng.choice([0, 1])
         bounds = np.full((n, n), rng.choice([0.0, 1e-9]))
         n_group, arrays = np.empty(n, np.int64), np.empty((4, n * max(1, n - 1)), np.int64)
-        total, expected = _core.rank_group(scores, bounds, columns, classes, n_group, arrays), twins.rank_group(scores, bounds, columns, classes)
+        total, expected = (
+            _core.rank_group(scores, bounds, columns, classes, n_group, arrays),
+            twins.rank_group(scores, bounds, columns, classes),
+        )
         undecided += total < 0
         assert (expected is None) == (total < 0)
         if expected is not None:

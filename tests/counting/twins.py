@@ -98,7 +98,11 @@ def place_pairs(rows, scores, errors, weights, low, high, each, counts):
         possible = int((low[i] <= scores[p] + errors[p]).sum())
         if surely >= possible:
             counts[i, 2 * surely] += weights[p]
-        elif each == 2 and errors[p] == 0 and high[i, surely] == (np.nextafter(low[i, surely], np.inf) if low[i, surely] else np.finfo(float).tiny):
+        elif (
+            each == 2
+            and errors[p] == 0
+            and high[i, surely] == (np.nextafter(low[i, surely], np.inf) if low[i, surely] else np.finfo(float).tiny)
+        ):
             counts[i, 2 * surely + 1] += weights[p]
         else:
             listed.append((p, surely * each, possible * each))

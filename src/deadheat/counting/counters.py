@@ -63,9 +63,7 @@ class Edges:
         return cls(edges, n_edge, closed, base, scale, codes, zero_slot, recheck_error)
 
 
-def edges_of(
-    distance: Distance, cuts: Cuts, queries: Int64, level: int, band: int
-) -> tuple[NDArray[Any], int, bool]:
+def edges_of(distance: Distance, cuts: Cuts, queries: Int64, level: int, band: int) -> tuple[NDArray[Any], int, bool]:
     """Edges for the scores of a level in a band, how many a row has at most, and whether they are closed."""
     (n_row, n_interval), ends = cuts.low.shape, distance.columns.bands[band]
     error = distance.bound(level, queries, ends)
