@@ -176,12 +176,7 @@ private:
         for (Index begin = 0; begin < n_item; begin += N) {
             const Scores some = load_some<Scores>(scores + begin);
             const Ints heavy = load_some<Ints>(weights + begin);
-            for (int k = 0; k < EDGES; ++k) {
-                if constexpr (sizeof(T) == 4)
-                    sums[k] += some >= from[k] ? heavy : Ints{};
-                else
-                    sums[k] += __builtin_convertvector(some >= from[k], Ints) & heavy;
-            }
+            for (int k = 0; k < EDGES; ++k) sums[k] = add_where<T, N>(sums[k], some, from[k], heavy);
         }
         for (int k = 0; k < EDGES; ++k) {
             totals[k] = 0;

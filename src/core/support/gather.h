@@ -111,6 +111,25 @@ inline Some<std::int32_t, N> lanes_of(Bits bits) {
     return ((Some<std::int32_t, N>{} + static_cast<std::int32_t>(bits)) >> places_from<N>(0) & one) == one;
 }
 
+/// The sums of some integers, and of others in the lanes where a ≥ b.
+template <class T, int N>
+inline Some<std::int32_t, N> add_where(Some<std::int32_t, N> sums, Some<T, N> a, Some<T, N> b,
+                                       Some<std::int32_t, N> others) {
+#if defined(__AVX512F__)
+    const Bits bits = at_least<T, N>(a, b);
+    if constexpr (N == 16)
+        return (Some<std::int32_t, N>)_mm512_mask_add_epi32((__m512i)sums, static_cast<__mmask16>(bits), (__m512i)sums,
+                                                            (__m512i)others);
+    if constexpr (N == 8)
+        return (Some<std::int32_t, N>)_mm256_mask_add_epi32((__m256i)sums, static_cast<__mmask8>(bits), (__m256i)sums,
+                                                            (__m256i)others);
+#endif
+    if constexpr (sizeof(T) == 4)
+        return sums + (others & (a >= b));
+    else
+        return sums + (others & __builtin_convertvector(a >= b, Some<std::int32_t, N>));
+}
+
 // Packing -------------------------------------------------------------------------------------------------------------
 
 #if defined(__AVX2__)

@@ -54,7 +54,7 @@ class Candidates:
         in_gallery = np.flatnonzero(itself >= 0)
         pairs[in_gallery, itself[in_gallery]] = True
         row, item = np.nonzero(pairs & self.ranked)
-        return np.searchsorted(row, np.arange(len(queries) + 1)), item
+        return np.searchsorted(row, np.arange(len(queries) + 1)), np.ascontiguousarray(item)
 
     def n_ranked(self) -> Int64:
         """How many items are ranked for each query, shape (n_query,)."""

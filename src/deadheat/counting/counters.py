@@ -63,9 +63,7 @@ class Edges:
         return cls(edges, n_edge, closed, base, scale, codes, zero_slot, recheck_error)
 
 
-def edges_of(
-    distance: Distance, cuts: Cuts, queries: Int64, level: int, band: int
-) -> tuple[NDArray[Any], int, bool]:
+def edges_of(distance: Distance, cuts: Cuts, queries: Int64, level: int, band: int) -> tuple[NDArray[Any], int, bool]:
     """Edges for the scores of a level in a band, how many a row has at most, and whether they are closed."""
     (n_row, n_interval), ends = cuts.low.shape, distance.columns.bands[band]
     error = distance.bound(level, queries, ends)
@@ -170,8 +168,8 @@ class Counter:
         guess = np.full(len(rows), -1) if guess is None else guess
         listed, cuts = np.empty((3, len(rows)), dtype=np.int64), self.cuts
         n = _core.place_pairs(
-            *(np.asarray(numbers, dtype=np.int64) for numbers in (rows, guess)), scores, errors,
-            np.asarray(weights, dtype=np.int64), cuts.low, cuts.high, cuts.each, self.counts, listed,
+            *(np.ascontiguousarray(numbers, dtype=np.int64) for numbers in (rows, guess)), scores, errors,
+            np.ascontiguousarray(weights, dtype=np.int64), cuts.low, cuts.high, cuts.each, self.counts, listed,
         )  # fmt: skip
         undecided, ranges = listed[0, :n], listed[1:, :n]
         for some in slices(len(undecided), 4096):
