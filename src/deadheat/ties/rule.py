@@ -60,7 +60,11 @@ class Relevant:
             return None
         score = np.ascontiguousarray(score[:, : max(1, n_group.max())])
         total = (np.arange(score.shape[1]) < n_group[:, None]).astype(np.int32)
-        return Groups(self.rows, n_group, score, np.broadcast_to(reach[:, None], score.shape), total, None, None)
+        bound = np.broadcast_to(reach[:, None], score.shape)
+        has_zero = ((self.score == 0) & (self.bound == 0)).any(axis=1)
+        if has_zero.any():  # which is known to be one, and what is as far ties with it
+            bound = np.where((score == 0) & has_zero[:, None], 0.0, bound)
+        return Groups(self.rows, n_group, score, bound, total, None, None)
 
     def groups(self, starts: Bool) -> Groups:
         """The groups of sorted entries, given where each of them starts."""
