@@ -202,10 +202,14 @@ class Product(Dense):
         if scores is None or level.exact or not self._nonnegative:
             return bound
         relative, tiny = self._relative_error(level)
-        offset = 0.0 if self.offset is None else self.offset[items]
-        of_offset = exact.gamma(self.dim + 10, np.float64) * 2 * offset + exact.underflow(self.dim, np.float64)
+        of_offset: Any = 0.0
         with np.errstate(under="ignore"):
-            of_product = (relative * np.abs(scores + offset) + tiny) * (1 + 4 * relative)
+            if self.offset is not None:
+                scores = scores + self.offset[items]
+                of_offset = exact.gamma(self.dim + 10, np.float64) * 2 * self.offset[items] + exact.underflow(
+                    self.dim, np.float64
+                )
+            of_product = (relative * np.abs(scores) + tiny) * (1 + 4 * relative)
             return np.minimum(bound, of_product + of_offset)
 
     def relative_bound(self, level: int, queries: Int64, band: tuple[int, int]) -> tuple[Float64, Float64] | None:
