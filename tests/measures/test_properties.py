@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from deadheat import measures
-from deadheat.measures import DEFAULT_MEASURES, parse, per_query, ranges, std
+from deadheat.measures import DEFAULT_MEASURES, one_end, parse, per_query, ranges, std
 from deadheat.measures.one_end import moments
 from deadheat.profiles import TieProfile
 
@@ -122,6 +122,16 @@ def test_many_measures_at_once_are_those_one_by_one(threads: int, monkeypatch: p
     for name, bounds in zip(names, measures.all_bounds(profile, [*map(parse, names)], threads), strict=True):
         for together, alone in zip(bounds, per_query(profile, name), strict=True):
             assert_array_equal(together, alone)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_many_short_calls_do_the_same_as_one(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    profile, names = a_fixed_profile(), [parse("mAP"), parse("nDCG"), parse("MRR"), parse("mINP")]
+    whole = measures.all_bounds(profile, names)
+    monkeypatch.setattr(ranges, "MOST_AT_ONCE", 7)
+    monkeypatch.setattr(one_end, "_MOST_SLOTS", 7)
+    assert len(ranges.ranges_of_queries(profile, threads)) > 30
+    assert_array_equal(np.array(measures.all_bounds(profile, names, threads)), np.array(whole))
 
 
 @pytest.mark.parametrize("n_query", [0, 1, 2, 7])
