@@ -1,7 +1,12 @@
 #include "support/targets.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <stdexcept>
+#if defined(DEADHEAT_X86)
+#include <cpuid.h>
+#endif
 
 namespace deadheat {
 
@@ -9,14 +14,33 @@ namespace {
 
 constexpr const char *NAMES[] = {"baseline", "avx2", "avx512"};
 
+#if defined(DEADHEAT_X86)
+/// The sets of which processor and system give all that *.vector.cpp is compiled with. The processor itself is asked, since
+/// the library that comes with a compiler may not know (zig's says no to everything).
+struct Processor {
+    bool avx2 = false;
+    bool avx512 = false;
+
+    Processor() {
+        const auto all = [](unsigned word, std::initializer_list<int> bits) {
+            return std::all_of(bits.begin(), bits.end(), [word](int bit) { return (word >> bit & 1) != 0; });
+        };
+        unsigned a, b, c, d, saved, high;
+        // FMA (12), POPCNT (23), XSAVE by the system (27), AVX (28)
+        if (!__get_cpuid(1, &a, &b, &c, &d) || !all(c, {12, 23, 27, 28})) return;
+        __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+        if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return;
+        avx2 = all(saved, {1, 2}) && all(b, {5, 8});                         // AVX2, BMI2
+        avx512 = avx2 && all(saved, {5, 6, 7}) && all(b, {16, 17, 30, 31});  // F, DQ, BW, VL
+    }
+};
+#endif
+
 bool has(Target target) {
 #if defined(DEADHEAT_X86)
-    __builtin_cpu_init();
-    if (target == Target::avx512)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && has(Target::avx2);
-    if (target == Target::avx2)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    static const Processor processor;
+    if (target == Target::avx512) return processor.avx512;
+    if (target == Target::avx2) return processor.avx2;
 #endif
     return target == Target::baseline;
 }

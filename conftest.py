@@ -1,0 +1,33 @@
+"""Before any test: an editable installation whose core is older than its sources is built anew."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent
+BUILD = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--editable", str(ROOT)]
+
+
+def is_stale() -> bool:
+    """Whether a C++ file is newer than the core that an editable installation of this very tree loads."""
+    package, core = importlib.util.find_spec("deadheat"), importlib.util.find_spec("deadheat._core")
+    if package is None or not str(package.origin).startswith(str(ROOT)):
+        return False
+    if core is None or not hasattr(core.loader, "rebuild"):  # built by hand, or not at all
+        return False
+    sources = [ROOT / "CMakeLists.txt", *(ROOT / "src" / "core").rglob("*.*")]
+    return max(path.stat().st_mtime for path in sources) > Path(str(core.origin)).stat().st_mtime
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput") or not is_stale():
+        return
+    print("src/core has changed: building", flush=True)
+    done = subprocess.run(BUILD, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.exit(f"src/core does not build:\n{done.stdout}{done.stderr}", returncode=3)
