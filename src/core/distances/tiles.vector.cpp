@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <vector>
 
 #include "support/lanes.h"
@@ -35,11 +36,6 @@ void pack(Matrix<const T> right, Index begin, Index end, Index width, T *strip) 
         for (Index c = begin; c < end; ++c)
             for (Index k = from; k < to; ++k) strip[k * width + c - begin] = right(c, k);
     }
-}
-
-template <class T>
-Vector<T> absolute(Vector<T> x) {
-    return x < T(0) ? -x : x;
 }
 
 /// The sums of four rows and a whole strip.
@@ -97,8 +93,18 @@ void hamming(Matrix<const std::uint64_t> left, Matrix<const std::uint64_t> right
     }
 }
 
+template <class T>
+void signed_squares(Matrix<const T> products, Span<const double> squares, Matrix<double> out) {
+    for (Index i = 0; i < products.rows; ++i)
+        for (Index j = 0; j < products.columns; ++j) {
+            const double a = products(i, j);
+            out(i, j) = a * std::abs(a) / squares[j];
+        }
+}
+
 }  // namespace
 
-extern const TileLoops tile_loops = {cityblock<float>, cityblock<double>, hamming};
+extern const TileLoops tile_loops = {cityblock<float>, cityblock<double>, hamming, signed_squares<float>,
+                                     signed_squares<double>};
 
 }  // namespace deadheat::DEADHEAT_TARGET

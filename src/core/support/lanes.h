@@ -45,4 +45,21 @@ inline Vector<T> repeat(T value) {
     return Vector<T>{} + value;
 }
 
+/// Consecutive numbers in float64.
+inline Vector<double> widen(const double *from) { return load(from); }
+
+inline Vector<double> widen(const float *from) {
+    typedef float Narrow __attribute__((vector_size(VECTOR_BYTES / 2)));
+    Narrow narrow;
+    std::memcpy(&narrow, from, sizeof narrow);
+    return __builtin_convertvector(narrow, Vector<double>);
+}
+
+/// Sizes: without the sign bits.
+template <class T>
+inline Vector<T> absolute(Vector<T> x) {
+    using Bits = Vector<std::uint64_t>;
+    return (Vector<T>)((Bits)x & ~(Bits)repeat(T(-0.0)));
+}
+
 }  // namespace deadheat::DEADHEAT_TARGET
