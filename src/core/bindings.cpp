@@ -78,8 +78,8 @@ void bind_row_pairs(nb::module_ &m) {
         [](Matrix<const A> left, Span<const double> left_factor, bool left_divides, Places rows, Matrix<const B> right,
            Span<const double> right_factor, bool right_divides, Places columns) {
             Fresh<double> out({static_cast<Index>(rows.size())});
-            pair_dots(ScaledRows<A>{left, left_factor, left_divides}, rows, ScaledRows<B>{right, right_factor, right_divides},
-                      columns, out);
+            pair_dots(ScaledRows<A>{left, left_factor, left_divides}, rows,
+                      ScaledRows<B>{right, right_factor, right_divides}, columns, out);
             return out;
         },
         "left"_a, "left_factor"_a, "left_divides"_a, "rows"_a, "right"_a, "right_factor"_a, "right_divides"_a, "columns"_a,

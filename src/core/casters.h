@@ -17,7 +17,8 @@ namespace deadheat {
 template <class T, std::size_t N = 1>
 struct Fresh {
     explicit Fresh(std::array<Index, N> lengths)
-        : shape(lengths), size(static_cast<std::size_t>(N == 1 ? lengths[0] : lengths[0] * lengths[N - 1])),
+        : shape(lengths),
+          size(static_cast<std::size_t>(N == 1 ? lengths[0] : lengths[0] * lengths[N - 1])),
           data(std::make_unique_for_overwrite<T[]>(size)) {}
     operator Span<T>() const { return {data.get(), size}; }
     operator Matrix<T>() const { return {data.get(), shape[0], shape[N - 1], shape[N - 1]}; }
@@ -82,6 +83,7 @@ struct type_caster<deadheat::Matrix<T>> {
 
     bool from_python(handle source, std::uint8_t flags, cleanup_list *cleanup) noexcept {
         if (!array.from_python(source, flags & ~static_cast<std::uint8_t>(cast_flags::convert), cleanup)) return false;
+        if (array.value.size() == 0) return true;  // whatever NumPy says of its strides
         // numbers of a row lie side by side, and rows forward, unless there is but one of them
         return (array.value.stride(1) == 1 || array.value.shape(1) <= 1) &&
                (array.value.stride(0) >= static_cast<std::int64_t>(array.value.shape(1)) || array.value.shape(0) <= 1);

@@ -33,8 +33,8 @@ struct TwoTypeLoops {
                       Span<const std::int64_t> columns, Span<double> out);
 };
 
-using RowLoops = std::tuple<OneTypeLoops<float>, OneTypeLoops<double>, TwoTypeLoops<float, float>, TwoTypeLoops<float, double>,
-                            TwoTypeLoops<double, float>, TwoTypeLoops<double, double>>;
+using RowLoops = std::tuple<OneTypeLoops<float>, OneTypeLoops<double>, TwoTypeLoops<float, float>,
+                            TwoTypeLoops<float, double>, TwoTypeLoops<double, float>, TwoTypeLoops<double, double>>;
 
 DEADHEAT_DECLARE_LOOPS(RowLoops, row_loops)
 

@@ -113,7 +113,7 @@ constexpr TwoTypeLoops<A, B> TWO_TYPES = {take_rows<A, B>, product_of_rows<A, B>
 
 }  // namespace
 
-extern const RowLoops row_loops = {ONE_TYPE<float>,          ONE_TYPE<double>,          TWO_TYPES<float, float>,
+extern const RowLoops row_loops = {ONE_TYPE<float>,          ONE_TYPE<double>,         TWO_TYPES<float, float>,
                                    TWO_TYPES<float, double>, TWO_TYPES<double, float>, TWO_TYPES<double, double>};
 
 }  // namespace deadheat::DEADHEAT_TARGET

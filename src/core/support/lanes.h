@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 namespace deadheat::DEADHEAT_TARGET {
 
@@ -58,8 +60,8 @@ inline Vector<double> widen(const float *from) {
 /// Sizes: without the sign bits.
 template <class T>
 inline Vector<T> absolute(Vector<T> x) {
-    using Bits = Vector<std::uint64_t>;
-    return (Vector<T>)((Bits)x & ~(Bits)repeat(T(-0.0)));
+    using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    return (Vector<T>)((Vector<Bits>)x & repeat(std::numeric_limits<Bits>::max()));
 }
 
 }  // namespace deadheat::DEADHEAT_TARGET
