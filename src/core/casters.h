@@ -1,13 +1,54 @@
-// How NumPy arrays become views: of the very type that a loop takes, in C order, and never by a silent copy.
+// How NumPy arrays become views: of the very type that a loop takes, in C order, and never by a silent copy; and how arrays
+// that are made here become NumPy's.
 #pragma once
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
+#include <array>
+#include <memory>
+
 #include "support/views.h"
 
+namespace deadheat {
+
+/// An array of `N` dimensions to be filled by a loop, and then given to NumPy.
+template <class T, std::size_t N = 1>
+struct Fresh {
+    explicit Fresh(std::array<Index, N> lengths)
+        : shape(lengths),
+          size(static_cast<std::size_t>(N == 1 ? lengths[0] : lengths[0] * lengths[N - 1])),
+          data(std::make_unique_for_overwrite<T[]>(size)) {}
+    operator Span<T>() const { return {data.get(), size}; }
+    operator Matrix<T>() const { return {data.get(), shape[0], shape[N - 1], shape[N - 1]}; }
+
+    std::array<Index, N> shape;
+    std::size_t size;
+    std::unique_ptr<T[]> data;
+};
+
+}  // namespace deadheat
+
 namespace nanobind::detail {
+
+template <class T, std::size_t N>
+struct type_caster<deadheat::Fresh<T, N>> {
+    using Value = deadheat::Fresh<T, N>;
+    static constexpr auto Name = make_caster<ndarray<numpy, T>>::Name;
+    template <class>
+    using Cast = Value;
+
+    static handle from_cpp(Value &&made, rv_policy, cleanup_list *cleanup) noexcept {
+        using Array = ndarray<numpy, T>;
+        T *data = made.data.release();
+        std::array<std::size_t, N> shape;
+        std::copy(made.shape.begin(), made.shape.end(), shape.begin());
+        const capsule owner(data, [](void *array) noexcept { delete[] static_cast<T *>(array); });
+        return make_caster<Array>::from_cpp(Array(data, N, shape.data(), owner), rv_policy::reference, cleanup);
+    }
+};
 
 template <class T>
 struct type_caster<std::span<T>> {
@@ -43,8 +84,8 @@ struct type_caster<deadheat::Matrix<T>> {
 
     bool from_python(handle source, std::uint8_t flags, cleanup_list *cleanup) noexcept {
         if (!array.from_python(source, flags & ~static_cast<std::uint8_t>(cast_flags::convert), cleanup)) return false;
-        // numbers of a row lie side by side, and rows forward, unless there is but one of them, or nothing in them
-        if (array.value.size() == 0) return true;
+        if (array.value.size() == 0) return true;  // whatever NumPy says of its strides
+        // numbers of a row lie side by side, and rows forward, unless there is but one of them
         return (array.value.stride(1) == 1 || array.value.shape(1) <= 1) &&
                (array.value.stride(0) >= static_cast<std::int64_t>(array.value.shape(1)) || array.value.shape(0) <= 1);
     }

@@ -7,9 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numba import njit
+from numpy.testing import assert_array_equal
 
-from deadheat import exact
-from deadheat.support.error_free import SUMS, compensated_dots, two_product, two_sum
+from deadheat import _core, exact
+from deadheat.support.error_free import two_product, two_sum
+
+SUMS = 32  # side by side
 
 
 @njit
@@ -44,9 +47,49 @@ def test_compensated_products_err_as_if_in_twice_the_precision(d):
     if d > 1:
         right[:, -1] = -np.einsum("ij,ij->i", left[:, :-1], right[:, :-1]) / left[:, -1]
     each = np.arange(30)
-    found = compensated_dots(left, each, right, each)
+    found = _core.compensated_dots(left, each, right, each)
     gamma = Fraction(exact.gamma(d + 2 * SUMS, np.float64))
     for a, b, value in zip(left.tolist(), right.tolist(), found.tolist(), strict=True):
         terms = [Fraction(x) * Fraction(y) for x, y in zip(a, b, strict=True)]
         bound = Fraction(1, 2**53) * abs(sum(terms)) + gamma**2 * sum(map(abs, terms))
         assert abs(Fraction(value) - sum(terms)) <= bound
+
+
+def two_parts(a, b):
+    """The sum and the product of two numbers, each with its rest."""
+    total, product = a + b, a * b
+    return (
+        total,
+        float(Fraction(a) + Fraction(b) - Fraction(total)),
+        product,
+        float(Fraction(a) * Fraction(b) - Fraction(product)),
+    )
+
+
+def compensated_dot(a, b):
+    """The slow twin of the loop: number k in sum k mod SUMS, each with a rest of its own."""
+    sums, rests = [0.0] * SUMS, [0.0] * SUMS
+    for k, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        _, _, product, lost = two_parts(x, y)
+        sums[k % SUMS], lost_in_sum, _, _ = two_parts(sums[k % SUMS], product)
+        rests[k % SUMS] += lost + lost_in_sum
+    total, rest = 0.0, 0.0
+    for lane, kept in zip(sums, rests, strict=True):
+        total, lost_in_sum, _, _ = two_parts(total, lane)
+        rest += kept + lost_in_sum
+    return total + rest
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("other", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [1, 7, 8, 31, 32, 33, 64, 95, 200])
+def test_compensated_products_are_those_of_their_twin(d, dtype, other):
+    rng = np.random.default_rng(d)
+    left = (rng.standard_normal((9, d)) * 2.0 ** rng.integers(-20, 20, (9, d))).astype(dtype)
+    right = (rng.standard_normal((11, d)) * 2.0 ** rng.integers(-20, 20, (11, d))).astype(other)
+    right[3] = -0.0
+    rows, columns = rng.integers(0, 9, 40), rng.integers(0, 11, 40)
+    expected = np.array([compensated_dot(left[i], right[j]) for i, j in zip(rows, columns, strict=True)])
+    found = _core.compensated_dots(left, rows, right, columns)
+    assert_array_equal(found.view(np.int64), expected.view(np.int64))
+    assert _core.compensated_dots(left, rows[:0], right, columns[:0]).shape == (0,)

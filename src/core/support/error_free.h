@@ -12,25 +12,43 @@ struct TwoParts {
     double rest;
 };
 
-/// The float nearest to a + b, and the rest, exactly (Knuth).
-inline TwoParts two_sum(double a, double b) {
-    const double total = a + b;
-    const double part = total - a;
-    return {total, (a - (total - part)) + (b - part)};
+/// What a + b is beyond the float nearest to it, `total`, exactly (Knuth); of numbers or of vectors of them.
+template <class Number>
+inline Number rest_of_sum(Number a, Number b, Number total) {
+    const Number part = total - a;
+    return (a - (total - part)) + (b - part);
 }
 
-/// A number as the sum of two of 26 bits at most (Veltkamp); its size is below 2^990.
+/// The first 26 bits of a number, the rest of which has 26 too (Veltkamp); its size is below 2^990.
+template <class Number>
+inline Number high_half(Number a) {
+    const Number c = 134217729.0 * a;
+    return c - (c - a);
+}
+
+/// What a·b is beyond the float nearest to it, `product`, exactly (Dekker); of numbers or of vectors of them.
+template <class Number>
+inline Number rest_of_product(Number a, Number b, Number product) {
+    const Number x = high_half(a), y = high_half(b), u = a - x, v = b - y;
+    return ((x * y - product) + x * v + u * y) + u * v;
+}
+
+/// The float nearest to a + b, and the rest, exactly.
+inline TwoParts two_sum(double a, double b) {
+    const double total = a + b;
+    return {total, rest_of_sum(a, b, total)};
+}
+
+/// A number as the sum of two of 26 bits at most; its size is below 2^990.
 inline TwoParts split_in_half(double a) {
-    const double c = 134217729.0 * a;
-    const double high = c - (c - a);
+    const double high = high_half(a);
     return {high, a - high};
 }
 
-/// The float nearest to a·b, and the rest, exactly (Dekker).
+/// The float nearest to a·b, and the rest, exactly.
 inline TwoParts two_product(double a, double b) {
     const double product = a * b;
-    const TwoParts x = split_in_half(a), y = split_in_half(b);
-    return {product, ((x.value * y.value - product) + x.value * y.rest + x.rest * y.value) + x.rest * y.rest};
+    return {product, rest_of_product(a, b, product)};
 }
 
 }  // namespace deadheat

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 namespace deadheat::DEADHEAT_TARGET {
 
@@ -43,6 +45,23 @@ inline void store(Vector<T> vector, T *to) {
 template <class T>
 inline Vector<T> repeat(T value) {
     return Vector<T>{} + value;
+}
+
+/// Consecutive numbers in float64.
+inline Vector<double> widen(const double *from) { return load(from); }
+
+inline Vector<double> widen(const float *from) {
+    typedef float Narrow __attribute__((vector_size(VECTOR_BYTES / 2)));
+    Narrow narrow;
+    std::memcpy(&narrow, from, sizeof narrow);
+    return __builtin_convertvector(narrow, Vector<double>);
+}
+
+/// Sizes: without the sign bits.
+template <class T>
+inline Vector<T> absolute(Vector<T> x) {
+    using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    return (Vector<T>)((Vector<Bits>)x & repeat(std::numeric_limits<Bits>::max()));
 }
 
 }  // namespace deadheat::DEADHEAT_TARGET

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import exact
-from deadheat.distances import scaling, tile_kernels
+from deadheat import _core, exact
+from deadheat.distances import scaling
 from deadheat.distances.columns import Columns
 from deadheat.distances.dense import Dense
 from deadheat.distances.distance import Target, Tensor, TensorDevice, Workspace
@@ -39,7 +39,7 @@ class Cityblock(Dense):
         self, level: int, queries: NDArray[Any], columns: NDArray[Any], space: Workspace | None = None
     ) -> NDArray[Any]:
         scores = np.empty((len(queries), len(columns)), queries.dtype)
-        tile_kernels.minus_absolute_differences(queries, columns, scores)
+        _core.minus_absolute_differences(queries, columns, scores)
         return scores
 
     def device_product(self, device: TensorDevice, queries: Tensor, columns: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.distances import row_kernels
+from deadheat import _core
 from deadheat.distances.scaling import CHUNK, by_piece
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Float64, Int64, slices
@@ -40,7 +40,7 @@ class Columns:
     @classmethod
     def of(cls, source: Source, directions: bool = False) -> Columns:
         """Find equal rows, or rows of equal direction, by hash, and check each against the first of its kind."""
-        hashes = by_piece(source, lambda rows: row_kernels.hash_rows(rows, directions))
+        hashes = by_piece(source, lambda rows: _core.hash_rows(rows, directions))
         ascending = np.sort(hashes)
         if (ascending[1:] != ascending[:-1]).all():
             return cls(np.arange(len(hashes)), np.arange(len(hashes)), [(0, len(hashes))])
@@ -49,7 +49,7 @@ class Columns:
         followers = np.flatnonzero(leader != np.arange(len(leader)))
         for some in slices(len(followers), max(1, CHUNK // source.shape[1])):
             part = followers[some]
-            same = row_kernels.same_rows(source.take(part), source.take(leader[part]), directions)
+            same = _core.same_rows(source.take(part), source.take(leader[part]), directions)
             leader[part[~same]] = part[~same]
         item_of_column, column_of_item = np.unique(leader, return_inverse=True)
         return cls(item_of_column, column_of_item.astype(np.int64), [(0, len(item_of_column))])

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from deadheat import exact
-from deadheat.distances import centring, scaling, tile_kernels
+from deadheat import _core, exact
+from deadheat.distances import centring, scaling
 from deadheat.distances.columns import Columns
 from deadheat.distances.dense import Product
 from deadheat.distances.distance import Target, Tensor, Workspace
@@ -73,7 +73,7 @@ class Cosine(Product):
         if self.squares is None:
             return products
         scores = (space or Workspace()).get("finish", products.shape, np.float64)
-        tile_kernels.signed_squares(products, self.squares[self.columns.item_of_column[columns]], scores)
+        _core.signed_squares(products, self.squares[self.columns.item_of_column[columns]], scores)
         return scores
 
     def device_numbers(self, columns: Int64) -> Float64 | None:

@@ -10,15 +10,14 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from deadheat import exact
-from deadheat.distances import centring, row_kernels, scaling
+from deadheat import _core, exact
+from deadheat.distances import centring, scaling
 from deadheat.distances.columns import Columns
 from deadheat.distances.distance import Distance, Tensor, TensorDevice, Workspace
 from deadheat.distances.levels import Level, cheapest
 from deadheat.distances.scaling import Rows, by_piece
 from deadheat.inputs.sources import Source, fingerprint
 from deadheat.support.arrays import Float64, Int64, slices
-from deadheat.support.error_free import compensated_dots
 
 Exact = tuple[list[int], int]  # integers, and the power of two that they are to be multiplied by
 
@@ -146,7 +145,7 @@ class Product(Dense):
         items = self.columns.item_of_column[columns]
         of_queries, query_places = self.queries.gather(queries)
         of_items, item_places = self.items.gather(items)
-        scores = row_kernels.pair_dots(*of_queries, query_places, *of_items, item_places)
+        scores = _core.pair_dots(*of_queries, query_places, *of_items, item_places)
         if self.offset is not None:
             scores -= self.offset[items]
         return np.asarray(scores)
@@ -163,9 +162,9 @@ class Product(Dense):
         """q·x, q·q and x·x as they came, in about twice the precision of float64, rounded."""
         query, query_place, item, item_place = self._distinct(queries, items)
         of_query, of_item = (
-            compensated_dots(raw, np.arange(len(raw)), raw, np.arange(len(raw))) for raw in (query, item)
+            _core.compensated_dots(raw, np.arange(len(raw)), raw, np.arange(len(raw))) for raw in (query, item)
         )
-        return compensated_dots(query, query_place, item, item_place), of_query[query_place], of_item[item_place]
+        return _core.compensated_dots(query, query_place, item, item_place), of_query[query_place], of_item[item_place]
 
     @cached_property
     def _moderate(self) -> bool:

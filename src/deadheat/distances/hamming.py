@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.distances import tile_kernels
+from deadheat import _core
 from deadheat.distances.columns import Columns
 from deadheat.distances.distance import Distance, Target, Tensor, TensorDevice, Workspace
 from deadheat.distances.levels import Level
@@ -45,7 +45,7 @@ class Hamming(Distance):
         self, level: int, queries: NDArray[Any], columns: NDArray[Any], space: Workspace | None = None
     ) -> NDArray[Any]:
         scores = (space or Workspace()).get("product", (len(queries), len(columns)), np.float32)
-        tile_kernels.minus_differing_bits(queries, columns, scores)
+        _core.minus_differing_bits(queries, columns, scores)
         return scores
 
     def device_rows(self, device: TensorDevice, rows: NDArray[Any]) -> Tensor:

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from deadheat import _core
-from deadheat.distances import row_kernels
 from deadheat.inputs.sources import Array, Source
 from deadheat.support.arrays import Float64, Int64
 
@@ -35,7 +34,7 @@ class Rows:
         """Some of the rows, multiplied, in the given type."""
         out = np.empty((len(index), self.source.shape[1]), dtype=dtype)
         (raw, factor, divide), place = self.gather(index)
-        row_kernels.take_rows(raw, place, factor, divide, out)
+        _core.take_rows(raw, place, factor, divide, out)
         return out
 
     def gather(self, index: Int64) -> tuple[tuple[NDArray[Any], Float64, bool], Int64]:
@@ -86,7 +85,7 @@ def _integer_units(raw: NDArray[Any], units: Float64, limit: float) -> float:
     """Fill in the units and return the largest multiple, infinity if it exceeds the limit, as it mostly does."""
     if _largest_multiple(raw[0, :32].tolist()) > limit:
         return np.inf
-    return float(row_kernels.integer_units(raw, units, limit))
+    return float(_core.integer_units(raw, units, limit))
 
 
 def _largest_multiple(values: list[float]) -> int:
@@ -128,7 +127,7 @@ def smallest_sizes(raw: NDArray[Any]) -> Float64:
 
 def norms(source: Source, scale: float) -> Float64:
     """Euclidean norms of the rows divided by `scale`, rounded up."""
-    squares, absolutes = by_piece(source, lambda rows: row_kernels.row_sums(rows, scale)).T
+    squares, absolutes = by_piece(source, lambda rows: _core.row_sums(rows, scale)).T
     lengths = np.where(squares > 2.0**-900, np.sqrt(squares), absolutes)  # tiny squares may have lost their bits
     lengths *= 1 + (source.shape[1] + 16) * 2.0**-52
     return np.where(by_piece(source, largest_sizes) > 0, np.maximum(lengths, 2.0**-1000), 0.0)
@@ -136,7 +135,7 @@ def norms(source: Source, scale: float) -> Float64:
 
 def absolute_sums(source: Source, scale: float) -> Float64:
     """Sums of absolute values of the rows divided by `scale`, rounded up."""
-    sums = by_piece(source, lambda rows: row_kernels.row_sums(rows, scale)[:, 1])
+    sums = by_piece(source, lambda rows: _core.row_sums(rows, scale)[:, 1])
     return np.asarray(sums * (1 + (source.shape[1] + 16) * 2.0**-52))
 
 
@@ -157,7 +156,7 @@ def normalised(source: Source) -> tuple[Rows, Float64]:
     if source.dtype == np.float64 and (np.abs(exponent[largest > 0]) > 400).any():
         # the direction is what counts, and squares must not overflow
         source = Array(np.ldexp(source.read(0, source.shape[0]), -exponent[:, None]))
-    squares = by_piece(source, lambda rows: row_kernels.row_sums(rows, 1.0)[:, 0])
+    squares = by_piece(source, lambda rows: _core.row_sums(rows, 1.0)[:, 0])
     return Rows(source, 1 / np.where(squares > 0, np.sqrt(squares), 1.0)), np.asarray(largest > 0, np.float64)
 
 

@@ -6,13 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from numba.core.errors import TypingError
 from numpy.testing import assert_array_equal
 
-from deadheat import exact
-from deadheat.distances import tile_kernels
+from deadheat import _core, exact
 
-SIZES = [(1, 1), (1, 40), (2, 16), (3, 17), (4, 32), (5, 33), (7, 64), (6, 97), (9, 7)]  # blocks are 4 × 8, 16 or 32
+SIZES = [(1, 1), (1, 40), (2, 16), (3, 17), (4, 32), (5, 33), (7, 64), (6, 97), (9, 7)]  # blocks are 4 × 4 to 32
 DTYPES = [np.float32, np.float64]
 
 
@@ -30,13 +28,13 @@ def minus_differing_bits(left, right):
 
 def cityblock(left, right):
     out = np.full((len(left), len(right)), np.nan, left.dtype)
-    tile_kernels.minus_absolute_differences(left, right, out)
+    _core.minus_absolute_differences(left, right, out)
     return out
 
 
-def hamming(left, right, dtype=np.float32):
-    out = np.full((len(left), len(right)), 99, dtype)
-    tile_kernels.minus_differing_bits(left, right, out)
+def hamming(left, right):
+    out = np.full((len(left), len(right)), 99, np.float32)
+    _core.minus_differing_bits(left, right, out)
     return out
 
 
@@ -115,7 +113,7 @@ def test_nothing_outside_the_tile_is_written_and_nothing_outside_the_rows_matter
         buffer = np.full((n + 8, m), 7.0, dtype)
         left, right = np.full((n + 8, 9), np.nan, dtype), np.full((m + 80, 9), np.nan, dtype)
         left[4:-4], right[40:-40] = rows(rng, n, 9, dtype), rows(rng, m, 9, dtype)
-        tile_kernels.minus_absolute_differences(left[4:-4], right[40:-40], buffer[4:-4])
+        _core.minus_absolute_differences(left[4:-4], right[40:-40], buffer[4:-4])
         assert_array_equal(buffer[4:-4], minus_absolute_differences(left[4:-4], right[40:-40]))
         assert (buffer[:4] == 7).all()
         assert (buffer[-4:] == 7).all()
@@ -127,12 +125,16 @@ def test_empty_tiles(n, m):
     assert hamming(np.ones((n, 3), np.uint64), np.ones((m, 3), np.uint64)).shape == (n, m)
 
 
-def test_what_would_be_read_wrongly_does_not_compile():
+def test_what_would_be_read_wrongly_is_refused():
     one = np.ones((4, 3))
-    with pytest.raises(TypingError, match="in C order"):
-        tile_kernels.minus_absolute_differences(np.asfortranarray(one), one, np.empty((4, 4)))
-    with pytest.raises(TypingError, match="of one type"):
-        tile_kernels.minus_absolute_differences(one, one, np.empty((4, 4), np.float32))
+    for left, out in [
+        (np.asfortranarray(one), np.empty((4, 4))),
+        (one, np.empty((4, 4), np.float32)),
+        (one.tolist(), np.empty((4, 4))),
+        (one[0], np.empty((4, 4))),
+    ]:
+        with pytest.raises(TypeError, match="incompatible function arguments"):
+            _core.minus_absolute_differences(left, one, out)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -156,8 +158,23 @@ def test_every_bit_of_every_word_counts():
     assert_array_equal(hamming(codes, codes), 2.0 * np.eye(384) - 2)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.int16])
-def test_counts_come_in_the_type_of_the_tile(dtype):
-    rng = np.random.default_rng(6)
-    left, right = words(rng, 5, 6), words(rng, 530, 6)
-    assert_array_equal(hamming(left, right, dtype), minus_differing_bits(left, right).astype(dtype), strict=True)
+@pytest.mark.parametrize(("bits", "n"), [(31, 1), (32, 40), (63, 3), (124, 70)])
+def test_all_bits_of_long_codes_may_differ(bits, n):
+    zeros, ones = np.zeros((5, bits), np.uint64), ~np.zeros((n, bits), np.uint64)
+    assert_array_equal(hamming(zeros, ones), np.full((5, n), -64.0 * bits))
+    assert not np.signbit(hamming(zeros, zeros)).any()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# squares of cosines
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_products_are_squared_with_their_sign_and_divided(dtype):
+    rng = np.random.default_rng(7)
+    for n, m in [(0, 3), (3, 0), *SIZES]:
+        products = rng.integers(-500, 500, (n, m + 5)).astype(dtype)[:, :m]  # rows of a wider array
+        squares, out = rng.integers(1, 1000, m).astype(np.float64), np.full((n, m), np.nan)
+        _core.signed_squares(products, squares, out)
+        a = products.astype(np.float64)
+        assert_array_equal(out, a * np.abs(a) / squares)

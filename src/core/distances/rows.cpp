@@ -1,0 +1,120 @@
+// Loops over rows that compare numbers exactly, as integers times powers of two.
+#include "distances/rows.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace deadheat {
+
+namespace {
+
+__extension__ typedef unsigned __int128 Wide;
+
+/// The size of a number as an integer below 2^53, times 2^exponent.
+struct Parts {
+    std::uint64_t whole;
+    int exponent;
+};
+
+Parts parts(double value) {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    const int exponent = static_cast<int>(bits >> 52 & 0x7FF);
+    const std::uint64_t whole = bits & 0xFFFFFFFFFFFFF;
+    if (exponent == 0) return {whole, -1074};
+    return {whole | std::uint64_t{1} << 52, exponent - 1075};
+}
+
+/// The size of a product that is not zero: an integer of 128 bits, the highest of them set, times 2^exponent.
+struct Size {
+    Wide whole;
+    int exponent;
+    bool operator==(const Size &) const = default;
+};
+
+Size size_of_product(double a, double b) {
+    const Parts x = parts(a), y = parts(b);
+    const Wide product = static_cast<Wide>(x.whole) * y.whole;
+    const auto high = static_cast<std::uint64_t>(product >> 64), low = static_cast<std::uint64_t>(product);
+    const int zeros = high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(low);
+    return {product << zeros, x.exponent + y.exponent - zeros};
+}
+
+/// Whether a·b = c·d, for numbers b and d above 0.
+bool equal_products(float a, float b, float c, float d) {
+    return static_cast<double>(a) * b == static_cast<double>(c) * d;  // products of two floats are exact in float64
+}
+
+bool equal_products(double a, double b, double c, double d) {
+    if (a == 0 || c == 0) return a == c;
+    return std::signbit(a) == std::signbit(c) && size_of_product(a, b) == size_of_product(c, d);
+}
+
+/// The size of the first number that is not zero, or 1 where all are.
+template <class T>
+T pivot(Span<const T> row) {
+    const auto first = std::find_if(row.begin(), row.end(), [](T value) { return value != T(0); });
+    return first == row.end() ? T(1) : std::abs(*first);
+}
+
+/// Whether a·pivot(b) = b·pivot(a) exactly, element by element.
+template <class T>
+bool same_direction(Span<const T> a, Span<const T> b) {
+    const T pivot_a = pivot(a), pivot_b = pivot(b);
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [=](T x, T y) { return equal_products(x, pivot_b, y, pivot_a); });
+}
+
+/// A number of which all that came are multiples, odd·2^place (0 if none came or all were zero), and the largest of them.
+class Multiples {
+public:
+    void add(double value) {
+        if (value == 0) return;
+        largest_ = std::max(largest_, std::abs(value));
+        const Parts number = parts(value);
+        const int zeros = std::countr_zero(number.whole);
+        place_ = odd_ == 0 ? number.exponent + zeros : std::min(place_, number.exponent + zeros);
+        if (odd_ != 1) odd_ = std::gcd(number.whole >> zeros, odd_);
+    }
+    double unit() const { return odd_ == 0 ? 1.0 : std::ldexp(static_cast<double>(odd_), place_); }
+    double largest() const { return largest_ / unit(); }
+
+private:
+    std::uint64_t odd_ = 0;
+    int place_ = 0;
+    double largest_ = 0.0;
+};
+
+}  // namespace
+
+template <class T>
+void same_rows(Matrix<const T> raw, Matrix<const T> other, bool directions, Span<bool> out) {
+    for (Index i = 0; i < raw.rows; ++i) {
+        const Span<const T> a = raw[i], b = other[i];
+        out[i] = std::equal(a.begin(), a.end(), b.begin(), b.end()) || (directions && same_direction(a, b));
+    }
+}
+
+template <class T>
+double integer_units(Matrix<const T> raw, Span<double> units, double limit) {
+    const bool each = units.size() > 1;
+    Multiples multiples;
+    double largest = 0.0;
+    for (Index i = 0; i < raw.rows; ++i) {
+        if (each) multiples = {};
+        for (T value : raw[i]) multiples.add(value);
+        if (multiples.largest() > limit) return std::numeric_limits<double>::infinity();
+        largest = each ? std::max(largest, multiples.largest()) : multiples.largest();
+        units[each ? i : 0] = multiples.unit();
+    }
+    return largest;
+}
+
+template void same_rows(Matrix<const float>, Matrix<const float>, bool, Span<bool>);
+template void same_rows(Matrix<const double>, Matrix<const double>, bool, Span<bool>);
+template double integer_units(Matrix<const float>, Span<double>, double);
+template double integer_units(Matrix<const double>, Span<double>, double);
+
+}  // namespace deadheat

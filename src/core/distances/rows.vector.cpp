@@ -1,0 +1,119 @@
+// Loops over rows at the speed of the vector units: what is the same for all numbers of a row.
+#include <cmath>
+#include <type_traits>
+
+#include "distances/row_products.h"
+#include "distances/rows.h"
+
+namespace deadheat::DEADHEAT_TARGET {
+
+namespace {
+
+using Words = Vector<std::uint64_t>;
+
+constexpr int HASHES = 16;  // of 64 bits, side by side
+constexpr std::uint64_t FIRST = 0xCBF29CE484222325, FACTOR = 0x9E3779B97F4A7C15;
+
+template <class Word>
+void mix(Word &state, Word word) {
+    state = (state ^ word) * FACTOR;
+    state ^= state >> 29;
+}
+
+/// The size of the first number that is not zero, or 1 where all are.
+template <class T>
+T pivot(const T *row, Index dim) {
+    const T *first = std::find_if(row, row + dim, [](T value) { return value != T(0); });
+    return first == row + dim ? T(1) : std::abs(*first);
+}
+
+/// A hash of the words that the numbers consist of, 0 for −0; of their quotients by a pivot if there is one.
+template <class T>
+std::uint64_t hash_row(const T *row, Index dim, const T *divisor) {
+    constexpr int vectors = HASHES / LANES<std::uint64_t>;
+    constexpr Index step = vectors * LANES<T>;
+    Words states[vectors];
+    for (Words &state : states) state = repeat(FIRST);
+    const auto take = [&](const T *numbers) {
+        for (int v = 0; v < vectors; ++v) {
+            Vector<T> x = load(numbers + v * LANES<T>);
+            if (divisor != nullptr) x /= repeat(*divisor);  // equal for multiples
+            mix(states[v], (Words)(x + T(0)));
+        }
+    };
+    Index k = 0;
+    for (; k + step <= dim; k += step) take(row + k);
+    if (k < dim) {
+        T last[step] = {};
+        std::copy(row + k, row + dim, last);
+        take(last);
+    }
+    std::uint64_t each[HASHES], hash = 0;
+    std::memcpy(each, states, sizeof each);
+    for (std::uint64_t one : each) mix(hash, one);
+    return hash;
+}
+
+template <class T>
+void hash_rows(Matrix<const T> raw, bool directions, Span<std::uint64_t> out) {
+    for (Index i = 0; i < raw.rows; ++i) {
+        const T divisor = directions ? pivot(raw.row(i), raw.columns) : T(1);
+        out[i] = hash_row(raw.row(i), raw.columns, directions ? &divisor : nullptr);
+    }
+}
+
+template <class T>
+void row_sums(Matrix<const T> raw, double scale, Matrix<double> out) {
+    const bool multiply = 1e-290 < scale && scale < 1e290;
+    const double by = multiply ? 1 / scale : scale;
+    const auto size = [=](Vector<double> x) { return multiply ? absolute<double>(x) * by : absolute<double>(x) / by; };
+    for (Index i = 0; i < raw.rows; ++i) {
+        const T *row = raw.row(i);
+        out(i, 0) = sum_of(row, row, raw.columns, [=](Vector<double> x, Vector<double>) { return size(x) * size(x); });
+        out(i, 1) = sum_of(row, row, raw.columns, [=](Vector<double> x, Vector<double>) { return size(x); });
+    }
+}
+
+template <class A, class B>
+void take_rows(const ScaledRows<A> &rows, Span<const std::int64_t> index, Matrix<B> out) {
+    for (Index i = 0; i < out.rows; ++i) {
+        const A *from = rows.raw.row(index[i]);
+        B *to = out.row(i);
+        const double by = rows.factor[index[i]];
+        if (rows.divide)
+            for (Index k = 0; k < out.columns; ++k) to[k] = static_cast<B>(static_cast<double>(from[k]) / by);
+        else
+            for (Index k = 0; k < out.columns; ++k) to[k] = static_cast<B>(static_cast<double>(from[k]) * by);
+    }
+}
+
+template <class A, class B>
+void pair_dots(const ScaledRows<A> &left, Span<const std::int64_t> rows, const ScaledRows<B> &right,
+               Span<const std::int64_t> columns, Span<double> out) {
+    constexpr bool narrow = std::is_same_v<A, float> && std::is_same_v<B, float>;  // whose products cannot overflow
+    const bool divide_left = left.divide, divide_right = right.divide;
+    for (std::size_t p = 0; p < out.size(); ++p) {
+        const A *a = left.raw.row(rows[p]);
+        const B *b = right.raw.row(columns[p]);
+        const double by_a = left.factor[rows[p]], by_b = right.factor[columns[p]];
+        if (narrow && !divide_left && !divide_right) {
+            out[p] = product_of_rows(a, b, left.raw.columns) * by_a * by_b;
+            continue;
+        }
+        out[p] = sum_of(a, b, left.raw.columns, [=](Vector<double> x, Vector<double> y) {
+            return (divide_left ? x / by_a : x * by_a) * (divide_right ? y / by_b : y * by_b);
+        });
+    }
+}
+
+template <class T>
+constexpr OneTypeLoops<T> ONE_TYPE = {hash_rows<T>, row_sums<T>};
+template <class A, class B>
+constexpr TwoTypeLoops<A, B> TWO_TYPES = {take_rows<A, B>, product_of_rows<A, B>, pair_dots<A, B>};
+
+}  // namespace
+
+extern const RowLoops row_loops = {ONE_TYPE<float>,          ONE_TYPE<double>,         TWO_TYPES<float, float>,
+                                   TWO_TYPES<float, double>, TWO_TYPES<double, float>, TWO_TYPES<double, double>};
+
+}  // namespace deadheat::DEADHEAT_TARGET
