@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include "distances/products.h"
 #include "distances/tiles.h"
 #include "support/float_mode.h"
 #include "support/means.h"
@@ -31,7 +32,18 @@ void bind_support(nb::module_ &m) {
         "values"_a, Loop());
 }
 
+template <class T>
+void bind_products(nb::module_ &m, const char *panels) {
+    nb::class_<Panels<T>>(m, panels).def(
+        "__init__", [](Panels<T> *self, Matrix<const T> rows) { new (self) Panels<T>(packed(rows)); }, "rows"_a, Loop());
+    m.def("product", &product<T>, "left"_a, "right"_a, "chunk"_a, "out"_a, Loop());
+    m.def("product", &product_of_rows<T>, "left"_a, "right"_a, "chunk"_a, "out"_a, Loop());
+}
+
 void bind_distances(nb::module_ &m) {
+    m.def("product_roundings", &product_roundings, "dim"_a, "chunk"_a);
+    bind_products<float>(m, "Panels32");
+    bind_products<double>(m, "Panels64");
     m.def("minus_absolute_differences", tile_loops().cityblock_single, "left"_a, "right"_a, "out"_a, Loop());
     m.def("minus_absolute_differences", tile_loops().cityblock_double, "left"_a, "right"_a, "out"_a, Loop());
     m.def("minus_differing_bits", tile_loops().hamming, "left"_a, "right"_a, "out"_a, Loop());
