@@ -1,5 +1,7 @@
 #include "distances/products.h"
 
+#include <stdexcept>
+
 namespace deadheat {
 
 template <class T>
@@ -19,6 +21,8 @@ Panels<T> packed(Matrix<const T> rows) {
 
 template <class T>
 void product(const Panels<T> &left, const Panels<T> &right, Index chunk, Matrix<T> out) {
+    if (left.dim() < 1 || left.dim() != right.dim() || left.rows() != out.rows || right.rows() != out.columns || chunk < 1)
+        throw std::invalid_argument("rows, chunk and product must fit each other");
     product_loops().of<T>().multiply(left, 0, right, chunk, out);
 }
 

@@ -22,9 +22,7 @@
 namespace deadheat {
 
 /// How many roundings can follow each other in a product of rows of so many dimensions.
-constexpr Index product_roundings(Index dim, Index chunk) {
-    return std::min(dim, chunk) + (dim + chunk - 1) / chunk - 1;
-}
+constexpr Index product_roundings(Index dim, Index chunk) { return std::min(dim, chunk) + (dim + chunk - 1) / chunk - 1; }
 
 /// Rows packed for products, on either side: panels of `width` rows, each dimension by dimension; the last is filled up
 /// with zeros.

@@ -13,6 +13,7 @@
 #include "distances/products.h"
 
 #include "support/lanes.h"
+#include "support/turning.h"
 
 namespace deadheat::DEADHEAT_TARGET {
 
@@ -36,6 +37,8 @@ constexpr Index STRIP = 96;  // left rows, at least, that run along a panel of r
 /// The sums of ROWS left rows and some vectors of right ones over `count` dimensions, stored or added to what is there.
 template <class T, int N>
 void block(const T *left, const T *right, Index count, bool add, T *out, Index stride) {
+    for (int r = 0; r < ROWS; ++r)
+        for (int v = 0; v < N; ++v) __builtin_prefetch(out + r * stride + v * LANES<T>, 1);
     Vector<T> sums[ROWS][N] = {};
     for (Index k = 0; k < count; ++k) {
         Vector<T> columns[N];
@@ -54,21 +57,29 @@ void block(const T *left, const T *right, Index count, bool add, T *out, Index s
     for (int r = 0; r < ROWS; ++r) {
         T *row = out + r * stride;
 #pragma GCC unroll 4
-        for (int v = 0; v < N; ++v)
-            store(add ? load(row + v * LANES<T>) + sums[r][v] : sums[r][v], row + v * LANES<T>);
+        for (int v = 0; v < N; ++v) store(add ? load(row + v * LANES<T>) + sums[r][v] : sums[r][v], row + v * LANES<T>);
     }
 }
 
 /// The same where it sticks out of the tile: only so many rows and columns of it are there.
-template <class T>
+template <class T, int N>
 void block_at_edge(const T *left, const T *right, Index count, bool add, T *out, Index stride, Index rows, Index columns) {
-    T whole[ROWS * WIDTH<T>];
-    block<T, VECTORS>(left, right, count, false, whole, WIDTH<T>);
-    for (Index r = 0; r < rows; ++r)
+    if (rows >= ROWS && columns >= N * LANES<T>) return block<T, N>(left, right, count, add, out, stride);
+    T whole[ROWS * N * LANES<T>];
+    block<T, N>(left, right, count, false, whole, N * LANES<T>);
+    for (Index r = 0; r < std::min<Index>(rows, ROWS); ++r)
         for (Index c = 0; c < columns; ++c) {
-            const T sum = whole[r * WIDTH<T> + c];
+            const T sum = whole[r * N * LANES<T> + c];
             out[r * stride + c] = add ? out[r * stride + c] + sum : sum;
         }
+}
+
+/// The same by no more vectors than there are columns for.
+template <int N, class T>
+void block_of(const T *left, const T *right, Index count, bool add, T *out, Index stride, Index rows, Index columns) {
+    if constexpr (N > 1)
+        if (columns <= (N - 1) * LANES<T>) return block_of<N - 1>(left, right, count, add, out, stride, rows, columns);
+    block_at_edge<T, N>(left, right, count, add, out, stride, rows, columns);
 }
 
 /// A strip of left rows and a panel of right ones, `columns` of which are there.
@@ -82,14 +93,7 @@ void strip_times_panel(const Panels<T> &left, Index begin, Index end, const T *p
             const Index within = i % WIDTH<T>;
             const T *rows = left.from_row(i - within) + from * WIDTH<T> + within;
             T *to = out + (i - begin) * stride;
-            if (end - i < ROWS || columns % LANES<T> != 0)
-                block_at_edge(rows, right, count, from > 0, to, stride, std::min<Index>(ROWS, end - i), columns);
-            else if (columns == VECTORS * LANES<T>)
-                block<T, VECTORS>(rows, right, count, from > 0, to, stride);
-            else if (columns == LANES<T>)
-                block<T, 1>(rows, right, count, from > 0, to, stride);
-            else
-                block_at_edge(rows, right, count, from > 0, to, stride, std::min<Index>(ROWS, end - i), columns);
+            block_of<VECTORS>(rows, right, count, from > 0, to, stride, end - i, columns);
         }
     }
 }
@@ -100,21 +104,30 @@ void multiply(const Panels<T> &left, Index first, const Panels<T> &right, Index 
     for (Index begin = 0; begin < out.rows; begin += step) {
         const Index end = std::min(begin + step, out.rows);
         for (Index j = 0; j < out.columns; j += WIDTH<T>)
-            strip_times_panel(left, first + begin, first + end, right.from_row(j), std::min<Index>(WIDTH<T>, out.columns - j),
-                              chunk, out.row(begin) + j, out.stride);
+            strip_times_panel(left, first + begin, first + end, right.from_row(j),
+                              std::min<Index>(WIDTH<T>, out.columns - j), chunk, out.row(begin) + j, out.stride);
     }
+}
+
+/// Columns of a panel, as many as a vector holds: those of the rows, of which some may be missing.
+template <class T>
+void pack_vector(Matrix<const T> rows, Index first, T *to) {
+    constexpr Index N = LANES<T>;
+    const Index there = std::clamp<Index>(rows.rows - first, 0, N), whole = rows.columns - rows.columns % N;
+    for (Index k = 0; k < whole; k += N) {
+        Vector<T> square[N] = {};
+        for (Index r = 0; r < there; ++r) square[r] = load(rows.row(first + r) + k);
+        turn_square(square);
+        for (Index l = 0; l < N; ++l) store(square[l], to + (k + l) * WIDTH<T>);
+    }
+    for (Index k = whole; k < rows.columns; ++k)
+        for (Index r = 0; r < N; ++r) to[k * WIDTH<T> + r] = r < there ? rows(first + r, k) : T(0);
 }
 
 template <class T>
 void pack(Matrix<const T> rows, Panels<T> &panels) {
-    for (Index first = 0; first < rows.rows; first += WIDTH<T>) {
-        const Index n = std::min<Index>(WIDTH<T>, rows.rows - first);
-        T *to = panels.from_row(first);
-        for (Index k = 0; k < rows.columns; ++k, to += WIDTH<T>) {
-            for (Index r = 0; r < n; ++r) to[r] = rows(first + r, k);
-            for (Index r = n; r < WIDTH<T>; ++r) to[r] = 0;
-        }
-    }
+    for (Index first = 0; first < rows.rows; first += WIDTH<T>)
+        for (Index v = 0; v < VECTORS; ++v) pack_vector(rows, first + v * LANES<T>, panels.from_row(first) + v * LANES<T>);
 }
 
 }  // namespace
