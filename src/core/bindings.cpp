@@ -16,6 +16,7 @@
 #include "counting/tiles.h"
 #include "distances/ranges.h"
 #include "distances/tangents.h"
+#include "distances/products.h"
 #include "distances/tiles.h"
 #include "measures/area.h"
 #include "measures/average_precision.h"
@@ -157,6 +158,18 @@ void bind_distances(nb::module_ &m) {
     bind_row_pairs<double, double>(m);
     m.def("signed_squares", tile_loops().signed_squares_single, "products"_a, "squares"_a, "out"_a, Loop());
     m.def("signed_squares", tile_loops().signed_squares_double, "products"_a, "squares"_a, "out"_a, Loop());
+template <class T>
+void bind_products(nb::module_ &m, const char *panels) {
+    nb::class_<Panels<T>>(m, panels).def(
+        "__init__", [](Panels<T> *self, Matrix<const T> rows) { new (self) Panels<T>(packed(rows)); }, "rows"_a, Loop());
+    m.def("product", &product<T>, "left"_a, "right"_a, "chunk"_a, "out"_a, Loop());
+    m.def("product", &product_of_rows<T>, "left"_a, "right"_a, "chunk"_a, "out"_a, Loop());
+}
+
+void bind_distances(nb::module_ &m) {
+    m.def("product_roundings", &product_roundings, "dim"_a, "chunk"_a);
+    bind_products<float>(m, "Panels32");
+    bind_products<double>(m, "Panels64");
     m.def("minus_absolute_differences", tile_loops().cityblock_single, "left"_a, "right"_a, "out"_a, Loop());
     m.def("minus_absolute_differences", tile_loops().cityblock_double, "left"_a, "right"_a, "out"_a, Loop());
     m.def("minus_differing_bits", tile_loops().hamming, "left"_a, "right"_a, "out"_a, Loop());

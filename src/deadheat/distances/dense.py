@@ -14,10 +14,10 @@ from deadheat import _core, exact
 from deadheat.distances import centring, scaling
 from deadheat.distances.columns import Columns
 from deadheat.distances.distance import Distance, Tensor, TensorDevice, Workspace
-from deadheat.distances.levels import Level, cheapest
+from deadheat.distances.levels import CHUNK, Level, cheapest
 from deadheat.distances.scaling import Rows, by_piece
 from deadheat.inputs.sources import Source, fingerprint
-from deadheat.support.arrays import Float64, Int64, slices
+from deadheat.support.arrays import Float64, Int64
 
 Exact = tuple[list[int], int]  # integers, and the power of two that they are to be multiplied by
 
@@ -102,15 +102,8 @@ class Product(Dense):
     def product(
         self, level: int, queries: NDArray[Any], columns: NDArray[Any], space: Workspace | None = None
     ) -> NDArray[Any]:
-        space, shape, chunk = space or Workspace(), (len(queries), len(columns)), self.levels[level].chunk
-        out = space.get("product", shape, queries.dtype)
-        if chunk is None:
-            return np.matmul(queries, columns.T, out=out)
-        part = space.get("part", shape, queries.dtype)
-        for dims in slices(self.dim, chunk):
-            np.matmul(queries[:, dims], columns[:, dims].T, out=part if dims.start else out)
-            if dims.start:
-                out += part
+        out = (space or Workspace()).get("product", (len(queries), len(columns)), queries.dtype)
+        _core.product(queries, columns, self.levels[level].chunk or CHUNK, out)
         return out
 
     def finish(self, products: NDArray[Any], columns: Int64, space: Workspace | None = None) -> NDArray[Any]:

@@ -1,0 +1,47 @@
+#include "distances/products.h"
+
+#include <stdexcept>
+
+namespace deadheat {
+
+template <class T>
+Panels<T>::Panels(Index rows, Index dim, Index width) : rows_(rows), dim_(dim) {
+    const Index full = (rows + width - 1) / width * width;
+    const std::size_t bytes = static_cast<std::size_t>(full * dim) * sizeof(T);
+    numbers_.reset(static_cast<T *>(::operator new[](bytes, ALIGNED)));
+}
+
+template <class T>
+Panels<T> packed(Matrix<const T> rows) {
+    const ProductLoopsOf<T> &loops = product_loops().of<T>();
+    Panels<T> panels(rows.rows, rows.columns, loops.width);
+    loops.pack(rows, panels);
+    return panels;
+}
+
+template <class T>
+void product(const Panels<T> &left, const Panels<T> &right, Index chunk, Matrix<T> out) {
+    if (left.dim() < 1 || left.dim() != right.dim() || left.rows() != out.rows || right.rows() != out.columns || chunk < 1)
+        throw std::invalid_argument("rows, chunk and product must fit each other");
+    product_loops().of<T>().multiply(left, 0, right, chunk, out);
+}
+
+template <class T>
+void product_of_rows(Matrix<const T> left, Matrix<const T> right, Index chunk, Matrix<T> out) {
+    const Panels<T> columns = packed(right);
+    if (left.data == right.data && left.rows == right.rows && left.stride == right.stride)
+        product(columns, columns, chunk, out);
+    else
+        product(packed(left), columns, chunk, out);
+}
+
+template class Panels<float>;
+template class Panels<double>;
+template Panels<float> packed(Matrix<const float>);
+template Panels<double> packed(Matrix<const double>);
+template void product(const Panels<float> &, const Panels<float> &, Index, Matrix<float>);
+template void product(const Panels<double> &, const Panels<double> &, Index, Matrix<double>);
+template void product_of_rows(Matrix<const float>, Matrix<const float>, Index, Matrix<float>);
+template void product_of_rows(Matrix<const double>, Matrix<const double>, Index, Matrix<double>);
+
+}  // namespace deadheat

@@ -1,0 +1,95 @@
+// Matrix products, left · rightᵀ, by one thread: of rows that are packed once into panels, and used in many products.
+//
+// How exact they are. The products of `chunk` dimensions after one another are added up, from zero, in the order of the
+// dimensions; that sum is then added to the sum of the chunks before it. A product of two numbers may be rounded, or be
+// added unrounded (fused). So at most
+//
+//     product_roundings(dim, chunk) = min(dim, chunk) + ceil(dim / chunk) − 1
+//
+// roundings follow each other on the way from any q_k·x_k to the result: one for the product, chunk − 1 for additions in its
+// chunk (the first, to zero, is exact), and one for each chunk but the first. Where nothing overflows, the result is within
+// gamma(product_roundings) · Σ |q_k x_k| of the real number, and dim times half the smallest subnormal number for what
+// underflows. Zero times a finite number adds nothing: rows without a common dimension that is not zero give zero.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <new>
+
+#include "support/targets.h"
+#include "support/views.h"
+
+namespace deadheat {
+
+/// How many roundings can follow each other in a product of rows of so many dimensions.
+constexpr Index product_roundings(Index dim, Index chunk) { return std::min(dim, chunk) + (dim + chunk - 1) / chunk - 1; }
+
+/// Rows packed for products, on either side: panels of `width` rows, each dimension by dimension; the last is filled up
+/// with zeros.
+///
+///     panel 0: row 0, row 1, ... of dimension 0 | the same of dimension 1 | ...
+///     panel 1: row `width`, ...
+template <class T>
+class Panels {
+public:
+    Panels(Index rows, Index dim, Index width);
+
+    Index rows() const { return rows_; }
+    Index dim() const { return dim_; }
+    /// The panel that begins with row `first`, a multiple of the width.
+    T *from_row(Index first) { return numbers_.get() + first * dim_; }
+    const T *from_row(Index first) const { return numbers_.get() + first * dim_; }
+
+private:
+    struct Free {
+        void operator()(T *numbers) const { ::operator delete[](numbers, ALIGNED); }
+    };
+    static constexpr std::align_val_t ALIGNED{64};  // a line of the cache
+
+    Index rows_, dim_;
+    std::unique_ptr<T[], Free> numbers_;
+};
+
+template <class T>
+struct ProductLoopsOf {
+    /// Rows in a panel.
+    Index width;
+    /// Fills the panels with as many rows as they are for.
+    void (*pack)(Matrix<const T> rows, Panels<T> &panels);
+    /// out[i, j] = left[first + i] · right[j]; `first` is a multiple of the width.
+    void (*multiply)(const Panels<T> &left, Index first, const Panels<T> &right, Index chunk, Matrix<T> out);
+};
+
+struct ProductLoops {
+    ProductLoopsOf<float> of_float;
+    ProductLoopsOf<double> of_double;
+
+    template <class T>
+    const ProductLoopsOf<T> &of() const;
+};
+
+template <>
+inline const ProductLoopsOf<float> &ProductLoops::of<float>() const {
+    return of_float;
+}
+
+template <>
+inline const ProductLoopsOf<double> &ProductLoops::of<double>() const {
+    return of_double;
+}
+
+DEADHEAT_DECLARE_LOOPS(ProductLoops, product_loops)
+
+/// The rows of a matrix, packed.
+template <class T>
+Panels<T> packed(Matrix<const T> rows);
+
+/// out = left · rightᵀ
+template <class T>
+void product(const Panels<T> &left, const Panels<T> &right, Index chunk, Matrix<T> out);
+
+/// The same of rows that are packed for this one product.
+template <class T>
+void product_of_rows(Matrix<const T> left, Matrix<const T> right, Index chunk, Matrix<T> out);
+
+}  // namespace deadheat

@@ -1,0 +1,138 @@
+// Matrix products at the speed of the vector units.
+//
+//                right panels, `width` columns each
+//                ┌────┬────┬────┐
+//     left       │    │▓▓▓▓│    │   a chunk of the panel stays in the fastest cache
+//     ┌──────┐   ├────┼────┼────┤
+//     │▒▒▒▒▒▒│   │    │▓▓▓▓│    │   for a strip of left rows, ROWS at a time: their sums with the
+//     │      │   │    │    │    │   columns of the panel stay in registers for the whole chunk
+//     └──────┘   └────┴────┴────┘
+//       strip          out
+//
+// Left and right rows are packed alike: a panel is a whole number of blocks of left rows, and of vectors of right ones.
+#include "distances/products.h"
+
+#include "support/lanes.h"
+#include "support/turning.h"
+
+namespace deadheat::DEADHEAT_TARGET {
+
+namespace {
+
+// ROWS · VECTORS sums, VECTORS of right numbers and one of left ones fit the registers: 32, or 16 on older processors.
+#if defined(__AVX512F__)
+constexpr int ROWS = 8, VECTORS = 3;
+#elif defined(__AVX2__)
+constexpr int ROWS = 4, VECTORS = 3;
+#elif defined(__aarch64__)
+constexpr int ROWS = 4, VECTORS = 4;
+#else
+constexpr int ROWS = 4, VECTORS = 2;
+#endif
+template <class T>
+constexpr int WIDTH = VECTORS * LANES<T>;
+
+constexpr Index STRIP = 96;  // left rows, at least, that run along a panel of right ones before the next
+
+/// The sums of ROWS left rows and some vectors of right ones over `count` dimensions, stored or added to what is there.
+template <class T, int N>
+void block(const T *left, const T *right, Index count, bool add, T *out, Index stride) {
+    for (int r = 0; r < ROWS; ++r)
+        for (int v = 0; v < N; ++v) __builtin_prefetch(out + r * stride + v * LANES<T>, 1);
+    Vector<T> sums[ROWS][N] = {};
+    for (Index k = 0; k < count; ++k) {
+        Vector<T> columns[N];
+#pragma GCC unroll 4
+        for (int v = 0; v < N; ++v) columns[v] = load(right + v * LANES<T>);
+#pragma GCC unroll 8
+        for (int r = 0; r < ROWS; ++r) {
+            const T value = left[r];
+#pragma GCC unroll 4
+            for (int v = 0; v < N; ++v) sums[r][v] += value * columns[v];
+        }
+        left += WIDTH<T>;
+        right += WIDTH<T>;
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < ROWS; ++r) {
+        T *row = out + r * stride;
+#pragma GCC unroll 4
+        for (int v = 0; v < N; ++v) store(add ? load(row + v * LANES<T>) + sums[r][v] : sums[r][v], row + v * LANES<T>);
+    }
+}
+
+/// The same where it sticks out of the tile: only so many rows and columns of it are there.
+template <class T, int N>
+void block_at_edge(const T *left, const T *right, Index count, bool add, T *out, Index stride, Index rows, Index columns) {
+    if (rows >= ROWS && columns >= N * LANES<T>) return block<T, N>(left, right, count, add, out, stride);
+    T whole[ROWS * N * LANES<T>];
+    block<T, N>(left, right, count, false, whole, N * LANES<T>);
+    for (Index r = 0; r < std::min<Index>(rows, ROWS); ++r)
+        for (Index c = 0; c < columns; ++c) {
+            const T sum = whole[r * N * LANES<T> + c];
+            out[r * stride + c] = add ? out[r * stride + c] + sum : sum;
+        }
+}
+
+/// The same by no more vectors than there are columns for.
+template <int N, class T>
+void block_of(const T *left, const T *right, Index count, bool add, T *out, Index stride, Index rows, Index columns) {
+    if constexpr (N > 1)
+        if (columns <= (N - 1) * LANES<T>) return block_of<N - 1>(left, right, count, add, out, stride, rows, columns);
+    block_at_edge<T, N>(left, right, count, add, out, stride, rows, columns);
+}
+
+/// A strip of left rows and a panel of right ones, `columns` of which are there.
+template <class T>
+void strip_times_panel(const Panels<T> &left, Index begin, Index end, const T *panel, Index columns, Index chunk, T *out,
+                       Index stride) {
+    for (Index from = 0; from < left.dim(); from += chunk) {
+        const Index count = std::min(chunk, left.dim() - from);
+        const T *right = panel + from * WIDTH<T>;
+        for (Index i = begin; i < end; i += ROWS) {
+            const Index within = i % WIDTH<T>;
+            const T *rows = left.from_row(i - within) + from * WIDTH<T> + within;
+            T *to = out + (i - begin) * stride;
+            block_of<VECTORS>(rows, right, count, from > 0, to, stride, end - i, columns);
+        }
+    }
+}
+
+template <class T>
+void multiply(const Panels<T> &left, Index first, const Panels<T> &right, Index chunk, Matrix<T> out) {
+    constexpr Index step = (STRIP + WIDTH<T> - 1) / WIDTH<T> * WIDTH<T>;
+    for (Index begin = 0; begin < out.rows; begin += step) {
+        const Index end = std::min(begin + step, out.rows);
+        for (Index j = 0; j < out.columns; j += WIDTH<T>)
+            strip_times_panel(left, first + begin, first + end, right.from_row(j),
+                              std::min<Index>(WIDTH<T>, out.columns - j), chunk, out.row(begin) + j, out.stride);
+    }
+}
+
+/// Columns of a panel, as many as a vector holds: those of the rows, of which some may be missing.
+template <class T>
+void pack_vector(Matrix<const T> rows, Index first, T *to) {
+    constexpr Index N = LANES<T>;
+    const Index there = std::clamp<Index>(rows.rows - first, 0, N), whole = rows.columns - rows.columns % N;
+    for (Index k = 0; k < whole; k += N) {
+        Vector<T> square[N] = {};
+        for (Index r = 0; r < there; ++r) square[r] = load(rows.row(first + r) + k);
+        turn_square(square);
+        for (Index l = 0; l < N; ++l) store(square[l], to + (k + l) * WIDTH<T>);
+    }
+    for (Index k = whole; k < rows.columns; ++k)
+        for (Index r = 0; r < N; ++r) to[k * WIDTH<T> + r] = r < there ? rows(first + r, k) : T(0);
+}
+
+template <class T>
+void pack(Matrix<const T> rows, Panels<T> &panels) {
+    for (Index first = 0; first < rows.rows; first += WIDTH<T>)
+        for (Index v = 0; v < VECTORS; ++v) pack_vector(rows, first + v * LANES<T>, panels.from_row(first) + v * LANES<T>);
+}
+
+}  // namespace
+
+extern const ProductLoops product_loops = {{WIDTH<float>, pack<float>, multiply<float>},
+                                           {WIDTH<double>, pack<double>, multiply<double>}};
+
+}  // namespace deadheat::DEADHEAT_TARGET
