@@ -14,9 +14,10 @@
 #include "counting/open_items.h"
 #include "counting/scores.h"
 #include "counting/tiles.h"
-#include "distances/ranges.h"
-#include "distances/tangents.h"
 #include "distances/products.h"
+#include "distances/ranges.h"
+#include "distances/rows.h"
+#include "distances/tangents.h"
 #include "distances/tiles.h"
 #include "measures/area.h"
 #include "measures/average_precision.h"
@@ -24,8 +25,6 @@
 #include "measures/hits.h"
 #include "measures/one_end.h"
 #include "profiles/ties.h"
-#include "distances/rows.h"
-#include "distances/tiles.h"
 #include "support/compensated.h"
 #include "support/float_mode.h"
 #include "support/means.h"
@@ -145,6 +144,14 @@ void bind_row_pairs(nb::module_ &m) {
         "left"_a, "rows"_a, "right"_a, "columns"_a, Loop());
 }
 
+template <class T>
+void bind_products(nb::module_ &m, const char *panels) {
+    nb::class_<Panels<T>>(m, panels).def(
+        "__init__", [](Panels<T> *self, Matrix<const T> rows) { new (self) Panels<T>(packed(rows)); }, "rows"_a, Loop());
+    m.def("product", &product<T>, "left"_a, "right"_a, "chunk"_a, "out"_a, Loop());
+    m.def("product", &product_of_matrices<T>, "left"_a, "right"_a, "chunk"_a, "out"_a, Loop());
+}
+
 void bind_distances(nb::module_ &m) {
     m.def("smallest_sizes", &smallest_sizes<float>, "raw"_a, "out"_a, Loop());
     m.def("smallest_sizes", &smallest_sizes<double>, "raw"_a, "out"_a, Loop());
@@ -158,15 +165,6 @@ void bind_distances(nb::module_ &m) {
     bind_row_pairs<double, double>(m);
     m.def("signed_squares", tile_loops().signed_squares_single, "products"_a, "squares"_a, "out"_a, Loop());
     m.def("signed_squares", tile_loops().signed_squares_double, "products"_a, "squares"_a, "out"_a, Loop());
-template <class T>
-void bind_products(nb::module_ &m, const char *panels) {
-    nb::class_<Panels<T>>(m, panels).def(
-        "__init__", [](Panels<T> *self, Matrix<const T> rows) { new (self) Panels<T>(packed(rows)); }, "rows"_a, Loop());
-    m.def("product", &product<T>, "left"_a, "right"_a, "chunk"_a, "out"_a, Loop());
-    m.def("product", &product_of_rows<T>, "left"_a, "right"_a, "chunk"_a, "out"_a, Loop());
-}
-
-void bind_distances(nb::module_ &m) {
     m.def("product_roundings", &product_roundings, "dim"_a, "chunk"_a);
     bind_products<float>(m, "Panels32");
     bind_products<double>(m, "Panels64");

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "support/products.h"
+#include "distances/row_products.h"
 
 namespace deadheat::DEADHEAT_TARGET {
 

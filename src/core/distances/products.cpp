@@ -27,7 +27,7 @@ void product(const Panels<T> &left, const Panels<T> &right, Index chunk, Matrix<
 }
 
 template <class T>
-void product_of_rows(Matrix<const T> left, Matrix<const T> right, Index chunk, Matrix<T> out) {
+void product_of_matrices(Matrix<const T> left, Matrix<const T> right, Index chunk, Matrix<T> out) {
     const Panels<T> columns = packed(right);
     if (left.data == right.data && left.rows == right.rows && left.stride == right.stride)
         product(columns, columns, chunk, out);
@@ -41,7 +41,7 @@ template Panels<float> packed(Matrix<const float>);
 template Panels<double> packed(Matrix<const double>);
 template void product(const Panels<float> &, const Panels<float> &, Index, Matrix<float>);
 template void product(const Panels<double> &, const Panels<double> &, Index, Matrix<double>);
-template void product_of_rows(Matrix<const float>, Matrix<const float>, Index, Matrix<float>);
-template void product_of_rows(Matrix<const double>, Matrix<const double>, Index, Matrix<double>);
+template void product_of_matrices(Matrix<const float>, Matrix<const float>, Index, Matrix<float>);
+template void product_of_matrices(Matrix<const double>, Matrix<const double>, Index, Matrix<double>);
 
 }  // namespace deadheat

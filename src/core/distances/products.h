@@ -90,6 +90,6 @@ void product(const Panels<T> &left, const Panels<T> &right, Index chunk, Matrix<
 
 /// The same of rows that are packed for this one product.
 template <class T>
-void product_of_rows(Matrix<const T> left, Matrix<const T> right, Index chunk, Matrix<T> out);
+void product_of_matrices(Matrix<const T> left, Matrix<const T> right, Index chunk, Matrix<T> out);
 
 }  // namespace deadheat

@@ -90,7 +90,7 @@ def profile_scores(
     def count_block(rows: slice) -> KeyedGroups:
         return count_keys(keys_of(matrix[rows], order), _block_of_grades(grades, mask, rows), grade_values)
 
-    with Workers(n_thread, uses_blas=False) as workers:
+    with Workers(n_thread) as workers:
         return assemble(workers.each(count_block, _blocks(*matrix.shape)), grade_values)
 
 

@@ -30,5 +30,5 @@ def in_threads(work: Callable[[int, int], object], ranges: list[Range], threads:
         for one_range in ranges:
             work(*one_range)
         return
-    with Workers(min(threads, len(ranges)), uses_blas=False) as workers:
+    with Workers(min(threads, len(ranges))) as workers:
         workers.each(lambda one_range: work(*one_range), ranges)
