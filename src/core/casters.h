@@ -42,6 +42,7 @@ struct type_caster<deadheat::Matrix<T>> {
 
     bool from_python(handle source, std::uint8_t flags, cleanup_list *cleanup) noexcept {
         if (!array.from_python(source, flags & ~static_cast<std::uint8_t>(cast_flags::convert), cleanup)) return false;
+        if (array.value.size() == 0) return true;  // strides mean nothing
         // numbers of a row lie side by side, and rows forward, unless there is but one of them
         return (array.value.stride(1) == 1 || array.value.shape(1) <= 1) &&
                (array.value.stride(0) >= static_cast<std::int64_t>(array.value.shape(1)) || array.value.shape(0) <= 1);

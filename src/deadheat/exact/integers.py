@@ -6,37 +6,13 @@ integers take over from there.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.support.arrays import Array
-from deadheat.support.compiling import inner, kernel
+from deadheat.support.compiling import inner
 
 LIMBS = 140  # 32 bits each: products of float64 numbers span 2^-2148 to 2^2048, and a sum has room for 2^31 of them
 LOWEST = 1074  # every finite float64 number is an integer times 2^-1074
-
-
-def scaled_dots(left: NDArray[Any], right: NDArray[Any]) -> tuple[list[int], int]:
-    """Row-wise dot products as exact integers that are as short as can be, in units of 2^(place − 2148), and place."""
-    limbs = _dot_limbs(left, right)
-    used = np.flatnonzero(limbs.any(axis=0))
-    low = int(used[0]) if len(used) else 0
-    return _integers(limbs[:, low:]), 32 * low
-
-
-def exact_absolute_differences(left: NDArray[Any], right: NDArray[Any]) -> list[int]:
-    """Row-wise sums of |left − right| of float64 rows as exact integers in units of 2^-2148."""
-    return _integers(_absolute_difference_limbs(left, right))
-
-
-def _integers(limbs: NDArray[np.uint32]) -> list[int]:
-    """Two's complement numbers, least significant 32 bits first."""
-    filled = limbs != limbs[:, -1:]  # what is above the last that is not is sign
-    top = min(int(np.flatnonzero(filled.any(axis=0))[-1]) + 2, limbs.shape[1]) if filled.any() else 1
-    data = np.ascontiguousarray(limbs[:, :top], dtype="<u4").tobytes()
-    return [int.from_bytes(data[k : k + 4 * top], "little", signed=True) for k in range(0, len(data), 4 * top)]
 
 
 @inner
@@ -79,38 +55,3 @@ def spread_carries(limbs: Array, out: Array) -> None:
         total = limbs[k] + carry
         out[k] = np.uint32(total & 0xFFFFFFFF)
         carry = total >> 32
-
-
-@kernel
-def _dot_limbs(left: Array, right: Array) -> Array:
-    """The limbs of row-wise dot products, float64, in units of 2^-2148."""
-    out = np.empty((left.shape[0], LIMBS), np.uint32)
-    limbs = np.empty(LIMBS, np.int64)
-    for i in range(left.shape[0]):
-        limbs[:] = 0
-        a_bits, b_bits = left[i].view(np.int64), right[i].view(np.int64)
-        for j in range(left.shape[1]):
-            a, place_a = split(a_bits[j])
-            b, place_b = split(b_bits[j])
-            if a != 0 and b != 0:
-                add_product(limbs, a, b, place_a + place_b)
-        spread_carries(limbs, out[i])
-    return out
-
-
-@kernel
-def _absolute_difference_limbs(left: Array, right: Array) -> Array:
-    """The limbs of row-wise sums of |left − right|, float64, in units of 2^-2148."""
-    out = np.empty((left.shape[0], LIMBS), np.uint32)
-    limbs = np.empty(LIMBS, np.int64)
-    for i in range(left.shape[0]):
-        limbs[:] = 0
-        a_bits, b_bits = left[i].view(np.int64), right[i].view(np.int64)
-        for j in range(left.shape[1]):
-            sign = 1 if left[i, j] >= right[i, j] else -1
-            a, place_a = split(a_bits[j])
-            b, place_b = split(b_bits[j])
-            _add(limbs, sign * a, place_a + LOWEST)
-            _add(limbs, -sign * b, place_b + LOWEST)
-        spread_carries(limbs, out[i])
-    return out
