@@ -33,8 +33,7 @@ public:
         const TwoLimbs low = (value & 0xFFFFFFFF) << shift;
         const TwoLimbs high = (value >> 32 << shift) + (low >> 32);  // below 2^105
         put(first, static_cast<std::int64_t>(low & 0xFFFFFFFF), negative);
-        for (int k = 0; k < 4; ++k)
-            put(first + 1 + k, static_cast<std::int64_t>(high >> (32 * k) & 0xFFFFFFFF), negative);
+        for (int k = 0; k < 4; ++k) put(first + 1 + k, static_cast<std::int64_t>(high >> (32 * k) & 0xFFFFFFFF), negative);
     }
 
     int finish(int exponent, Wide &out) {

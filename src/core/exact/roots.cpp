@@ -59,6 +59,17 @@ int sign_of_sum(const Term (&terms)[3]) {
     return n_plus > n_minus ? two_against_one(plus[0], plus[1], minus[0]) : -two_against_one(minus[0], minus[1], plus[0]);
 }
 
+/// The order of pairs by strips of their other rows, so that the rows of a strip stay in cache.
+std::vector<Index> by_strips(Span<const std::int64_t> others, const ExactRows &right) {
+    constexpr Index STRIP = 1 << 19;  // bytes
+    const Index width = std::max<Index>(8, STRIP / std::max<Index>(1, right.bytes()));
+    std::vector<Index> order(others.size()), starts(static_cast<std::size_t>(right.size() / width + 2));
+    for (std::int64_t other : others) ++starts[other / width + 1];
+    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    for (std::size_t p = 0; p < others.size(); ++p) order[starts[others[p] / width]++] = static_cast<Index>(p);
+    return order;
+}
+
 /// The square root of an estimate.
 Estimate root_of(Estimate a) {
     const int odd = a.exponent & 1;
@@ -71,45 +82,52 @@ Estimate root_of(Estimate a) {
 
 void Roots::add_products(const ExactRows &left, const ExactRows &right, Span<const std::int64_t> rows,
                          Span<const std::int64_t> others) {
-    const Index of_left = squares_.size(), of_right = of_left + left.size();
+    const Index of_left = squares_.size(), of_right = of_left + left.size(), first = numbers_.size();
     if (kind_ == RootKind::ratio) {
         squares_.add(left.squares());
         squares_.add(right.squares());
+        for (std::size_t p = 0; p < rows.size(); ++p) of_.push_back({of_left + rows[p], of_right + others[p]});
     }
     Wide product;
-    for (std::size_t p = 0; p < rows.size(); ++p) {
+    numbers_.grow(static_cast<Index>(rows.size()));
+    for (Index p : by_strips(others, right)) {
         const int sign = left.dot(rows[p], right, others[p], product);
-        numbers_.add(sign, product);
-        if (kind_ == RootKind::ratio) of_.push_back({of_left + rows[p], of_right + others[p]});
+        numbers_.put(first + p, sign, product);
     }
 }
 
 void Roots::add_minus_distances(const ExactRows &left, const ExactRows &right, Span<const std::int64_t> rows,
                                 Span<const std::int64_t> others) {
+    const Index first = numbers_.size();
     Wide product, squares, distance;
-    for (std::size_t p = 0; p < rows.size(); ++p) {
+    numbers_.grow(static_cast<Index>(rows.size()));
+    for (Index p : by_strips(others, right)) {
         const int sign = left.dot(rows[p], right, others[p], product);
         product.exponent += 1;
         deadheat::add(left.squares()[rows[p]], right.squares()[others[p]], squares);
         const int positive = add_signed(squares.length > 0, squares, -sign, product, distance);
-        numbers_.add(-positive, distance);
+        numbers_.put(first + p, -positive, distance);
     }
 }
 
 void Roots::add_minus_differences(const ExactRows &left, const ExactRows &right, Span<const std::int64_t> rows,
                                   Span<const std::int64_t> others) {
+    const Index first = numbers_.size();
     Wide sum;
-    for (std::size_t p = 0; p < rows.size(); ++p) {
+    numbers_.grow(static_cast<Index>(rows.size()));
+    for (Index p : by_strips(others, right)) {
         const int sign = left.difference(rows[p], right, others[p], sum);
-        numbers_.add(-sign, sum);
+        numbers_.put(first + p, -sign, sum);
     }
 }
 
 void Roots::add_values(Span<const double> values) {
+    const Index first = numbers_.size();
     Wide parts;
-    for (double value : values) {
-        const int sign = parts_of(value, parts);
-        numbers_.add(sign, parts);
+    numbers_.grow(static_cast<Index>(values.size()));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const int sign = parts_of(values[i], parts);
+        numbers_.put(first + static_cast<Index>(i), sign, parts);
     }
 }
 

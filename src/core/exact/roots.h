@@ -4,7 +4,8 @@
 //     root:   ±√|a|      minus Euclidean distance
 //     ratio:  a / √(q·x) cosine; q and x are the squares of the two rows, and a = 0 is 0
 //
-// with integers a, q and x times powers of two. Signs and estimates in float64 decide nearly all comparisons, integers the rest.
+// with integers a, q and x times powers of two. Signs and estimates in float64 decide nearly all comparisons, integers the
+// rest.
 #pragma once
 
 #include "exact/rows.h"

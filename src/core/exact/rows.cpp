@@ -42,14 +42,22 @@ double *aligned(std::size_t count) {
 
 }  // namespace
 
-void Numbers::add(int sign, Natural number) {
+void Numbers::grow(Index count) {
+    constexpr std::size_t USUAL = 3;  // limbs of a number
+    numbers_.resize(numbers_.size() + static_cast<std::size_t>(count));
+    limbs_.reserve(limbs_.size() + USUAL * static_cast<std::size_t>(count));
+}
+
+void Numbers::put(Index i, int sign, Natural number) {
     while (number.length > 0 && *number.limbs == 0) {  // a sum of far apart numbers that cancel
         ++number.limbs;
         --number.length;
         number.exponent += 64;
     }
-    numbers_.push_back({limbs_.size(), number.length, number.exponent, sign});
-    limbs_.insert(limbs_.end(), number.limbs, number.limbs + number.length);
+    if (number.length == 0) number.exponent = 0;
+    numbers_[i] = {limbs_.size(), static_cast<std::int16_t>(number.length), static_cast<std::int16_t>(number.exponent),
+                   static_cast<std::int8_t>(sign)};
+    for (int k = 0; k < number.length; ++k) limbs_.push_back(number.limbs[k]);
 }
 
 void Numbers::add(const Numbers &others) {
@@ -95,19 +103,25 @@ BitRange bit_range(Matrix<const float> rows) { return range_of(rows); }
 
 template <class T>
 ExactRows::ExactRows(Matrix<const T> rows, bool squares)
-    : size_(rows.rows), dim_(rows.columns), padded_((dim_ + SLICE_PADDING - 1) / SLICE_PADDING * SLICE_PADDING),
+    : size_(rows.rows),
+      dim_(rows.columns),
+      padded_((dim_ + SLICE_PADDING - 1) / SLICE_PADDING * SLICE_PADDING),
       bits_(bits_for_products(dim_)) {
     cut(rows, {});
+    if (!squares) return;
     Wide square;
-    for (Index i = 0; squares && i < size_; ++i) {
+    squares_.grow(size_);
+    for (Index i = 0; i < size_; ++i) {
         const int sign = dot(i, *this, i, square);
-        squares_.add(sign, square);
+        squares_.put(i, sign, square);
     }
 }
 
 template <class T>
 ExactRows::ExactRows(Matrix<const T> rows, BitRange bits)
-    : size_(rows.rows), dim_(rows.columns), padded_((dim_ + SLICE_PADDING - 1) / SLICE_PADDING * SLICE_PADDING),
+    : size_(rows.rows),
+      dim_(rows.columns),
+      padded_((dim_ + SLICE_PADDING - 1) / SLICE_PADDING * SLICE_PADDING),
       bits_(bits_for_differences(dim_)) {
     cut(rows, std::vector<BitRange>(static_cast<std::size_t>(size_), bits));
 }
@@ -116,7 +130,6 @@ template <class T>
 void ExactRows::cut(Matrix<const T> rows, std::vector<BitRange> bits) {
     raw_.reset(aligned(static_cast<std::size_t>(size_ * padded_)));
     const bool each = bits.empty() && size_ > 0;
-    std::size_t total = 0;
     for (Index i = 0; i < size_; ++i) {
         double *row = raw_.get() + i * padded_;
         std::copy_n(rows.row(i), dim_, row);
@@ -125,10 +138,10 @@ void ExactRows::cut(Matrix<const T> rows, std::vector<BitRange> bits) {
         const int width = bits[i].high - bits[i].low;
         int count = width <= 0 ? 0 : (width + bits_) / bits_;  // one bit more than the width, for the sign
         if (count > MOST_SLICES) count = -1;
-        rows_.push_back({total, count, bits[i].low});
-        total += static_cast<std::size_t>(std::max(count, 0) * padded_);
+        rows_.push_back({total_, count, bits[i].low});
+        total_ += static_cast<std::size_t>(std::max(count, 0) * padded_);
     }
-    slices_.reset(aligned(total));
+    slices_.reset(aligned(total_));
     for (Index i = 0; i < size_; ++i) {
         if (rows_[i].count <= 0) continue;
         double scale[2];
@@ -149,16 +162,19 @@ int ExactRows::dot(Index row, const ExactRows &others, Index other, Wide &out) c
         return 0;
     }
     if (left.count < 0 || right.count < 0)
-        return dot_of_numbers({raw(row), static_cast<std::size_t>(dim_)}, {others.raw(other), static_cast<std::size_t>(dim_)}, out);
+        return dot_of_numbers({raw(row), static_cast<std::size_t>(dim_)},
+                              {others.raw(other), static_cast<std::size_t>(dim_)}, out);
     std::int64_t places[MOST_PLACES] = {};
-    slice_loops().dots(slices_.get() + left.begin, left.count, others.slices_.get() + right.begin, right.count, padded_, places);
+    slice_loops().dots(slices_.get() + left.begin, left.count, others.slices_.get() + right.begin, right.count, padded_,
+                       places);
     return combine(places, left.count + right.count - 1, bits_, left.exponent + right.exponent, out);
 }
 
 int ExactRows::difference(Index row, const ExactRows &others, Index other, Wide &out) const {
     const Row &left = rows_[row], &right = others.rows_[other];
     if (left.count < 0)
-        return difference_of_numbers({raw(row), static_cast<std::size_t>(dim_)}, {others.raw(other), static_cast<std::size_t>(dim_)}, out);
+        return difference_of_numbers({raw(row), static_cast<std::size_t>(dim_)},
+                                     {others.raw(other), static_cast<std::size_t>(dim_)}, out);
     std::int64_t places[MOST_PLACES] = {};
     slice_loops().differences(raw(row), others.raw(other), slices_.get() + left.begin, others.slices_.get() + right.begin,
                               left.count, padded_, places);

@@ -14,9 +14,9 @@ namespace deadheat {
 /// A natural number with a sign, its limbs in an arena.
 struct Number {
     std::size_t begin;
-    int length;
-    int exponent;
-    int sign;
+    std::int16_t length;
+    std::int16_t exponent;
+    std::int8_t sign;
 };
 
 /// Numbers of any length, one after another.
@@ -28,8 +28,10 @@ public:
         return {limbs_.data() + numbers_[i].begin, numbers_[i].length, numbers_[i].exponent};
     }
 
-    void add(int sign, Natural number);
     void add(const Numbers &others);
+    /// Make room for so many more, to be put there in any order.
+    void grow(Index count);
+    void put(Index i, int sign, Natural number);
 
 private:
     std::vector<Limb> limbs_;
@@ -63,6 +65,8 @@ public:
     int dot(Index row, const ExactRows &others, Index other, Wide &out) const;
     /// The exact Σ |row − other| of rows in the same unit; returns 1, or 0 if it is 0.
     int difference(Index row, const ExactRows &others, Index other, Wide &out) const;
+    /// Memory that the slices of a row take, on average.
+    Index bytes() const { return size_ > 0 ? static_cast<Index>(total_ * sizeof(double)) / size_ : 0; }
     /// The products of rows with themselves, if they were asked for.
     const Numbers &squares() const { return squares_; }
 
@@ -81,7 +85,8 @@ private:
     const double *raw(Index row) const { return raw_.get() + row * padded_; }
 
     Index size_, dim_, padded_;
-    int bits_;  // from one slice to the next
+    int bits_;               // from one slice to the next
+    std::size_t total_ = 0;  // numbers in all slices
     std::vector<Row> rows_;
     std::unique_ptr<double[], Free> slices_, raw_;
     Numbers squares_;

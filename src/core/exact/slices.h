@@ -9,9 +9,9 @@
 
 namespace deadheat {
 
-constexpr int MOST_SLICES = 9;           // of a row; longer rows are multiplied number by number
+constexpr int MOST_SLICES = 9;                // of a row; longer rows are multiplied number by number
 constexpr int MOST_PLACES = 2 * MOST_SLICES;  // of a product of slices
-constexpr Index SLICE_PADDING = 8;       // slices are as long as a multiple of this, filled up with zeros
+constexpr Index SLICE_PADDING = 8;            // slices are as long as a multiple of this, filled up with zeros
 
 struct SliceLoops {
     /// Cut numbers, integers times 1/scale (given as two factors), into `count` slices of so many bits, each `padded` long.

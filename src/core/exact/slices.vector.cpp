@@ -1,7 +1,7 @@
 // Sums of products of slices, as many side by side as the vector units have room for.
 //
-// All numbers here are integers that float64 holds, and so are their products and sums: no operation rounds, so that fused or
-// not, and in any order, they are the same.
+// All numbers here are integers that float64 holds, and so are their products and sums: no operation rounds, so that fused
+// or not, and in any order, they are the same.
 #include "exact/slices.h"
 
 #include <algorithm>
