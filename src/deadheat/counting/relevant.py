@@ -74,8 +74,8 @@ def member_of(problem: RankingProblem, groups: Groups) -> Member:
         unknown = asked[[row not in ascending for row in asked.tolist()]]
         if len(unknown):
             relevant = relevant_items(problem, groups.rows[unknown]).relevant
-            order = np.argsort(relevant.score, axis=1)
-            ascending.update(zip(unknown.tolist(), np.take_along_axis(relevant.columns, order, axis=1), strict=True))
+            columns = relevant.columns[np.arange(len(unknown))[:, None], np.argsort(relevant.score, axis=1)]
+            ascending.update(zip(unknown.tolist(), columns, strict=True))
         return np.array([ascending[row][number] for row, number in zip(rows.tolist(), numbers.tolist(), strict=True)])
 
     return members

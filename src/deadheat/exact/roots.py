@@ -33,7 +33,7 @@ class Roots:
     """
 
     def __init__(self, kind: Literal["linear", "root", "ratio"]) -> None:
-        self.numbers = _core.Roots(_core.RootKind[kind])
+        self.numbers: Any = _core.Roots(_core.RootKind[kind])
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -8,7 +8,7 @@ import numpy as np
 
 from deadheat.distances import Distance
 from deadheat.exact import Roots
-from deadheat.support.arrays import Bool, Int64, spread
+from deadheat.support.arrays import Bool, Int32, Int64, spread
 from deadheat.ties import kernels
 from deadheat.ties.rule import Cuts, Groups, Member, Relevant, Ties
 
@@ -95,7 +95,7 @@ class Thresholds:
 
     def __init__(self, distance: Distance, groups: Groups, member: Member) -> None:
         self._distance, self._queries, self._member = distance, groups.rows, member
-        self._places = np.full(groups.score.shape, -1, dtype=np.int32)
+        self._places: Int32 = np.full(groups.score.shape, -1, dtype=np.int32)
         self._closeness: Roots | None = None
 
     def of(self, rows: Int64, groups: Int64) -> tuple[Roots, Int64]:

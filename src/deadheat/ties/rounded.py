@@ -113,7 +113,7 @@ class Rounded(Ties):
             group, nearer = cuts // 2, cuts % 2 == 1
             end = np.where(nearer, near[rows, group], far[rows, group])
             side = closeness.compare_values(which, end, *target)
-            return (side > 0) | ((side == 0) & (closed[rows, group] != nearer))
+            return np.asarray((side > 0) | ((side == 0) & (closed[rows, group] != nearer)))
 
         return [Cuts(_interleaved(bounds[0]), _interleaved(bounds[1]), 1, above)]
 
