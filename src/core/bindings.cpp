@@ -26,6 +26,7 @@
 #include "measures/one_end.h"
 #include "profiles/ties.h"
 #include "support/compensated.h"
+#include "exact/roots.h"
 #include "support/float_mode.h"
 #include "support/means.h"
 #include "support/targets.h"
@@ -310,6 +311,54 @@ void bind_counting(nb::module_ &m) {
     m.def("count_groups", &count_groups, Loop());
 }
 
+nb::bytes bytes_of(const Wide &number) { return nb::bytes(number.limbs, sizeof(Limb) * number.length); }
+
+template <class T>
+void bind_exact_rows(nb::module_ &m, nb::class_<ExactRows> &rows) {
+    rows.def(nb::init<Matrix<const T>, bool>(), "rows"_a, "squares"_a, Loop());
+    rows.def(
+        "__init__",
+        [](ExactRows *self, Matrix<const T> values, int low, int high) { new (self) ExactRows(values, {low, high}); },
+        "rows"_a, "low"_a, "high"_a, Loop());
+    m.def(
+        "bit_range",
+        [](Matrix<const T> values) {
+            const BitRange range = bit_range(values);
+            return std::tuple(range.low, range.high);
+        },
+        "rows"_a, Loop());
+}
+
+void bind_exact(nb::module_ &m) {
+    nb::enum_<RootKind>(m, "RootKind")
+        .value("linear", RootKind::linear)
+        .value("root", RootKind::root)
+        .value("ratio", RootKind::ratio);
+    nb::class_<ExactRows> rows(m, "ExactRows");
+    bind_exact_rows<double>(m, rows);
+    bind_exact_rows<float>(m, rows);
+    rows.def("__len__", &ExactRows::size);
+    nb::class_<Roots>(m, "Roots")
+        .def(nb::init<RootKind>(), "kind"_a)
+        .def("__len__", &Roots::size)
+        .def_prop_ro("kind", &Roots::kind)
+        .def("add_products", &Roots::add_products, "left"_a, "right"_a, "rows"_a, "others"_a, Loop())
+        .def("add_minus_distances", &Roots::add_minus_distances, "left"_a, "right"_a, "rows"_a, "others"_a, Loop())
+        .def("add_minus_differences", &Roots::add_minus_differences, "left"_a, "right"_a, "rows"_a, "others"_a, Loop())
+        .def("add_values", &Roots::add_values, "values"_a, Loop())
+        .def("add", &Roots::add, "others"_a, Loop())
+        .def("compare", &Roots::compare, "mine"_a, "others"_a, "yours"_a, "out"_a, Loop())
+        .def("compare_shifted", &Roots::compare_shifted, "mine"_a, "others"_a, "yours"_a, "shift"_a, "out"_a, Loop())
+        .def("compare_values", &Roots::compare_values, "mine"_a, "values"_a, "sign"_a, "shift"_a, "out"_a, Loop())
+        .def("sort", &Roots::sort, "begins"_a, "ends"_a, "order"_a, "greater"_a, Loop())
+        .def("square", [](const Roots &roots, Index i) {
+            Wide numerator, denominator;
+            const int sign = roots.square(i, numerator, denominator);
+            return nb::make_tuple(sign, bytes_of(numerator), bytes_of(denominator),
+                                  numerator.exponent - denominator.exponent);
+        });
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -321,4 +370,5 @@ NB_MODULE(_core, m) {
     bind_analyses(m);
     bind_ties(m);
     bind_counting(m);
+    bind_exact(m);
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +16,7 @@ from deadheat.distances import Columns, Level, Target, registry
 from deadheat.distances.dense import Dense, Product
 from deadheat.distances.inner_product import InnerProduct
 from deadheat.distances.scaling import Rows
-from deadheat.exact import SignedRoot
+from deadheat.exact import Roots
 
 
 class Chebyshev(Dense):
@@ -49,11 +48,11 @@ class Chebyshev(Dense):
         return np.zeros(np.broadcast_shapes(np.shape(queries), np.shape(columns)))
 
     def pair_scores(self, queries, columns):
-        rows, items = self.exact_pairs(queries, columns)
+        rows, items = self.query_raw.take(queries), self.gallery_raw.take(self.columns.item_of_column[columns])
         return -np.abs(rows - items).max(axis=1)
 
     def exact_closeness(self, queries, columns):
-        return [SignedRoot.of(Fraction(score)) for score in self.pair_scores(queries, columns).tolist()]
+        return Roots.of_values(self.pair_scores(queries, columns))
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,6 @@ from rationals import absolute_differences, dot, pairs_of_rows
 
 from deadheat import distances
 from deadheat.distances.row_kernels import product_of_rows
-from deadheat.exact import SignedRoot
 
 
 @given(pairs_of_rows, st.sampled_from(["cosine", "euclidean", "inner_product", "cityblock"]))
@@ -24,8 +23,8 @@ from deadheat.exact import SignedRoot
 def test_the_closeness_of_a_pair_is_the_real_number(pairs, name):
     """Squared, with its sign, against the oracle's distance as a real number a + b√square."""
     left, right = (np.array([row], dtype=np.float64) for row in zip(*pairs, strict=True))
-    closeness = distances.make(name, left, right, True).exact_closeness(np.array([0]), np.array([0]))[0]
-    found = closeness.sign * Fraction(closeness.numerator, closeness.denominator)
+    closeness = distances.make(name, left, right, True).exact_closeness(np.array([0]), np.array([0]))
+    (found,) = closeness.signed_squares()
     key = oracles.exact_key(left[0], right[0], name)
     assert (
         found == {"cosine": key + 1, "euclidean": key, "inner_product": key * abs(key), "cityblock": -key * key}[name]
@@ -161,10 +160,10 @@ def test_scores_turn_into_closeness_and_back_within_their_intervals(name, kind):
     low, high = metric.closeness(grid[0], scores - bound, scores + bound)
     again_low, again_high = metric.score(grid[0], low, high)
     real = [score for line in real_scores(metric, name, rows) for score in line]
-    for place, closeness in enumerate(metric.exact_closeness(*grid)):
-        for end, sides in ((low[place], (0, 1)), (high[place], (0, -1))):
-            if np.isfinite(end):
-                assert closeness.compare(SignedRoot.of(Fraction(float(end)))) in sides
+    closeness, pairs = metric.exact_closeness(*grid), np.arange(len(low))
+    assert (closeness.compare_values(pairs, low, 1, 0) >= 0).all()
+    assert (closeness.compare_values(pairs, high, 1, 0) <= 0).all()
+    for place in pairs.tolist():
         if np.isfinite(again_low[place]):
             assert Fraction(float(again_low[place])) <= real[place] + Fraction(1, 2**190)
         if np.isfinite(again_high[place]):

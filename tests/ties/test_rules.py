@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cmp_to_key
 from itertools import groupby
 
 import numpy as np
@@ -13,7 +12,6 @@ from numpy.testing import assert_array_equal
 import deadheat as dh
 from deadheat import distances
 from deadheat import ties as rules
-from deadheat.exact import SignedRoot
 from deadheat.ties import Relevant
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -104,9 +102,9 @@ def exact_groups(distance, query):
     """Sets of columns that are equally far from a query, farthest first, from their exact closeness alone."""
     columns = np.arange(len(distance.columns))
     closeness = distance.exact_closeness(np.full(len(columns), query), columns)
-    key = cmp_to_key(SignedRoot.compare)
-    ascending = sorted(columns.tolist(), key=lambda column: key(closeness[column]))
-    return [set(group) for _, group in groupby(ascending, key=lambda column: key(closeness[column]))]
+    squares = closeness.signed_squares()
+    ascending = sorted(columns.tolist(), key=lambda column: squares[column])
+    return [set(group) for _, group in groupby(ascending, key=lambda column: squares[column])]
 
 
 @pytest.mark.parametrize("reach", REACHES)
@@ -146,7 +144,7 @@ def test_items_are_above_the_cuts_of_the_groups_that_they_are_at_least_as_near_a
     rule = rules.make(ties)
     relevant = all_relevant(metric, 3, 0.0)
     groups = rule.group(metric, relevant)
-    sequences = rule.cuts(metric, groups, lambda row, group: int(groups.columns[row, group]))
+    sequences = rule.cuts(metric, groups, lambda rows, numbers: groups.columns[rows, numbers].astype(np.int64))
     columns = np.arange(len(metric.columns))
     for row in range(3):
         queries, n_group = np.full(len(columns), row), int(groups.n_group[row])
@@ -155,8 +153,11 @@ def test_items_are_above_the_cuts_of_the_groups_that_they_are_at_least_as_near_a
         group_of = dict(zip(relevant.columns[row].tolist(), groups.of_entry[row].tolist(), strict=True))
         for cuts in sequences:
             per_group = 2 // len(sequences)
+            counted = cuts.count_below(queries, closeness, columns * 0, columns * 0 + per_group * n_group)
             for column in columns.tolist():
-                above = [cuts.above(row, cut, closeness[column]) for cut in range(per_group * n_group)]
+                every = np.arange(per_group * n_group)
+                above = cuts.above(every * 0 + row, every, closeness, every * 0 + column).tolist()
+                assert counted[column] == sum(above)
                 assert above == sorted(above, reverse=True)  # cuts ascend
                 for cut, is_above in enumerate(above):
                     interval = cut // cuts.each

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from deadheat import _core  # type: ignore[attr-defined]
 from deadheat.counting.problem import RankingProblem
 from deadheat.distances import Distance, Workspace
-from deadheat.exact import SignedRoot
 from deadheat.support.arrays import Float64, Int32, Int64, slices
 from deadheat.ties import Cuts
 
@@ -26,6 +25,7 @@ Int = NDArray[Any]  # int32 or int64
 MANY_OPEN = 1 / 8  # share of open items beyond which a float64 product is cheaper than a closer look at each
 MANY_LEFT = 1 / 32  # share of a tile beyond which it is cheaper than float64 pair by pair
 MOST_OPEN = 1 << 15  # open items after which they are settled
+MOST_EXACT = 1 << 17  # items whose exact closeness is held at a time
 
 
 def n_bins(n_edge: int) -> int:
@@ -172,21 +172,9 @@ class Counter:
             np.ascontiguousarray(weights, dtype=np.int64), cuts.low, cuts.high, cuts.each, self.counts, listed,
         )  # fmt: skip
         undecided, ranges = listed[0, :n], listed[1:, :n]
-        for some in slices(len(undecided), 4096):
+        for some in slices(n, MOST_EXACT):
             part = undecided[some]
-            exact_closeness = distance.exact_closeness(self.queries[rows[part]], columns[part])
-            chosen = ranges[:, some].tolist()
-            for pair, closeness, low, high in zip(part.tolist(), exact_closeness, *chosen, strict=True):
-                row = int(rows[pair])
-                cut = self._cut(row, closeness, low, high)
-                self.counts[row, cut * (2 // self.cuts.each)] += weights[pair]
-
-    def _cut(self, row: int, closeness: SignedRoot, low: int, high: int) -> int:
-        """The number of cuts that an item is above, known to be from `low` to `high`."""
-        while low < high:
-            middle = (low + high) // 2
-            if self.cuts.above(row, middle, closeness):
-                low = middle + 1
-            else:
-                high = middle
-        return low
+            row = rows[part].astype(np.int64)
+            closeness = distance.exact_closeness(self.queries[row], columns[part])
+            slots = cuts.count_below(row, closeness, *ranges[:, some]) * (2 // cuts.each)
+            np.add.at(self.counts.reshape(-1), row * self.counts.shape[1] + slots, weights[part].astype(np.int32))

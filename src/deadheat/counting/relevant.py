@@ -6,7 +6,6 @@ relevant ones, are excluded from the tiles; what counts in them is placed singly
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -65,19 +64,22 @@ def relevant_items(problem: RankingProblem, queries: Int64) -> RelevantItems:
 
 
 def member_of(problem: RankingProblem, groups: Groups) -> Member:
-    """The column of a member of a group, given its row and number."""
+    """The columns of members of groups, given their rows and numbers."""
     if groups.columns is not None:
         columns = groups.columns
-        return lambda row, group: int(columns[row, group])
+        return lambda rows, numbers: columns[rows, numbers].astype(np.int64)
+    ascending: dict[int, Int64] = {}  # the relevant columns of a row that was asked for, by score
 
-    @lru_cache(maxsize=64)
-    def ascending(row: int) -> Int64:
-        query = groups.rows[row : row + 1]
-        relevant = relevant_items(problem, query).relevant
-        columns = relevant.columns[relevant.count > 0]
-        return columns[np.argsort(problem.distance.pair_scores(query.repeat(len(columns)), columns))]
+    def members(rows: Int64, numbers: Int64) -> Int64:
+        asked = np.unique(rows)
+        unknown = asked[[row not in ascending for row in asked.tolist()]]
+        if len(unknown):
+            relevant = relevant_items(problem, groups.rows[unknown]).relevant
+            columns = relevant.columns[np.arange(len(unknown))[:, None], np.argsort(relevant.score, axis=1)]
+            ascending.update(zip(unknown.tolist(), columns, strict=True))
+        return np.array([ascending[row][number] for row, number in zip(rows.tolist(), numbers.tolist(), strict=True)])
 
-    return lambda row, group: int(ascending(row)[group])
+    return members
 
 
 def sharing(relevant: Relevant, groups: Groups) -> tuple[Int64, Int64, Int64, Int64]:

@@ -15,7 +15,7 @@ from deadheat.distances.dense import Dense
 from deadheat.distances.distance import Target, Tensor, TensorDevice, Workspace
 from deadheat.distances.levels import Level, levels_for
 from deadheat.distances.scaling import CHUNK
-from deadheat.exact import SignedRoot
+from deadheat.exact import Roots
 from deadheat.exact.bounds import divided, multiplied
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Float64, Int64, slices
@@ -75,9 +75,11 @@ class Cityblock(Dense):
     def score(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         return divided(low, high, self.unit)
 
-    def exact_closeness(self, queries: Int64, columns: Int64) -> list[SignedRoot]:
-        sums = exact.exact_absolute_differences(*self.exact_pairs(queries, columns))
-        return [SignedRoot(-(s > 0), s * s, 1 << 4296) for s in sums]
+    def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
+        roots = Roots("linear")
+        for pairs in self.exact_rows(queries, columns):
+            roots.add_minus_differences(*pairs)
+        return roots
 
     def exact_values(self, scores: Float64) -> Float64 | None:
         return scaling.exact_multiples(scores, Fraction(self.unit)) if self.levels[-1].exact else None

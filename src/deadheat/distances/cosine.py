@@ -14,7 +14,7 @@ from deadheat.distances.dense import Product
 from deadheat.distances.distance import Target, Tensor, Workspace
 from deadheat.distances.levels import Level
 from deadheat.distances.scaling import Rows
-from deadheat.exact import SignedRoot
+from deadheat.exact import Roots
 from deadheat.exact.bounds import divided, multiplied, nudged
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Float64, Int64
@@ -105,12 +105,11 @@ class Cosine(Product):
         scores = np.where(nonzero, dots / np.where(nonzero, norms, 1.0), 0.0)
         return scores, np.where(nonzero, 10 * exact.unit_roundoff(np.float64) * np.abs(scores) + 4 * tiny, 0.0)
 
-    def exact_closeness(self, queries: Int64, columns: Int64) -> list[SignedRoot]:
-        (products, place), (of_query, low), (of_item, least) = self.exact_products(queries, columns)
-        return [
-            SignedRoot.ratio((p > 0) - (p < 0), p * p, q * x, 2 * place - low - least) if p else SignedRoot(0, 0, 1)
-            for p, q, x in zip(products, of_query, of_item, strict=True)
-        ]
+    def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
+        roots = Roots("ratio")
+        for pairs in self.exact_rows(queries, columns):
+            roots.add_products(*pairs)
+        return roots
 
 
 class CosineOfTangents(Cosine):

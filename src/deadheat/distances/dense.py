@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, Self, TypeVar
 
@@ -17,11 +17,11 @@ from deadheat.distances.distance import Distance, Tensor, TensorDevice, Workspac
 from deadheat.distances.levels import CHUNK, Level, cheapest
 from deadheat.distances.scaling import Rows, by_piece
 from deadheat.inputs.sources import Source, fingerprint
-from deadheat.support.arrays import Float64, Int64
-
-Exact = tuple[list[int], int]  # integers, and the power of two that they are to be multiplied by
+from deadheat.support.arrays import Float64, Int64, distinct
 
 _Result = TypeVar("_Result")
+
+_NUMBERS = 1 << 21  # of the rows that are held at a time for exact arithmetic
 
 
 class Dense(Distance):
@@ -67,26 +67,25 @@ class Dense(Distance):
         self.queries, self.items = self.for_both(lambda raw: Rows.over(raw, np.array([self.unit])))
         return largest
 
-    def exact_pairs(self, queries: Int64, columns: Int64) -> tuple[Float64, Float64]:
-        """The rows of queries and of columns as they came, pair by pair, in float64."""
-        items = self.columns.item_of_column[columns]
-        return self.query_raw.take(queries).astype(np.float64), self.gallery_raw.take(items).astype(np.float64)
+    def exact_rows(self, queries: Int64, columns: Int64) -> Iterator[tuple[NDArray[Any], NDArray[Any], Int64, Int64]]:
+        """The rows of queries and of columns as they came, each once, and where among them those of each pair are.
 
-    def exact_products(self, queries: Int64, columns: Int64) -> tuple[Exact, Exact, Exact]:
-        """The exact products of queries with columns, and of both with themselves, pair by pair."""
-        query, query_place, item, item_place = self._distinct(queries, self.columns.item_of_column[columns])
-        query, item = query.astype(np.float64), item.astype(np.float64)
-        (of_query, low), (of_item, least) = exact.scaled_dots(query, query), exact.scaled_dots(item, item)
-        return (
-            exact.scaled_dots(query[query_place], item[item_place]),
-            ([of_query[k] for k in query_place.tolist()], low),
-            ([of_item[k] for k in item_place.tolist()], least),
-        )
+        That is for so many pairs at a time that the rows take little memory.
+        """
+        if not len(queries):
+            return
+        (query, query_place), (column, column_place) = distinct(queries), distinct(columns)
+        if (len(query) + len(column)) * self.dim > _NUMBERS and len(queries) > 1:
+            middle = len(queries) // 2
+            yield from self.exact_rows(queries[:middle], columns[:middle])
+            yield from self.exact_rows(queries[middle:], columns[middle:])
+        else:
+            items = self.columns.item_of_column[column]
+            yield self.query_raw.take(query), self.gallery_raw.take(items), query_place, column_place
 
     def _distinct(self, queries: Int64, items: Int64) -> tuple[NDArray[Any], Int64, NDArray[Any], Int64]:
         """The rows of some queries and items as they came, each once, and where among them those of each pair are."""
-        queries, query_place = np.unique(queries, return_inverse=True)
-        items, item_place = np.unique(items, return_inverse=True)
+        (queries, query_place), (items, item_place) = distinct(queries), distinct(items)
         return self.query_raw.take(queries), query_place, self.gallery_raw.take(items), item_place
 
 

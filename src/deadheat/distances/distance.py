@@ -7,7 +7,7 @@ query (equal rows; under cosine also positive multiples) share one *column*, so 
 
 Each distance computes its scores in *levels*, the fastest first. A level has a floating-point type and a bound on its
 error; a bound of zero means that scores compare as the real numbers do. What the last level leaves open is settled by
-`exact_closeness`, the exact closeness of single pairs:
+`exact_closeness`, the exact closeness of the pairs left:
 
     float32 product ──undecided──> float64, and twice its precision ──undecided──> exact integers
 
@@ -24,7 +24,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from copy import copy
-from fractions import Fraction
 from threading import local
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
@@ -33,7 +32,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from deadheat.distances.columns import Columns
 from deadheat.distances.levels import Level
-from deadheat.exact import SignedRoot
+from deadheat.exact import Roots
 from deadheat.support.arrays import Float64, Int64
 
 Tensor = Any  # torch.Tensor
@@ -61,10 +60,6 @@ class Target(NamedTuple):
 
     sign: int
     shift: int
-
-    def closeness(self, value: float) -> Fraction:
-        """The exact closeness that belongs to a value."""
-        return self.sign * Fraction(value) + self.shift
 
 
 class TensorDevice(Protocol):
@@ -220,7 +215,7 @@ class Distance(ABC):
         return None
 
     @abstractmethod
-    def exact_closeness(self, queries: Int64, columns: Int64) -> list[SignedRoot]:
+    def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
         """The exact closeness, pair by pair: the similarity, or minus the distance."""
 
     # Scores and closeness --------------------------------------------------------------------------------------------

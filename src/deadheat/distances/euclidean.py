@@ -11,7 +11,7 @@ from deadheat.distances import scaling
 from deadheat.distances.dense import Product
 from deadheat.distances.distance import Target
 from deadheat.distances.levels import levels_for
-from deadheat.exact import SignedRoot
+from deadheat.exact import Roots
 from deadheat.exact.bounds import divided, multiplied, widened
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Float64, Int64
@@ -62,9 +62,8 @@ class Euclidean(Product):
         bound = 10 * exact.unit_roundoff(np.float64) * (np.abs(dots) + of_item)
         return dots - of_item / 2, bound + 4 * tiny * self.error_scale(self.query_norm[queries], self.item_norm[items])
 
-    def exact_closeness(self, queries: Int64, columns: Int64) -> list[SignedRoot]:
-        parts = self.exact_products(queries, columns)
-        least = min(place for _, place in parts)
-        products, of_query, of_item = ([x << place - least for x in numbers] for numbers, place in parts)
-        squares = [q + x - 2 * p for p, q, x in zip(products, of_query, of_item, strict=True)]
-        return [SignedRoot.ratio(-(square > 0), square, 1, least - 2148) for square in squares]
+    def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
+        roots = Roots("root")
+        for pairs in self.exact_rows(queries, columns):
+            roots.add_minus_distances(*pairs)
+        return roots

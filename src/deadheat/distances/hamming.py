@@ -12,7 +12,7 @@ from deadheat.distances.columns import Columns
 from deadheat.distances.distance import Distance, Target, Tensor, TensorDevice, Workspace
 from deadheat.distances.levels import Level
 from deadheat.errors import InvalidValueError
-from deadheat.exact import SignedRoot
+from deadheat.exact import Roots
 from deadheat.inputs.sources import Array, fingerprint
 from deadheat.support.arrays import Float64, Int64
 
@@ -73,6 +73,5 @@ class Hamming(Distance):
         counts: Float64 = np.bitwise_count(differing).sum(axis=1).astype(np.float64)
         return -counts
 
-    def exact_closeness(self, queries: Int64, columns: Int64) -> list[SignedRoot]:
-        counts = (-self.pair_scores(queries, columns)).astype(np.int64).tolist()
-        return [SignedRoot(-(count > 0), count * count, 1) for count in counts]
+    def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
+        return Roots.of_values(self.pair_scores(queries, columns))

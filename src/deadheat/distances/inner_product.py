@@ -12,7 +12,7 @@ from deadheat.distances import scaling
 from deadheat.distances.dense import Product
 from deadheat.distances.distance import Target
 from deadheat.distances.levels import levels_for
-from deadheat.exact import SignedRoot
+from deadheat.exact import Roots
 from deadheat.exact.bounds import divided, multiplied
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Float64, Int64
@@ -41,9 +41,11 @@ class InnerProduct(Product):
         bound = 10 * exact.unit_roundoff(np.float64) * np.abs(scores)
         return scores, bound + 4 * tiny * self.query_norm[queries] * self.item_norm[items]
 
-    def exact_closeness(self, queries: Int64, columns: Int64) -> list[SignedRoot]:
-        products, place = exact.scaled_dots(*self.exact_pairs(queries, columns))
-        return [SignedRoot.ratio((p > 0) - (p < 0), p * p, 1, 2 * place - 4296) for p in products]
+    def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
+        roots = Roots("linear")
+        for pairs in self.exact_rows(queries, columns):
+            roots.add_products(*pairs)
+        return roots
 
     def exact_values(self, scores: Float64) -> Float64 | None:
         return scaling.exact_multiples(scores, Fraction(self.unit) ** 2) if self.levels[-1].exact else None

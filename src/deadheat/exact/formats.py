@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -81,17 +80,17 @@ def ordinals(values: Float64, name: str) -> Int64:
     return np.where(values < 0, -1, 1) * (bits >> 16 if name == "bfloat16" else bits)
 
 
-def from_ordinal(number: int, name: str) -> float:
-    """The value of a shorter type that has this number.
+def from_ordinals(numbers: Int64, name: str) -> Float64:
+    """The values of a shorter type that have these numbers.
 
     Examples
     --------
-    >>> from_ordinal(15360, "float16")
-    1.0
+    >>> from_ordinals(np.array([-1, 0, 15360]), "float16").tolist()
+    [-5.960464477539063e-08, 0.0, 1.0]
     """
+    sizes = np.abs(numbers)
     if name == "float16":
-        size = float(np.array(abs(number), dtype=np.uint16).view(np.float16))
+        values = sizes.astype(np.uint16).view(np.float16)
     else:
-        bits = abs(number) << 16 if name == "bfloat16" else abs(number)
-        size = float(np.array(bits, dtype=np.uint32).view(np.float32))
-    return math.copysign(size, number)
+        values = (sizes << 16 if name == "bfloat16" else sizes).astype(np.uint32).view(np.float32)
+    return np.where(numbers < 0, -1.0, 1.0) * values

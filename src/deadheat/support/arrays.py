@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Bool = NDArray[np.bool_]
+Int8 = NDArray[np.int8]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -30,6 +31,23 @@ def pieces(work: Int64, most: int = 2**22) -> list[slice]:
     """
     cuts = np.flatnonzero(np.diff((np.cumsum(work) - work) // most)) + 1
     return [slice(i, j) for i, j in pairwise((0, *cuts.tolist(), len(work))) if i < j]
+
+
+def distinct(numbers: NDArray[Any]) -> tuple[Int64, Int64]:
+    """The different ones of some integers, ascending, and the place of each integer among them.
+
+    Examples
+    --------
+    >>> distinct(np.array([7, 5, 7]))
+    (array([5, 7]), array([1, 0, 1]))
+    """
+    low, high = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
+    if high - low > 4 * len(numbers):
+        values, places = np.unique(numbers, return_inverse=True)
+        return values.astype(np.int64, copy=False), places
+    present = np.zeros(high - low + 1, dtype=np.bool_)
+    present[numbers - low] = True
+    return np.flatnonzero(present) + low, (np.cumsum(present) - 1)[numbers - low]
 
 
 def offsets_of(lengths: NDArray[Any]) -> Int64:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cmp_to_key
-from itertools import islice, pairwise
+from collections.abc import Iterator
 
 import numpy as np
 
 from deadheat import _core  # type: ignore[attr-defined]
 from deadheat.distances import Distance
-from deadheat.exact import SignedRoot
-from deadheat.support.arrays import Bool, Int64, spread
+from deadheat.exact import Roots
+from deadheat.support.arrays import Bool, Int32, Int64, spread
 from deadheat.ties.rule import Cuts, Groups, Member, Relevant, Ties
 
 
@@ -29,10 +27,10 @@ class Exact(Ties):
     def cuts(self, distance: Distance, groups: Groups, member: Member) -> list[Cuts]:
         low, high = np.empty((2, *groups.score.shape))
         _core.exact_cuts(groups.score, np.ascontiguousarray(groups.bound), groups.n_group, low, high)
-        threshold = closeness_cache(distance, groups.rows, member)
+        thresholds = Thresholds(distance, groups, member)
 
-        def above(row: int, cut: int, closeness: SignedRoot) -> bool:
-            return closeness.compare(threshold(row, cut // 2)) >= cut % 2
+        def above(rows: Int64, cuts: Int64, closeness: Roots, which: Int64) -> Bool:
+            return closeness.compare(which, *thresholds.of(rows, cuts // 2)) >= cuts % 2
 
         return [Cuts(low, high, 2, above)]
 
@@ -55,7 +53,7 @@ def _unsure(relevant: Relevant, starts: Bool) -> Int64:
     return runs[:, : _core.unsure_runs(starts, relevant.count, relevant.bound, runs)].copy()
 
 
-def _batches(runs: Int64, most: int = 4096) -> Iterator[Int64]:
+def _batches(runs: Int64, most: int = 1 << 15) -> Iterator[Int64]:
     """Runs a few at a time, of about so many entries together."""
     sizes = runs[2] - runs[1]
     batch = np.cumsum(sizes) // most
@@ -81,29 +79,36 @@ def _sort_compensated(distance: Distance, relevant: Relevant, starts: Bool, runs
 
 def _sort_exactly(distance: Distance, relevant: Relevant, starts: Bool, runs: Int64) -> None:
     """Sort exactly every run of entries."""
-    exact_closeness = iter(distance.exact_closeness(*_entries(relevant, runs)))
-    for row, begin, end in runs.T.tolist():
-        of_run = list(islice(exact_closeness, end - begin))
-        order = _exact_order(of_run)
-        for matrix in relevant.matrices():
-            matrix[row, begin:end] = matrix[row, begin:end][order]
-        for place, (lower, upper) in enumerate(pairwise(order)):
-            starts[row, begin + place + 1] = of_run[lower].compare(of_run[upper]) != 0
+    rows, begins, ends = runs
+    sizes = ends - begins
+    order, greater = distance.exact_closeness(*_entries(relevant, runs)).sort(sizes)
+    row, entry = np.repeat(rows, sizes), spread(begins, sizes)
+    for matrix in relevant.matrices():
+        matrix[row, entry] = matrix[row, entry[order]]
+    later = np.ones(len(row), dtype=np.bool_)
+    later[np.cumsum(sizes) - sizes] = False
+    starts[row[later], entry[later]] = greater[later]
 
 
-def _exact_order(exact_closeness: list[SignedRoot]) -> list[int]:
-    """The places of the numbers in ascending order."""
-    key = cmp_to_key(SignedRoot.compare)
-    return sorted(range(len(exact_closeness)), key=lambda place: key(exact_closeness[place]))
-
-
-def closeness_cache(distance: Distance, rows: Int64, member: Member) -> Callable[[int, int], SignedRoot]:
+class Thresholds:
     """The exact closeness of a member of each group, computed when asked for."""
-    thresholds: dict[tuple[int, int], SignedRoot] = {}
 
-    def threshold(row: int, group: int) -> SignedRoot:
-        if (row, group) not in thresholds:
-            (thresholds[row, group],) = distance.exact_closeness(rows[row : row + 1], np.array([member(row, group)]))
-        return thresholds[row, group]
+    def __init__(self, distance: Distance, groups: Groups, member: Member) -> None:
+        self._distance, self._queries, self._member = distance, groups.rows, member
+        self._places: Int32 = np.full(groups.score.shape, -1, dtype=np.int32)
+        self._closeness: Roots | None = None
 
-    return threshold
+    def of(self, rows: Int64, groups: Int64) -> tuple[Roots, Int64]:
+        """The closeness of many groups, and which of it is that of each of these."""
+        unknown = self._places[rows, groups] < 0
+        if self._closeness is None or unknown.any():
+            width = self._places.shape[1]
+            row, group = np.divmod(np.unique(rows[unknown] * width + groups[unknown]), width)
+            closeness = self._distance.exact_closeness(self._queries[row], self._member(row, group))
+            known = 0 if self._closeness is None else len(self._closeness)
+            self._places[row, group] = known + np.arange(len(row))
+            if self._closeness is None:
+                self._closeness = closeness
+            else:
+                self._closeness.add(closeness)
+        return self._closeness, self._places[rows, groups].astype(np.int64)

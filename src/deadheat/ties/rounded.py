@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from deadheat import exact
 from deadheat.distances import Distance, Target, find
 from deadheat.errors import InvalidValueError
-from deadheat.exact import SignedRoot
+from deadheat.exact import Roots
 from deadheat.exact.bounds import nudged
 from deadheat.support import checks
-from deadheat.support.arrays import Float64, Int64, slices
+from deadheat.support.arrays import Bool, Float64, Int64, slices
 from deadheat.ties.rule import Cuts, Groups, Member, Relevant, Ties
 
 
@@ -61,7 +61,7 @@ class Rounded(Ties):
         score = np.where(valid, relevant.score, 0.0)
         values, last = self._rounded(distance, rows, score, relevant.bound, target)
         undecided = np.nonzero(valid & (values != last))
-        for part in slices(len(undecided[0]), 4096):
+        for part in slices(len(undecided[0]), 1 << 15):
             row, entry = undecided[0][part], undecided[1][part]
             queries, columns = relevant.rows[row], relevant.columns[row, entry]
             compensated = distance.compensated_scores(queries, columns)
@@ -69,9 +69,8 @@ class Rounded(Ties):
                 values[row, entry], last[row, entry] = self._rounded(distance, queries, *compensated, target)
                 still = values[row, entry] != last[row, entry]
                 row, entry, queries, columns = row[still], entry[still], queries[still], columns[still]
-            ends = zip(values[row, entry].tolist(), last[row, entry].tolist(), strict=True)
-            exactly = zip(ends, distance.exact_closeness(queries, columns), strict=True)
-            values[row, entry] = [self._settle(*pair, closeness, target) for pair, closeness in exactly]
+            closeness = distance.exact_closeness(queries, columns)
+            values[row, entry] = self._settled(values[row, entry], last[row, entry], closeness, target)
         relevant.score = np.where(valid, target.sign * values, np.nan)
         relevant.bound = np.zeros_like(relevant.score)
         return relevant.groups(relevant.sort())
@@ -86,18 +85,19 @@ class Rounded(Ties):
         first, last = (exact.round_to(end, self.dtype) for end in nudged(np.minimum(*ends), np.maximum(*ends)))
         return first, last
 
-    def _settle(self, value: float, last: float, closeness: SignedRoot, target: Target) -> float:
-        """The rounded value of an exact number that lies between two values of the type, by bisection."""
-        low, high = exact.ordinals(np.array([value, last]), self.dtype).tolist()
-        while low < high:
-            middle = (low + high) // 2
-            _, end, closed = exact.cells(np.array([exact.from_ordinal(middle, self.dtype)]), self.dtype)
-            side = target.sign * closeness.compare(SignedRoot.of(target.closeness(float(end[0]))))
-            if side < 0 or (side == 0 and closed[0]):
-                high = middle
-            else:
-                low = middle + 1
-        return exact.from_ordinal(low, self.dtype)
+    def _settled(self, first: Float64, last: Float64, closeness: Roots, target: Target) -> Float64:
+        """The rounded values of exact numbers that lie between two values of the type each, by bisection."""
+        low, high = exact.ordinals(first, self.dtype), exact.ordinals(last, self.dtype)
+        which = np.flatnonzero(low < high)
+        while len(which):
+            middle = (low[which] + high[which]) // 2
+            _, end, closed = exact.cells(exact.from_ordinals(middle, self.dtype), self.dtype)
+            side = target.sign * closeness.compare_values(which, end, *target)
+            inside = (side < 0) | ((side == 0) & closed)
+            high[which] = np.where(inside, middle, high[which])
+            low[which] = np.where(inside, low[which], middle + 1)
+            which = which[low[which] < high[which]]
+        return exact.from_ordinals(low, self.dtype)
 
     def cuts(self, distance: Distance, groups: Groups, member: Member) -> list[Cuts]:
         target, padding = self._target(distance), groups.padding
@@ -109,11 +109,11 @@ class Rounded(Ties):
         sides = [_between(distance, rows, sign * end, shift) for end in (far, near)]
         bounds = [np.where(padding, np.inf, np.stack([side[k] for side in sides])) for k in (0, 1)]
 
-        def above(row: int, cut: int, closeness: SignedRoot) -> bool:
-            group, nearer = divmod(cut, 2)
-            end = (near if nearer else far)[row, group]
-            side = closeness.compare(SignedRoot.of(target.closeness(float(end))))
-            return side > 0 or (side == 0 and bool(closed[row, group]) != bool(nearer))
+        def above(rows: Int64, cuts: Int64, closeness: Roots, which: Int64) -> Bool:
+            group, nearer = cuts // 2, cuts % 2 == 1
+            end = np.where(nearer, near[rows, group], far[rows, group])
+            side = closeness.compare_values(which, end, *target)
+            return np.asarray((side > 0) | ((side == 0) & (closed[rows, group] != nearer)))
 
         return [Cuts(_interleaved(bounds[0]), _interleaved(bounds[1]), 1, above)]
 

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from deadheat import _core  # type: ignore[attr-defined]
 from deadheat.distances import Distance
-from deadheat.exact import SignedRoot
+from deadheat.exact import Roots
 from deadheat.support.arrays import Bool, Float64, Int32, Int64
 
-Above = Callable[[int, int, SignedRoot], bool]  # whether an item of this closeness is above a cut: row, cut, closeness
-Member = Callable[[int, int], int]  # the column of a member of a group, given its row and number
+Above = Callable[[Int64, Int64, Roots, Int64], Bool]  # whether items are above cuts: rows, cuts, closeness, which of it
+Member = Callable[[Int64, Int64], Int64]  # the columns of members of groups, given their rows and numbers
 
 
 @dataclass
@@ -116,6 +116,18 @@ class Cuts:
 
     def __post_init__(self) -> None:
         _core.make_ascending(self.low, self.high)
+
+    def count_below(self, rows: Int64, closeness: Roots, low: Int64, high: Int64) -> Int64:
+        """How many cuts of its row each item is above, known to be from `low` to `high`, by bisection."""
+        low, high = low.copy(), high.copy()
+        which = np.flatnonzero(low < high)
+        while len(which):
+            middle = (low[which] + high[which]) // 2
+            above = self.above(rows[which], middle, closeness, which)
+            low[which] = np.where(above, middle + 1, low[which])
+            high[which] = np.where(above, high[which], middle)
+            which = which[low[which] < high[which]]
+        return low
 
 
 class Ties(ABC):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 
 from deadheat.distances import Distance
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.exact import SignedRoot
+from deadheat.exact import Roots
 from deadheat.exact.bounds import nudged, outward
-from deadheat.support.arrays import Float64
-from deadheat.ties.exact import closeness_cache, group_by_score
+from deadheat.support.arrays import Bool, Float64, Int64
+from deadheat.ties.exact import Thresholds, group_by_score
 from deadheat.ties.rule import Cuts, Groups, Member, Relevant, Ties
 
 
@@ -55,14 +54,13 @@ class Tolerance(Ties):
         rows = np.broadcast_to(groups.rows[:, None], padding.shape)
         score = np.where(padding, 0.0, groups.score)
         low, high = distance.closeness(rows, score - bound, score + bound)
-        threshold = closeness_cache(distance, groups.rows, member)
-        eps = Fraction(self.eps)
+        thresholds = Thresholds(distance, groups, member)
 
-        def tied(row: int, cut: int, closeness: SignedRoot) -> bool:
-            return closeness.compare_shifted(threshold(row, cut), -eps) >= 0
+        def tied(rows: Int64, cuts: Int64, closeness: Roots, which: Int64) -> Bool:
+            return closeness.compare_shifted(which, *thresholds.of(rows, cuts), -self.eps) >= 0
 
-        def closer(row: int, cut: int, closeness: SignedRoot) -> bool:
-            return closeness.compare_shifted(threshold(row, cut), eps) > 0
+        def closer(rows: Int64, cuts: Int64, closeness: Roots, which: Int64) -> Bool:
+            return closeness.compare_shifted(which, *thresholds.of(rows, cuts), self.eps) > 0
 
         sequences = []
         for shift, above in ((-self.eps, tied), (self.eps, closer)):

@@ -17,7 +17,7 @@ from deadheat.counting.ranking import Ranked, Rankings
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.ties import Exact, Ties
 
-PAIRS_AT_ONCE = 4096  # pairs whose exact distances are held at a time
+PAIRS_AT_ONCE = 1 << 15  # pairs whose exact distances are held at a time
 
 Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -73,9 +73,10 @@ def settled(rankings: Rankings, queries: Int64, nearer: Int64, farther: Int64, w
     metric, links = rankings.metric, np.empty(len(queries), dtype=np.bool_)
     for start in range(0, len(queries), PAIRS_AT_ONCE):
         part = slice(start, start + PAIRS_AT_ONCE)
-        pairs = (
+        near, far = (
             metric.exact_closeness(queries[part], metric.columns.column_of_item[items[part]])
             for items in (nearer, farther)
         )
-        links[part] = [near.compare_shifted(far, width) <= 0 for near, far in zip(*pairs, strict=True)]
+        pairs = np.arange(len(near))
+        links[part] = near.compare_shifted(pairs, far, pairs, float(width)) <= 0
     return links

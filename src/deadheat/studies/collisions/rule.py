@@ -95,8 +95,9 @@ def real_ties(rankings: Rankings, published: Published) -> int:
     ties = int((number[row, near] == number[row, far])[~itself].sum())
     metric = rankings.metric
     columns = metric.columns.column_of_item
-    pairs = zip(*(metric.exact_closeness(row[itself], columns[item[itself]]) for item in (near, far)), strict=True)
-    return ties + sum(1 for a, b in pairs if a.compare(b) == 0)
+    nearer, farther = (metric.exact_closeness(row[itself], columns[item[itself]]) for item in (near, far))
+    pairs = np.arange(len(nearer))
+    return ties + int((nearer.compare(pairs, farther, pairs) == 0).sum())
 
 
 def group_numbers(rankings: Rankings) -> NDArray[np.int32]:

@@ -145,10 +145,10 @@ def _nearest_pair(data: Data, setting: Setting) -> list[Finding]:
     ]
     here, noted = "; ".join(pairs) or "none", "samples 1162 and 1163, of two classes"
     metric = Rankings(data.embeddings, threads=setting.threads).metric
-    exact_closeness = metric.exact_closeness(left, metric.columns.column_of_item[right])
+    squares = metric.exact_closeness(left, metric.columns.column_of_item[right]).signed_squares()
     with localcontext() as context:
         context.prec = 60
-        apart = [1 - (Decimal(root.numerator) / Decimal(root.denominator)).sqrt() for root in exact_closeness]
+        apart = [1 - (Decimal(square.numerator) / Decimal(square.denominator)).sqrt() for square in squares]
     name = "George Washington: samples whose cosine distance is 0 in float64 (SciPy)"
     return [
         Finding(name, here, Mark.of(here == noted), noted, _NOTES),

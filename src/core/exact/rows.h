@@ -1,0 +1,95 @@
+// Rows of float64 or float32 numbers made ready for exact products and differences with many others.
+#pragma once
+
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "exact/wide.h"
+#include "support/views.h"
+
+namespace deadheat {
+
+/// A natural number with a sign, its limbs in an arena.
+struct Number {
+    std::size_t begin;
+    std::int16_t length;
+    std::int16_t exponent;
+    std::int8_t sign;
+};
+
+/// Numbers of any length, one after another.
+class Numbers {
+public:
+    Index size() const { return static_cast<Index>(numbers_.size()); }
+    int sign(Index i) const { return numbers_[i].sign; }
+    Natural operator[](Index i) const {
+        return {limbs_.data() + numbers_[i].begin, numbers_[i].length, numbers_[i].exponent};
+    }
+
+    void add(const Numbers &others);
+    /// Make room for so many more, to be put there in any order.
+    void grow(Index count);
+    void put(Index i, int sign, Natural number);
+
+private:
+    std::vector<Limb> limbs_;
+    std::vector<Number> numbers_;
+};
+
+/// The exponents between which the bits of some numbers lie: each is below 2^high and a multiple of 2^low.
+struct BitRange {
+    int low = 1 << 20;
+    int high = -(1 << 20);
+};
+
+BitRange bit_range(Span<const double> row);
+BitRange bit_range(Matrix<const double> rows);
+BitRange bit_range(Matrix<const float> rows);
+
+/// Rows as integers in slices (slices.h), times a power of two for each, and as they came.
+class ExactRows {
+public:
+    /// For products: every row in a unit of its own. With `squares`, the products of the rows with themselves too.
+    template <class T>
+    ExactRows(Matrix<const T> rows, bool squares);
+    /// For differences: all rows in one unit, that of all bits of both sides.
+    template <class T>
+    ExactRows(Matrix<const T> rows, BitRange bits);
+
+    Index size() const { return size_; }
+    int bits() const { return bits_; }
+
+    /// The exact product of a row with a row of the other side; returns its sign.
+    int dot(Index row, const ExactRows &others, Index other, Wide &out) const;
+    /// The exact Σ |row − other| of rows in the same unit; returns 1, or 0 if it is 0.
+    int difference(Index row, const ExactRows &others, Index other, Wide &out) const;
+    /// Memory that the slices of a row take, on average.
+    Index bytes() const { return size_ > 0 ? static_cast<Index>(total_ * sizeof(double)) / size_ : 0; }
+    /// The products of rows with themselves, if they were asked for.
+    const Numbers &squares() const { return squares_; }
+
+private:
+    struct Row {
+        std::size_t begin;  // of its slices
+        int count;          // of its slices; 0 for zeros, −1 where it has too many bits for slices
+        int exponent;       // of the lowest slice
+    };
+    struct Free {
+        void operator()(double *memory) const { ::operator delete[](memory, std::align_val_t{64}); }
+    };
+
+    template <class T>
+    void cut(Matrix<const T> rows, std::vector<BitRange> bits);
+    const double *raw(Index row) const { return raw_.get() + row * padded_; }
+
+    Index size_, dim_, padded_;
+    int bits_;               // from one slice to the next
+    std::size_t total_ = 0;  // numbers in all slices
+    std::vector<Row> rows_;
+    std::unique_ptr<double[], Free> slices_, raw_;
+    Numbers squares_;
+};
+
+}  // namespace deadheat

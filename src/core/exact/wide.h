@@ -1,0 +1,170 @@
+// Natural numbers of any size times a power of two: what exact comparisons need of them, and no more.
+//
+// Everything about pairs of float64 rows fits a fixed number of words, so nothing here asks for memory.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace deadheat {
+
+using Limb = std::uint64_t;
+__extension__ typedef unsigned __int128 TwoLimbs;
+__extension__ typedef __int128 SignedTwoLimbs;
+
+/// Words enough for all that follows from products of float64 rows: these span 2^-2148 to 2^2079, and the longest number
+/// is the square of a sum of products of four of them and the square of a float64 number, which spans 21,200 bits.
+constexpr int MOST_LIMBS = 680;
+
+/// Σ limbs[k]·2^(64k + exponent), somewhere in memory; the last limb is not 0, and 0 has no limbs.
+struct Natural {
+    const Limb *limbs;
+    int length;
+    int exponent;
+
+    /// The number is below 2^top, and at least half of that if it is not 0.
+    int top() const { return exponent + 64 * length - (length > 0 ? std::countl_zero(limbs[length - 1]) : 0); }
+
+    /// The 64 bits of the number from 2^from on.
+    Limb window(int from) const {
+        const int place = from - exponent, limb = place >> 6, shift = place & 63;
+        const Limb low = at(limb) >> shift;
+        return shift == 0 ? low : low | at(limb + 1) << (64 - shift);
+    }
+
+private:
+    Limb at(int k) const { return k >= 0 && k < length ? limbs[k] : 0; }
+};
+
+/// The same with memory of its own, which is not cleared first.
+struct Wide {
+    int length = 0;
+    int exponent = 0;
+    Limb limbs[MOST_LIMBS];
+
+    Wide() {}
+    Wide(const Wide &) = delete;
+    Wide &operator=(const Wide &) = delete;
+    operator Natural() const { return {limbs, length, exponent}; }
+
+    void set(Limb value, int place) {
+        limbs[0] = value;
+        length = value != 0;
+        exponent = place;
+    }
+    void trim() {
+        while (length > 0 && limbs[length - 1] == 0) --length;
+    }
+};
+
+/// −1, 0 or 1, as one number is less than, equal to or greater than the other.
+inline int compare(Natural a, Natural b) {
+    if (a.length == 0 || b.length == 0) return (a.length > 0) - (b.length > 0);
+    const int top = a.top(), lowest = std::min(a.exponent, b.exponent);
+    if (top != b.top()) return top < b.top() ? -1 : 1;
+    for (int from = top - 64; from > lowest - 64; from -= 64) {
+        const Limb x = a.window(from), y = b.window(from);
+        if (x != y) return x < y ? -1 : 1;
+    }
+    return 0;
+}
+
+/// Whether two numbers are written alike, which is quick to see; the same number can be written in several ways.
+inline bool alike(Natural a, Natural b) {
+    return a.length == b.length && a.exponent == b.exponent &&
+           std::memcmp(a.limbs, b.limbs, static_cast<std::size_t>(a.length) * sizeof(Limb)) == 0;
+}
+
+inline void multiply(Natural a, Natural b, Wide &out) {
+    out.exponent = a.exponent + b.exponent;
+    out.length = a.length > 0 && b.length > 0 ? a.length + b.length : 0;
+    if (out.length == 0) return;
+    std::fill_n(out.limbs, b.length, Limb{0});
+    for (int i = 0; i < a.length; ++i) {
+        Limb carry = 0;
+        for (int k = 0; k < b.length; ++k) {
+            const TwoLimbs sum = TwoLimbs{a.limbs[i]} * b.limbs[k] + out.limbs[i + k] + carry;
+            out.limbs[i + k] = static_cast<Limb>(sum);
+            carry = static_cast<Limb>(sum >> 64);
+        }
+        out.limbs[i + b.length] = carry;
+    }
+    out.trim();
+}
+
+inline void add(Natural a, Natural b, Wide &out) {
+    if (a.length == 0) a.exponent = b.exponent;
+    if (b.length == 0) b.exponent = a.exponent;
+    out.exponent = std::min(a.exponent, b.exponent);
+    out.length = (std::max(a.top(), b.top()) - out.exponent) / 64 + 1;
+    Limb carry = 0;
+    for (int k = 0; k < out.length; ++k) {
+        const TwoLimbs sum = TwoLimbs{a.window(out.exponent + 64 * k)} + b.window(out.exponent + 64 * k) + carry;
+        out.limbs[k] = static_cast<Limb>(sum);
+        carry = static_cast<Limb>(sum >> 64);
+    }
+    out.trim();
+}
+
+/// a − b, which must not be negative.
+inline void subtract(Natural a, Natural b, Wide &out) {
+    out.exponent = b.length == 0 ? a.exponent : std::min(a.exponent, b.exponent);
+    out.length = a.length == 0 ? 0 : (a.top() - out.exponent + 63) / 64;
+    Limb borrow = 0;
+    for (int k = 0; k < out.length; ++k) {
+        const TwoLimbs rest = TwoLimbs{a.window(out.exponent + 64 * k)} - b.window(out.exponent + 64 * k) - borrow;
+        out.limbs[k] = static_cast<Limb>(rest);
+        borrow = static_cast<Limb>(rest >> 64) & 1;
+    }
+    out.trim();
+}
+
+/// The sum of two numbers with signs (−1, 0 or 1); returns the sign, and its size in `out`.
+inline int add_signed(int sign_a, Natural a, int sign_b, Natural b, Wide &out) {
+    if (sign_a == sign_b || sign_b == 0 || sign_a == 0) {
+        const Natural none{nullptr, 0, 0};
+        add(sign_a == 0 ? none : a, sign_b == 0 ? none : b, out);
+        return sign_a == 0 ? sign_b : sign_a;
+    }
+    const int order = compare(a, b);
+    if (order >= 0)
+        subtract(a, b, out);
+    else
+        subtract(b, a, out);
+    return order >= 0 ? order * sign_a : sign_b;
+}
+
+/// About value·2^exponent, with a relative error below 2^-52 and a value between 1/4 and 2, or 0.
+struct Estimate {
+    double value;
+    int exponent;
+
+    friend Estimate operator*(Estimate a, Estimate b) { return {a.value * b.value, a.exponent + b.exponent}; }
+};
+
+inline Estimate estimate(Natural a) {
+    if (a.length == 0) return {0.0, 0};
+    const int top = a.top();
+    return {static_cast<double>(a.window(top - 64)) * 0x1p-64, top};
+}
+
+/// value·2^exponent in units of 2^unit, 0 where it is far smaller.
+inline double scaled(Estimate a, int unit) {
+    const int place = a.exponent - unit;
+    return place < -900 ? 0.0 : std::ldexp(a.value, place);
+}
+
+/// Compare two numbers by their estimates, each off by up to 2^-48 times itself; 0 where that leaves it open.
+inline int compare_estimates(Estimate a, Estimate b) {
+    if (a.value == 0.0 || b.value == 0.0) return (a.value > 0.0) - (b.value > 0.0);
+    const int apart = a.exponent - b.exponent;
+    if (apart > 16 || apart < -16) return apart > 0 ? 1 : -1;
+    const double x = a.value * static_cast<double>(1 << std::max(apart, 0));
+    const double y = b.value * static_cast<double>(1 << std::max(-apart, 0));
+    return (x > y * (1 + 0x1p-46)) - (y > x * (1 + 0x1p-46));
+}
+
+}  // namespace deadheat
