@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import _core
+from deadheat.distances.scaling import power_of_two
 from deadheat.inputs.source import Array, Index, Rows, Source
 from deadheat.support.arrays import Float64, slices
 
@@ -59,7 +60,7 @@ def common_centre(query: Source, gallery: Source, gain: float = _GAIN) -> NDArra
     low, high = _column_extremes(query, gallery)
     nearest, farthest = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
     close = (np.sign(low) == np.sign(high)) & (farthest <= 2 * nearest)
-    scale = float(np.ldexp(1.0, -np.frexp(farthest.max())[1]))  # so that squares neither over- nor underflow
+    scale = 1 / power_of_two(query, gallery)  # so that squares neither over- nor underflow
     centre = np.where(close, np.clip((low / 2 + high / 2).astype(dtype), low, high), 0.0)
     left = np.where(close, high - low, farthest) * scale
     if np.square(centre * scale).sum() <= gain * np.square(left).sum():
