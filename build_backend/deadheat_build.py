@@ -1,8 +1,8 @@
 """scikit-build-core, and a compiler from the package index where the machine has none.
 
 pip asks this module (`[build-system]` of pyproject.toml) for wheels. It looks for a C++ compiler that can build the
-core: what CXX names, or the first on the PATH that knows C++20 and vector extensions. Without one it requires `ziglang`,
-a package that holds Clang and all its headers, and points CMake at it through wrappers, since CMake wants single
+core: what CXX names, or the first on the PATH that knows C++20 and vector extensions. Without one it requires
+`ziglang`, a package that holds Clang and all its headers, and points CMake at it through wrappers, since CMake wants single
 programs.
 """
 
@@ -49,7 +49,8 @@ WINDOWS = sys.platform == "win32"
 ZIG = "ziglang>=0.13"
 ZIG_MACHINES = ("x86_64", "amd64", "aarch64", "arm64")  # ziglang has wheels for these on every system
 LACKING = (
-    "deadheat has loops to compile, and there is no C++20 compiler here: install GCC 11 or Clang 14, or newer: `apt install g++`, `dnf install gcc-c++`, `apk add g++`, "
+    "deadheat has loops to compile, and there is no C++20 compiler here: install GCC 11 or Clang 14, or newer: "
+    "`apt install g++`, `dnf install gcc-c++`, `apk add g++`, "
     "`xcode-select --install`, `winget install LLVM.LLVM`"
 )
 
