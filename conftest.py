@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent
-BUILD = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--editable", str(ROOT)]
+BUILD = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "-e", str(ROOT)]
 
 
 def is_stale() -> bool:

@@ -1,8 +1,9 @@
 """scikit-build-core, and a compiler from the package index where the machine has none.
 
-pip asks this module (`[build-system]` of pyproject.toml) for wheels. It looks for a C++ compiler that can build the core:
-what CXX names, or the first on the PATH that knows C++20 and vector extensions. Without one it requires `ziglang`, a
-package that holds Clang and all its headers, and points CMake at it through wrappers, since CMake wants single programs.
+pip asks this module (`[build-system]` of pyproject.toml) for wheels. It looks for a C++ compiler that can build the
+core: what CXX names, or the first on the PATH that knows C++20 and vector extensions. Without one it requires
+`ziglang`, a package that holds Clang and all its headers, and points CMake at it through wrappers, since CMake wants single
+programs.
 """
 
 from __future__ import annotations
@@ -42,12 +43,14 @@ __all__ = [
 ]
 
 Settings = dict[str, Any] | None
+Folder = str | None
 
 WINDOWS = sys.platform == "win32"
 ZIG = "ziglang>=0.13"
 ZIG_MACHINES = ("x86_64", "amd64", "aarch64", "arm64")  # ziglang has wheels for these on every system
-INSTALL = (
-    "install GCC 11 or Clang 14, or newer: `apt install g++`, `dnf install gcc-c++`, `apk add g++`, "
+LACKING = (
+    "deadheat has loops to compile, and there is no C++20 compiler here: install GCC 11 or Clang 14, or newer: "
+    "`apt install g++`, `dnf install gcc-c++`, `apk add g++`, "
     "`xcode-select --install`, `winget install LLVM.LLVM`"
 )
 
@@ -72,12 +75,12 @@ def get_requires_for_build_editable(config_settings: Settings = None) -> list[st
     return scikit.get_requires_for_build_editable(config_settings) + compiler_requirements()
 
 
-def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
+def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata_directory: Folder = None) -> str:
     with a_compiler(config_settings) as settings:
         return scikit.build_wheel(wheel_directory, settings, metadata_directory)
 
 
-def build_editable(wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
+def build_editable(wheel_directory: str, config_settings: Settings = None, metadata_directory: Folder = None) -> str:
     with a_compiler(config_settings) as settings:
         return scikit.build_editable(wheel_directory, settings, metadata_directory)
 
@@ -87,8 +90,8 @@ def compiler_requirements() -> list[str]:
     if the_users_choice() or found_compiler():
         return []
     if platform.machine().lower() not in ZIG_MACHINES:
-        raise SystemExit(f"deadheat has loops to compile, and there is no C++20 compiler here: {INSTALL}.")
-    return [ZIG] if WINDOWS is False else [ZIG, "ninja"]
+        raise SystemExit(LACKING)
+    return [ZIG, "ninja"] if WINDOWS else [ZIG]
 
 
 @contextlib.contextmanager
@@ -107,7 +110,7 @@ def a_compiler(settings: Settings) -> Iterator[Settings]:
                 # what CMake remembers of a compiler that is gone would break the next build
                 yield {**(settings or {}), "build-dir": str(Path(folder, "build"))}
         else:
-            raise SystemExit(f"deadheat has loops to compile, and there is no C++20 compiler here: {INSTALL}; or `pip install {ZIG}`.")
+            raise SystemExit(f"{LACKING}, `pip install ziglang`")
     finally:
         os.environ.clear()
         os.environ.update(before)
@@ -140,9 +143,9 @@ def works(compiler: str) -> bool:
 
 def point_cmake_at_zig(folder: Path) -> None:
     """Write wrappers of ziglang's tools into a folder, and name them in the environment."""
-    import ziglang
-
-    zig = Path(ziglang.__file__).parent / ("zig.exe" if WINDOWS else "zig")
+    package = importlib.util.find_spec("ziglang")
+    assert package is not None
+    zig = Path(str(package.origin)).parent / ("zig.exe" if WINDOWS else "zig")
     # zig compiles for the very processor it runs on, and traps what is undefined, unless it is told not to
     compiler = wrapper(folder / "c++", zig, "c++ -mcpu=baseline -fno-sanitize=undefined")
     archiver = wrapper(folder / "ar", zig, "ar")

@@ -1,4 +1,4 @@
-"""What mypy reads of the compiled core, `src/deadheat/_core.pyi`; `python -m tests.stub` writes it anew from what was built."""
+"""What mypy reads of the compiled core, `src/deadheat/_core.pyi`: `python -m tests.stub` writes it anew."""
 
 from __future__ import annotations
 
