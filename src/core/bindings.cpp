@@ -8,17 +8,20 @@
 #include <nanobind/stl/tuple.h>
 
 #include "analyses/exploit.h"
+#include "counting/alike.h"
 #include "counting/columns.h"
 #include "counting/edges.h"
 #include "counting/groups.h"
 #include "counting/open_items.h"
 #include "counting/scores.h"
 #include "counting/tiles.h"
+#include "distances/levels.h"
 #include "distances/products.h"
 #include "distances/ranges.h"
 #include "distances/rows.h"
 #include "distances/tangents.h"
 #include "distances/tiles.h"
+#include "exact/roots.h"
 #include "measures/area.h"
 #include "measures/average_precision.h"
 #include "measures/discounted_gain.h"
@@ -26,7 +29,6 @@
 #include "measures/one_end.h"
 #include "profiles/ties.h"
 #include "support/compensated.h"
-#include "exact/roots.h"
 #include "support/float_mode.h"
 #include "support/means.h"
 #include "support/targets.h"
@@ -154,6 +156,9 @@ void bind_products(nb::module_ &m, const char *panels) {
 }
 
 void bind_distances(nb::module_ &m) {
+    m.attr("LEVELS") = LEVELS;
+    m.def("level_masks", &level_masks<float>, "raw"_a, "masks"_a, "values"_a, Loop());
+    m.def("level_masks", &level_masks<double>, "raw"_a, "masks"_a, "values"_a, Loop());
     m.def("smallest_sizes", &smallest_sizes<float>, "raw"_a, "out"_a, Loop());
     m.def("smallest_sizes", &smallest_sizes<double>, "raw"_a, "out"_a, Loop());
     m.def("tangents", &tangents<float>, "raw"_a, "centre"_a, "out"_a, "spread"_a, Loop());
@@ -274,6 +279,27 @@ void bind_settle_open(nb::module_ &m, Settle settle) {
 
 void bind_counting(nb::module_ &m) {
     m.def("relevant_columns", &relevant_columns, Loop());
+    m.attr("MEETINGS") = MEETINGS;
+    using Masks = Matrix<const std::uint64_t>;
+    using Numbers = Span<const std::int32_t>;
+    m.def(
+        "count_meetings",
+        [](Masks left, Masks right, Numbers table_of_left, Numbers table_of_right, Numbers kind, bool differences,
+           Span<const std::int64_t> rows, Span<const std::int64_t> columns, Matrix<std::uint16_t> out,
+           Span<std::int32_t> kinds) {
+            alike_loops().count_meetings({left, right, table_of_left, table_of_right, kind, differences}, rows, columns, out,
+                                         kinds);
+        },
+        Loop());
+    m.def(
+        "settle_alike",
+        [](Matrix<std::int32_t> opened, Masks left, Masks right, Numbers table_of_left, Numbers table_of_right, Numbers kind,
+           bool differences, Matrix<const std::uint16_t> of_groups, Matrix<const std::int32_t> kind_of_groups, bool zeros,
+           Numbers weight, Matrix<std::int32_t> counts) {
+            return alike_loops().settle_alike(opened, {left, right, table_of_left, table_of_right, kind, differences},
+                                              {of_groups, kind_of_groups}, zeros, weight, counts);
+        },
+        Loop());
     m.def("take_out", &take_out, Loop());
     m.def("expand", &expand, Loop());
     bind_edges<float>(m);

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import _core  # type: ignore[attr-defined]
+from deadheat.counting.alike import Alike
 from deadheat.counting.problem import RankingProblem
 from deadheat.distances import Distance, Workspace
 from deadheat.support.arrays import Float64, Int32, Int64, slices
@@ -107,6 +108,14 @@ class Counter:
         self.pending: list[Int32] = []
         self.n_pending = 0
 
+    @cached_property
+    def alike(self) -> Alike | None:
+        """What tells open items that surely tie."""
+        distance, members = self.problem.distance, self.cuts.members
+        if members is None or distance.patterns is None:
+            return None
+        return Alike(distance.patterns, distance, self.queries, self.cuts, members)
+
     def add(self, tile: Tile, band: int, excluded_columns: Int32) -> float:
         """Count a tile of scores; returns the share of its items that its level left open."""
         distance = self.problem.distance
@@ -119,6 +128,8 @@ class Counter:
             edges.edges, edges.n_edge, edges.closed, edges.base, edges.scale, edges.codes, edges.zero_slot,
             self.counts, opened,
         )  # fmt: skip
+        if n_open and self.alike is not None:
+            n_open = n_left = self.alike.settle(opened[:, :n_open], tile.columns, weight, self.counts)
         many = tile.level == last or n_open > MANY_OPEN * tile.scores.size
         if n_open and not many and distance.rechecks:
             offsets = distance.offsets(np.arange(start, stop))

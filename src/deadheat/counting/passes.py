@@ -43,6 +43,7 @@ class CountingPass:
         self.layout = Layout(problem, in_order_of_queries is not None, resumable)
         self.problem = problem.at(problem.distance.expecting(self.layout.n_relevant, self.layout.mirrored))
         self.space = Workspace()
+        _ = self.problem.distance.patterns  # looked for before there are threads
 
     def run(self, threads: int, progress: bool | Progress, checkpoint: Checkpoint | None = None) -> TieProfile:
         """Work through all shards and put the profile together."""

@@ -32,7 +32,7 @@ class Exact(Ties):
         def above(rows: Int64, cuts: Int64, closeness: Roots, which: Int64) -> Bool:
             return closeness.compare(which, *thresholds.of(rows, cuts // 2)) >= cuts % 2
 
-        return [Cuts(low, high, 2, above)]
+        return [Cuts(low, high, 2, above, member)]
 
 
 def group_by_score(distance: Distance, relevant: Relevant) -> Groups:

@@ -113,6 +113,9 @@ class Cuts:
     high: Float64
     each: int  # how many cuts are in an interval: 1, or 2 that belong to one group
     above: Above
+    members: Member | None = (
+        None  # of the groups that the intervals belong to, where what ties with one is between cuts
+    )
 
     def __post_init__(self) -> None:
         _core.make_ascending(self.low, self.high)
