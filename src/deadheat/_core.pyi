@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 def instruction_set() -> str: ...
 
-PLAIN_FLOAT_MODE: int = 8096
+PLAIN_FLOAT_MODE: int
 
 def set_float_mode(mode: int) -> int: ...
 def digits(values: NDArray[numpy.float64]) -> tuple[int, bool, int, int, int]: ...
@@ -473,7 +473,7 @@ def slots_of_zero(
     arg0: NDArray[numpy.float64], arg1: NDArray[numpy.float64], arg2: NDArray[numpy.int32], /
 ) -> None: ...
 
-FEW_EDGES: int = 32
+FEW_EDGES: int
 
 @overload
 def count_tile(
