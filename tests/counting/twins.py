@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 LOWEST_EDGE = -3e38
@@ -157,7 +159,7 @@ def rank_group(scores, bounds, columns, classes):
     for row in range(len(scores)):
         order = [int(item) for item in np.argsort(-scores[row], kind="stable") if item != row]
         groups = [[item] for item in order[:1]]
-        for last, item in zip(order[:-1], order[1:], strict=True):
+        for last, item in itertools.pairwise(order):
             reach = bounds[row, last] + bounds[row, item]
             if columns[last] == columns[item] or (reach == 0 and scores[row, last] == scores[row, item]):
                 groups[-1].append(item)

@@ -9,13 +9,13 @@ from fractions import Fraction
 import numpy as np
 import oracles
 import pytest
+from deadheat.distances.row_kernels import product_of_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 from rationals import absolute_differences, dot, pairs_of_rows
 
 from deadheat import distances
-from deadheat.distances.row_kernels import product_of_rows
 
 
 @given(pairs_of_rows, st.sampled_from(["cosine", "euclidean", "inner_product", "cityblock"]))

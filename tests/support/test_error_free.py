@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from deadheat.support.error_free import two_product, two_sum
 from numba import njit
 from numpy.testing import assert_array_equal
 
 from deadheat import _core, exact
-from deadheat.support.error_free import two_product, two_sum
 
 SUMS = 32  # side by side
 

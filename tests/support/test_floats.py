@@ -49,9 +49,7 @@ def test_flushing_to_zero_changes_nothing(distance, dtype, tail, threads):
     rows = np.concatenate([np.array([[1, 0], [1, tail], [1, 2 * tail]]), rng.integers(-3, 4, (60, 2)) * tail])
     labels = np.concatenate([[0, 0, 1], rng.integers(0, 9, 60)])
     report = dh.evaluate(rows.astype(dtype), labels, distance=distance, threads=threads)
-    flushed = in_a_flushing_process(
-        lambda: dh.evaluate(rows.astype(dtype), labels, distance=distance, threads=threads)
-    )
+    flushed = in_a_flushing_process(lambda: dh.evaluate(rows.astype(dtype), labels, distance=distance, threads=threads))
     assert report.profile.digest() == flushed.profile.digest()
     assert values(report) == values(flushed)
 

@@ -9,7 +9,7 @@ from threading import Lock
 
 import numpy as np
 
-from deadheat import _core  # type: ignore[attr-defined]
+from deadheat import _core
 from deadheat.counting import counters
 from deadheat.counting.checkpoint import Checkpoint
 from deadheat.counting.counters import Tile

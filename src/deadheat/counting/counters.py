@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import _core  # type: ignore[attr-defined]
+from deadheat import _core
 from deadheat.counting.alike import Alike
 from deadheat.counting.problem import RankingProblem
 from deadheat.distances import Distance, Workspace
@@ -178,9 +178,9 @@ class Counter:
         weights = self.problem.weight[columns] if weights is None else weights
         guess = np.full(len(rows), -1) if guess is None else guess
         listed, cuts = np.empty((3, len(rows)), dtype=np.int64), self.cuts
+        rows, guess, weights = (np.ascontiguousarray(numbers, dtype=np.int64) for numbers in (rows, guess, weights))
         n = _core.place_pairs(
-            *(np.ascontiguousarray(numbers, dtype=np.int64) for numbers in (rows, guess)), scores, errors,
-            np.ascontiguousarray(weights, dtype=np.int64), cuts.low, cuts.high, cuts.each, self.counts, listed,
+            rows, guess, scores, errors, weights, cuts.low, cuts.high, cuts.each, self.counts, listed,
         )  # fmt: skip
         undecided, ranges = listed[0, :n], listed[1:, :n]
         for some in slices(n, MOST_EXACT):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import _core  # type: ignore[attr-defined]
+from deadheat import _core
 from deadheat.counting.blocks import Assembly, Block
 from deadheat.counting.candidates import Relevance
 from deadheat.counting.checkpoint import Checkpoint

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat import _core  # type: ignore[attr-defined]
+from deadheat import _core
 from deadheat.counting.candidates import Relevance
 from deadheat.counting.options import CountingOptions
 from deadheat.counting.problem import RankingProblem

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deadheat import _core  # type: ignore[attr-defined]
+from deadheat import _core
 from deadheat.counting.problem import RankingProblem
 from deadheat.support.arrays import Bool, Float64, Int32, Int64
 from deadheat.ties import Groups, Member, Relevant

@@ -209,7 +209,8 @@ class Product(Dense):
                     self.dim, np.float64
                 )
             of_product = (relative * np.abs(scores) + tiny) * (1 + 4 * relative)
-            return np.minimum(bound, of_product + of_offset)
+            smaller: Float64 = np.minimum(bound, of_product + of_offset)
+            return smaller
 
     def relative_bound(self, level: int, queries: Int64, band: tuple[int, int]) -> tuple[Float64, Float64] | None:
         if self.offset is not None or self.levels[level].exact or not self._nonnegative:

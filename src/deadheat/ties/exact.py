@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from deadheat import _core  # type: ignore[attr-defined]
+from deadheat import _core
 from deadheat.distances import Distance
 from deadheat.exact import Roots
 from deadheat.support.arrays import Bool, Int32, Int64, spread
@@ -74,7 +74,7 @@ def _sort_compensated(distance: Distance, relevant: Relevant, starts: Bool, runs
     """Sort every run of entries by scores that err less, if there are any."""
     compensated = distance.compensated_scores(*_entries(relevant, runs))
     if compensated is not None:
-        _core.sort_runs(runs, *compensated, *relevant.matrices(), starts)
+        _core.sort_runs(runs, *compensated, *relevant.matrices(), starts)  # type: ignore[arg-type]
 
 
 def _sort_exactly(distance: Distance, relevant: Relevant, starts: Bool, runs: Int64) -> None:

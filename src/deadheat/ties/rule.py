@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import _core  # type: ignore[attr-defined]
+from deadheat import _core
 from deadheat.distances import Distance
 from deadheat.exact import Roots
 from deadheat.support.arrays import Bool, Float64, Int32, Int64
