@@ -55,6 +55,11 @@ struct type_caster<MixedGroups> : fields_caster<MixedGroups, Counts, Classes, Cl
 template <>
 struct type_caster<RankSum> : fields_caster<RankSum, int, Reals, Counts, Counts, Counts, Counts, Reals> {};
 template <>
+struct type_caster<PlacedRows> : fields_caster<PlacedRows, Matrix<const std::uint64_t>, Matrix<const std::uint64_t>, Classes,
+                                               Classes, Classes, bool, bool, Index> {};
+template <>
+struct type_caster<GroupMeetings> : fields_caster<GroupMeetings, Matrix<const std::uint16_t>, Matrix<const std::int32_t>> {};
+template <>
 struct type_caster<Links> : fields_caster<Links, Counts, Classes> {};
 template <>
 struct type_caster<Books>
@@ -68,7 +73,7 @@ using Loop = nb::call_guard<nb::gil_scoped_release, FloatMode>;
 
 void bind_support(nb::module_ &m) {
     m.def("instruction_set", &instruction_set);
-    m.attr("PLAIN_FLOAT_MODE") = FloatMode::plain(FloatMode::read());
+    m.attr("PLAIN_FLOAT_MODE") = FloatMode::plain(0);
     m.def(
         "set_float_mode",
         [](FloatMode::Register mode) {
@@ -280,26 +285,8 @@ void bind_settle_open(nb::module_ &m, Settle settle) {
 void bind_counting(nb::module_ &m) {
     m.def("relevant_columns", &relevant_columns, Loop());
     m.attr("MEETINGS") = MEETINGS;
-    using Masks = Matrix<const std::uint64_t>;
-    using Numbers = Span<const std::int32_t>;
-    m.def(
-        "count_meetings",
-        [](Masks left, Masks right, Numbers table_of_left, Numbers table_of_right, Numbers kind, bool differences,
-           Span<const std::int64_t> rows, Span<const std::int64_t> columns, Matrix<std::uint16_t> out,
-           Span<std::int32_t> kinds) {
-            alike_loops().count_meetings({left, right, table_of_left, table_of_right, kind, differences}, rows, columns, out,
-                                         kinds);
-        },
-        Loop());
-    m.def(
-        "settle_alike",
-        [](Matrix<std::int32_t> opened, Masks left, Masks right, Numbers table_of_left, Numbers table_of_right, Numbers kind,
-           bool differences, Matrix<const std::uint16_t> of_groups, Matrix<const std::int32_t> kind_of_groups, bool zeros,
-           Numbers weight, Matrix<std::int32_t> counts) {
-            return alike_loops().settle_alike(opened, {left, right, table_of_left, table_of_right, kind, differences},
-                                              {of_groups, kind_of_groups}, zeros, weight, counts);
-        },
-        Loop());
+    m.def("count_meetings", alike_loops().count_meetings, "placed"_a, "rows"_a, "columns"_a, "out"_a, "kind"_a, Loop());
+    m.def("settle_alike", alike_loops().settle_alike, "opened"_a, "placed"_a, "groups"_a, "weight"_a, "counts"_a, Loop());
     m.def("take_out", &take_out, Loop());
     m.def("expand", &expand, Loop());
     bind_edges<float>(m);

@@ -20,6 +20,8 @@ struct PlacedRows {
     Span<const std::int32_t> table_of_left, table_of_right;  // the same for rows of the same numbers; −1 for more than a few
     Span<const std::int32_t> kind;  // of each column: the same for the same numbers, each as often; −1 for more than a few
     bool differences;               // whether a distance depends on the differences of numbers alone
+    bool zeros;                     // whether rows without a common place have one score
+    Index levels;                   // different numbers that a row has at most
 };
 
 /// How the rows of queries meet those of their groups.
@@ -33,9 +35,8 @@ struct AlikeLoops {
     /// −1 for what tells nothing.
     void (*count_meetings)(const PlacedRows &placed, Span<const std::int64_t> rows, Span<const std::int64_t> columns,
                            Matrix<std::uint16_t> out, Span<std::int32_t> kind);
-    /// Count the open items that are as far as the group of their slot; the others are left in `opened`. Returns their
-    /// number. `zeros` says whether rows without a common place have one score.
-    Index (*settle_alike)(Matrix<std::int32_t> opened, const PlacedRows &placed, const GroupMeetings &groups, bool zeros,
+    /// Count the open items that are as far as the group of their slot; the others are left in `opened`. Returns how many.
+    Index (*settle_alike)(Matrix<std::int32_t> opened, const PlacedRows &placed, const GroupMeetings &groups,
                           Span<const std::int32_t> weight, Matrix<std::int32_t> counts);
 };
 

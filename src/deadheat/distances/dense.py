@@ -49,7 +49,7 @@ class Dense(Distance):
         return self.items.take(self.columns.item_of_column[columns], self.levels[level].row_dtype)
 
     @cached_property
-    def patterns(self) -> Patterns | None:  # type: ignore[override]
+    def patterns(self) -> Patterns | None:
         rows = self.query_raw, self.gallery_raw
         return None if self.levels[-1].exact else Patterns.of(*rows, self.zero_if_apart, self.differences)
 

@@ -8,6 +8,7 @@ rows: products of those that have no place in common are 0. Either is found by c
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -52,6 +53,15 @@ class Patterns:
     item: Placed
     zeros: bool
     differences: bool
+
+    @cached_property
+    def levels(self) -> int:
+        """How many different numbers a row has at most; 1 where all rows have more than a few."""
+        words = self.item.masks.shape[1] // _core.LEVELS
+        used = [
+            k for k in range(1, _core.LEVELS) for rows in (self.query, self.item) if rows.masks[:, k * words :].any()
+        ]
+        return max(used, default=0) + 1
 
     @classmethod
     def of(cls, query: Source, gallery: Source, zeros: bool, differences: bool) -> Patterns | None:
