@@ -17,7 +17,7 @@ import pytest
 from data import data_file
 
 import deadheat as dh
-from deadheat import _core, distances
+from deadheat import distances
 from deadheat.counting import counters, layout, passes, relevant
 from deadheat.reports import measure
 
@@ -289,16 +289,17 @@ import hashlib, json, sys
 import numpy as np
 sys.path[:0] = [sys.argv[1], sys.argv[1] + '/counting']
 import test_invariance as t
+from deadheat import _core
 rows, labels = t.example(t.gaussian_with_duplicates)
 products = np.empty((len(rows), len(rows)), np.float32)
-t._core.product(rows, rows, 128, products)
+_core.product(rows, rows, 128, products)
 found = {}
 for kind in t.KINDS:
     rows, labels = t.example(kind)
     for distance in t.PRODUCTS:
         found[kind.__name__ + " " + distance] = t.bits(t.dh.profile(rows, labels, distance=distance))
     found[kind.__name__ + " float16"] = t.dh.profile(rows, labels, ties="float16").digest()
-print(json.dumps({"set": t._core.instruction_set(), "products": hashlib.sha256(products).hexdigest(), "found": found}))
+print(json.dumps({"set": _core.instruction_set(), "products": hashlib.sha256(products).hexdigest(), "found": found}))
 """
 SETS = ["baseline", "avx2", "avx512"]
 
