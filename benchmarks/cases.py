@@ -209,7 +209,7 @@ CASES: tuple[Case, ...] = (
     *_growth(),
     *(
         Case("starting", what, 100, 8, 20, "cosine", "nothing", None)
-        for what in ("import", "first call, cold cache", "first call, warm cache")
+        for what in ("import", "first call", "import and first call")
     ),
     *_rivals(),
 )

@@ -15,7 +15,7 @@ from benchmarks.results import Row, timed
 from benchmarks.timing import Clock
 
 LIMIT = 60.0  # seconds that one evaluation, or its yardstick, may take
-_START = 300.0  # seconds to start, to compile, to generate the data and to run once on less of it
+_START = 300.0  # seconds to start, to generate the data and to run once on less of it
 _WARM_UP = 240  # items of the smaller data that a case is warmed up on
 
 

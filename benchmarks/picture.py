@@ -50,7 +50,7 @@ def _title(record: dict[str, Any]) -> str:
     return (
         f"deadheat.evaluate against its yardsticks, median of {record['repeats']}{scale}\n"
         f"{record['machine']['processor']}, {record['threads']} threads, "
-        f"NumPy {record['versions']['numpy']}, Numba {record['versions']['numba']}"
+        f"deadheat {record['versions']['deadheat']}, NumPy {record['versions']['numpy']}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Times taken by turns."""
+"""Times taken by turns, with as many BLAS threads as ours (threadpoolctl, which comes with scikit-learn)."""
 
 from __future__ import annotations
 

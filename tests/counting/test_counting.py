@@ -690,23 +690,6 @@ def test_progress_is_reported_to_a_function_and_ends_complete():
     assert done[-1] == total[-1] > 0
 
 
-def test_blas_threads_are_put_back():
-    from threadpoolctl import threadpool_info, threadpool_limits
-
-    def blas_threads():
-        return [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
-
-    rows = np.random.default_rng(5).standard_normal((100, 4)).astype(np.float32)
-    during = []
-    dh.profile(rows, np.arange(100) % 9)  # loads every library that has threads
-    with threadpool_limits(2, user_api="blas"):
-        before = blas_threads()
-        dh.profile(rows, np.arange(100) % 9, progress=lambda done, total: during.append(blas_threads()), threads=2)
-        assert blas_threads() == before
-    assert before
-    assert all(set(counts) == {1} for counts in during)
-
-
 def test_an_error_in_a_worker_reaches_the_caller(monkeypatch):
     def fail(*_):
         raise MemoryError("no room")

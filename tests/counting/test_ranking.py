@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from deadheat import Rounded, Tolerance, distances
 from deadheat.counting import ranking
@@ -156,18 +155,6 @@ def test_blocks_and_threads_change_nothing(kind, distance, monkeypatch):
         bounds = [other.closeness(block) for block in other]
         for side, all_at_once in enumerate((low, high)):
             assert_array_equal(np.concatenate([pair[side] for pair in bounds]), all_at_once)
-
-
-def test_the_process_keeps_its_threads_between_blocks(monkeypatch):
-    monkeypatch.setattr(ranking, "BLOCK_ENTRIES", 1)
-
-    def of_blas():
-        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-
-    with threadpool_limits(2, user_api="blas"):
-        before = of_blas()
-        for _ in Rankings(made("floats", 4, 3, 0), threads=1):
-            assert of_blas() == before
 
 
 def test_bad_arguments():

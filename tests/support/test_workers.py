@@ -1,17 +1,14 @@
-"""Threads for one call: what BLAS has meanwhile, and what it has afterwards, whatever happened."""
+"""Threads for one call: how many there are, what they give, and how they end, whatever happened."""
 
 from __future__ import annotations
 
-import numpy as np
+import threading
+
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
 
+from deadheat import _core
+from deadheat.support import workers as module
 from deadheat.support.workers import Workers
-
-
-def blas_threads() -> set[int]:
-    np.ones((2, 2)) @ np.ones((2, 2))
-    return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -20,19 +17,37 @@ def test_results_come_in_the_order_of_the_items(threads: int) -> None:
         assert workers.each(lambda item: item**2, range(20)) == [item**2 for item in range(20)]
 
 
-def test_blas_has_one_thread_meanwhile_and_what_it_had_afterwards() -> None:
-    with threadpool_limits(2, user_api="blas"):
-        before = blas_threads()
-        with Workers(2):
-            assert blas_threads() == {1}
-        assert blas_threads() == before
-        with pytest.raises(ZeroDivisionError), Workers(2) as workers:
-            workers.each(lambda item: 1 // item, [1, 0])
-        assert blas_threads() == before
+def test_one_thread_is_the_callers() -> None:
+    with Workers(1) as workers:
+        assert set(workers.each(lambda item: threading.get_ident(), range(5))) == {threading.get_ident()}
 
 
-def test_work_without_blas_leaves_it_as_it_is() -> None:
-    with threadpool_limits(2, user_api="blas"):
-        before = blas_threads()
-        with Workers(2, uses_blas=False):
-            assert blas_threads() == before
+def test_there_are_no_more_threads_than_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module.os, "cpu_count", lambda: 2)
+    barrier = threading.Barrier(2)
+
+    def meet(item: int) -> int:
+        barrier.wait(timeout=30)
+        return threading.get_ident()
+
+    with Workers(1000) as workers:
+        assert len(set(workers.each(meet, range(40)))) == 2
+
+
+def test_an_error_reaches_the_caller_and_no_thread_stays() -> None:
+    before = threading.active_count()
+    with pytest.raises(ZeroDivisionError), Workers(2) as workers:
+        workers.each(lambda item: 1 // item, [1, 0])
+    assert workers.stop.is_set()
+    assert threading.active_count() == before
+
+
+def test_threads_compute_in_the_plain_mode_whatever_the_callers_is() -> None:
+    flushes = 0x8040  # as in test_floats.py
+    before = _core.set_float_mode(_core.PLAIN_FLOAT_MODE | flushes)
+    try:
+        with Workers(2) as workers:
+            modes = workers.each(lambda item: _core.set_float_mode(_core.PLAIN_FLOAT_MODE), range(20))
+        assert {mode & flushes for mode in modes} == {0}
+    finally:
+        assert _core.set_float_mode(before) & flushes == flushes  # the caller's was left alone
