@@ -174,7 +174,8 @@ class Counter:
         `guess` is an interval that each may be in.
         """
         distance = self.problem.distance
-        errors = distance.pair_bound(self.queries[rows], columns, scores)
+        scores = np.ascontiguousarray(scores)
+        errors = np.ascontiguousarray(distance.pair_bound(self.queries[rows], columns, scores))
         weights = self.problem.weight[columns] if weights is None else weights
         guess = np.full(len(rows), -1) if guess is None else guess
         listed, cuts = np.empty((3, len(rows)), dtype=np.int64), self.cuts
