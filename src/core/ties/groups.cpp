@@ -45,6 +45,13 @@ void note_starts(const double *score, const double *bound, Index n, bool *starts
     }
 }
 
+/// Whether no number is below the one before; looked at all at once, which is faster than to stop.
+bool ascending(Span<const double> numbers) {
+    bool all = true;
+    for (std::size_t k = 1; k < numbers.size(); ++k) all &= numbers[k - 1] <= numbers[k];
+    return all;
+}
+
 }  // namespace
 
 void sort_rows(Matrix<const std::int64_t> order, Entries entries, Flags starts) {
@@ -142,8 +149,10 @@ void exact_cuts(Matrix<const double> score, Matrix<const double> bound, Span<con
 
 void make_ascending(Matrix<double> low, Matrix<double> high) {
     for (Index i = 0; i < low.rows; ++i) {
-        for (Index c = 1; c < low.columns; ++c) high(i, c) = std::max(high(i, c), high(i, c - 1));
-        for (Index c = low.columns - 1; c > 0; --c) low(i, c - 1) = std::min(low(i, c - 1), low(i, c));
+        if (!ascending(high[i]))
+            for (Index c = 1; c < low.columns; ++c) high(i, c) = std::max(high(i, c), high(i, c - 1));
+        if (!ascending(low[i]))
+            for (Index c = low.columns - 1; c > 0; --c) low(i, c - 1) = std::min(low(i, c - 1), low(i, c));
     }
 }
 
