@@ -12,6 +12,9 @@ namespace {
 
 constexpr Index SQUARE = 1 << 18;  // elements of the rows of one side of a square of a tile that is looked at at once
 
+constexpr std::size_t AHEAD = 4;  // items for which everything is fetched into the cache while others are looked at
+constexpr Index ASKED = 1 << 10;  // bytes of a row that are asked for; more follow by themselves
+
 /// The order of listed items by squares of a tile, so that the rows that belong to a square stay in cache.
 std::vector<Index> by_square(Matrix<const std::int32_t> opened, Index dim, Index n_row, Index n_column) {
     int shift = 6;  // squares of 64 rows or more
@@ -47,7 +50,20 @@ template <class T>
 Index settle(Matrix<std::int32_t> opened, TileRows<T> rows, Matrix<const T> edges, Intervals intervals) {
     const Index dim = rows.left.columns;
     std::vector<std::int8_t> ways(static_cast<std::size_t>(opened.columns));
-    for (Index p : by_square(opened, dim, rows.left.rows, rows.right.rows)) {
+    const std::vector<Index> order = by_square(opened, dim, rows.left.rows, rows.right.rows);
+    const auto ask_for = [&](Index p) {
+        const Index i = opened(0, p), slot = opened(2, p);
+        const char *right = reinterpret_cast<const char *>(rows.right.row(opened(1, p)));
+        for (Index byte = 0; byte < std::min(dim * static_cast<Index>(sizeof(T)), ASKED); byte += 64)
+            __builtin_prefetch(right + byte);
+        __builtin_prefetch(edges.row(i) + slot);
+        __builtin_prefetch(intervals.low.row(i) + slot / 2);
+        __builtin_prefetch(intervals.high.row(i) + slot / 2);
+        __builtin_prefetch(intervals.counts.row(i) + slot, 1);
+    };
+    for (std::size_t q = 0; q < order.size(); ++q) {
+        if (q + AHEAD < order.size()) ask_for(order[q + AHEAD]);
+        const Index p = order[q];
         const Index i = opened(0, p), slot = opened(2, p);
         const auto j = static_cast<std::size_t>(opened(1, p));
         const double score = product_of_rows(rows.left.row(i), rows.right.row(opened(1, p)), dim) -

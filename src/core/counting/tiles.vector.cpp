@@ -28,13 +28,38 @@ constexpr int ROUNDS = 6;        // of closer looks, interval by interval, after
 
 using Place = std::int32_t;
 
-/// Ask for a row of a matrix to be fetched into the cache.
-template <class T>
-void fetch(Matrix<const T> matrix, Index i, Index columns) {
-    const char *row = reinterpret_cast<const char *>(matrix.row(i));
-    const Index bytes = columns * static_cast<Index>(sizeof(T));
-    for (Index place = 0; place < bytes; place += LINE) __builtin_prefetch(row + place);
-}
+/// Asks for what the next row needs to be fetched into the cache, some lines at a time while a row is counted: more at once
+/// than the processor can wait for would hold it up.
+class Fetching {
+public:
+    template <class T>
+    void add(Matrix<const T> matrix, Index i, Index columns) {
+        if (i >= matrix.rows) return;
+        const Index bytes = columns * static_cast<Index>(sizeof(T));
+        ranges_[n_range_++] = {reinterpret_cast<const char *>(matrix.row(i)), (bytes + LINE - 1) / LINE, 0};
+    }
+
+    /// Spread what is to be fetched over so many steps.
+    void spread(Index steps) {
+        for (Range &range : ranges_) range.at_a_step = (range.left + steps - 1) / std::max(steps, Index{1});
+    }
+
+    void step() {
+        for (Range &range : ranges_) {
+            const Index n = std::min(range.at_a_step, range.left);
+            for (Index line = 0; line < n; ++line, range.next += LINE) __builtin_prefetch(range.next);
+            range.left -= n;
+        }
+    }
+
+private:
+    struct Range {
+        const char *next = nullptr;
+        Index left = 0, at_a_step = 0;  // lines
+    };
+    Range ranges_[3];
+    int n_range_ = 0;
+};
 
 /// Counts the rows of one tile.
 template <class T, class Code>
@@ -60,11 +85,13 @@ public:
     Index tile(Matrix<T> tile) {
         Index n_open = 0;
         for (Index i = 0; i < tile.rows; ++i) {
+            next_ = {};
             if (i + 1 < tile.rows) {
-                fetch(tables_.edges, i + 1, tables_.n_edge);
-                fetch(tables_.codes, i + 1, tables_.codes.columns);
-                fetch<std::int32_t>(counts_, i + 1, tables_.n_edge);
+                next_.add(tables_.edges, i + 1, tables_.n_edge);
+                next_.add(tables_.codes, i + 1, tables_.codes.columns);
+                next_.add<std::int32_t>(counts_, i + 1, tables_.n_edge);
             }
+            next_.spread(tile.columns / N);
             n_open = row(i, tile.row(i), tile.columns, n_open);
         }
         return n_open;
@@ -77,6 +104,7 @@ private:
     std::vector<Place> near_, open_, open_slots_, sure_, sure_places_, look_slots_, look_places_;
     std::vector<T> scores_, near_scores_, look_scores_;
     std::vector<std::int32_t> weights_, near_weights_;
+    Fetching next_;
 
     /// Count a row, and list what it leaves open.
     Index row(Index i, T *scores, Index n_column, Index n_open) {
@@ -154,6 +182,7 @@ private:
         const Scores low = Scores{} + edge;
         Index n = 0;
         for (Index begin = 0; begin < n_column; begin += N) {
+            next_.step();
             const Scores some = load_some<Scores>(scores + begin);
             const Bits above = at_least<T, N>(some, low);
             append<T, N>(some, above, near_scores_.data(), n);
@@ -190,6 +219,7 @@ private:
         std::int32_t sums[FEW_EDGES + EDGES];
         const T *row = tables_.edges.row(i);
         const Index n_edge = tables_.n_edge;
+        next_.spread(1), next_.step();
         for (Index k = 0; k < n_edge; k += EDGES) {
             T edges[EDGES];
             for (Index e = 0; e < EDGES; ++e) edges[e] = row[std::min(k + e, n_edge)];
@@ -233,6 +263,7 @@ private:
         Ints places = places_from<N>(0);
         Index n_sure = 0, n_look = 0;
         for (Index begin = 0; begin < n_item; begin += N, places += N) {
+            next_.step();
             const Scores some = load_some<Scores>(scores + begin);
             const Ints code = codes_of(some, base, scale, top, codes);
             const Bits unsure = signs<N>(code);
