@@ -21,7 +21,7 @@ from deadheat.support.arrays import Int64
 BLOCK_ROWS = 1024  # queries in a block, or fewer, so that there are enough of them for several threads:
 FEW_ROWS, FEW_BLOCKS = 128, 12
 TILE_COLUMNS = 1024  # columns in a tile: what a row keeps for counting is fetched once for so many items
-BLOCK_ENTRIES = 1 << 20  # relevant pairs in a block, where classes are large
+BLOCK_ENTRIES = 1 << 19  # relevant pairs in a block, where classes are large
 SHARD_BYTES = 160 << 20  # what the blocks of a shard may take, and for each relevant pair of all queries:
 PAIR_BYTES = 16
 _CHECKPOINT_SHARDS = 16  # into which a run with a checkpoint is cut, if it is long enough
