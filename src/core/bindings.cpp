@@ -239,6 +239,13 @@ void bind_ties(nb::module_ &m) {
            Flags starts) { sort_runs(runs, better, error, {columns, count, irrelevant, score, bound}, starts); },
         Loop());
     m.def("number_groups", &number_groups, Loop());
+    m.def(
+        "single_items",
+        [](Matrix<std::int64_t> columns, Matrix<std::int64_t> count, Matrix<std::int64_t> irrelevant, Matrix<double> score,
+           Matrix<double> bound, Span<std::int64_t> n_entry, Span<double> reach, Span<bool> has_zero) {
+            return single_items({columns, count, irrelevant, score, bound}, n_entry, reach, has_zero);
+        },
+        Loop());
     m.def("all_apart", &all_apart, Loop());
     m.def("exact_cuts", &exact_cuts, Loop());
     m.def("make_ascending", &make_ascending, Loop());

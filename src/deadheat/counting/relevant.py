@@ -52,9 +52,11 @@ def relevant_items(problem: RankingProblem, queries: Int64) -> RelevantItems:
     unlisted = np.empty(len(row), dtype=np.bool_)
     _core.take_out(row, column, same_class, columns, count, irrelevant, unlisted)
     reduced = _reduced(problem, row[unlisted], column[unlisted])
-    emptied = np.nonzero((count == 0) & (irrelevant > 0))
-    of_emptied = emptied[0], columns[emptied], irrelevant[emptied]
-    irrelevant[emptied] = 0
+    of_emptied = (np.empty(0, dtype=np.int64),) * 3
+    if not problem.plain:  # where an item fills a column, nothing is beside it
+        emptied = np.nonzero((count == 0) & (irrelevant > 0))
+        of_emptied = emptied[0], columns[emptied], irrelevant[emptied]
+        irrelevant[emptied] = 0
     score, bound = _relevant_scores(problem, queries, classes, columns, count > 0)
     return RelevantItems(
         Relevant(queries, columns, count, irrelevant, score, bound),
@@ -113,8 +115,9 @@ def _relevant_scores(
 ) -> tuple[Float64, Float64]:
     """Scores of the last level for the relevant columns, class by class, NaN in padding, and how much they err."""
     distance = problem.distance
-    score = np.full(columns.shape, np.nan)
+    score, bound = np.empty((2, *columns.shape))
     last = len(distance.levels) - 1
+    exact = distance.levels[last].exact
     heads = np.flatnonzero(np.diff(classes, prepend=-1, append=-1))
     small = np.zeros(len(queries), dtype=np.bool_)
     for begin, end in pairwise(heads.tolist()):
@@ -125,13 +128,19 @@ def _relevant_scores(
         left = distance.query_rows(last, queries[begin:end])
         for start in range(0, width, _SCORED_COLUMNS):
             part = columns[begin, start : min(start + _SCORED_COLUMNS, width)]
-            score[begin:end, start : start + len(part)] = distance.tile(last, left, part)
+            place = slice(begin, end), slice(start, start + len(part))
+            score[place] = distance.tile(last, left, part)
+            if not exact:
+                bound[place] = distance.pair_bound(queries[begin:end, None], part[None, :], score[place])
     if small.any():
         row, entry = np.nonzero(valid & small[:, None])
-        score[row, entry] = distance.pair_scores(queries[row], columns[row, entry])
-    score[~valid] = np.nan
-    if distance.levels[last].exact:
-        return score, np.zeros(columns.shape)
-    bound = distance.pair_bound(queries[:, None], np.minimum(columns, problem.n_column - 1), score)
-    bound[~valid] = 0
+        scores = distance.pair_scores(queries[row], columns[row, entry])
+        score[row, entry] = scores
+        if not exact:
+            bound[row, entry] = distance.pair_bound(queries[row], columns[row, entry], scores)
+    np.copyto(score, np.nan, where=~valid)
+    if exact:
+        bound[:] = 0
+    else:
+        np.copyto(bound, 0, where=~valid)
     return score, bound

@@ -26,7 +26,9 @@ class Exact(Ties):
 
     def cuts(self, distance: Distance, groups: Groups, member: Member) -> list[Cuts]:
         low, high = np.empty((2, *groups.score.shape))
-        _core.exact_cuts(groups.score, np.ascontiguousarray(groups.bound), groups.n_group, low, high)
+        one_bound = groups.bound.strides[1] == 0  # for all groups of a row
+        bound = np.ascontiguousarray(groups.bound[:, :1] if one_bound else groups.bound)
+        _core.exact_cuts(groups.score, bound, groups.n_group, low, high)
         thresholds = Thresholds(distance, groups, member)
 
         def above(rows: Int64, cuts: Int64, closeness: Roots, which: Int64) -> Bool:
