@@ -19,6 +19,7 @@
 #include "distances/rows.h"
 #include "distances/tangents.h"
 #include "distances/tiles.h"
+#include "exact/roots.h"
 #include "measures/area.h"
 #include "measures/average_precision.h"
 #include "measures/discounted_gain.h"
@@ -26,7 +27,6 @@
 #include "measures/one_end.h"
 #include "profiles/ties.h"
 #include "support/compensated.h"
-#include "exact/roots.h"
 #include "support/float_mode.h"
 #include "support/means.h"
 #include "support/targets.h"
@@ -272,9 +272,28 @@ void bind_settle_open(nb::module_ &m, Settle settle) {
         Loop());
 }
 
+template <class T>
+void bind_leave_out_junk(nb::module_ &m) {
+    m.def(
+        "leave_out_junk",
+        [](Int64s queries, Matrix<const bool> mask, Int64s items, Int64s places, Matrix<T> tile) {
+            leave_out_junk<T>({queries, mask}, items, places, tile);
+        },
+        Loop());
+}
+
 void bind_counting(nb::module_ &m) {
     m.def("relevant_columns", &relevant_columns, Loop());
     m.def("take_out", &take_out, Loop());
+    m.def(
+        "take_out_junk",
+        [](Int64s queries, Matrix<const bool> mask, Int64s itself, Int64s classes, Int64s class_of_item, Int64s items,
+           Int64s starts, Matrix<const std::int64_t> columns, Matrix<std::int64_t> count, Matrix<std::int64_t> irrelevant) {
+            take_out_junk({queries, mask}, itself, classes, class_of_item, {items, starts}, columns, count, irrelevant);
+        },
+        Loop());
+    bind_leave_out_junk<float>(m);
+    bind_leave_out_junk<double>(m);
     m.def("expand", &expand, Loop());
     bind_edges<float>(m);
     bind_edges<double>(m);

@@ -14,7 +14,7 @@ from deadheat.counting import counters
 from deadheat.counting.checkpoint import Checkpoint
 from deadheat.counting.counters import Tile
 from deadheat.counting.problem import RankingProblem
-from deadheat.counting.relevant import member_of, relevant_items, sharing
+from deadheat.counting.relevant import beside_junk, leave_out_junk, member_of, relevant_items, sharing
 from deadheat.profiles import TieProfile
 from deadheat.support.arrays import Int64, offsets_of, spread
 
@@ -39,6 +39,7 @@ class Block:
 
     def add(self, tile: Tile, band: int) -> None:
         """Count a tile of scores of these queries."""
+        leave_out_junk(self.problem, self.queries, tile.columns, tile.scores)
         with self.lock:
             share = max(counter.add(tile, band, self.excluded_columns) for counter in self.counters)
             if tile.level == 0:
@@ -59,6 +60,8 @@ class Block:
             self._place(row, columns, irrelevant)
             step, lead = 2, 0
         self._place(*self._singles)
+        for singles in beside_junk(self.problem, self.queries):
+            self._place(*singles)
         within, nearer = self.counters[0].counts, self.counters[-1].counts
         _core.collect_groups(self.queries, self.n_group, self._total, within, nearer, step, lead, offsets, *arrays)
 
