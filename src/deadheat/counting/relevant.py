@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from deadheat import _core  # type: ignore[attr-defined]
 from deadheat.counting.problem import RankingProblem
 from deadheat.support.arrays import Bool, Float64, Int32, Int64
+from deadheat.support.workers import go_on
 from deadheat.ties import Groups, Member, Relevant
 
 SMALL_CLASS = 256  # pairs below which a class is scored pair by pair
@@ -161,6 +162,7 @@ def _relevant_scores(
         if width * (end - begin) < SMALL_CLASS:
             small[begin:end] = True
             continue
+        go_on()
         left = distance.query_rows(last, queries[begin:end])
         for start in range(0, width, _SCORED_COLUMNS):
             part = columns[begin, start : min(start + _SCORED_COLUMNS, width)]
