@@ -28,7 +28,7 @@ def int64_arrays(number: int, length: int) -> tuple[Int64, ...]:
         If the directory of temporary files has no room for them.
     """
     size = 8 * length
-    if number * size < WORTH_A_FILE:
+    if not size or number * size < WORTH_A_FILE:
         return tuple(np.empty(length, dtype=np.int64) for _ in range(number))
     try:
         return tuple(np.ndarray(length, dtype=np.int64, buffer=_mapped(size)) for _ in range(number))
