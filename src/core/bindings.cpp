@@ -289,12 +289,31 @@ void bind_settle_open(nb::module_ &m, Settle settle) {
         Loop());
 }
 
+template <class T>
+void bind_leave_out_junk(nb::module_ &m) {
+    m.def(
+        "leave_out_junk",
+        [](Int64s queries, Matrix<const bool> mask, Int64s items, Int64s places, Matrix<T> tile) {
+            leave_out_junk<T>({queries, mask}, items, places, tile);
+        },
+        Loop());
+}
+
 void bind_counting(nb::module_ &m) {
     m.def("relevant_columns", &relevant_columns, Loop());
     m.attr("MEETINGS") = MEETINGS;
     m.def("count_meetings", alike_loops().count_meetings, "placed"_a, "rows"_a, "columns"_a, "out"_a, "kind"_a, Loop());
     m.def("settle_alike", alike_loops().settle_alike, "opened"_a, "placed"_a, "groups"_a, "weight"_a, "counts"_a, Loop());
     m.def("take_out", &take_out, Loop());
+    m.def(
+        "take_out_junk",
+        [](Int64s queries, Matrix<const bool> mask, Int64s itself, Int64s classes, Int64s class_of_item, Int64s items,
+           Int64s starts, Matrix<const std::int64_t> columns, Matrix<std::int64_t> count, Matrix<std::int64_t> irrelevant) {
+            take_out_junk({queries, mask}, itself, classes, class_of_item, {items, starts}, columns, count, irrelevant);
+        },
+        Loop());
+    bind_leave_out_junk<float>(m);
+    bind_leave_out_junk<double>(m);
     m.def("expand", &expand, Loop());
     bind_edges<float>(m);
     bind_edges<double>(m);

@@ -129,6 +129,19 @@ def take_out(rows, taken, same_class, columns, count, irrelevant):
     return unlisted
 
 
+def take_out_junk(queries, mask, itself, classes, class_of_item, items, starts, columns, count, irrelevant):
+    for i, j in np.ndindex(columns.shape):
+        if columns[i, j] < len(starts) - 1:
+            for item in items[starts[columns[i, j]] : starts[columns[i, j] + 1]]:
+                if mask[queries[i], item] and item != itself[i]:
+                    (count if class_of_item[item] == classes[i] else irrelevant)[i, j] -= 1
+
+
+def leave_out_junk(queries, mask, items, places, tile):
+    for i, query in enumerate(queries):
+        tile[i, places[mask[query, items]]] = -np.inf
+
+
 def expand(columns, group, by_column, starts, first_excluded, excluded, items, numbers):
     for row in range(len(columns)):
         left_out = set(excluded[first_excluded[row] : first_excluded[row + 1]].tolist())

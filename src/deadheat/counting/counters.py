@@ -19,6 +19,7 @@ from deadheat.counting.alike import Alike
 from deadheat.counting.problem import RankingProblem
 from deadheat.distances import Distance, Workspace
 from deadheat.support.arrays import Float64, Int32, Int64, slices
+from deadheat.support.workers import go_on
 from deadheat.ties import Cuts
 
 Int = NDArray[Any]  # int32 or int64
@@ -185,6 +186,7 @@ class Counter:
         )  # fmt: skip
         undecided, ranges = listed[0, :n], listed[1:, :n]
         for some in slices(n, MOST_EXACT):
+            go_on()
             part = undecided[some]
             row = rows[part].astype(np.int64)
             closeness = distance.exact_closeness(self.queries[row], columns[part])

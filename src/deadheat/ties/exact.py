@@ -10,6 +10,7 @@ from deadheat import _core
 from deadheat.distances import Distance
 from deadheat.exact import Roots
 from deadheat.support.arrays import Bool, Int32, Int64, spread
+from deadheat.support.workers import go_on
 from deadheat.ties.rule import Cuts, Groups, Member, Relevant, Ties
 
 
@@ -60,6 +61,7 @@ def _batches(runs: Int64, most: int = 1 << 15) -> Iterator[Int64]:
     sizes = runs[2] - runs[1]
     batch = np.cumsum(sizes) // most
     for part in np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(batch)) + 1):
+        go_on()
         if len(part):
             yield np.ascontiguousarray(runs[:, part])
 
