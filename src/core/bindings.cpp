@@ -6,6 +6,7 @@
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include "analyses/exploit.h"
 #include "counting/columns.h"
@@ -13,12 +14,14 @@
 #include "counting/groups.h"
 #include "counting/open_items.h"
 #include "counting/scores.h"
+#include "counting/strips.h"
 #include "counting/tiles.h"
 #include "distances/products.h"
 #include "distances/ranges.h"
 #include "distances/rows.h"
 #include "distances/tangents.h"
 #include "distances/tiles.h"
+#include "exact/roots.h"
 #include "measures/area.h"
 #include "measures/average_precision.h"
 #include "measures/discounted_gain.h"
@@ -26,7 +29,6 @@
 #include "measures/one_end.h"
 #include "profiles/ties.h"
 #include "support/compensated.h"
-#include "exact/roots.h"
 #include "support/float_mode.h"
 #include "support/means.h"
 #include "support/targets.h"
@@ -57,6 +59,19 @@ struct type_caster<Links> : fields_caster<Links, Counts, Classes> {};
 template <>
 struct type_caster<Books>
     : fields_caster<Books, Span<std::int64_t>, Span<std::int64_t>, Span<std::int32_t>, Span<std::int32_t>, Counts> {};
+
+template <>
+struct type_caster<TileColumns>
+    : fields_caster<TileColumns, Index, Span<const std::int32_t>, bool, Matrix<const std::int32_t>> {};
+template <class T, class Code>
+struct type_caster<RowTables<T, Code>> : fields_caster<RowTables<T, Code>, Matrix<const T>, Index, bool, Span<const T>,
+                                                       Span<const T>, Matrix<const Code>, Span<const std::int32_t>> {};
+template <class T>
+struct type_caster<TileCounter<T>>
+    : fields_caster<TileCounter<T>, RowTables<T, std::uint16_t>, Matrix<std::int32_t>, Matrix<std::int32_t>, Span<double>> {
+};
+template <class T>
+struct type_caster<TileSide<T>> : fields_caster<TileSide<T>, TileColumns, Span<const T>, std::vector<TileCounter<T>>> {};
 
 }  // namespace nanobind::detail
 
@@ -284,6 +299,8 @@ void bind_counting(nb::module_ &m) {
     bind_count_tile(m, counting_loops().count_single_many);
     bind_count_tile(m, counting_loops().count_double);
     bind_count_tile(m, counting_loops().count_double_many);
+    m.def("count_products", &count_products<float>, "left"_a, "right"_a, "chunk"_a, "sides"_a, Loop());
+    m.def("count_products", &count_products<double>, "left"_a, "right"_a, "chunk"_a, "sides"_a, Loop());
     m.def("transpose", counting_loops().transpose_single, Loop());
     m.def("transpose", counting_loops().transpose_double, Loop());
     bind_settle_open<float>(m, open_item_loops().settle_single);
