@@ -8,9 +8,16 @@ namespace deadheat {
 namespace {
 
 // A square and the same turned fit the second-level cache together. What a row keeps for counting is fetched once for each
-// square, so that it must not be narrow. Both are multiples of the rows in a panel, whatever the instruction set.
-constexpr Index SQUARE_ROWS = 192, SQUARE_COLUMNS = 384;
+// square, so that it must not be narrow.
+constexpr Index SIDE = 384;
+constexpr Index PANEL = 48;    // a multiple of the rows in any panel
 constexpr Index PADDING = 16;  // columns more than are used: rows a power of two apart would share lines of the cache
+
+/// How long the sides of squares are into which so many rows are cut, about equally.
+Index side_of_squares(Index n) {
+    const Index parts = std::max<Index>((n + SIDE - 1) / SIDE, 1), each = (n + parts - 1) / parts;
+    return (each + PANEL - 1) / PANEL * PANEL;
+}
 
 template <class T>
 auto count_tile() {
@@ -103,13 +110,14 @@ std::vector<std::vector<Index>> count_products(const Panels<T> &left, const Pane
                                                const std::vector<TileSide<T>> &sides) {
     if (left.dim() < 1 || left.dim() != right.dim() || chunk < 1 || sides.empty() || sides.size() > 2)
         throw std::invalid_argument("rows, chunk and sides must fit each other");
-    constexpr Index stride = SQUARE_COLUMNS + PADDING, turned_stride = SQUARE_ROWS + PADDING;
-    std::vector<T> products(SQUARE_ROWS * stride), turned(SQUARE_COLUMNS * turned_stride);
+    constexpr Index stride = SIDE + PADDING;
+    std::vector<T> products(SIDE * stride), turned(SIDE * stride);
+    const Index rows = side_of_squares(left.rows()), columns = side_of_squares(right.rows());
     std::vector<Side<T>> each(sides.begin(), sides.end());
-    for (Index column = 0; column < right.rows(); column += SQUARE_COLUMNS)
-        for (Index row = 0; row < left.rows(); row += SQUARE_ROWS) {
-            const Index n = std::min(SQUARE_ROWS, left.rows() - row), m = std::min(SQUARE_COLUMNS, right.rows() - column);
-            const Matrix<T> square{products.data(), n, m, stride}, other{turned.data(), m, n, turned_stride};
+    for (Index column = 0; column < right.rows(); column += columns)
+        for (Index row = 0; row < left.rows(); row += rows) {
+            const Index n = std::min(rows, left.rows() - row), m = std::min(columns, right.rows() - column);
+            const Matrix<T> square{products.data(), n, m, stride}, other{turned.data(), m, n, stride};
             product_loops().of<T>().multiply(left, row, right, column, chunk, square);
             if (each.size() > 1) transpose<T>()(square, other);  // before scores are left out
             each[0].count(square, row, column);

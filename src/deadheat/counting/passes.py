@@ -82,9 +82,11 @@ class CountingPass:
         """The queries of each block made ready for the first level, if all of them are small enough to be kept."""
         distance = self.problem.distance
         per_row = distance.query_rows(0, self.layout.active[:1]).nbytes
-        if sum(len(block.queries) for block in blocks.values()) * per_row > READY_BYTES:
+        n_row = sum(len(block.queries) for block in blocks.values())
+        if n_row * per_row > READY_BYTES:
             return {}
-        rows = workers.each(lambda number: Ready(distance, 0, blocks[number].queries, of_query=True), blocks)
+        keep = 2 * n_row * per_row <= READY_BYTES
+        rows = workers.each(lambda number: Ready(distance, 0, blocks[number].queries, of_query=True, keep=keep), blocks)
         return dict(zip(blocks, rows, strict=True))
 
     def count_range(
@@ -110,7 +112,7 @@ class CountingPass:
             sides = [Side(block, tile, columns.band, "across")]
             if mirror is not None and mirror is not block:
                 of_block = self.range_of[number]
-                turned = Tile(distance, level, mirror.queries, of_block.columns, (right[level], left), self.space)
+                turned = Tile(distance, level, mirror.queries, of_block.columns, (right[level], left), self.space, tile)
                 sides.append(Side(mirror, turned, of_block.band, "down"))
             (_count_products if left.panels is not None and all(side.block.narrow for side in sides) else _count_scores)(sides)
             report(tile.size * len(sides))

@@ -15,15 +15,15 @@ from deadheat.support.arrays import Int64
 class Ready:
     """Rows of a level made ready for products: packed, where the core counts while it multiplies, or as they are.
 
-    They are held once; packed ones are taken anew where somebody asks for the `rows` themselves.
+    Packed rows are taken anew where somebody asks for the `rows` themselves, unless these are kept beside them.
     """
 
-    def __init__(self, distance: Distance, level: int, numbers: Int64, of_query: bool) -> None:
+    def __init__(self, distance: Distance, level: int, numbers: Int64, of_query: bool, keep: bool = True) -> None:
         self._take = distance.query_rows if of_query else distance.column_rows
         self.level, self.numbers = level, numbers
         rows = self._take(level, numbers)
         self.panels = distance.panels(level, rows)
-        self._rows = rows if self.panels is None else None
+        self._rows = rows if keep or self.panels is None else None
 
     @property
     def rows(self) -> NDArray[Any]:
@@ -32,14 +32,14 @@ class Ready:
 
 
 class Tile:
-    """Some queries and a run of columns, at a level."""
+    """Some queries and a run of columns, at a level; it may be the tile of another one's columns and queries."""
 
     def __init__(
         self, distance: Distance, level: int, queries: Int64, columns: range, ready: tuple[Ready, Ready],
-        space: Workspace,
+        space: Workspace, turned: Tile | None = None,
     ) -> None:  # fmt: skip
         self.distance, self.level, self.queries, self.columns = distance, level, queries, columns
-        self.ready, self.space = ready, space
+        self.ready, self.space, self._turned = ready, space, turned
         self.size = len(queries) * len(columns)
 
     @property
@@ -50,6 +50,8 @@ class Tile:
     @cached_property
     def rows(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """The rows of the queries and of the columns, of its level."""
+        if self._turned is not None:
+            return self._turned.rows[::-1]
         return self.ready[0].rows, self.ready[1].rows
 
     @cached_property
