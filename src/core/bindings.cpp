@@ -6,6 +6,7 @@
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include "analyses/exploit.h"
 #include "counting/alike.h"
@@ -14,6 +15,7 @@
 #include "counting/groups.h"
 #include "counting/open_items.h"
 #include "counting/scores.h"
+#include "counting/strips.h"
 #include "counting/tiles.h"
 #include "distances/levels.h"
 #include "distances/products.h"
@@ -64,6 +66,19 @@ struct type_caster<Links> : fields_caster<Links, Counts, Classes> {};
 template <>
 struct type_caster<Books>
     : fields_caster<Books, Span<std::int64_t>, Span<std::int64_t>, Span<std::int32_t>, Span<std::int32_t>, Counts> {};
+
+template <>
+struct type_caster<TileColumns>
+    : fields_caster<TileColumns, Index, Span<const std::int32_t>, bool, Matrix<const std::int32_t>> {};
+template <class T, class Code>
+struct type_caster<RowTables<T, Code>> : fields_caster<RowTables<T, Code>, Matrix<const T>, Index, bool, Span<const T>,
+                                                       Span<const T>, Matrix<const Code>, Span<const std::int32_t>> {};
+template <class T>
+struct type_caster<TileCounter<T>>
+    : fields_caster<TileCounter<T>, RowTables<T, std::uint16_t>, Matrix<std::int32_t>, Matrix<std::int32_t>, Span<double>> {
+};
+template <class T>
+struct type_caster<TileSide<T>> : fields_caster<TileSide<T>, TileColumns, Span<const T>, std::vector<TileCounter<T>>> {};
 
 }  // namespace nanobind::detail
 
@@ -303,7 +318,8 @@ void bind_counting(nb::module_ &m) {
     m.def("relevant_columns", &relevant_columns, Loop());
     m.attr("MEETINGS") = MEETINGS;
     m.def("count_meetings", alike_loops().count_meetings, "placed"_a, "rows"_a, "columns"_a, "out"_a, "kind"_a, Loop());
-    m.def("settle_alike", alike_loops().settle_alike, "opened"_a, "placed"_a, "groups"_a, "weight"_a, "counts"_a, Loop());
+    m.def("settle_alike", alike_loops().settle_alike, "opened"_a, "scores"_a, "placed"_a, "groups"_a, "weight"_a, "counts"_a,
+          Loop());
     m.def("take_out", &take_out, Loop());
     m.def(
         "take_out_junk",
@@ -323,6 +339,8 @@ void bind_counting(nb::module_ &m) {
     bind_count_tile(m, counting_loops().count_single_many);
     bind_count_tile(m, counting_loops().count_double);
     bind_count_tile(m, counting_loops().count_double_many);
+    m.def("count_products", &count_products<float>, "left"_a, "right"_a, "chunk"_a, "sides"_a, Loop());
+    m.def("count_products", &count_products<double>, "left"_a, "right"_a, "chunk"_a, "sides"_a, Loop());
     m.def("transpose", counting_loops().transpose_single, Loop());
     m.def("transpose", counting_loops().transpose_double, Loop());
     bind_settle_open<float>(m, open_item_loops().settle_single);

@@ -1,6 +1,7 @@
 """The compiled loops of deadheat; what calls them documents them."""
 
 import enum
+from collections.abc import Sequence
 from typing import overload
 
 import numpy
@@ -376,6 +377,17 @@ def number_groups(
     arg4: NDArray[numpy.int32],
     /,
 ) -> None: ...
+def single_items(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.int64],
+    arg2: NDArray[numpy.int64],
+    arg3: NDArray[numpy.float64],
+    arg4: NDArray[numpy.float64],
+    arg5: NDArray[numpy.int64],
+    arg6: NDArray[numpy.float64],
+    arg7: NDArray[numpy.bool_],
+    /,
+) -> bool: ...
 def all_apart(arg0: NDArray[numpy.float64], arg1: NDArray[numpy.float64], arg2: NDArray[numpy.int64], /) -> bool: ...
 def exact_cuts(
     arg0: NDArray[numpy.float64],
@@ -418,6 +430,7 @@ def count_meetings(
 ) -> None: ...
 def settle_alike(
     opened: NDArray[numpy.int32],
+    scores: NDArray[numpy.float64],
     placed: tuple[
         NDArray[numpy.uint64],
         NDArray[numpy.uint64],
@@ -440,6 +453,37 @@ def take_out(
     arg4: NDArray[numpy.int64],
     arg5: NDArray[numpy.int64],
     arg6: NDArray[numpy.bool_],
+    /,
+) -> None: ...
+def take_out_junk(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.bool_],
+    arg2: NDArray[numpy.int64],
+    arg3: NDArray[numpy.int64],
+    arg4: NDArray[numpy.int64],
+    arg5: NDArray[numpy.int64],
+    arg6: NDArray[numpy.int64],
+    arg7: NDArray[numpy.int64],
+    arg8: NDArray[numpy.int64],
+    arg9: NDArray[numpy.int64],
+    /,
+) -> None: ...
+@overload
+def leave_out_junk(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.bool_],
+    arg2: NDArray[numpy.int64],
+    arg3: NDArray[numpy.int64],
+    arg4: NDArray[numpy.float32],
+    /,
+) -> None: ...
+@overload
+def leave_out_junk(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.bool_],
+    arg2: NDArray[numpy.int64],
+    arg3: NDArray[numpy.int64],
+    arg4: NDArray[numpy.float64],
     /,
 ) -> None: ...
 def expand(
@@ -589,6 +633,62 @@ def count_tile(
     arg13: NDArray[numpy.int32],
     /,
 ) -> int: ...
+@overload
+def count_products(
+    left: Panels32,
+    right: Panels32,
+    chunk: int,
+    sides: Sequence[
+        tuple[
+            tuple[int, NDArray[numpy.int32], bool, NDArray[numpy.int32]],
+            NDArray[numpy.float32],
+            Sequence[
+                tuple[
+                    tuple[
+                        NDArray[numpy.float32],
+                        int,
+                        bool,
+                        NDArray[numpy.float32],
+                        NDArray[numpy.float32],
+                        NDArray[numpy.uint16],
+                        NDArray[numpy.int32],
+                    ],
+                    NDArray[numpy.int32],
+                    NDArray[numpy.int32],
+                    NDArray[numpy.float64],
+                ]
+            ],
+        ]
+    ],
+) -> list[list[int]]: ...
+@overload
+def count_products(
+    left: Panels64,
+    right: Panels64,
+    chunk: int,
+    sides: Sequence[
+        tuple[
+            tuple[int, NDArray[numpy.int32], bool, NDArray[numpy.int32]],
+            NDArray[numpy.float64],
+            Sequence[
+                tuple[
+                    tuple[
+                        NDArray[numpy.float64],
+                        int,
+                        bool,
+                        NDArray[numpy.float64],
+                        NDArray[numpy.float64],
+                        NDArray[numpy.uint16],
+                        NDArray[numpy.int32],
+                    ],
+                    NDArray[numpy.int32],
+                    NDArray[numpy.int32],
+                    NDArray[numpy.float64],
+                ]
+            ],
+        ]
+    ],
+) -> list[list[int]]: ...
 @overload
 def transpose(arg0: NDArray[numpy.float32], arg1: NDArray[numpy.float32], /) -> None: ...
 @overload

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from deadheat import _core
 from deadheat.counting.alike import Alike
 from deadheat.counting.problem import RankingProblem
-from deadheat.distances import Distance, Workspace
+from deadheat.counting.tiles import Tile
+from deadheat.distances import Distance
 from deadheat.support.arrays import Float64, Int32, Int64, slices
 from deadheat.support.workers import go_on
 from deadheat.ties import Cuts
@@ -75,26 +76,6 @@ def edges_of(distance: Distance, cuts: Cuts, queries: Int64, level: int, band: i
     return edges, _core.build_edges(cuts.low, cuts.high, error, relative, tiny, closed, edges), closed
 
 
-class Tile:
-    """Scores of some queries for a run of columns, and how to see more of what they leave open."""
-
-    def __init__(
-        self, distance: Distance, level: int, queries: Int64, columns: range, rows: tuple[NDArray[Any], NDArray[Any]],
-        scores: NDArray[Any], space: Workspace,
-    ) -> None:  # fmt: skip
-        self.distance, self.level, self.queries, self.columns = distance, level, queries, columns
-        self.rows, self.scores, self.space = rows, scores, space
-
-    @cached_property
-    def last(self) -> NDArray[Any]:
-        """The scores of the last level, until the next tile of that level is computed in the same space."""
-        last = len(self.distance.levels) - 1
-        if self.level == last:
-            return self.scores
-        columns = np.arange(self.columns.start, self.columns.stop)
-        return self.distance.tile(last, self.distance.query_rows(last, self.queries), columns, self.space)
-
-
 class Counter:
     """Counts the items of one block of queries between one sequence of cuts.
 
@@ -117,34 +98,54 @@ class Counter:
             return None
         return Alike(distance.patterns, distance, self.queries, self.cuts, members)
 
-    def add(self, tile: Tile, band: int, excluded_columns: Int32) -> float:
+    @property
+    def narrow(self) -> bool:
+        """Whether the core can count for it while it multiplies: slots are numbers of 15 bits."""
+        return self.counts.shape[1] < 2**15
+
+    def count(self, tile: Tile, scores: NDArray[Any], band: int, excluded_columns: Int32) -> float:
         """Count a tile of scores; returns the share of its items that its level left open."""
-        distance = self.problem.distance
-        edges, last = self._edges_of(tile.level, band), len(distance.levels) - 1
-        start, stop = tile.columns.start, tile.columns.stop
-        opened = tile.space.get("opened", (3, tile.scores.size), np.int32)
-        weight = self.problem.weight[start:stop]
-        n_open = n_left = _core.count_tile(
-            tile.scores, start, weight, self.problem.plain, excluded_columns,
-            edges.edges, edges.n_edge, edges.closed, edges.base, edges.scale, edges.codes, edges.zero_slot,
-            self.counts, opened,
-        )  # fmt: skip
-        if n_open and self.alike is not None:
-            n_open = n_left = self.alike.settle(opened[:, :n_open], tile.columns, weight, self.counts)
-        many = tile.level == last or n_open > MANY_OPEN * tile.scores.size
+        weight = self.problem.weight[tile.columns.start : tile.columns.stop]
+        tables, counts, opened, _ = self.places(tile, band, "opened")
+        columns = tile.columns.start, weight, self.problem.plain, excluded_columns
+        n_open = _core.count_tile(scores, *columns, *tables, counts, opened)
+        opened = opened[:, :n_open]
+        return self.take(tile, band, opened, scores[opened[0], opened[1]] if tile.at_last else None)
+
+    def places(self, tile: Tile, band: int, name: str) -> tuple[tuple[Any, ...], Int32, Int32, Float64]:
+        """What a tile is counted in: tables of edges, counts, a list of open items under this name, one of scores."""
+        edges = self._edges_of(tile.level, band)
+        tables = edges.edges, edges.n_edge, edges.closed, edges.base, edges.scale, edges.codes, edges.zero_slot
+        opened = tile.space.get(name, (3, tile.size), np.int32)
+        return tables, self.counts, opened, np.empty(tile.size if tile.at_last and not edges.closed else 0)
+
+    def take(self, tile: Tile, band: int, opened: Int32, scores: NDArray[Any] | None) -> float:
+        """Settle the items that a tile has left open, or put them off; returns their share.
+
+        They come as rows, places and slots, with scores if these are of the last level.
+        """
+        distance, edges, start = self.problem.distance, self._edges_of(tile.level, band), tile.columns.start
+        if opened.shape[1] and self.alike is not None:
+            scores = None if scores is None else scores.astype(np.float64)
+            weight = self.problem.weight[start : tile.columns.stop]
+            n_open = self.alike.settle(opened, scores, tile.columns, weight, self.counts)
+            opened, scores = opened[:, :n_open], None if scores is None else scores[:n_open]
+        n_open = n_left = opened.shape[1]
+        many = tile.at_last or n_open > MANY_OPEN * tile.size
         if n_open and not many and distance.rechecks:
-            offsets = distance.offsets(np.arange(start, stop))
+            offsets = distance.offsets(np.arange(start, tile.columns.stop))
             n_left = _core.settle_open(
-                opened[:, :n_open], *tile.rows, offsets, weight, edges.recheck_error,
+                opened, *tile.rows, offsets, self.problem.weight[start : tile.columns.stop], edges.recheck_error,
                 edges.edges, self.cuts.low, self.cuts.high, self.counts,
             )  # fmt: skip
-            many = n_left > MANY_LEFT * tile.scores.size
+            many = n_left > MANY_LEFT * tile.size
         rows, places, slots = opened[:, :n_left]
         if n_left and many:
-            self.place(rows, places + start, tile.last[rows, places].astype(np.float64), slots >> 1)
+            of_last = tile.last[rows, places] if scores is None else scores
+            self.place(rows, places + start, of_last.astype(np.float64), slots >> 1)
         elif n_left:
             self._postpone(rows, places + start, slots >> 1)
-        return n_open / tile.scores.size
+        return n_open / tile.size
 
     def _edges_of(self, level: int, band: int) -> Edges:
         key = level, band

@@ -70,6 +70,9 @@ class Cosine(Product):
             self.levels = (Level(np.float64, exact=True, rows=np.float32),)
         return True
 
+    def panels(self, level: int, rows: NDArray[Any]) -> Any:
+        return super().panels(level, rows) if self.squares is None else None
+
     def finish(self, products: NDArray[Any], columns: Int64, space: Workspace | None = None) -> NDArray[Any]:
         if self.squares is None:
             return products
@@ -121,7 +124,12 @@ class CosineOfTangents(Cosine):
     """
 
     _nonnegative = False
-    finish, device_numbers, device_finish = Product.finish, Product.device_numbers, Product.device_finish
+    panels, finish, device_numbers, device_finish = (
+        Product.panels,
+        Product.finish,
+        Product.device_numbers,
+        Product.device_finish,
+    )
     pair_scores = Product.pair_scores
 
     def __init__(self, query: Source, gallery: Source, centre: NDArray[Any]) -> None:

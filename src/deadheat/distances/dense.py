@@ -113,6 +113,9 @@ class Product(Dense):
         _core.product(queries, columns, self.levels[level].chunk or CHUNK, out)
         return out
 
+    def panels(self, level: int, rows: NDArray[Any]) -> Any:
+        return (_core.Panels32 if rows.dtype == np.float32 else _core.Panels64)(rows)
+
     def finish(self, products: NDArray[Any], columns: Int64, space: Workspace | None = None) -> NDArray[Any]:
         if self.offset is not None:
             products -= self.offset[self.columns.item_of_column[columns]].astype(products.dtype)

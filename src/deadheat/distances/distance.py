@@ -151,6 +151,13 @@ class Distance(ABC):
     ) -> NDArray[Any]:
         """What scores of a level are made from rows, (len(queries), len(columns)); its transpose is valid as well."""
 
+    def panels(self, level: int, rows: NDArray[Any]) -> Any:
+        """Rows packed for products by the core, if scores of a level are such, less `offsets`; else None.
+
+        The core then counts while it multiplies, and nobody asks for `product` and `finish`.
+        """
+        return None
+
     def finish(self, products: NDArray[Any], columns: Int64, space: Workspace | None = None) -> NDArray[Any]:
         """Scores of any queries for these columns from the products, which may be overwritten."""
         return products
@@ -177,7 +184,7 @@ class Distance(ABC):
         return None
 
     def offsets(self, columns: Int64) -> Float64:
-        """What is taken off a product to make a score, or nothing; only where the distance `rechecks`."""
+        """What is taken off a product to make a score, or nothing; only where products are what scores are made of."""
         return np.empty(0)
 
     def recheck_bound(self, queries: Int64, band: tuple[int, int]) -> Float64:
