@@ -59,10 +59,10 @@ def common_centre(query: Source, gallery: Source, gain: float = _GAIN) -> NDArra
     dtype = max(query.dtype, gallery.dtype, key=lambda dtype: dtype.itemsize)
     low, high = _column_extremes(query, gallery)
     nearest, farthest = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
-    close = (np.sign(low) == np.sign(high)) & (farthest <= 2 * nearest)
+    close = (np.sign(low) == np.sign(high)) & (farthest / 2 <= nearest)
     scale = 1 / power_of_two(query, gallery)  # so that squares neither over- nor underflow
     centre = np.where(close, np.clip((low / 2 + high / 2).astype(dtype), low, high), 0.0)
-    left = np.where(close, high - low, farthest) * scale
+    left = np.where(close, high * scale - low * scale, farthest * scale)
     if np.square(centre * scale).sum() <= gain * np.square(left).sum():
         return None
     return centre.astype(dtype)
