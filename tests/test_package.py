@@ -51,7 +51,18 @@ def test_every_public_name_is_documented_with_an_example_or_its_attributes() -> 
 
 
 def test_import_loads_nothing_heavy() -> None:
-    heavy = ("numba", "llvmlite", "scipy", "sklearn", "pyarrow", "matplotlib", "rich", "click", "torch", "threadpoolctl")
+    heavy = (
+        "numba",
+        "llvmlite",
+        "scipy",
+        "sklearn",
+        "pyarrow",
+        "matplotlib",
+        "rich",
+        "click",
+        "torch",
+        "threadpoolctl",
+    )
     program = f"import sys, deadheat; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

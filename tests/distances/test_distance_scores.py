@@ -122,8 +122,8 @@ def test_products_in_chunks_and_of_single_rows_stay_within_their_bound(name, kin
 def real_scores(metric, name, rows):
     """The score of every query and column as a fraction; cosine rounded to 400 bits.
 
-    Rows are taken less their centre where the distance takes one off. Where a cosine is ranked by tangents to a centre c,
-    u·v − ‖v‖²/2 is the cosine less 1 − ‖u‖²/2, which is the cosine of the query and c.
+    Rows are taken less their centre where the distance takes one off. Where a cosine is ranked by tangents to a centre,
+    u·v − ‖v‖²/2 is the cosine less 1 − ‖u‖²/2, which is the cosine of the query and the centre.
     """
     unit = Fraction(float(getattr(metric, "unit", 1.0)))
     centre = None
