@@ -2,8 +2,8 @@
 
 pip asks this module (`[build-system]` of pyproject.toml) for wheels. It looks for a C++ compiler that can build the
 core: what CXX names, or the first on the PATH that knows C++20 and vector extensions. Without one it requires
-`ziglang`, a package that holds Clang and all its headers, and points CMake at it through wrappers, since CMake wants single
-programs.
+`ziglang`, a package that holds Clang and all its headers, and points CMake at it through wrappers, since CMake wants
+single programs.
 """
 
 from __future__ import annotations

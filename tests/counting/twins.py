@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 LOWEST_EDGE = -3e38
@@ -127,6 +129,19 @@ def take_out(rows, taken, same_class, columns, count, irrelevant):
     return unlisted
 
 
+def take_out_junk(queries, mask, itself, classes, class_of_item, items, starts, columns, count, irrelevant):
+    for i, j in np.ndindex(columns.shape):
+        if columns[i, j] < len(starts) - 1:
+            for item in items[starts[columns[i, j]] : starts[columns[i, j] + 1]]:
+                if mask[queries[i], item] and item != itself[i]:
+                    (count if class_of_item[item] == classes[i] else irrelevant)[i, j] -= 1
+
+
+def leave_out_junk(queries, mask, items, places, tile):
+    for i, query in enumerate(queries):
+        tile[i, places[mask[query, items]]] = -np.inf
+
+
 def expand(columns, group, by_column, starts, first_excluded, excluded, items, numbers):
     for row in range(len(columns)):
         left_out = set(excluded[first_excluded[row] : first_excluded[row + 1]].tolist())
@@ -157,7 +172,7 @@ def rank_group(scores, bounds, columns, classes):
     for row in range(len(scores)):
         order = [int(item) for item in np.argsort(-scores[row], kind="stable") if item != row]
         groups = [[item] for item in order[:1]]
-        for last, item in zip(order[:-1], order[1:], strict=True):
+        for last, item in itertools.pairwise(order):
             reach = bounds[row, last] + bounds[row, item]
             if columns[last] == columns[item] or (reach == 0 and scores[row, last] == scores[row, item]):
                 groups[-1].append(item)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 
 import pytest
 
 from deadheat import _core
 from deadheat.support import workers as module
-from deadheat.support.workers import Workers
+from deadheat.support.workers import Workers, go_on
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -51,3 +53,30 @@ def test_threads_compute_in_the_plain_mode_whatever_the_callers_is() -> None:
         assert {mode & flushes for mode in modes} == {0}
     finally:
         assert _core.set_float_mode(before) & flushes == flushes  # the caller's was left alone
+
+
+def test_an_error_ends_what_goes_on_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    waiting, asked = threading.Event(), []
+
+    def work(item: int) -> None:
+        if item == 0:
+            waiting.wait(60)
+            raise ZeroDivisionError
+        waiting.set()
+        while len(asked) < 100_000:
+            asked.append(item)
+            time.sleep(0.001)
+            go_on()
+
+    with pytest.raises(ZeroDivisionError), Workers(2) as workers:
+        workers.each(work, range(50))
+    assert set(asked) <= {1, 2}  # and what the thread with the error has begun since
+    assert len(asked) < 100_000
+
+
+def test_who_has_no_workers_is_never_stopped() -> None:
+    go_on()
+    with Workers(1) as workers:
+        workers.stop.set()
+        workers.each(lambda _: go_on(), range(3))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from ties import twins
 
 from deadheat import _core
-from ties import twins
 
 SHAPES = [(0, 1), (1, 1), (3, 2), (5, 17), (2, 40)]
 HOSTILE = np.array([-np.inf, -1.0, -0.0, 0.0, 5e-324, 1.0, np.nextafter(1, 2), 1e308])

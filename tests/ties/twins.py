@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 
@@ -28,7 +30,7 @@ def unsure_runs(starts, count, bound):
     runs = []
     for i, n in enumerate((count > 0).sum(axis=1)):
         begins = [*np.flatnonzero(starts[i, :n]), n]
-        for begin, end in zip(begins[:-1], begins[1:], strict=True):
+        for begin, end in itertools.pairwise(begins):
             if end - begin > 1 and bound[i, begin:end].max() > 0:
                 runs.append((i, begin, end))
     return np.array(runs, np.int64).reshape(-1, 3).T

@@ -1,6 +1,7 @@
 #include "counting/columns.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace deadheat {
 
@@ -40,6 +41,37 @@ void take_out(Int64s rows, Int64s taken, Span<const bool> same_class, Matrix<con
         if (!unlisted[p]) --(same_class[p] ? count : irrelevant)(i, found - listed.begin());
     }
 }
+
+void take_out_junk(Junk junk, Int64s itself, Int64s classes, Int64s class_of_item, ItemsOfColumns items,
+                   Matrix<const std::int64_t> columns, Matrix<std::int64_t> count, Matrix<std::int64_t> irrelevant) {
+    const auto n_column = static_cast<Index>(items.starts.size()) - 1;
+    for (Index i = 0; i < columns.rows; ++i) {
+        const bool *is_junk = junk.mask.row(junk.queries[at(i)]);
+        for (Index j = 0; j < columns.columns && columns(i, j) < n_column; ++j) {
+            const Index column = columns(i, j);
+            for (Index k = items.starts[at(column)]; k < items.starts[at(column + 1)]; ++k) {
+                const Index item = items.items[at(k)];
+                if (!is_junk[item] || item == itself[at(i)]) continue;
+                --(class_of_item[at(item)] == classes[at(i)] ? count : irrelevant)(i, j);
+            }
+        }
+    }
+}
+
+template <class T>
+void leave_out_junk(Junk junk, Int64s items, Int64s places, Matrix<T> tile) {
+    for (Index i = 0; i < tile.rows; ++i) {
+        const bool *is_junk = junk.mask.row(junk.queries[at(i)]);
+        T *scores = tile.row(i);
+        for (std::size_t k = 0; k < items.size(); ++k) {
+            T &score = scores[places[k]];
+            score = is_junk[items[k]] ? -std::numeric_limits<T>::infinity() : score;  // no jump: junk has no pattern
+        }
+    }
+}
+
+template void leave_out_junk(Junk, Int64s, Int64s, Matrix<float>);
+template void leave_out_junk(Junk, Int64s, Int64s, Matrix<double>);
 
 void expand(Matrix<const std::int64_t> columns, Matrix<const std::int64_t> group, Int64s by_column, Int64s starts,
             Int64s first_excluded, Int64s excluded, Matrix<std::int64_t> items, Matrix<std::int64_t> numbers) {

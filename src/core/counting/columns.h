@@ -17,6 +17,25 @@ void relevant_columns(Int64s classes, Int64s starts, Int64s keys, Int64s sizes, 
 void take_out(Int64s rows, Int64s taken, Span<const bool> same_class, Matrix<const std::int64_t> columns,
               Matrix<std::int64_t> count, Matrix<std::int64_t> irrelevant, Span<bool> unlisted);
 
+/// The items in each column: those of column c are items[starts[c]:starts[c + 1]].
+struct ItemsOfColumns {
+    Int64s items, starts;
+};
+
+/// What single rows leave out: row i stands for query queries[i], to which the items in its row of the mask are junk.
+struct Junk {
+    Int64s queries;
+    Matrix<const bool> mask;
+};
+
+/// Take junk out of the counts of the listed columns, but for one item a row, `itself`, which has been taken out before.
+void take_out_junk(Junk junk, Int64s itself, Int64s classes, Int64s class_of_item, ItemsOfColumns items,
+                   Matrix<const std::int64_t> columns, Matrix<std::int64_t> count, Matrix<std::int64_t> irrelevant);
+
+/// Set to −infinity the scores in a tile of columns that hold junk, given items and the place of each in the tile.
+template <class T>
+void leave_out_junk(Junk junk, Int64s items, Int64s places, Matrix<T> tile);
+
 /// Write the items of each row nearest first, and their groups, leaving out those that do not count for the row.
 ///
 /// `columns` is farthest first, with a `group` of −1 in padding; the items of column c are

@@ -34,34 +34,96 @@ double reach_at(double value, double absolute, double relative, double tiny) {
     return std::min(absolute, size > 0 ? reach + std::numeric_limits<double>::denorm_min() : tiny);
 }
 
-/// The bin of a score: it never decreases as the score grows, however the arithmetic rounds.
+/// The bins of some scores: they never decrease as the score grows, however the arithmetic rounds.
 template <class T>
-std::size_t bin(T score, T base, T scale, T top) {
-    return static_cast<std::size_t>(std::min(std::max((score - base) * scale + T(1), T(0)), top));
+void bins_of(const T *scores, Index n, T base, T scale, T top, std::int32_t *bins) {
+    for (Index k = 0; k < n; ++k)
+        bins[k] = static_cast<std::int32_t>(std::min(std::max((scores[k] - base) * scale + T(1), T(0)), top));
 }
+
+/// The edges of some rows, one row after the other.
+template <class T>
+class Edges {
+public:
+    Edges(Matrix<const double> low, Matrix<const double> high, Errors errors, bool closed, Matrix<T> edges)
+        : low_(low), high_(high), errors_(errors), closed_(closed), edges_(edges) {}
+
+    /// Fill a row; returns how many edges it has.
+    Index row(Index i) {
+        const auto at = static_cast<std::size_t>(i);
+        const double *low = low_.row(i), *high = high_.row(i);
+        const Index n = std::find(low, low + low_.columns, INFINITE) - low;
+        last_ = LOWEST_EDGE;
+        for (Index begin = 0; begin < n; begin += RUN) {
+            const Index some = std::min(RUN, n - begin);
+            T *to = edges_.row(i) + 2 * begin;
+            if (errors_.relative[at] < 1)
+                move_apart(low + begin, high + begin, some, [&](double value) {
+                    return reach_at(value, errors_.absolute[at], errors_.relative[at], errors_.tiny[at]);
+                });
+            else
+                move_apart(low + begin, high + begin, some, [&](double) { return errors_.absolute[at]; });
+            if (closed_ || some < RUN || !round_at_once(to)) round(some, to);
+        }
+        std::fill(edges_.row(i) + 2 * n, edges_.row(i) + edges_.columns, std::numeric_limits<T>::infinity());
+        return 2 * n;
+    }
+
+private:
+    static constexpr Index RUN = 32;  // intervals that are moved apart together
+    Matrix<const double> low_, high_;
+    Errors errors_;
+    bool closed_;
+    Matrix<T> edges_;
+    double last_ = LOWEST_EDGE;  // edge before those of a run
+    double below_[RUN], above_[RUN];
+
+    template <class Reach>
+    void move_apart(const double *low, const double *high, Index n, Reach reach) {
+        for (Index g = 0; g < n; ++g) {
+            below_[g] = low[g] - reach(low[g]);
+            above_[g] = high[g] + reach(high[g]);
+        }
+        bool known = true;
+        for (Index g = 0; g < n; ++g) known &= (below_[g] <= INFINITE) & (above_[g] <= INFINITE);
+        if (!known) throw std::invalid_argument("a bound on a cut is not a number");
+    }
+
+    /// Write the edges of a whole run, if none is moved by the edge before it but the lower ones of overlapping intervals.
+    bool round_at_once(T *to) {
+        T upper[RUN + 1];
+        upper[0] = static_cast<T>(last_);
+        for (Index g = 0; g < RUN; ++g) upper[g + 1] = not_below<T>(above_[g], false);
+        bool ascending = true;
+        for (Index g = 0; g < RUN; ++g)
+            ascending &= (static_cast<double>(upper[g]) <= above_[g]) & (below_[g] <= above_[g]);
+        if (!ascending) return false;
+        for (Index g = 0; g < RUN; ++g) {
+            to[2 * g] = static_cast<T>(std::max(below_[g], static_cast<double>(upper[g])));
+            to[2 * g + 1] = upper[g + 1];
+        }
+        last_ = upper[RUN];
+        return true;
+    }
+
+    /// Write the edges of some intervals one by one.
+    void round(Index n, T *to) {
+        for (Index g = 0; g < n; ++g) {
+            const double below = std::max(below_[g], last_);
+            to[2 * g] = closed_ ? not_below<T>(below, true) : static_cast<T>(below);
+            to[2 * g + 1] = not_below<T>(std::max(above_[g], below), closed_);
+            last_ = to[2 * g + 1];
+        }
+    }
+};
 
 }  // namespace
 
 template <class T>
 Index build_edges(Matrix<const double> low, Matrix<const double> high, Errors errors, bool closed, Matrix<T> edges) {
     Index most = 0;
-    for (Index i = 0; i < low.rows; ++i) {
-        const auto row = static_cast<std::size_t>(i);
-        const double absolute = errors.absolute[row], relative = errors.relative[row], tiny = errors.tiny[row];
-        double last = LOWEST_EDGE;
-        Index n_edge = 0;
-        for (Index g = 0; g < low.columns && low(i, g) != INFINITE; ++g) {
-            const double below = std::max(low(i, g) - reach_at(low(i, g), absolute, relative, tiny), last);
-            const double above = high(i, g) + reach_at(high(i, g), absolute, relative, tiny);
-            if (!(below <= INFINITE && above <= INFINITE)) throw std::invalid_argument("a bound on a cut is not a number");
-            edges(i, 2 * g) = closed ? not_below<T>(below, true) : static_cast<T>(below);
-            edges(i, 2 * g + 1) = not_below<T>(std::max(above, below), closed);
-            last = edges(i, 2 * g + 1);
-            n_edge = 2 * g + 2;
-        }
-        std::fill(edges.row(i) + n_edge, edges.row(i) + edges.columns, std::numeric_limits<T>::infinity());
-        most = std::max(most, n_edge);
-    }
+    Edges<T> rows(low, high, errors, closed, edges);
+    for (Index i = 0; i < low.rows; ++i) most = std::max(most, rows.row(i));
     return most;
 }
 
@@ -76,9 +138,11 @@ void slots_of_zero(Matrix<const double> low, Matrix<const double> high, Span<std
 template <class T, class Code>
 void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale, Matrix<Code> codes) {
     const auto n_bin = static_cast<std::size_t>(codes.columns);
-    constexpr auto MARKED = static_cast<Code>(Code(1) << (8 * sizeof(Code) - 1));
+    constexpr int MARK = 8 * sizeof(Code) - 1;
     const T top = static_cast<T>(codes.columns - 1);
-    std::vector<Index> in_bin(n_bin);  // edges
+    const std::uint32_t openable = closed ? 0 : 1;
+    std::vector<Code> after(n_bin);  // for bins with edges, how many edges there are up to the last of them
+    std::vector<std::int32_t> bins(static_cast<std::size_t>(edges.columns));
     for (Index i = 0; i < edges.rows; ++i) {
         const T *row = edges.row(i);
         T &from = base[static_cast<std::size_t>(i)], &by = scale[static_cast<std::size_t>(i)];
@@ -90,13 +154,17 @@ void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale,
             from = row[start];
             by = static_cast<T>(static_cast<double>(codes.columns - 3) / std::max(span, 1e-25));
         }
-        std::fill(in_bin.begin(), in_bin.end(), 0);
-        for (Index slot = 0; slot < end; ++slot) ++in_bin[slot >= start ? bin(row[slot], from, by, top) : 0];
-        Index slot = 0;
-        for (std::size_t k = 0; k < n_bin; ++k) {
-            const bool crowded = in_bin[k] > 0 || (slot % 2 == 1 && !closed);
-            codes.row(i)[k] = static_cast<Code>(static_cast<Code>(slot) | (crowded ? MARKED : Code(0)));
-            slot += in_bin[k];
+        std::fill(after.begin(), after.end(), Code(0));
+        bins_of(row, end, from, by, top, bins.data());
+        std::fill_n(bins.begin(), start, 0);
+        for (Index slot = 0; slot < end; ++slot)
+            after[static_cast<std::size_t>(bins[static_cast<std::size_t>(slot)])] = static_cast<Code>(slot + 1);
+        Code *out = codes.row(i);
+        std::uint32_t slot = 0;
+        for (std::size_t k = 0; k < n_bin; ++k) {  // without a branch: whether a bin has an edge cannot be predicted
+            const std::uint32_t edges_up_to = after[k], has_edge = edges_up_to != 0;
+            out[k] = static_cast<Code>(slot | (has_edge | (slot & openable)) << MARK);
+            slot = (slot & (has_edge - 1)) | edges_up_to;
         }
     }
 }

@@ -12,6 +12,11 @@ namespace {
 
 constexpr Index SQUARE = 1 << 18;  // elements of the rows of one side of a square of a tile that is looked at at once
 
+// How many items ahead rows and, from farther away, tables are asked for, so that they are in cache in time; and how many
+// bytes of a row, after which the rest follows by itself.
+constexpr std::size_t AHEAD = 2, FAR_AHEAD = 16;
+constexpr Index ASKED = 1 << 10;
+
 /// The order of listed items by squares of a tile, so that the rows that belong to a square stay in cache.
 std::vector<Index> by_square(Matrix<const std::int32_t> opened, Index dim, Index n_row, Index n_column) {
     int shift = 6;  // squares of 64 rows or more
@@ -47,7 +52,23 @@ template <class T>
 Index settle(Matrix<std::int32_t> opened, TileRows<T> rows, Matrix<const T> edges, Intervals intervals) {
     const Index dim = rows.left.columns;
     std::vector<std::int8_t> ways(static_cast<std::size_t>(opened.columns));
-    for (Index p : by_square(opened, dim, rows.left.rows, rows.right.rows)) {
+    const std::vector<Index> order = by_square(opened, dim, rows.left.rows, rows.right.rows);
+    const auto ask_for_tables = [&](Index p) {
+        const Index i = opened(0, p), slot = opened(2, p);
+        __builtin_prefetch(intervals.low.row(i) + slot / 2);
+        __builtin_prefetch(intervals.high.row(i) + slot / 2);
+        __builtin_prefetch(intervals.counts.row(i) + slot, 1);
+        __builtin_prefetch(edges.row(i) + slot);
+    };
+    const auto ask_for_row = [&](Index p) {
+        const char *right = reinterpret_cast<const char *>(rows.right.row(opened(1, p)));
+        for (Index byte = 0; byte < std::min(dim * static_cast<Index>(sizeof(T)), ASKED); byte += 64)
+            __builtin_prefetch(right + byte);
+    };
+    for (std::size_t q = 0; q < order.size(); ++q) {
+        if (q + FAR_AHEAD < order.size()) ask_for_tables(order[q + FAR_AHEAD]);
+        if (q + AHEAD < order.size()) ask_for_row(order[q + AHEAD]);
+        const Index p = order[q];
         const Index i = opened(0, p), slot = opened(2, p);
         const auto j = static_cast<std::size_t>(opened(1, p));
         const double score = product_of_rows(rows.left.row(i), rows.right.row(opened(1, p)), dim) -

@@ -24,17 +24,42 @@ namespace {
 constexpr Index MANY_EDGES = 8;  // beyond which the scores below all edges are better left out first, where these are many
 constexpr int EDGES = 4;         // with which scores are compared at once: their sums stay in registers
 constexpr Index LINE = 64;       // bytes that the cache fetches at once
-constexpr int ROUNDS = 4;        // of closer looks, edge by edge, after which the rest is found by halving
+constexpr int ROUNDS = 6;        // of closer looks, interval by interval, after which the rest is found by halving
 
 using Place = std::int32_t;
 
-/// Ask for a row of a matrix to be fetched into the cache.
-template <class T>
-void fetch(Matrix<const T> matrix, Index i, Index columns) {
-    const char *row = reinterpret_cast<const char *>(matrix.row(i));
-    const Index bytes = columns * static_cast<Index>(sizeof(T));
-    for (Index place = 0; place < bytes; place += LINE) __builtin_prefetch(row + place);
-}
+/// Asks for what the next row needs to be fetched into the cache, some lines at a time while a row is counted: more at once
+/// than the processor can wait for would hold it up.
+class Fetching {
+public:
+    template <class T>
+    void add(Matrix<const T> matrix, Index i, Index columns) {
+        if (i >= matrix.rows) return;
+        const Index bytes = columns * static_cast<Index>(sizeof(T));
+        ranges_[n_range_++] = {reinterpret_cast<const char *>(matrix.row(i)), (bytes + LINE - 1) / LINE, 0};
+    }
+
+    /// Spread what is to be fetched over so many steps.
+    void spread(Index steps) {
+        for (Range &range : ranges_) range.at_a_step = (range.left + steps - 1) / std::max(steps, Index{1});
+    }
+
+    void step() {
+        for (Range &range : ranges_) {
+            const Index n = std::min(range.at_a_step, range.left);
+            for (Index line = 0; line < n; ++line, range.next += LINE) __builtin_prefetch(range.next);
+            range.left -= n;
+        }
+    }
+
+private:
+    struct Range {
+        const char *next = nullptr;
+        Index left = 0, at_a_step = 0;  // lines
+    };
+    Range ranges_[3];
+    int n_range_ = 0;
+};
 
 /// Counts the rows of one tile.
 template <class T, class Code>
@@ -42,6 +67,7 @@ class Counting {
     static constexpr int N = LANES<T>;
     using Scores = Some<T, N>;
     using Ints = Some<std::int32_t, N>;
+    static constexpr Bits EVERY = (Bits(1) << N) - 1;
     static constexpr T BELOW_ALL = -std::numeric_limits<T>::infinity();
 
 public:
@@ -59,11 +85,13 @@ public:
     Index tile(Matrix<T> tile) {
         Index n_open = 0;
         for (Index i = 0; i < tile.rows; ++i) {
+            next_ = {};
             if (i + 1 < tile.rows) {
-                fetch(tables_.edges, i + 1, tables_.n_edge);
-                fetch(tables_.codes, i + 1, tables_.codes.columns);
-                fetch<std::int32_t>(counts_, i + 1, tables_.n_edge);
+                next_.add(tables_.edges, i + 1, tables_.n_edge);
+                next_.add(tables_.codes, i + 1, tables_.codes.columns);
+                next_.add<std::int32_t>(counts_, i + 1, tables_.n_edge);
             }
+            next_.spread(tile.columns / N);
             n_open = row(i, tile.row(i), tile.columns, n_open);
         }
         return n_open;
@@ -76,6 +104,7 @@ private:
     std::vector<Place> near_, open_, open_slots_, sure_, sure_places_, look_slots_, look_places_;
     std::vector<T> scores_, near_scores_, look_scores_;
     std::vector<std::int32_t> weights_, near_weights_;
+    Fetching next_;
 
     /// Count a row, and list what it leaves open.
     Index row(Index i, T *scores, Index n_column, Index n_open) {
@@ -153,6 +182,7 @@ private:
         const Scores low = Scores{} + edge;
         Index n = 0;
         for (Index begin = 0; begin < n_column; begin += N) {
+            next_.step();
             const Scores some = load_some<Scores>(scores + begin);
             const Bits above = at_least<T, N>(some, low);
             append<T, N>(some, above, near_scores_.data(), n);
@@ -189,6 +219,7 @@ private:
         std::int32_t sums[FEW_EDGES + EDGES];
         const T *row = tables_.edges.row(i);
         const Index n_edge = tables_.n_edge;
+        next_.spread(1), next_.step();
         for (Index k = 0; k < n_edge; k += EDGES) {
             T edges[EDGES];
             for (Index e = 0; e < EDGES; ++e) edges[e] = row[std::min(k + e, n_edge)];
@@ -229,18 +260,18 @@ private:
         const Scores base = Scores{} + tables_.base[row], scale = Scores{} + tables_.scale[row];
         const Scores top = Scores{} + static_cast<T>(tables_.codes.columns - 1);
         constexpr std::int32_t SLOT = sizeof(Code) == 4 ? 0x7FFFFFFF : 0x7FFF;
-        const Bits every = (Bits(1) << N) - 1;
         Ints places = places_from<N>(0);
         Index n_sure = 0, n_look = 0;
         for (Index begin = 0; begin < n_item; begin += N, places += N) {
+            next_.step();
             const Scores some = load_some<Scores>(scores + begin);
             const Ints code = codes_of(some, base, scale, top, codes);
             const Bits unsure = signs<N>(code);
             append<T, N>(some, unsure, look_scores_.data(), n_look);
             append<std::int32_t, N>(places, unsure, look_places_.data(), n_look);
-            if (!columns_.plain) append<std::int32_t, N>(places, unsure ^ every, sure_places_.data(), n_sure);
+            if (!columns_.plain) append<std::int32_t, N>(places, unsure ^ EVERY, sure_places_.data(), n_sure);
             n_look = append<std::int32_t, N>(code & SLOT, unsure, look_slots_.data(), n_look);
-            n_sure = append<std::int32_t, N>(code, unsure ^ every, sure_.data(), n_sure);
+            n_sure = append<std::int32_t, N>(code, unsure ^ EVERY, sure_.data(), n_sure);
         }
         const Index n_open = look_closer(n_look, i, n_sure);
         std::int32_t *counts = counts_.row(i);
@@ -253,41 +284,54 @@ private:
     }
 
     /// Move the scores that need it up to their slots: some are added to those that are sure; returns how many are open.
+    ///
+    /// A round compares each with the two edges of one interval, and keeps those that are above the next edge too.
     Index look_closer(Index n_look, Index i, Index &n_sure) {
-        const T *edges = tables_.edges.row(i);
-        const std::int32_t odd = tables_.closed ? 0 : 1;
         Index n_open = 0;
+        for (int round = 0; round < ROUNDS && n_look > 0; ++round) n_look = compare_pairs(n_look, i, n_sure, n_open);
+        return n_look > 0 ? find_by_halving(n_look, i, n_sure, n_open) : n_open;
+    }
+
+    /// One round; returns how many scores are left, which take the first places of the list.
+    Index compare_pairs(Index n_look, Index i, Index &n_sure, Index &n_open) {
+        const T *edges = tables_.edges.row(i);
+        const Bits openable = tables_.closed ? 0 : ~Bits(0);
+        Index n_left = 0;
         for (Index begin = 0; begin < n_look; begin += N) {
-            const Bits valid = n_look - begin < N ? (Bits(1) << (n_look - begin)) - 1 : (Bits(1) << N) - 1;
+            const Bits valid = n_look - begin < N ? (Bits(1) << (n_look - begin)) - 1 : EVERY;
             const Scores values = load_some<Scores>(look_scores_.data() + begin);
             const Ints places = load_some<Ints>(look_places_.data() + begin);
-            const Ints from = load_some<Ints>(look_slots_.data() + begin);
-            const Ints slots = found_from(values, valid, from, edges);
-            const Bits open = signs<N>(-(slots & odd)) & valid, sure = valid & ~open;
+            const Ints listed = load_some<Ints>(look_slots_.data() + begin) & ~1;
+            const Ints from = valid == EVERY ? listed : listed & lanes_of<N>(valid);
+            const Bits above_low = at_least<T, N>(values, gather<T, N>(edges, from)) & valid;
+            const Bits above_high = at_least<T, N>(values, gather<T, N>(edges + 1, from)) & valid;
+            const Bits left = above_high & at_least<T, N>(values, gather<T, N>(edges + 2, from));
+            const Bits open = above_low & ~above_high & openable, sure = valid & ~left & ~open;
+            const Ints slots = from - lanes_of<N>(above_low) - lanes_of<N>(above_high);
+            append<T, N>(values, left, look_scores_.data(), n_left);
+            append<std::int32_t, N>(places, left, look_places_.data(), n_left);
+            n_left = append<std::int32_t, N>(slots, left, look_slots_.data(), n_left);
             append<std::int32_t, N>(slots, open, open_slots_.data(), n_open);
             n_open = append<std::int32_t, N>(places, open, open_.data(), n_open);
             if (!columns_.plain) append<std::int32_t, N>(places, sure, sure_places_.data(), n_sure);
             n_sure = append<std::int32_t, N>(slots, sure, sure_.data(), n_sure);
         }
-        return n_open;
+        return n_left;
     }
 
-    /// The slots of some scores, which are not below `slots`; lanes that are not valid stay where they are.
-    Ints found_from(Scores values, Bits valid, Ints slots, const T *edges) {
-        slots = valid == (Bits(1) << N) - 1 ? slots : slots & lanes_of<N>(valid);
-        Bits above = valid;
-        for (int round = 0; round < ROUNDS && above != 0; ++round) {
-            above = at_least<T, N>(values, gather<T, N>(edges, slots)) & valid;
-            slots -= lanes_of<N>(above);
+    /// The same at once for what is left where many edges are in one bin; returns how many are open.
+    Index find_by_halving(Index n_look, Index i, Index &n_sure, Index n_open) {
+        const T *edges = tables_.edges.row(i), *end = edges + tables_.n_edge;
+        for (std::size_t q = 0; q < static_cast<std::size_t>(n_look); ++q) {
+            const auto slot = static_cast<Place>(std::upper_bound(edges + look_slots_[q], end, look_scores_[q]) - edges);
+            const bool open = slot % 2 == 1 && !tables_.closed;
+            auto &slots = open ? open_slots_ : sure_, &places = open ? open_ : sure_places_;
+            Index &n = open ? n_open : n_sure;
+            slots[static_cast<std::size_t>(n)] = slot;
+            places[static_cast<std::size_t>(n)] = look_places_[q];
+            ++n;
         }
-        if (above == 0) return slots;
-        std::int32_t found[N];
-        store_some(slots, found);
-        const T *end = edges + tables_.n_edge;
-        for (int k = 0; k < N; ++k)
-            if (above >> k & 1)
-                found[k] = static_cast<std::int32_t>(std::upper_bound(edges + found[k], end, values[k]) - edges);
-        return load_some<Ints>(found);
+        return n_open;
     }
 };
 

@@ -13,11 +13,15 @@ namespace deadheat::DEADHEAT_TARGET {
 constexpr int SUMS = 32;  // side by side
 constexpr int GROUP = 4;  // vectors of them that stay in registers while the rows are run through
 
-/// The total of the sums, by halves.
-inline double fold(double (&sums)[SUMS]) {
-    for (int n = SUMS / 2; n > 0; n /= 2)
-        for (int k = 0; k < n; ++k) sums[k] += sums[k + n];
-    return sums[0];
+/// The total of the sums, by halves: in registers as long as a half fills some.
+inline double fold(Vector<double> (&sums)[SUMS / LANES<double>]) {
+    for (int n = SUMS / LANES<double> / 2; n > 0; n /= 2)
+        for (int v = 0; v < n; ++v) sums[v] += sums[v + n];
+    double lanes[LANES<double>];
+    store(sums[0], lanes);
+    for (int n = LANES<double> / 2; n > 0; n /= 2)
+        for (int k = 0; k < n; ++k) lanes[k] += lanes[k + n];
+    return lanes[0];
 }
 
 /// The sum of term(a[k], b[k]), which is 0 for zeros, over all k; `term` takes vectors of float64.
@@ -28,7 +32,7 @@ double sum_of(const A *a, const B *b, Index dim, Term term) {
     B last_b[SUMS] = {};
     std::copy(a + whole, a + dim, last_a);
     std::copy(b + whole, b + dim, last_b);
-    double sums[SUMS];
+    Vector<double> sums[SUMS / LANES<double>];
     for (int first = 0; first < SUMS; first += GROUP * LANES<double>) {
         Vector<double> group[GROUP] = {};
         const auto add = [&](const A *x, const B *y) {
@@ -37,7 +41,7 @@ double sum_of(const A *a, const B *b, Index dim, Term term) {
         };
         for (Index begin = 0; begin < whole; begin += SUMS) add(a + begin, b + begin);
         if (whole < dim) add(last_a, last_b);
-        for (int v = 0; v < GROUP; ++v) store(group[v], sums + first + v * LANES<double>);
+        for (int v = 0; v < GROUP; ++v) sums[first / LANES<double> + v] = group[v];
     }
     return fold(sums);
 }

@@ -5,7 +5,8 @@
 
 namespace deadheat {
 
-/// out[i] = x/‖x‖ − c/‖c‖ for row x = raw[i] and the centre c, of which x − c is exact; spread[i] = s, about the length of it.
+/// out[i] = x/‖x‖ − c/‖c‖ for row x = raw[i] and the centre c, of which x − c is exact; spread[i] = s, about the length of
+/// it.
 ///
 /// With t, the part of x − c that is orthogonal to c, it is t/‖x‖ − c/‖c‖ · ‖t‖²/(‖x‖(‖x‖ + c·x/‖c‖)): nothing that is large
 /// is subtracted. The error is at most 6·γ·s in length, with γ for dim + 20 roundings: t is made orthogonal twice, with

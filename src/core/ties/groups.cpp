@@ -45,6 +45,13 @@ void note_starts(const double *score, const double *bound, Index n, bool *starts
     }
 }
 
+/// Whether no number is below the one before; looked at all at once, which is faster than to stop.
+bool ascending(Span<const double> numbers) {
+    bool all = true;
+    for (std::size_t k = 1; k < numbers.size(); ++k) all &= numbers[k - 1] <= numbers[k];
+    return all;
+}
+
 }  // namespace
 
 void sort_rows(Matrix<const std::int64_t> order, Entries entries, Flags starts) {
@@ -111,6 +118,26 @@ void number_groups(Matrix<const bool> starts, Matrix<const std::int64_t> count, 
     }
 }
 
+bool single_items(const Entries &entries, Span<std::int64_t> n_entry, Span<double> reach, Span<bool> has_zero) {
+    std::int64_t beside = 0;
+    for (std::size_t i = 0; i < n_entry.size(); ++i) {
+        const auto row = static_cast<Index>(i);
+        const std::int64_t *count = entries.count.row(row), *irrelevant = entries.irrelevant.row(row);
+        const double *score = entries.score.row(row), *bound = entries.bound.row(row);
+        std::int64_t n = 0;
+        double most = 0;
+        bool zero = false;
+        for (Index j = 0; j < entries.count.columns; ++j) {
+            n += count[j] > 0;
+            beside |= (count[j] & ~std::int64_t{1}) | irrelevant[j];
+            most = most < bound[j] ? bound[j] : most;
+            zero |= (score[j] == 0) & (bound[j] == 0);
+        }
+        n_entry[i] = n, reach[i] = most, has_zero[i] = zero;
+    }
+    return beside == 0;
+}
+
 bool all_apart(Matrix<const double> score, Span<const double> reach, Span<const std::int64_t> n_entry) {
     for (Index i = 0; i < score.rows; ++i) {
         const double *row = score.row(i), off = reach[static_cast<std::size_t>(i)];
@@ -125,7 +152,7 @@ void exact_cuts(Matrix<const double> score, Matrix<const double> bound, Span<con
                 Matrix<double> high) {
     for (Index i = 0; i < score.rows; ++i) {
         for (Index g = 0; g < score.columns; ++g) {
-            const double value = score(i, g), reach = bound(i, g);
+            const double value = score(i, g), reach = bound(i, bound.columns == 1 ? 0 : g);
             if (g >= n_group[static_cast<std::size_t>(i)]) {
                 low(i, g) = high(i, g) = INFINITE;
             } else if (reach == 0) {
@@ -142,8 +169,10 @@ void exact_cuts(Matrix<const double> score, Matrix<const double> bound, Span<con
 
 void make_ascending(Matrix<double> low, Matrix<double> high) {
     for (Index i = 0; i < low.rows; ++i) {
-        for (Index c = 1; c < low.columns; ++c) high(i, c) = std::max(high(i, c), high(i, c - 1));
-        for (Index c = low.columns - 1; c > 0; --c) low(i, c - 1) = std::min(low(i, c - 1), low(i, c));
+        if (!ascending(high[i]))
+            for (Index c = 1; c < low.columns; ++c) high(i, c) = std::max(high(i, c), high(i, c - 1));
+        if (!ascending(low[i]))
+            for (Index c = low.columns - 1; c > 0; --c) low(i, c - 1) = std::min(low(i, c - 1), low(i, c));
     }
 }
 

@@ -9,14 +9,15 @@ from threading import Lock
 
 import numpy as np
 
-from deadheat import _core  # type: ignore[attr-defined]
+from deadheat import _core
 from deadheat.counting import counters
 from deadheat.counting.checkpoint import Checkpoint
 from deadheat.counting.counters import Tile
 from deadheat.counting.problem import RankingProblem
-from deadheat.counting.relevant import member_of, relevant_items, sharing
+from deadheat.counting.relevant import beside_junk, leave_out_junk, member_of, relevant_items, sharing
 from deadheat.profiles import TieProfile
-from deadheat.support.arrays import Int64, offsets_of, spread
+from deadheat.support import scratch
+from deadheat.support.arrays import Int64, offsets_of, pieces, spread
 
 
 class Block:
@@ -39,6 +40,7 @@ class Block:
 
     def add(self, tile: Tile, band: int) -> None:
         """Count a tile of scores of these queries."""
+        leave_out_junk(self.problem, self.queries, tile.columns, tile.scores)
         with self.lock:
             share = max(counter.add(tile, band, self.excluded_columns) for counter in self.counters)
             if tile.level == 0:
@@ -59,6 +61,8 @@ class Block:
             self._place(row, columns, irrelevant)
             step, lead = 2, 0
         self._place(*self._singles)
+        for singles in beside_junk(self.problem, self.queries):
+            self._place(*singles)
         within, nearer = self.counters[0].counts, self.counters[-1].counts
         _core.collect_groups(self.queries, self.n_group, self._total, within, nearer, step, lead, offsets, *arrays)
 
@@ -77,13 +81,14 @@ class Assembly:
 
     def __init__(self, problem: RankingProblem) -> None:
         self.offsets = offsets_of(problem.most_groups)
-        self.arrays = tuple(np.empty(self.offsets[-1], dtype=np.int64) for _ in range(4))
+        self.arrays = scratch.int64_arrays(4, int(self.offsets[-1]))
         self.n_group, self.n_relevant = np.zeros((2, problem.relevance.candidates.n_query), dtype=np.int64)
 
     def add(self, block: Block) -> None:
         """Take the groups of a block that has counted everything."""
         self.n_group[block.queries], self.n_relevant[block.queries] = block.n_group, block.n_relevant
         block.finish(self.offsets, self.arrays)
+        scratch.let_go(*self.arrays)
 
     def save(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> None:
         """Keep what is known of a shard's queries."""
@@ -106,14 +111,21 @@ class Assembly:
             array[places] = shard[f"groups_{k}"]
         return True
 
+    def _close_gaps(self, offsets: Int64) -> None:
+        """Move the groups together, to where each query's begin once there is no room between them."""
+        for queries in pieces(np.diff(self.offsets)):
+            begin, starts = offsets[queries.start], self.offsets[queries]
+            for array in self.arrays:
+                _core.close_gaps(array[begin:], starts - begin, self.n_group[queries])
+                scratch.let_go(array)
+
     def profile(self, problem: RankingProblem) -> TieProfile:
         """The profile, without the room that was not needed."""
         offsets = offsets_of(self.n_group)
         if offsets[-1] < self.offsets[-1]:
-            for array in self.arrays:
-                _core.close_gaps(array, self.offsets, self.n_group)
+            self._close_gaps(offsets)
         arrays = [array[: offsets[-1]] for array in self.arrays]
-        if offsets[-1] < 0.9 * self.offsets[-1]:
+        if offsets[-1] < 0.9 * self.offsets[-1] and 4 * arrays[0].nbytes < scratch.WORTH_A_FILE:
             arrays = [array.copy() for array in arrays]
         closer, closer_relevant, tied, tied_relevant = arrays
         return TieProfile(

@@ -10,9 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
-from deadheat.support.arrays import Bool, Int64, offsets_of
+from deadheat.support.arrays import Bool, Int64, slices
 
-_QUERIES_AT_ONCE = 256  # whose junk is looked at together
+_PAIRS_AT_ONCE = 1 << 20  # of queries and items whose junk is looked at together
 
 
 @dataclass(frozen=True)
@@ -38,19 +38,32 @@ class Candidates:
         of_all = junk is not None and junk.ndim == 1
         ranked = ~junk if of_all and junk is not None else np.ones(n_gallery, dtype=np.bool_)
         itself = np.arange(n_query) if leave_one_out else None
-        return cls(n_query, ranked, None if of_all else junk, itself, leave_one_out)
+        by_pair = None if of_all or junk is None else np.ascontiguousarray(junk)
+        return cls(n_query, ranked, by_pair, itself, leave_one_out)
 
     def itself_of(self, queries: Int64) -> Int64:
         """The gallery item that each of these queries is, −1 for none."""
         return np.full(len(queries), -1) if self.itself is None else self.itself[queries]
 
-    def excluded(self, queries: Int64) -> tuple[Int64, Int64]:
-        """The ranked items that do not count for each of these queries, ascending, in CSR form: itself, and junk."""
+    def ranked_itself(self, queries: Int64) -> tuple[Int64, Int64]:
+        """The places of the queries that would be ranked for themselves, if they were not left out, and their items."""
         itself = self.itself_of(queries)
+        place = np.flatnonzero((itself >= 0) & self.ranked[itself])
+        return place, itself[place]
+
+    def pieces(self, queries: Int64) -> list[slice]:
+        """The places of queries, so few at a time that it takes little memory to look at all their pairs."""
+        return slices(len(queries), max(1, _PAIRS_AT_ONCE // len(self.ranked)))
+
+    def excluded(self, queries: Int64) -> tuple[Int64, Int64]:
+        """The ranked items that do not count for each of these queries, ascending, in CSR form: itself, and junk.
+
+        With junk by pairs these can be many: see `pieces`.
+        """
         if self.junk is None:
-            left_out = (itself >= 0) & self.ranked[itself]
-            return offsets_of(left_out), itself[left_out]
-        pairs = self.junk[queries]
+            place, items = self.ranked_itself(queries)
+            return np.searchsorted(place, np.arange(len(queries) + 1)), items
+        itself, pairs = self.itself_of(queries), self.junk[queries]
         in_gallery = np.flatnonzero(itself >= 0)
         pairs[in_gallery, itself[in_gallery]] = True
         row, item = np.nonzero(pairs & self.ranked)
@@ -58,10 +71,15 @@ class Candidates:
 
     def n_ranked(self) -> Int64:
         """How many items are ranked for each query, shape (n_query,)."""
-        starts = range(0, self.n_query, _QUERIES_AT_ONCE)
-        blocks = (np.arange(start, min(start + _QUERIES_AT_ONCE, self.n_query)) for start in starts)
-        n_excluded = [np.diff(self.excluded(queries)[0]) for queries in blocks]
-        return np.asarray(int(self.ranked.sum()) - np.concatenate(n_excluded))
+        queries, n_ranked = np.arange(self.n_query), np.full(self.n_query, int(self.ranked.sum()))
+        place, items = self.ranked_itself(queries)
+        n_ranked[place] -= 1
+        if self.junk is None:
+            return n_ranked
+        n_ranked[place] += self.junk[place, items]  # not twice
+        for some in self.pieces(queries):
+            n_ranked[some] -= np.count_nonzero(self.junk[some] & self.ranked, axis=1)
+        return n_ranked
 
     def masks(self) -> tuple[Bool, ...]:
         """The masks that say what is junk; none where nothing is."""

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import _core  # type: ignore[attr-defined]
+from deadheat import _core
+from deadheat.counting.alike import Alike
 from deadheat.counting.problem import RankingProblem
 from deadheat.distances import Distance, Workspace
 from deadheat.support.arrays import Float64, Int32, Int64, slices
+from deadheat.support.workers import go_on
 from deadheat.ties import Cuts
 
 Int = NDArray[Any]  # int32 or int64
@@ -107,6 +109,14 @@ class Counter:
         self.pending: list[Int32] = []
         self.n_pending = 0
 
+    @cached_property
+    def alike(self) -> Alike | None:
+        """What tells open items that surely tie."""
+        distance, members = self.problem.distance, self.cuts.members
+        if members is None or distance.patterns is None:
+            return None
+        return Alike(distance.patterns, distance, self.queries, self.cuts, members)
+
     def add(self, tile: Tile, band: int, excluded_columns: Int32) -> float:
         """Count a tile of scores; returns the share of its items that its level left open."""
         distance = self.problem.distance
@@ -119,6 +129,8 @@ class Counter:
             edges.edges, edges.n_edge, edges.closed, edges.base, edges.scale, edges.codes, edges.zero_slot,
             self.counts, opened,
         )  # fmt: skip
+        if n_open and self.alike is not None:
+            n_open = n_left = self.alike.settle(opened[:, :n_open], tile.columns, weight, self.counts)
         many = tile.level == last or n_open > MANY_OPEN * tile.scores.size
         if n_open and not many and distance.rechecks:
             offsets = distance.offsets(np.arange(start, stop))
@@ -163,16 +175,18 @@ class Counter:
         `guess` is an interval that each may be in.
         """
         distance = self.problem.distance
-        errors = distance.pair_bound(self.queries[rows], columns, scores)
+        scores = np.ascontiguousarray(scores)
+        errors = np.ascontiguousarray(distance.pair_bound(self.queries[rows], columns, scores))
         weights = self.problem.weight[columns] if weights is None else weights
         guess = np.full(len(rows), -1) if guess is None else guess
         listed, cuts = np.empty((3, len(rows)), dtype=np.int64), self.cuts
+        rows, guess, weights = (np.ascontiguousarray(numbers, dtype=np.int64) for numbers in (rows, guess, weights))
         n = _core.place_pairs(
-            *(np.ascontiguousarray(numbers, dtype=np.int64) for numbers in (rows, guess)), scores, errors,
-            np.ascontiguousarray(weights, dtype=np.int64), cuts.low, cuts.high, cuts.each, self.counts, listed,
+            rows, guess, scores, errors, weights, cuts.low, cuts.high, cuts.each, self.counts, listed,
         )  # fmt: skip
         undecided, ranges = listed[0, :n], listed[1:, :n]
         for some in slices(n, MOST_EXACT):
+            go_on()
             part = undecided[some]
             row = rows[part].astype(np.int64)
             closeness = distance.exact_closeness(self.queries[row], columns[part])

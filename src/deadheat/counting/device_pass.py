@@ -28,6 +28,7 @@ from deadheat.counting.counters import Counter, edges_of
 from deadheat.counting.device import Device, Tensor
 from deadheat.counting.layout import ColumnRange
 from deadheat.counting.passes import CountingPass
+from deadheat.counting.relevant import leave_out_junk
 from deadheat.distances import Distance
 from deadheat.support.arrays import Int32, Int64, slices
 
@@ -152,6 +153,10 @@ class DeviceCountingPass(CountingPass):
         columns, start, stop = of_block["excluded_columns"], strip.columns.start, strip.columns.stop
         rows, entries = self.device.torch.nonzero((columns >= start) & (columns < stop), as_tuple=True)
         tile[rows, (columns[rows, entries] - start).long()] = -math.inf
+        if self.problem.relevance.candidates.junk is not None:
+            of_junk = np.zeros(tile.shape, dtype=np.float32)
+            leave_out_junk(self.problem, block.queries, strip.columns, of_junk)
+            tile += self.device.upload(of_junk).to(tile.dtype)
 
     def _count(self, counter: Counter, level: int, tile: Tensor, left: Tensor, strip: Strip) -> tuple[Any, list[Any]]:
         """What a tile of a level adds to the counts of a counter, and what it leaves to `Counter.place`."""

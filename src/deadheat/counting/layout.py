@@ -22,8 +22,8 @@ BLOCK_ROWS = 1024  # queries in a block, or fewer, so that there are enough of t
 FEW_ROWS, FEW_BLOCKS = 128, 12
 TILE_COLUMNS = 1024  # columns in a tile: what a row keeps for counting is fetched once for so many items
 BLOCK_ENTRIES = 1 << 19  # relevant pairs in a block, where classes are large
-SHARD_BYTES = 160 << 20  # what the blocks of a shard may take, and for each relevant pair of all queries:
-PAIR_BYTES = 16
+SHARD_BYTES = 64 << 20  # what the blocks of a shard may take, with as much as this for a relevant pair:
+PAIR_BYTES = 64
 _CHECKPOINT_SHARDS = 16  # into which a run with a checkpoint is cut, if it is long enough
 SYMMETRIC_SHARE = 0.75  # of distinct rows from which on symmetric pairs are computed only once
 
@@ -106,14 +106,13 @@ class Layout:
 
     def shards(self, blocks: list[Int64]) -> list[list[int]]:
         """The numbers of the blocks of each shard, such that what these need fits in memory."""
-        room = SHARD_BYTES + PAIR_BYTES * int(self.problem.most_groups[self.active].sum())
         most = max(BLOCK_ROWS, len(self.active) // _CHECKPOINT_SHARDS) if self.resumable else len(self.active)
         shards: list[list[int]] = []
-        taken, n_row = room, 0
+        taken, n_row = SHARD_BYTES, 0
         for number, queries in enumerate(blocks):
             width = int(self.problem.width[queries].max())
-            need = len(queries) * (64 * width + 2 * n_bins(2 * width) + 100)
-            if taken + need > room or n_row + len(queries) > most:
+            need = len(queries) * (PAIR_BYTES * width + 2 * n_bins(2 * width) + 100)
+            if taken + need > SHARD_BYTES or n_row + len(queries) > most:
                 shards.append([])
                 taken = n_row = 0
             shards[-1].append(number)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import _core  # type: ignore[attr-defined]
+from deadheat import _core
 from deadheat.counting.blocks import Assembly, Block
 from deadheat.counting.candidates import Relevance
 from deadheat.counting.checkpoint import Checkpoint
@@ -43,6 +43,7 @@ class CountingPass:
         self.layout = Layout(problem, in_order_of_queries is not None, resumable)
         self.problem = problem.at(problem.distance.expecting(self.layout.n_relevant, self.layout.mirrored))
         self.space = Workspace()
+        _ = self.problem.distance.patterns  # looked for before there are threads
 
     def run(self, threads: int, progress: bool | Progress, checkpoint: Checkpoint | None = None) -> TieProfile:
         """Work through all shards and put the profile together."""

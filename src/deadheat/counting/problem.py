@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from deadheat.counting.candidates import Relevance
 from deadheat.distances import Distance
-from deadheat.support.arrays import Int64
+from deadheat.support.arrays import Int64, offsets_of
 from deadheat.ties import Ties
 
 
@@ -40,6 +40,13 @@ class RankingProblem:
         other = copy(self)
         other.distance = distance
         return other
+
+    @cached_property
+    def items_of_columns(self) -> tuple[Int64, Int64]:
+        """The ranked items, column by column and ascending in each, and where those of each column begin, and end."""
+        ranked, column_of_item = np.flatnonzero(self.relevance.candidates.ranked), self.distance.columns.column_of_item
+        items = ranked[np.argsort(column_of_item[ranked], kind="stable")]
+        return items, offsets_of(self.weight)
 
     @cached_property
     def width(self) -> Int64:

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat import _core  # type: ignore[attr-defined]
+from deadheat import _core
 from deadheat.counting.candidates import Relevance
 from deadheat.counting.options import CountingOptions
 from deadheat.counting.problem import RankingProblem
@@ -78,9 +78,6 @@ class Rankings:
         self.candidates = options.candidates(self.metric, leave_one_out=gallery is None)
         # everything is relevant, so that everything is sorted
         self._problem = RankingProblem(self.metric, options.rule, Relevance.of_all(self.candidates))
-        ranked, column_of_item = np.flatnonzero(self.candidates.ranked), self.metric.columns.column_of_item
-        self._by_column = ranked[np.argsort(column_of_item[ranked], kind="stable")]
-        self._starts = np.searchsorted(column_of_item[self._by_column], np.arange(len(self.metric.columns) + 1))
 
     @property
     def n_query(self) -> int:
@@ -105,7 +102,8 @@ class Rankings:
         relevant = relevant_items(self._problem, queries).relevant
         columns, group = _sorted_columns(self.metric, self._problem.rule, relevant)
         items, numbers = np.full((2, len(queries), self.n_gallery), -1)
-        _core.expand(columns, group, self._by_column, self._starts, *self.candidates.excluded(queries), items, numbers)
+        excluded = self.candidates.excluded(queries)
+        _core.expand(columns, group, *self._problem.items_of_columns, *excluded, items, numbers)
         return Ranked(queries, items, numbers)
 
     @plain_floats

@@ -1,19 +1,23 @@
 """The relevant columns of a block of queries, with scores, and what of their content is counted by itself.
 
 A column can hold items that do not count for a query (itself, junk) beside others that do. Such columns, and the
-relevant ones, are excluded from the tiles; what counts in them is placed singly.
+relevant ones, are left out of the tiles; what counts in them is placed singly. Junk can be half of all pairs, so it is
+never listed as a whole: it is looked up tile by tile, and in the query's own class.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deadheat import _core  # type: ignore[attr-defined]
+from deadheat import _core
 from deadheat.counting.problem import RankingProblem
 from deadheat.support.arrays import Bool, Float64, Int32, Int64
+from deadheat.support.workers import go_on
 from deadheat.ties import Groups, Member, Relevant
 
 SMALL_CLASS = 256  # pairs below which a class is scored pair by pair
@@ -29,7 +33,10 @@ class Singles(NamedTuple):
 
 
 class RelevantItems(NamedTuple):
-    """The relevant columns of a block, the columns that tiles leave out, ascending, and what counts in these."""
+    """The relevant columns of a block, the columns that tiles leave out, ascending, and what counts in these.
+
+    Junk outside the query's class is in none of the three: see `leave_out_junk` and `beside_junk`.
+    """
 
     relevant: Relevant
     excluded_columns: Int32  # (n_row, most), padded with n_column
@@ -38,29 +45,64 @@ class RelevantItems(NamedTuple):
 
 def relevant_items(problem: RankingProblem, queries: Int64) -> RelevantItems:
     """The relevant columns of some queries, once the items that do not count are taken out."""
-    relevance = problem.relevance
+    relevance, candidates = problem.relevance, problem.relevance.candidates
     classes = relevance.query_class[queries]
     columns, count, irrelevant = np.empty((3, len(queries), max(1, problem.width[queries].max())), dtype=np.int64)
     _core.relevant_columns(
         classes, problem.class_start, problem.class_keys, problem.class_count, problem.weight,
         columns, count, irrelevant,
     )  # fmt: skip
-    pointer, items = relevance.candidates.excluded(queries)
-    row = np.repeat(np.arange(len(queries)), np.diff(pointer))
+    row, items = candidates.ranked_itself(queries)
     column = problem.distance.columns.column_of_item[items]
     same_class = relevance.gallery_class[items] == classes[row]
     unlisted = np.empty(len(row), dtype=np.bool_)
     _core.take_out(row, column, same_class, columns, count, irrelevant, unlisted)
+    if candidates.junk is not None:
+        _core.take_out_junk(
+            queries, candidates.junk, candidates.itself_of(queries), classes, relevance.gallery_class,
+            *problem.items_of_columns, columns, count, irrelevant,
+        )  # fmt: skip
     reduced = _reduced(problem, row[unlisted], column[unlisted])
-    emptied = np.nonzero((count == 0) & (irrelevant > 0))
-    of_emptied = emptied[0], columns[emptied], irrelevant[emptied]
-    irrelevant[emptied] = 0
+    of_emptied = (np.empty(0, dtype=np.int64),) * 3
+    if not problem.plain:  # where an item fills a column, nothing is beside it
+        emptied = np.nonzero((count == 0) & (irrelevant > 0))
+        of_emptied = emptied[0], columns[emptied], irrelevant[emptied]
+        irrelevant[emptied] = 0
     score, bound = _relevant_scores(problem, queries, classes, columns, count > 0)
+    singles = of_emptied if candidates.junk is not None else map(np.concatenate, zip(of_emptied, reduced, strict=True))
     return RelevantItems(
         Relevant(queries, columns, count, irrelevant, score, bound),
         _excluded_columns(columns, reduced, problem.n_column),
-        Singles(*(np.concatenate(parts) for parts in zip(of_emptied, reduced, strict=True))),
+        Singles(*singles),
     )
+
+
+def leave_out_junk(problem: RankingProblem, queries: Int64, columns: range, scores: NDArray[Any]) -> None:
+    """Set to −infinity the scores of queries in a tile for the columns that hold what is junk to them."""
+    junk = problem.relevance.candidates.junk
+    if junk is None:
+        return
+    items, starts = problem.items_of_columns
+    here = items[starts[columns.start] : starts[columns.stop]]
+    _core.leave_out_junk(queries, junk, here, problem.distance.columns.column_of_item[here] - columns.start, scores)
+
+
+def beside_junk(problem: RankingProblem, queries: Int64) -> Iterator[Singles]:
+    """The columns outside a query's class that tiles left out for junk by pairs but that hold items that do count."""
+    candidates = problem.relevance.candidates
+    if candidates.junk is None or problem.weight.max(initial=0) < 2:
+        return
+    for some in candidates.pieces(queries):
+        pointer, items = candidates.excluded(queries[some])
+        row = np.repeat(np.arange(len(pointer) - 1), np.diff(pointer))
+        column = problem.distance.columns.column_of_item[items]
+        shared = problem.weight[column] > 1
+        row, column = row[shared], column[shared]
+        keys = problem.relevance.query_class[queries[some]][row] * problem.n_column + column
+        place = np.minimum(np.searchsorted(problem.class_keys, keys), len(problem.class_keys) - 1)
+        outside = problem.class_keys[place] != keys
+        row, column, weight = _reduced(problem, row[outside], column[outside])
+        yield Singles(row + some.start, column, weight)
 
 
 def member_of(problem: RankingProblem, groups: Groups) -> Member:
@@ -113,8 +155,9 @@ def _relevant_scores(
 ) -> tuple[Float64, Float64]:
     """Scores of the last level for the relevant columns, class by class, NaN in padding, and how much they err."""
     distance = problem.distance
-    score = np.full(columns.shape, np.nan)
+    score, bound = np.empty((2, *columns.shape))
     last = len(distance.levels) - 1
+    exact = distance.levels[last].exact
     heads = np.flatnonzero(np.diff(classes, prepend=-1, append=-1))
     small = np.zeros(len(queries), dtype=np.bool_)
     for begin, end in pairwise(heads.tolist()):
@@ -122,16 +165,23 @@ def _relevant_scores(
         if width * (end - begin) < SMALL_CLASS:
             small[begin:end] = True
             continue
+        go_on()
         left = distance.query_rows(last, queries[begin:end])
         for start in range(0, width, _SCORED_COLUMNS):
             part = columns[begin, start : min(start + _SCORED_COLUMNS, width)]
-            score[begin:end, start : start + len(part)] = distance.tile(last, left, part)
+            place = slice(begin, end), slice(start, start + len(part))
+            score[place] = distance.tile(last, left, part)
+            if not exact:
+                bound[place] = distance.pair_bound(queries[begin:end, None], part[None, :], score[place])
     if small.any():
         row, entry = np.nonzero(valid & small[:, None])
-        score[row, entry] = distance.pair_scores(queries[row], columns[row, entry])
-    score[~valid] = np.nan
-    if distance.levels[last].exact:
-        return score, np.zeros(columns.shape)
-    bound = distance.pair_bound(queries[:, None], np.minimum(columns, problem.n_column - 1), score)
-    bound[~valid] = 0
+        scores = distance.pair_scores(queries[row], columns[row, entry])
+        score[row, entry] = scores
+        if not exact:
+            bound[row, entry] = distance.pair_bound(queries[row], columns[row, entry], scores)
+    np.copyto(score, np.nan, where=~valid)
+    if exact:
+        bound[:] = 0
+    else:
+        np.copyto(bound, 0, where=~valid)
     return score, bound

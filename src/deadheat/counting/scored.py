@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat import _core, inputs  # type: ignore[attr-defined]
+from deadheat import _core, inputs
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
 from deadheat.inputs.trec import Path, Table

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import _core, distances  # type: ignore[attr-defined]
+from deadheat import _core, distances
 from deadheat.counting import profiling
 from deadheat.counting.options import CountingOptions
 from deadheat.distances import Workspace

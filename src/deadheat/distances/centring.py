@@ -62,7 +62,7 @@ def common_centre(query: Source, gallery: Source, gain: float = _GAIN) -> NDArra
     close = (np.sign(low) == np.sign(high)) & (farthest / 2 <= nearest)
     scale = 1 / power_of_two(query, gallery)  # so that squares neither over- nor underflow
     centre = np.where(close, np.clip((low / 2 + high / 2).astype(dtype), low, high), 0.0)
-    left = np.where(close, high * scale - low * scale, farthest * scale)
+    left = np.subtract(high, low, where=close, out=farthest.copy()) * scale
     if np.square(centre * scale).sum() <= gain * np.square(left).sum():
         return None
     return centre.astype(dtype)

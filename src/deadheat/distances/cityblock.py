@@ -25,6 +25,7 @@ class Cityblock(Dense):
     """Σ |q − x|."""
 
     name = "cityblock"
+    differences = True
     targets: ClassVar = {"distance": Target(-1, 0)}
     multiplies = False
 

@@ -15,6 +15,7 @@ from deadheat.distances import centring, scaling
 from deadheat.distances.columns import Columns
 from deadheat.distances.distance import Distance, Tensor, TensorDevice, Workspace
 from deadheat.distances.levels import CHUNK, Level, cheapest
+from deadheat.distances.patterns import Patterns
 from deadheat.distances.scaling import Rows, by_piece
 from deadheat.inputs.sources import Source, fingerprint
 from deadheat.support.arrays import Float64, Int64, distinct
@@ -28,6 +29,8 @@ class Dense(Distance):
     """Distances between rows of numbers: the rows as they came, and the same multiplied so that they stay small."""
 
     takes = "numbers"
+    zero_if_apart = False  # whether the score of rows without a common place is 0
+    differences = False  # whether the distance depends on the differences of numbers alone
     queries: Rows
     items: Rows
 
@@ -44,6 +47,11 @@ class Dense(Distance):
 
     def column_rows(self, level: int, columns: Int64) -> NDArray[Any]:
         return self.items.take(self.columns.item_of_column[columns], self.levels[level].row_dtype)
+
+    @cached_property
+    def patterns(self) -> Patterns | None:
+        rows = self.query_raw, self.gallery_raw
+        return None if self.levels[-1].exact else Patterns.of(*rows, self.zero_if_apart, self.differences)
 
     def for_both(self, work: Callable[[Source], _Result]) -> tuple[_Result, _Result]:
         """What some work makes of the queries and of the gallery; done once where they are the same."""
@@ -201,7 +209,8 @@ class Product(Dense):
                     self.dim, np.float64
                 )
             of_product = (relative * np.abs(scores) + tiny) * (1 + 4 * relative)
-            return np.minimum(bound, of_product + of_offset)
+            smaller: Float64 = np.minimum(bound, of_product + of_offset)
+            return smaller
 
     def relative_bound(self, level: int, queries: Int64, band: tuple[int, int]) -> tuple[Float64, Float64] | None:
         if self.offset is not None or self.levels[level].exact or not self._nonnegative:

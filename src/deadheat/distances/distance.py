@@ -32,6 +32,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from deadheat.distances.columns import Columns
 from deadheat.distances.levels import Level
+from deadheat.distances.patterns import Patterns
 from deadheat.exact import Roots
 from deadheat.support.arrays import Float64, Int64
 
@@ -169,6 +170,11 @@ class Distance(ABC):
     def zeros_exact(self, level: int) -> bool:
         """Whether a score of a level is 0 where, and only where, the real one is."""
         return False
+
+    @property
+    def patterns(self) -> Patterns | None:
+        """Where the numbers in the rows are, if that tells which items surely tie."""
+        return None
 
     def offsets(self, columns: Int64) -> Float64:
         """What is taken off a product to make a score, or nothing; only where the distance `rechecks`."""

@@ -21,6 +21,7 @@ class Euclidean(Product):
     """‖q − x‖, ranked by q·x − ‖x‖²/2."""
 
     name = "euclidean"
+    differences = True
     targets: ClassVar = {"distance": Target(-1, 0)}
 
     def __init__(self, query: Source, gallery: Source) -> None:

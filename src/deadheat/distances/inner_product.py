@@ -22,6 +22,7 @@ class InnerProduct(Product):
     """q·x."""
 
     name = "inner_product"
+    zero_if_apart = True
     targets: ClassVar = {"similarity": Target(1, 0)}
 
     def __init__(self, query: Source, gallery: Source) -> None:

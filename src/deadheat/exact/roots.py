@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from deadheat import _core
 from deadheat.support.arrays import Bool, Float64, Int8, Int64, slices
+from deadheat.support.workers import go_on
 
 _AT_ONCE = 1 << 15  # comparisons, and entries that are sorted, in one call of the core: Python looks up in between
 _NUMBERS = 1 << 24  # of rows that are multiplied in one call
@@ -52,12 +53,14 @@ class Roots:
         with_squares = self.numbers.kind == _core.RootKind.ratio
         sides = _core.ExactRows(left, with_squares), _core.ExactRows(right, with_squares)
         for part in _parts(rows, left):
+            go_on()
             self.numbers.add_products(*sides, rows[part], others[part])
 
     def add_minus_distances(self, left: Rows, right: Rows, rows: Int64, others: Int64) -> None:
         """Add minus the Euclidean distances of pairs of rows, to roots."""
         sides = _core.ExactRows(left, True), _core.ExactRows(right, True)
         for part in _parts(rows, left):
+            go_on()
             self.numbers.add_minus_distances(*sides, rows[part], others[part])
 
     def add_minus_differences(self, left: Rows, right: Rows, rows: Int64, others: Int64) -> None:
@@ -66,6 +69,7 @@ class Roots:
         sides = (_core.ExactRows(side, min(low, least), max(high, most)) for side in (left, right))
         left_rows, right_rows = sides
         for part in _parts(rows, left):
+            go_on()
             self.numbers.add_minus_differences(left_rows, right_rows, rows[part], others[part])
 
     def add(self, others: Roots) -> None:
@@ -101,6 +105,7 @@ class Roots:
         order, greater = np.empty(len(self), dtype=np.int64), np.empty(len(self), dtype=np.bool_)
         ends = np.cumsum(sizes)
         for part in np.split(np.arange(len(ends)), np.flatnonzero(np.diff(ends // _AT_ONCE)) + 1):
+            go_on()
             self.numbers.sort(ends[part] - sizes[part], ends[part], order, greater)
         return order, greater
 
@@ -123,5 +128,6 @@ def _filled(n: int, compare: Callable[[slice, Int8], None]) -> Int8:
     """The results of n comparisons, some at a time."""
     out = np.empty(n, dtype=np.int8)
     for part in slices(n, _AT_ONCE):
+        go_on()
         compare(part, out[part])
     return out

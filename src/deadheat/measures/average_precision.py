@@ -41,7 +41,7 @@ class AveragePrecision(ClosedForms):
         variance = np.empty(len(one))
         arrays = k[one], n[one], tied[one], m[one], slots[one], variance
         for piece in pieces(tied[one]):
-            _core.precision_variances(*(array[piece] for array in arrays))
+            _core.precision_variances(*(array[piece] for array in arrays))  # type: ignore[arg-type]
         with np.errstate(invalid="ignore"):
             return np.sqrt(sum_by_query(profile, mixed, variance[number])) / defined(profile, profile.n_relevant)
 

@@ -132,7 +132,7 @@ def moments(
         def work(first: int, last: int) -> None:
             some = slice(first, last)
             arrays = (array[some] for array in groups)
-            _core.extremes(*arrays, value, deviation, centre[some], squared, out[some])
+            _core.extremes(*arrays, value, deviation, centre[some], squared, out[some])  # type: ignore[call-arg,arg-type]
 
         in_threads(work, [(piece.start, piece.stop) for piece in pieces(groups[3], _MOST_SLOTS)], threads)
 

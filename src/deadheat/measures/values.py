@@ -15,7 +15,7 @@ import numpy as np
 from deadheat.measures.family import Float64, Measure
 from deadheat.measures.names import parse
 from deadheat.measures.ranges import in_threads, ranges_of_queries
-from deadheat.profiles import TieProfile
+from deadheat.profiles import TieProfile, in_parts
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
 
@@ -67,15 +67,21 @@ def per_query(profile: TieProfile, measure: Measure | str) -> Triple[Float64]:
 def all_bounds(profile: TieProfile, measures: Sequence[Measure], threads: int = 1) -> list[Triple[Float64]]:
     """`per_query` of several measures, in threads; each thread has its own queries."""
     out = np.full((len(measures), 3, profile.n_query), np.nan)
+    for queries, part in in_parts(profile):
+        _fill(part, measures, out[:, :, queries], threads)
+    return [Triple(*values) for values in out]
+
+
+def _fill(profile: TieProfile, measures: Sequence[Measure], out: Float64, threads: int) -> None:
+    """Write the values of several measures, (len(measures), 3, n_query)."""
     fills = [measure.row.forms.loop(profile, measure, values) for measure, values in zip(measures, out, strict=True)]
     in_threads(lambda first, last: [fill(first, last) for fill in fills], ranges_of_queries(profile, threads), threads)
-    triples = [Triple(*values) for values in out]
-    for measure, values in zip(measures, triples, strict=True):
+    for measure, values in zip(measures, out, strict=True):
+        lower, expected, upper = values
         if profile.bounds_only:
-            values.expected[:] = np.nan
+            expected[:] = np.nan
         else:
-            measure.row.forms.complete(profile, measure, values, threads)
-    return triples
+            measure.row.forms.complete(profile, measure, Triple(lower, expected, upper), threads)
 
 
 @plain_floats
@@ -123,4 +129,5 @@ def std(profile: TieProfile, measure: Measure | str) -> Float64:
     measure = parse(measure) if isinstance(measure, str) else measure
     if profile.bounds_only:
         return np.full(profile.n_query, np.nan)
-    return measure.row.forms.deviation(profile, measure)
+    deviation = measure.row.forms.deviation
+    return np.concatenate([deviation(part, measure) for _, part in in_parts(profile)])

@@ -1,6 +1,7 @@
 """The tie profile: in come the integers of a counting pass, out go profiles to keep, hash, slice, add and measure."""
 
+from deadheat.profiles.parts import in_parts
 from deadheat.profiles.profile import TieProfile, Ties
 from deadheat.support.arrays import Int64
 
-__all__ = ["Int64", "TieProfile", "Ties"]
+__all__ = ["Int64", "TieProfile", "Ties", "in_parts"]

@@ -6,16 +6,18 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError
-from deadheat.support.arrays import Int64
+from deadheat.support import scratch
+from deadheat.support.arrays import Int64, slices
 from deadheat.support.atomic import replacing
 
+_AT_ONCE = 1 << 20  # entries
 _FORMAT = "deadheat.TieProfile 1"
 _UNREADABLE = (  # what NumPy and zipfile raise for a damaged archive, or one of another make
     ValueError, TypeError, KeyError, EOFError, OSError, RuntimeError, NotImplementedError,
@@ -23,18 +25,22 @@ _UNREADABLE = (  # what NumPy and zipfile raise for a damaged archive, or one of
 )  # fmt: skip
 
 
-def canonical(arrays: Mapping[str, Int64], bounds_only: bool) -> bytes:
-    """The bytes that `TieProfile.digest` describes."""
-    parts = [_FORMAT.encode(), b"bounds" if bounds_only else b"exact"]
+def canonical(arrays: Mapping[str, Int64], bounds_only: bool) -> Iterator[bytes]:
+    """The bytes that `TieProfile.digest` describes, in pieces; those of equal profiles are cut in the same way."""
+    yield f"{_FORMAT}\n{'bounds' if bounds_only else 'exact'}\n".encode()
     for name, array in arrays.items():
-        parts += [f"{name} {' '.join(map(str, array.shape))}".encode(), array.astype("<i8").tobytes()]
-    return b"\n".join(parts) + b"\n"
+        yield f"{name} {' '.join(map(str, array.shape))}\n".encode()
+        for some in slices(len(array), _AT_ONCE):
+            yield array[some].astype("<i8").tobytes()
+            scratch.let_go(array)
+        yield b"\n"
 
 
 def write(path: str | os.PathLike[str], bounds_only: bool, digest: str, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a profile whole or not at all."""
     with replacing(path) as file:
         np.savez_compressed(file, allow_pickle=False, format=_FORMAT, bounds_only=bounds_only, digest=digest, **arrays)
+    scratch.let_go(*arrays.values())
 
 
 def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ import numpy as np
 from deadheat import _core
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.profiles import archive, validity
-from deadheat.support.arrays import Int64, offsets_of, spread
+from deadheat.support import scratch
+from deadheat.support.arrays import Int64, offsets_of, pieces, spread
 
 _OF_GROUPS, _OF_QUERIES = ("closer", "closer_relevant", "tied", "tied_relevant"), ("n_ranked", "n_relevant")
 _ARRAYS = ("offsets", *_OF_GROUPS, *_OF_QUERIES, "grades")
@@ -176,10 +178,15 @@ class TieProfile:
     @cached_property
     def ties(self) -> Ties:
         """How many tie groups are mixed, that is, hold relevant and irrelevant items and so decide something."""
-        if self.tied.sum() == self.n_group:
-            return Ties(0, 0, 0)  # each group is one item
-        by_grade = self.tied_relevant[:, None] if self.tied_by_grade is None else self.tied_by_grade
-        return Ties(*_core.count_mixed(self.offsets, self.tied, by_grade))
+        found = Ties(0, 0, 0)
+        for queries in pieces(np.diff(self.offsets)):
+            offsets = self.offsets[queries.start : queries.stop + 1]
+            groups = slice(offsets[0], offsets[-1])
+            by_grade = self.tied_relevant[:, None] if self.tied_by_grade is None else self.tied_by_grade
+            more = _core.count_mixed(offsets - offsets[0], self.tied[groups], by_grade[groups])
+            found = Ties(found.mixed_groups + more[0], found.queries + more[1], max(found.largest, more[2]))
+            scratch.let_go(self.tied, self.tied_relevant)
+        return found
 
     def __getitem__(self, queries: Any) -> TieProfile:
         """The profile of some of the queries: an integer, a slice, a boolean mask or an integer array."""
@@ -229,7 +236,9 @@ class TieProfile:
         )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, TieProfile) and self._canonical() == other._canonical()
+        if not isinstance(other, TieProfile):
+            return False
+        return all(mine == yours for mine, yours in zip_longest(self._canonical(), other._canonical()))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -242,9 +251,12 @@ class TieProfile:
         relevant_by_grade, its name, its shape as decimal numbers separated by spaces, and its values as
         little-endian int64 in C order.
         """
-        return hashlib.sha256(self._canonical()).hexdigest()
+        digest = hashlib.sha256()
+        for piece in self._canonical():
+            digest.update(piece)
+        return digest.hexdigest()
 
-    def _canonical(self) -> bytes:
+    def _canonical(self) -> Iterator[bytes]:
         return archive.canonical(self._arrays, self.bounds_only)
 
     def save(self, path: str | os.PathLike[str]) -> None:

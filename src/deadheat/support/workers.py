@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from threading import Event
+from threading import Event, local
 from typing import TypeVar
 
 from deadheat import _core
@@ -13,18 +13,34 @@ from deadheat import _core
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
+_of_this_thread = local()
+
+
+class Stopped(Exception):
+    """Raised in a worker whose call has been given up; nobody ever sees it."""
+
+
+def go_on() -> None:
+    """Ask whether to go on: what takes long does so again and again, so that an interrupt waits for nobody.
+
+    In the caller's own thread an interrupt needs no asking.
+    """
+    stop: Event | None = getattr(_of_this_thread, "stop", None)
+    if stop is not None and stop.is_set():
+        raise Stopped
+
 
 class Workers:
     """Threads for one call, which compute in the plain floating-point mode.
 
-    There are no more threads than processors. With one the work is done in the caller's; an interrupt drops what has
-    not begun.
+    There are no more threads than processors. With one the work is done in the caller's. An interrupt, or an error,
+    drops what has not begun, and what has begun ends at its next `go_on`.
     """
 
     def __init__(self, threads: int) -> None:
         self.stop = Event()
         n_thread = min(threads, os.cpu_count() or 1)
-        self.pool = ThreadPoolExecutor(n_thread, initializer=_set_plain_mode) if n_thread > 1 else None
+        self.pool = ThreadPoolExecutor(n_thread, initializer=self._begin) if n_thread > 1 else None
 
     def __enter__(self) -> Workers:
         return self
@@ -43,6 +59,7 @@ class Workers:
             future.result()
         return [future.result() for future in futures]
 
-
-def _set_plain_mode() -> None:
-    _core.set_float_mode(_core.PLAIN_FLOAT_MODE)
+    def _begin(self) -> None:
+        """Make a thread ready for work."""
+        _of_this_thread.stop = self.stop
+        _core.set_float_mode(_core.PLAIN_FLOAT_MODE)

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from deadheat import _core  # type: ignore[attr-defined]
+from deadheat import _core
 from deadheat.distances import Distance
 from deadheat.exact import Roots
 from deadheat.support.arrays import Bool, Int32, Int64, spread
+from deadheat.support.workers import go_on
 from deadheat.ties.rule import Cuts, Groups, Member, Relevant, Ties
 
 
@@ -26,13 +27,15 @@ class Exact(Ties):
 
     def cuts(self, distance: Distance, groups: Groups, member: Member) -> list[Cuts]:
         low, high = np.empty((2, *groups.score.shape))
-        _core.exact_cuts(groups.score, np.ascontiguousarray(groups.bound), groups.n_group, low, high)
+        one_bound = groups.bound.strides[1] == 0  # for all groups of a row
+        bound = np.ascontiguousarray(groups.bound[:, :1] if one_bound else groups.bound)
+        _core.exact_cuts(groups.score, bound, groups.n_group, low, high)
         thresholds = Thresholds(distance, groups, member)
 
         def above(rows: Int64, cuts: Int64, closeness: Roots, which: Int64) -> Bool:
             return closeness.compare(which, *thresholds.of(rows, cuts // 2)) >= cuts % 2
 
-        return [Cuts(low, high, 2, above)]
+        return [Cuts(low, high, 2, above, member)]
 
 
 def group_by_score(distance: Distance, relevant: Relevant) -> Groups:
@@ -58,6 +61,7 @@ def _batches(runs: Int64, most: int = 1 << 15) -> Iterator[Int64]:
     sizes = runs[2] - runs[1]
     batch = np.cumsum(sizes) // most
     for part in np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(batch)) + 1):
+        go_on()
         if len(part):
             yield np.ascontiguousarray(runs[:, part])
 
@@ -74,7 +78,7 @@ def _sort_compensated(distance: Distance, relevant: Relevant, starts: Bool, runs
     """Sort every run of entries by scores that err less, if there are any."""
     compensated = distance.compensated_scores(*_entries(relevant, runs))
     if compensated is not None:
-        _core.sort_runs(runs, *compensated, *relevant.matrices(), starts)
+        _core.sort_runs(runs, *compensated, *relevant.matrices(), starts)  # type: ignore[arg-type]
 
 
 def _sort_exactly(distance: Distance, relevant: Relevant, starts: Bool, runs: Int64) -> None:

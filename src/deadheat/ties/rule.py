@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import _core  # type: ignore[attr-defined]
+from deadheat import _core
 from deadheat.distances import Distance
 from deadheat.exact import Roots
 from deadheat.support.arrays import Bool, Float64, Int32, Int64
@@ -52,16 +52,16 @@ class Relevant:
 
     def apart(self) -> Groups | None:
         """Groups of one item each, if scores alone show that all are, and no entry has irrelevant ones beside it."""
-        if (self.count > 1).any() or self.irrelevant.any():
+        n_group, reach = np.empty(len(self.rows), dtype=np.int64), np.empty(len(self.rows))
+        has_zero = np.empty(len(self.rows), dtype=np.bool_)
+        if not _core.single_items(*self.matrices(), n_group, reach, has_zero):
             return None
-        n_group, reach = (self.count > 0).sum(axis=1), self.bound.max(axis=1)
         score = np.sort(self.score, axis=1)
         if not _core.all_apart(score, reach, n_group):
             return None
-        score = np.ascontiguousarray(score[:, : max(1, n_group.max())])
+        score = score[:, : max(1, n_group.max())]
         total = (np.arange(score.shape[1]) < n_group[:, None]).astype(np.int32)
         bound = np.broadcast_to(reach[:, None], score.shape)
-        has_zero = ((self.score == 0) & (self.bound == 0)).any(axis=1)
         if has_zero.any():  # which is known to be one, and what is as far ties with it
             bound = np.where((score == 0) & has_zero[:, None], 0.0, bound)
         return Groups(self.rows, n_group, score, bound, total, None, None)
@@ -113,6 +113,9 @@ class Cuts:
     high: Float64
     each: int  # how many cuts are in an interval: 1, or 2 that belong to one group
     above: Above
+    members: Member | None = (
+        None  # of the groups that the intervals belong to, where what ties with one is between cuts
+    )
 
     def __post_init__(self) -> None:
         _core.make_ascending(self.low, self.high)

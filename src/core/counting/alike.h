@@ -1,0 +1,45 @@
+// Open items that are surely as far as a tie group, because their rows meet the query's in the same way.
+//
+// Two items whose rows hold the same numbers, each as often, are equally far from a query of few numbers if each number of
+// the query meets each of theirs at as many places. Where only differences count and the query has the same numbers, it is
+// enough that each two numbers meet as often, whichever of them is the query's. And two items whose rows have no place in
+// common with the query's both have product 0.
+#pragma once
+
+#include "distances/levels.h"
+#include "support/targets.h"
+#include "support/views.h"
+
+namespace deadheat {
+
+constexpr Index MEETINGS = LEVELS * LEVELS;
+
+/// Rows of queries and columns, by the places of their numbers.
+struct PlacedRows {
+    Matrix<const std::uint64_t> left, right;                 // masks, see distances/levels.h
+    Span<const std::int32_t> table_of_left, table_of_right;  // the same for rows of the same numbers; −1 for more than a few
+    Span<const std::int32_t> kind;  // of each column: the same for the same numbers, each as often; −1 for more than a few
+    bool differences;               // whether a distance depends on the differences of numbers alone
+    bool zeros;                     // whether rows without a common place have one score
+    Index levels;                   // different numbers that a row has at most
+};
+
+/// How the rows of queries meet those of their groups.
+struct GroupMeetings {
+    Matrix<const std::uint16_t> counts;  // (n_row, n_group · MEETINGS)
+    Matrix<const std::int32_t> kind;     // as `count_meetings` gives it
+};
+
+struct AlikeLoops {
+    /// out[p] = how row rows[p] and column columns[p] meet, and kind[p] of what kind that is: equal, they are equally far;
+    /// −1 for what tells nothing.
+    void (*count_meetings)(const PlacedRows &placed, Span<const std::int64_t> rows, Span<const std::int64_t> columns,
+                           Matrix<std::uint16_t> out, Span<std::int32_t> kind);
+    /// Count the open items that are as far as the group of their slot; the others are left in `opened`. Returns how many.
+    Index (*settle_alike)(Matrix<std::int32_t> opened, const PlacedRows &placed, const GroupMeetings &groups,
+                          Span<const std::int32_t> weight, Matrix<std::int32_t> counts);
+};
+
+DEADHEAT_DECLARE_LOOPS(AlikeLoops, alike_loops)
+
+}  // namespace deadheat

@@ -1,0 +1,105 @@
+#include "counting/alike.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace deadheat::DEADHEAT_TARGET {
+
+namespace {
+
+constexpr std::int32_t NOTHING = -1;                                      // is known of a pair
+constexpr std::int32_t APART = std::numeric_limits<std::int32_t>::min();  // no place in common
+
+int ones(const std::uint64_t *mask, Index words) {
+    int n = 0;
+    for (Index w = 0; w < words; ++w) n += __builtin_popcountll(mask[w]);
+    return n;
+}
+
+int common_ones(const std::uint64_t *a, const std::uint64_t *b, Index words) {
+    int n = 0;
+    for (Index w = 0; w < words; ++w) n += __builtin_popcountll(a[w] & b[w]);
+    return n;
+}
+
+/// From how often numbers meet, how often two that differ do, zero among them: out has them in a fixed order.
+void forget_sides(const int (&met)[LEVELS][LEVELS], const std::uint64_t *left, const std::uint64_t *right, Index words,
+                  Index levels, std::uint16_t *out) {
+    for (Index a = 0; a < levels; ++a) {
+        int with_zero = ones(left + a * words, words) + ones(right + a * words, words);
+        for (Index b = 0; b < levels; ++b) with_zero -= met[a][b] + met[b][a];
+        *out++ = static_cast<std::uint16_t>(with_zero);
+        for (Index b = a + 1; b < levels; ++b) *out++ = static_cast<std::uint16_t>(met[a][b] + met[b][a]);
+    }
+}
+
+/// How a row and a column meet, and of what kind that is; `out` begins as zeros.
+std::int32_t meet(const PlacedRows &placed, Index row, Index column, std::uint16_t *out) {
+    const std::int32_t table = placed.table_of_left[static_cast<std::size_t>(row)];
+    const std::int32_t kind = placed.kind[static_cast<std::size_t>(column)];
+    if (table < 0 || kind < 0) return NOTHING;
+    const Index words = placed.left.columns / LEVELS, levels = placed.levels;
+    const std::uint64_t *left = placed.left.row(row), *right = placed.right.row(column);
+    int met[LEVELS][LEVELS];
+    for (Index a = 0; a < levels; ++a)
+        for (Index b = 0; b < levels; ++b) met[a][b] = common_ones(left + a * words, right + b * words, words);
+    if (placed.differences && table == placed.table_of_right[static_cast<std::size_t>(column)]) {
+        forget_sides(met, left, right, words, levels, out);
+        return NOTHING - 1 - table;
+    }
+    for (Index a = 0; a < levels; ++a)
+        for (Index b = 0; b < levels; ++b) out[a * levels + b] = static_cast<std::uint16_t>(met[a][b]);
+    return kind;
+}
+
+/// Whether a row and a column have no place in common.
+bool are_apart(const PlacedRows &placed, Index row, Index column) {
+    const Index words = placed.left.columns / LEVELS, used = placed.levels * words;
+    const std::uint64_t *left = placed.left.row(row), *right = placed.right.row(column);
+    for (Index w = 0; w < words; ++w) {
+        std::uint64_t of_left = 0, of_right = 0;
+        for (Index k = w; k < used; k += words) of_left |= left[k], of_right |= right[k];
+        if (of_left & of_right) return false;
+    }
+    return true;
+}
+
+void count_meetings(const PlacedRows &placed, Span<const std::int64_t> rows, Span<const std::int64_t> columns,
+                    Matrix<std::uint16_t> out, Span<std::int32_t> kind) {
+    for (std::size_t p = 0; p < rows.size(); ++p) {
+        std::uint16_t *counts = out.row(static_cast<Index>(p));
+        std::fill_n(counts, MEETINGS, 0);
+        kind[p] = placed.zeros && are_apart(placed, rows[p], columns[p]) ? APART : meet(placed, rows[p], columns[p], counts);
+    }
+}
+
+Index settle_alike(Matrix<std::int32_t> opened, const PlacedRows &placed, const GroupMeetings &groups,
+                   Span<const std::int32_t> weight, Matrix<std::int32_t> counts) {
+    Index n_left = 0;
+    for (Index p = 0; p < opened.columns; ++p) {
+        const std::int32_t row = opened(0, p), place = opened(1, p), slot = opened(2, p);
+        const Index group = slot >> 1;
+        const std::int32_t wanted = groups.kind(row, group);
+        std::uint16_t found[MEETINGS] = {};
+        bool alike = false;
+        if (wanted == APART)
+            alike = are_apart(placed, row, place);
+        else if (wanted != NOTHING)
+            alike = meet(placed, row, place, found) == wanted &&
+                    std::memcmp(found, groups.counts.row(row) + group * MEETINGS, sizeof found) == 0;
+        if (alike) {
+            counts(row, slot) += weight[static_cast<std::size_t>(place)];
+        } else {
+            for (Index k = 0; k < 3; ++k) opened(k, n_left) = opened(k, p);
+            ++n_left;
+        }
+    }
+    return n_left;
+}
+
+}  // namespace
+
+extern const AlikeLoops alike_loops = {count_meetings, settle_alike};
+
+}  // namespace deadheat::DEADHEAT_TARGET
