@@ -49,7 +49,7 @@ class Chebyshev(Dense):
 
     def pair_scores(self, queries, columns):
         rows, items = self.query_raw.take(queries), self.gallery_raw.take(self.columns.item_of_column[columns])
-        return -np.abs(rows - items).max(axis=1)
+        return -np.abs(rows - items).max(axis=1).astype(np.float64)
 
     def exact_closeness(self, queries, columns):
         return Roots.of_values(self.pair_scores(queries, columns))

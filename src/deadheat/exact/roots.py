@@ -27,9 +27,9 @@ class Roots:
 
     Examples
     --------
-    >>> a, b = Roots.products(np.array([[0.1, 0.2]]), np.array([[3.0, 1.0]])), Roots.of_values(np.array([0.5]))
-    >>> first = np.array([0])
-    >>> a.compare(first, b, first)  # the floats 0.1 and 0.2 are both a little more than what they are written as
+    >>> a, first = Roots("linear"), np.array([0])
+    >>> a.add_products(np.array([[0.1, 0.2]]), np.array([[3.0, 1.0]]), first, first)
+    >>> a.compare(first, Roots.of_values(np.array([0.5])), first)  # 0.1 and 0.2 are floats a little above themselves
     array([1], dtype=int8)
     """
 
