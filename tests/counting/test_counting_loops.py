@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from counting import twins
@@ -118,9 +120,7 @@ def test_products_are_counted_while_they_are_made(dtype, shape):
             expected.append((tile, counts, others, opened, scores, of_tile))
         sides.append(((start, weight, False, excluded), offset, counters))
     n_open = _core.count_products(panels(left), panels(right), 32, sides)
-    for n, (tile, counts, others, opened, scores, of_tile) in zip(
-        [n for side in n_open for n in side], expected, strict=True
-    ):
+    for n, (tile, counts, others, opened, scores, of_tile) in zip(itertools.chain(*n_open), expected, strict=True):
         assert_array_equal(counts[:, 1:], others[:, 1:])
         assert n == len(of_tile)
         assert set(map(tuple, opened[:, :n].T.tolist())) == of_tile

@@ -113,7 +113,7 @@ class Counter:
         return self.take(tile, band, opened, scores[opened[0], opened[1]] if tile.at_last else None)
 
     def places(self, tile: Tile, band: int, name: str) -> tuple[tuple[Any, ...], Int32, Int32, Float64]:
-        """What a tile is counted in: tables of edges, counts, a list of open items under this name, one of scores."""
+        """What a tile is counted in: tables of edges, counts, and lists of open items, with this name, and scores."""
         edges = self._edges_of(tile.level, band)
         tables = edges.edges, edges.n_edge, edges.closed, edges.base, edges.scale, edges.codes, edges.zero_slot
         opened = tile.space.get(name, (3, tile.size), np.int32)

@@ -32,7 +32,7 @@ from deadheat.support.progress import Progress, Reporting
 from deadheat.support.workers import Workers
 from deadheat.ties import Ties
 
-READY_BYTES = 64 << 20  # what blocks may take that are kept ready for the product
+READY_BYTES = 96 << 20  # what blocks may take that are kept ready for the product: packed, and perhaps as rows too
 
 
 class CountingPass:
@@ -98,9 +98,8 @@ class CountingPass:
         distance, index = self.problem.distance, np.arange(columns.columns.start, columns.columns.stop)
         mirror = blocks.get(columns.block)
         right: dict[int, Ready] = {0: ready[columns.block]} if mirror is not None and ready else {}
-        for number in _by_turns(
-            {b: block for b, block in blocks.items() if mirror is None or b <= columns.block}, columns
-        ):
+        left_of = {number: block for number, block in blocks.items() if mirror is None or number <= columns.block}
+        for number in _by_turns(left_of, columns):
             if stop.is_set():
                 return
             block = blocks[number]
@@ -117,11 +116,8 @@ class CountingPass:
                 of_block = self.range_of[number]
                 turned = Tile(distance, level, mirror.queries, of_block.columns, (right[level], left), self.space, tile)
                 sides.append(Side(mirror, turned, of_block.band, "down"))
-            (
-                _count_products
-                if left.panels is not None and all(side.block.narrow for side in sides)
-                else _count_scores
-            )(sides)
+            fused = left.panels is not None and all(side.block.narrow for side in sides)
+            (_count_products if fused else _count_scores)(sides)
             report(tile.size * len(sides))
 
 

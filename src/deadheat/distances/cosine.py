@@ -124,12 +124,8 @@ class CosineOfTangents(Cosine):
     """
 
     _nonnegative = False
-    panels, finish, device_numbers, device_finish = (
-        Product.panels,
-        Product.finish,
-        Product.device_numbers,
-        Product.device_finish,
-    )
+    panels, finish = Product.panels, Product.finish
+    device_numbers, device_finish = Product.device_numbers, Product.device_finish
     pair_scores = Product.pair_scores
 
     def __init__(self, query: Source, gallery: Source, centre: NDArray[Any]) -> None:
