@@ -26,6 +26,7 @@ class Cityblock(Dense):
 
     name = "cityblock"
     differences = True
+    key_kind = "difference"
     targets: ClassVar = {"distance": Target(-1, 0)}
     multiplies = False
 

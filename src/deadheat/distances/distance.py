@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from deadheat.distances.columns import Columns
+from deadheat.distances.keys import KeySize, KeyWork
 from deadheat.distances.levels import Level
 from deadheat.distances.patterns import Patterns
 from deadheat.exact import Roots
@@ -230,6 +231,15 @@ class Distance(ABC):
     @abstractmethod
     def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
         """The exact closeness, pair by pair: the similarity, or minus the distance."""
+
+    @property
+    def key_size(self) -> KeySize | None:
+        """How long integers are that compare as the exact closeness does for a query; None where there are none."""
+        return None
+
+    def with_key_rows(self, queries: Int64, columns: Int64, work: KeyWork) -> None:
+        """Do some work on pairs with their rows made ready for such integers, on many pairs at a time."""
+        raise NotImplementedError
 
     # Scores and closeness --------------------------------------------------------------------------------------------
 

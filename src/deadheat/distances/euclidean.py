@@ -22,6 +22,7 @@ class Euclidean(Product):
 
     name = "euclidean"
     differences = True
+    key_kind = "distance"
     targets: ClassVar = {"distance": Target(-1, 0)}
 
     def __init__(self, query: Source, gallery: Source) -> None:

@@ -23,6 +23,7 @@ class InnerProduct(Product):
 
     name = "inner_product"
     zero_if_apart = True
+    key_kind = "product"
     targets: ClassVar = {"similarity": Target(1, 0)}
 
     def __init__(self, query: Source, gallery: Source) -> None:
