@@ -118,6 +118,7 @@ template <int L>
 int compare_ratios(const Key<L> &a, const Key<L> &b) {
     const double apart = a.estimate - b.estimate, slack = 0x1p-48 * std::fabs(a.estimate);
     if (apart > slack || apart < -slack) return apart > 0 ? 1 : -1;
+    if (a.estimate == 0 && b.estimate == 0) return 0;
     if (same(a.number, b.number) && same(a.square, b.square)) return 0;
     const Whole<L> left = size_of(a.number), right = size_of(b.number);
     const int order = compare_sizes(times(times(left, left), b.square), times(times(right, right), a.square));
@@ -189,9 +190,12 @@ void KeyRows::Masks::fill(Matrix<const T> rows) {
 int KeyRows::places_of_common(Index row, Index other, std::int64_t *places) const {
     const Index words = left_masks_.words;
     const Limb *left = left_masks_.of_rows.data() + row * words, *right = right_masks_.of_rows.data() + other * words;
+    Limb any = 0;
+    for (Index word = 0; word < words; ++word) any |= left[word] & right[word];
+    if (any == 0) return 0;
     Index n_common = 0;
-    for (Index word = 0; word < words; ++word) n_common += std::popcount(left[word] & right[word]);
-    if (n_common == 0) return 0;
+    for (Index word = 0; word < words; ++word)
+        for (Limb common = left[word] & right[word]; common != 0; common &= common - 1) ++n_common;
     if (FEW * n_common > 64 * words) return left_.places_of_dot(row, right_, other, places);
     const int n_place = left_.start_dot(row, right_, other, places);
     for (Index word = 0; word < words; ++word)
@@ -209,6 +213,10 @@ template <int L>
 void KeyRows::key(Index row, Index other, Key<L> &out) const {
     std::int64_t places[MOST_PLACES];
     const int n_place = places_of(row, other, places);
+    if (n_place == 0 && kind_ == KeyKind::cosine) {
+        out = {};
+        return;
+    }
     const bool one_unit = kind_ == KeyKind::product || kind_ == KeyKind::distance;
     const int shift = one_unit && n_place > 0 ? left_.exponent(row) + right_.exponent(other) - unit_ : 0;
     out.number = combined<L>(places, n_place, left_.bits(), shift);
