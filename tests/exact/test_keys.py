@@ -1,4 +1,4 @@
-"""Integers that compare as the exact closeness does for one query, and the counting between thresholds, against fractions."""
+"""Integers that compare as the closeness does for one query, and the counting between thresholds, against fractions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from deadheat.distances.keys import KeySize
 from deadheat.inputs.sources import Array
 
 KINDS = {"inner_product": "product", "cityblock": "difference", "euclidean": "distance", "cosine": "cosine"}
-ROWS = ["random", "decimals", "integers", "two values", "permuted", "neighbours", "sparse", "sparse and wide", "narrow and wide",
-        "spread", "scaled rows", "extreme", "some extreme", "subnormal", "zeros"]  # fmt: skip
+ROWS = ["random", "decimals", "integers", "two values", "permuted", "neighbours", "sparse", "sparse and wide",
+        "narrow and wide", "spread", "scaled rows", "extreme", "some extreme", "subnormal", "zeros"]  # fmt: skip
 
 
 def hostile(kind, rng, n, d):

@@ -73,7 +73,7 @@ def edges_of(distance: Distance, cuts: Cuts, queries: Int64, level: int, band: i
     error = distance.bound(level, queries, ends)
     relative, tiny = distance.relative_bound(level, queries, ends) or (np.full(n_row, np.inf), np.zeros(n_row))
     edges = np.empty((n_row, 2 * n_interval + 1), dtype=distance.levels[level].dtype)
-    closed = distance.levels[level].exact and cuts.each == 2
+    closed = distance.levels[level].exact and (cuts.each == 2 or cuts.sharp)
     return edges, _core.build_edges(cuts.low, cuts.high, error, relative, tiny, closed, edges), closed
 
 

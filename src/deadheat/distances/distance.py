@@ -251,6 +251,13 @@ class Distance(ABC):
         """Turn intervals of closeness into intervals of scores, pair by pair."""
         return low, high
 
+    def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
+        """The least scores of the last level whose closeness is at least, or above, that of some scores plus a shift.
+
+        Only where scores are exact; None where it is not known.
+        """
+        return None
+
     def exact_values(self, scores: Float64) -> Float64 | None:
         """The closeness that belongs to scores of the last level, if it is known that float64 holds it exactly."""
         return None

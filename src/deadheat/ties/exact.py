@@ -36,7 +36,7 @@ class Exact(Ties):
         def above(rows: Int64, cuts: Int64, closeness: Roots, which: Int64) -> Bool:
             return closeness.compare(which, *thresholds.of(rows, cuts // 2)) >= cuts % 2
 
-        return [Cuts(low, high, 2, above, member, KeyThresholds(distance, groups, member).count)]
+        return [Cuts(low, high, 2, above, member, direct=KeyThresholds(distance, groups, member).count)]
 
 
 def group_by_score(distance: Distance, relevant: Relevant) -> Groups:

@@ -119,6 +119,7 @@ class Cuts:
     members: Member | None = (
         None  # of the groups that the intervals belong to, where what ties with one is between cuts
     )
+    sharp: bool = False  # whether scores are exact, and each interval is the least score above its cut
     direct: Direct | None = None  # counts items at once, and says whether it can
 
     def __post_init__(self) -> None:
