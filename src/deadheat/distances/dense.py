@@ -109,15 +109,23 @@ class Dense(Distance):
         if self._kept_key_rows is not None:
             for pairs in slices(len(queries), max(1, _MULTIPLIED // self.dim)):
                 items = self.columns.item_of_column[columns[pairs]]
-                work(self._kept_key_rows, queries[pairs], items, pairs)
+                work(self._kept_key_rows, queries[pairs], items, np.arange(len(queries))[pairs])
             return
-        done = 0
-        for left, right, query_place, column_place in self.exact_rows(queries, columns):
-            rows = size.rows(left, right)
-            for pairs in slices(len(query_place), max(1, _MULTIPLIED // self.dim)):
-                some = slice(done + pairs.start, done + min(pairs.stop, len(query_place)))
-                work(rows, query_place[pairs], column_place[pairs], some)
-            done += len(query_place)
+        for square in self._squares(queries, columns):
+            done = 0
+            for left, right, query_place, column_place in self.exact_rows(queries[square], columns[square]):
+                rows = size.rows(left, right)
+                for some in slices(len(query_place), max(1, _MULTIPLIED // self.dim)):
+                    work(rows, query_place[some], column_place[some], square[done : done + len(query_place)][some])
+                done += len(query_place)
+
+    def _squares(self, queries: Int64, columns: Int64) -> Iterator[Int64]:
+        """Pairs by runs of rows of both sides that `exact_rows` holds at a time."""
+        step = max(1, _NUMBERS // (2 * self.dim))
+        across = len(self.columns) // step + 1
+        square = queries // step * across + columns // step
+        order = np.argsort(square, kind="stable")
+        yield from np.split(order, np.flatnonzero(np.diff(square[order])) + 1)
 
     def _distinct(self, queries: Int64, items: Int64) -> tuple[NDArray[Any], Int64, NDArray[Any], Int64]:
         """The rows of some queries and items as they came, each once, and where among them those of each pair are."""

@@ -63,4 +63,4 @@ class KeySize(NamedTuple):
         return self.rows(*(source.take(np.arange(len(source))) for source in (query, gallery)))
 
 
-KeyWork = Callable[[Any, Int64, Int64, slice], None]  # rows made ready, the places of pairs in them, and which pairs
+KeyWork = Callable[[Any, Int64, Int64, Int64], None]  # rows made ready, the places of pairs in them, and which pairs
