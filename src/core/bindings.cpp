@@ -31,6 +31,8 @@
 #include "measures/one_end.h"
 #include "profiles/ties.h"
 #include "support/compensated.h"
+#include "exact/keys.h"
+#include "exact/roots.h"
 #include "support/float_mode.h"
 #include "support/means.h"
 #include "support/targets.h"
@@ -294,6 +296,7 @@ void bind_count_tile(nb::module_ &m, CountTile<T, Code> count_tile) {
 
 template <class T, class Settle>
 void bind_settle_open(nb::module_ &m, Settle settle) {
+    m.def("intervals_of_open", &intervals_of_open<T>, "opened"_a, "edges"_a, "low"_a, "found"_a, Loop());
     m.def(
         "settle_open",
         [settle](Matrix<std::int32_t> opened, Matrix<const T> left, Matrix<const T> right, Span<const double> offset,
@@ -384,6 +387,53 @@ void bind_exact_rows(nb::module_ &m, nb::class_<ExactRows> &rows) {
             return std::tuple(range.low, range.high);
         },
         "rows"_a, Loop());
+    m.def(
+        "bit_ranges",
+        [](Matrix<const T> values) {
+            Fresh<std::int32_t, 2> out({values.rows, 2});
+            bit_ranges(values, out);
+            return out;
+        },
+        "rows"_a, Loop());
+}
+
+template <class T>
+void bind_key_rows(nb::class_<KeyRows> &rows) {
+    rows.def(
+        "__init__",
+        [](KeyRows *self, KeyKind kind, int limbs, Matrix<const T> left, Matrix<const T> right, int low, int high) {
+            new (self) KeyRows(kind, limbs, left, right, {low, high});
+        },
+        "kind"_a, "limbs"_a, "left"_a, "right"_a, "low"_a, "high"_a, Loop());
+}
+
+void bind_keys(nb::module_ &m) {
+    nb::enum_<KeyKind>(m, "KeyKind")
+        .value("product", KeyKind::product)
+        .value("distance", KeyKind::distance)
+        .value("difference", KeyKind::difference)
+        .value("cosine", KeyKind::cosine);
+    m.def("slice_bits", &slice_bits, "dim"_a, "differences"_a);
+    nb::class_<KeyRows> rows(m, "KeyRows");
+    bind_key_rows<double>(rows);
+    bind_key_rows<float>(rows);
+    nb::class_<KeyThresholds>(m, "KeyThresholds")
+        .def(nb::init<KeyKind, int, Index, Index>(), "kind"_a, "limbs"_a, "n_row"_a, "n_group"_a)
+        .def(
+            "unknown",
+            [](KeyThresholds &thresholds, Places in_rows, Places low, Places high) {
+                const auto found = thresholds.unknown(in_rows, low, high);
+                Fresh<std::int64_t, 2> out({2, static_cast<Index>(found.size())});
+                for (std::size_t p = 0; p < found.size(); ++p) {
+                    out.data[p] = found[p].first;
+                    out.data[found.size() + p] = found[p].second;
+                }
+                return out;
+            },
+            "rows"_a, "low"_a, "high"_a, Loop())
+        .def("add", &KeyThresholds::add, "pairs"_a, "left"_a, "right"_a, "rows"_a, "groups"_a, Loop())
+        .def("count", &KeyThresholds::count, "pairs"_a, "left"_a, "right"_a, "rows"_a, "low"_a, "high"_a, "weights"_a,
+             "counts"_a, Loop());
 }
 
 void bind_exact(nb::module_ &m) {
@@ -428,4 +478,5 @@ NB_MODULE(_core, m) {
     bind_ties(m);
     bind_counting(m);
     bind_exact(m);
+    bind_keys(m);
 }

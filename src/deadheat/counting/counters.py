@@ -28,6 +28,7 @@ Int = NDArray[Any]  # int32 or int64
 MANY_OPEN = 1 / 8  # share of open items beyond which a float64 product is cheaper than a closer look at each
 MANY_LEFT = 1 / 32  # share of a tile beyond which it is cheaper than float64 pair by pair
 MOST_OPEN = 1 << 15  # open items after which they are settled
+ENOUGH_SEEN = 1 << 10  # items that only exact arithmetic has told, before it is turned to at once
 MOST_EXACT = 1 << 17  # items whose exact closeness is held at a time
 
 
@@ -72,7 +73,7 @@ def edges_of(distance: Distance, cuts: Cuts, queries: Int64, level: int, band: i
     error = distance.bound(level, queries, ends)
     relative, tiny = distance.relative_bound(level, queries, ends) or (np.full(n_row, np.inf), np.zeros(n_row))
     edges = np.empty((n_row, 2 * n_interval + 1), dtype=distance.levels[level].dtype)
-    closed = distance.levels[level].exact and cuts.each == 2
+    closed = distance.levels[level].exact and (cuts.each == 2 or cuts.sharp)
     return edges, _core.build_edges(cuts.low, cuts.high, error, relative, tiny, closed, edges), closed
 
 
@@ -89,6 +90,23 @@ class Counter:
         self.edges: dict[tuple[int, int], Edges] = {}
         self.pending: list[Int32] = []
         self.n_pending = 0
+        self.n_looked_at = self.n_exact = 0  # open items of tiles, and those that only exact arithmetic has told
+
+    def _only_exactly(self) -> bool:
+        """Whether exact arithmetic is needed for so many open items that nothing else is worth a try."""
+        return self.cuts.direct is not None and self.n_exact > max(ENOUGH_SEEN, self.n_looked_at / 2)
+
+    def _count_directly(self, tile: Tile, opened: Int32, edges: Edges) -> bool:
+        """Count the open items of a tile by exact arithmetic; whether the distance has integers for that."""
+        direct, start, stop = self.cuts.direct, tile.columns.start, tile.columns.stop
+        weight = self.problem.weight[start:stop]
+        for some in slices(opened.shape[1], MOST_EXACT):
+            found = np.empty((4, len(opened[0, some])), dtype=np.int64)
+            _core.intervals_of_open(opened[:, some], edges.edges, self.cuts.low, found)
+            rows, places, low, high = found
+            if direct is None or not direct(rows, places + start, low, high, weight[places], self.counts):
+                return False
+        return True
 
     @cached_property
     def alike(self) -> Alike | None:
@@ -131,6 +149,9 @@ class Counter:
             n_open = self.alike.settle(opened, scores, tile.columns, weight, self.counts)
             opened, scores = opened[:, :n_open], None if scores is None else scores[:n_open]
         n_open = n_left = opened.shape[1]
+        if n_open and self._only_exactly() and self._count_directly(tile, opened, edges):
+            return 0.0
+        self.n_looked_at += n_open
         many = tile.at_last or n_open > MANY_OPEN * tile.size
         if n_open and not many and distance.rechecks:
             offsets = distance.offsets(np.arange(start, tile.columns.stop))
@@ -185,11 +206,17 @@ class Counter:
         n = _core.place_pairs(
             rows, guess, scores, errors, weights, cuts.low, cuts.high, cuts.each, self.counts, listed,
         )  # fmt: skip
+        self.n_exact += n
         undecided, ranges = listed[0, :n], listed[1:, :n]
         for some in slices(n, MOST_EXACT):
             go_on()
             part = undecided[some]
             row = rows[part].astype(np.int64)
+            if cuts.direct is not None:
+                low, high = ranges[:, some] // cuts.each
+                weight = weights[part].astype(np.int32)
+                if cuts.direct(row, columns[part].astype(np.int64), low, high, weight, self.counts):
+                    continue
             closeness = distance.exact_closeness(self.queries[row], columns[part])
             slots = cuts.count_below(row, closeness, *ranges[:, some]) * (2 // cuts.each)
             np.add.at(self.counts.reshape(-1), row * self.counts.shape[1] + slots, weights[part].astype(np.int32))

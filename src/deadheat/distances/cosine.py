@@ -30,6 +30,7 @@ class Cosine(Product):
 
     name = "cosine"
     zero_if_apart = True
+    key_kind = "cosine"
     targets: ClassVar = {"similarity": Target(1, 0), "distance": Target(-1, 1)}
 
     def __init__(self, query: Source, gallery: Source, exact_only: bool = True) -> None:

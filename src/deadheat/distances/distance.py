@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from deadheat.distances.columns import Columns
+from deadheat.distances.keys import KeySize, KeyWork
 from deadheat.distances.levels import Level
 from deadheat.distances.patterns import Patterns
 from deadheat.exact import Roots
@@ -231,6 +232,15 @@ class Distance(ABC):
     def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
         """The exact closeness, pair by pair: the similarity, or minus the distance."""
 
+    @property
+    def key_size(self) -> KeySize | None:
+        """How long integers are that compare as the exact closeness does for a query; None where there are none."""
+        return None
+
+    def with_key_rows(self, queries: Int64, columns: Int64, work: KeyWork) -> None:
+        """Do some work on pairs with their rows made ready for such integers, on many pairs at a time."""
+        raise NotImplementedError
+
     # Scores and closeness --------------------------------------------------------------------------------------------
 
     def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
@@ -240,6 +250,13 @@ class Distance(ABC):
     def score(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         """Turn intervals of closeness into intervals of scores, pair by pair."""
         return low, high
+
+    def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
+        """The least scores of the last level whose closeness is at least, or above, that of some scores plus a shift.
+
+        Only where scores are exact; None where it is not known.
+        """
+        return None
 
     def exact_values(self, scores: Float64) -> Float64 | None:
         """The closeness that belongs to scores of the last level, if it is known that float64 holds it exactly."""
