@@ -694,6 +694,20 @@ def transpose(arg0: NDArray[numpy.float32], arg1: NDArray[numpy.float32], /) -> 
 @overload
 def transpose(arg0: NDArray[numpy.float64], arg1: NDArray[numpy.float64], /) -> None: ...
 @overload
+def intervals_of_open(
+    opened: NDArray[numpy.int32],
+    edges: NDArray[numpy.float32],
+    low: NDArray[numpy.float64],
+    found: NDArray[numpy.int64],
+) -> None: ...
+@overload
+def intervals_of_open(
+    opened: NDArray[numpy.int32],
+    edges: NDArray[numpy.float64],
+    low: NDArray[numpy.float64],
+    found: NDArray[numpy.int64],
+) -> None: ...
+@overload
 def settle_open(
     arg0: NDArray[numpy.int32],
     arg1: NDArray[numpy.float32],
@@ -792,6 +806,10 @@ class ExactRows:
 def bit_range(rows: NDArray[numpy.float64]) -> tuple[int, int]: ...
 @overload
 def bit_range(rows: NDArray[numpy.float32]) -> tuple[int, int]: ...
+@overload
+def bit_ranges(rows: NDArray[numpy.float64]) -> NDArray[numpy.int32]: ...
+@overload
+def bit_ranges(rows: NDArray[numpy.float32]) -> NDArray[numpy.int32]: ...
 
 class Roots:
     def __init__(self, kind: RootKind) -> None: ...
@@ -836,3 +854,61 @@ class Roots:
         greater: NDArray[numpy.bool_],
     ) -> None: ...
     def square(self, arg: int, /) -> tuple[object, ...]: ...
+
+class KeyKind(enum.Enum):
+    product = 0
+
+    distance = 1
+
+    difference = 2
+
+    cosine = 3
+
+def slice_bits(dim: int, differences: bool) -> int: ...
+
+class KeyRows:
+    @overload
+    def __init__(
+        self,
+        kind: KeyKind,
+        limbs: int,
+        left: NDArray[numpy.float64],
+        right: NDArray[numpy.float64],
+        low: int,
+        high: int,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        kind: KeyKind,
+        limbs: int,
+        left: NDArray[numpy.float32],
+        right: NDArray[numpy.float32],
+        low: int,
+        high: int,
+    ) -> None: ...
+
+class KeyThresholds:
+    def __init__(self, kind: KeyKind, limbs: int, n_row: int, n_group: int) -> None: ...
+    def unknown(
+        self, rows: NDArray[numpy.int64], low: NDArray[numpy.int64], high: NDArray[numpy.int64]
+    ) -> NDArray[numpy.int64]: ...
+    def add(
+        self,
+        pairs: KeyRows,
+        left: NDArray[numpy.int64],
+        right: NDArray[numpy.int64],
+        rows: NDArray[numpy.int64],
+        groups: NDArray[numpy.int64],
+    ) -> None: ...
+    def count(
+        self,
+        pairs: KeyRows,
+        left: NDArray[numpy.int64],
+        right: NDArray[numpy.int64],
+        rows: NDArray[numpy.int64],
+        low: NDArray[numpy.int64],
+        high: NDArray[numpy.int64],
+        weights: NDArray[numpy.int32],
+        counts: NDArray[numpy.int32],
+    ) -> None: ...
