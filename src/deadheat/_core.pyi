@@ -376,6 +376,17 @@ def number_groups(
     arg4: NDArray[numpy.int32],
     /,
 ) -> None: ...
+def single_items(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.int64],
+    arg2: NDArray[numpy.int64],
+    arg3: NDArray[numpy.float64],
+    arg4: NDArray[numpy.float64],
+    arg5: NDArray[numpy.int64],
+    arg6: NDArray[numpy.float64],
+    arg7: NDArray[numpy.bool_],
+    /,
+) -> bool: ...
 def all_apart(arg0: NDArray[numpy.float64], arg1: NDArray[numpy.float64], arg2: NDArray[numpy.int64], /) -> bool: ...
 def exact_cuts(
     arg0: NDArray[numpy.float64],
@@ -440,6 +451,37 @@ def take_out(
     arg4: NDArray[numpy.int64],
     arg5: NDArray[numpy.int64],
     arg6: NDArray[numpy.bool_],
+    /,
+) -> None: ...
+def take_out_junk(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.bool_],
+    arg2: NDArray[numpy.int64],
+    arg3: NDArray[numpy.int64],
+    arg4: NDArray[numpy.int64],
+    arg5: NDArray[numpy.int64],
+    arg6: NDArray[numpy.int64],
+    arg7: NDArray[numpy.int64],
+    arg8: NDArray[numpy.int64],
+    arg9: NDArray[numpy.int64],
+    /,
+) -> None: ...
+@overload
+def leave_out_junk(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.bool_],
+    arg2: NDArray[numpy.int64],
+    arg3: NDArray[numpy.int64],
+    arg4: NDArray[numpy.float32],
+    /,
+) -> None: ...
+@overload
+def leave_out_junk(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.bool_],
+    arg2: NDArray[numpy.int64],
+    arg3: NDArray[numpy.int64],
+    arg4: NDArray[numpy.float64],
     /,
 ) -> None: ...
 def expand(
