@@ -6,6 +6,7 @@
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include "analyses/exploit.h"
 #include "counting/alike.h"
@@ -14,6 +15,7 @@
 #include "counting/groups.h"
 #include "counting/open_items.h"
 #include "counting/scores.h"
+#include "counting/strips.h"
 #include "counting/tiles.h"
 #include "distances/levels.h"
 #include "distances/products.h"
@@ -29,6 +31,8 @@
 #include "measures/one_end.h"
 #include "profiles/ties.h"
 #include "support/compensated.h"
+#include "exact/keys.h"
+#include "exact/roots.h"
 #include "support/float_mode.h"
 #include "support/means.h"
 #include "support/targets.h"
@@ -64,6 +68,19 @@ struct type_caster<Links> : fields_caster<Links, Counts, Classes> {};
 template <>
 struct type_caster<Books>
     : fields_caster<Books, Span<std::int64_t>, Span<std::int64_t>, Span<std::int32_t>, Span<std::int32_t>, Counts> {};
+
+template <>
+struct type_caster<TileColumns>
+    : fields_caster<TileColumns, Index, Span<const std::int32_t>, bool, Matrix<const std::int32_t>> {};
+template <class T, class Code>
+struct type_caster<RowTables<T, Code>> : fields_caster<RowTables<T, Code>, Matrix<const T>, Index, bool, Span<const T>,
+                                                       Span<const T>, Matrix<const Code>, Span<const std::int32_t>> {};
+template <class T>
+struct type_caster<TileCounter<T>>
+    : fields_caster<TileCounter<T>, RowTables<T, std::uint16_t>, Matrix<std::int32_t>, Matrix<std::int32_t>, Span<double>> {
+};
+template <class T>
+struct type_caster<TileSide<T>> : fields_caster<TileSide<T>, TileColumns, Span<const T>, std::vector<TileCounter<T>>> {};
 
 }  // namespace nanobind::detail
 
@@ -279,6 +296,7 @@ void bind_count_tile(nb::module_ &m, CountTile<T, Code> count_tile) {
 
 template <class T, class Settle>
 void bind_settle_open(nb::module_ &m, Settle settle) {
+    m.def("intervals_of_open", &intervals_of_open<T>, "opened"_a, "edges"_a, "low"_a, "found"_a, Loop());
     m.def(
         "settle_open",
         [settle](Matrix<std::int32_t> opened, Matrix<const T> left, Matrix<const T> right, Span<const double> offset,
@@ -303,7 +321,8 @@ void bind_counting(nb::module_ &m) {
     m.def("relevant_columns", &relevant_columns, Loop());
     m.attr("MEETINGS") = MEETINGS;
     m.def("count_meetings", alike_loops().count_meetings, "placed"_a, "rows"_a, "columns"_a, "out"_a, "kind"_a, Loop());
-    m.def("settle_alike", alike_loops().settle_alike, "opened"_a, "placed"_a, "groups"_a, "weight"_a, "counts"_a, Loop());
+    m.def("settle_alike", alike_loops().settle_alike, "opened"_a, "scores"_a, "placed"_a, "groups"_a, "weight"_a, "counts"_a,
+          Loop());
     m.def("take_out", &take_out, Loop());
     m.def(
         "take_out_junk",
@@ -323,6 +342,8 @@ void bind_counting(nb::module_ &m) {
     bind_count_tile(m, counting_loops().count_single_many);
     bind_count_tile(m, counting_loops().count_double);
     bind_count_tile(m, counting_loops().count_double_many);
+    m.def("count_products", &count_products<float>, "left"_a, "right"_a, "chunk"_a, "sides"_a, Loop());
+    m.def("count_products", &count_products<double>, "left"_a, "right"_a, "chunk"_a, "sides"_a, Loop());
     m.def("transpose", counting_loops().transpose_single, Loop());
     m.def("transpose", counting_loops().transpose_double, Loop());
     bind_settle_open<float>(m, open_item_loops().settle_single);
@@ -366,6 +387,53 @@ void bind_exact_rows(nb::module_ &m, nb::class_<ExactRows> &rows) {
             return std::tuple(range.low, range.high);
         },
         "rows"_a, Loop());
+    m.def(
+        "bit_ranges",
+        [](Matrix<const T> values) {
+            Fresh<std::int32_t, 2> out({values.rows, 2});
+            bit_ranges(values, out);
+            return out;
+        },
+        "rows"_a, Loop());
+}
+
+template <class T>
+void bind_key_rows(nb::class_<KeyRows> &rows) {
+    rows.def(
+        "__init__",
+        [](KeyRows *self, KeyKind kind, int limbs, Matrix<const T> left, Matrix<const T> right, int low, int high) {
+            new (self) KeyRows(kind, limbs, left, right, {low, high});
+        },
+        "kind"_a, "limbs"_a, "left"_a, "right"_a, "low"_a, "high"_a, Loop());
+}
+
+void bind_keys(nb::module_ &m) {
+    nb::enum_<KeyKind>(m, "KeyKind")
+        .value("product", KeyKind::product)
+        .value("distance", KeyKind::distance)
+        .value("difference", KeyKind::difference)
+        .value("cosine", KeyKind::cosine);
+    m.def("slice_bits", &slice_bits, "dim"_a, "differences"_a);
+    nb::class_<KeyRows> rows(m, "KeyRows");
+    bind_key_rows<double>(rows);
+    bind_key_rows<float>(rows);
+    nb::class_<KeyThresholds>(m, "KeyThresholds")
+        .def(nb::init<KeyKind, int, Index, Index>(), "kind"_a, "limbs"_a, "n_row"_a, "n_group"_a)
+        .def(
+            "unknown",
+            [](KeyThresholds &thresholds, Places in_rows, Places low, Places high) {
+                const auto found = thresholds.unknown(in_rows, low, high);
+                Fresh<std::int64_t, 2> out({2, static_cast<Index>(found.size())});
+                for (std::size_t p = 0; p < found.size(); ++p) {
+                    out.data[p] = found[p].first;
+                    out.data[found.size() + p] = found[p].second;
+                }
+                return out;
+            },
+            "rows"_a, "low"_a, "high"_a, Loop())
+        .def("add", &KeyThresholds::add, "pairs"_a, "left"_a, "right"_a, "rows"_a, "groups"_a, Loop())
+        .def("count", &KeyThresholds::count, "pairs"_a, "left"_a, "right"_a, "rows"_a, "low"_a, "high"_a, "weights"_a,
+             "counts"_a, Loop());
 }
 
 void bind_exact(nb::module_ &m) {
@@ -410,4 +478,5 @@ NB_MODULE(_core, m) {
     bind_ties(m);
     bind_counting(m);
     bind_exact(m);
+    bind_keys(m);
 }

@@ -1,6 +1,7 @@
 """The compiled loops of deadheat; what calls them documents them."""
 
 import enum
+from collections.abc import Sequence
 from typing import overload
 
 import numpy
@@ -429,6 +430,7 @@ def count_meetings(
 ) -> None: ...
 def settle_alike(
     opened: NDArray[numpy.int32],
+    scores: NDArray[numpy.float64],
     placed: tuple[
         NDArray[numpy.uint64],
         NDArray[numpy.uint64],
@@ -631,6 +633,62 @@ def count_tile(
     arg13: NDArray[numpy.int32],
     /,
 ) -> int: ...
+@overload
+def count_products(
+    left: Panels32,
+    right: Panels32,
+    chunk: int,
+    sides: Sequence[
+        tuple[
+            tuple[int, NDArray[numpy.int32], bool, NDArray[numpy.int32]],
+            NDArray[numpy.float32],
+            Sequence[
+                tuple[
+                    tuple[
+                        NDArray[numpy.float32],
+                        int,
+                        bool,
+                        NDArray[numpy.float32],
+                        NDArray[numpy.float32],
+                        NDArray[numpy.uint16],
+                        NDArray[numpy.int32],
+                    ],
+                    NDArray[numpy.int32],
+                    NDArray[numpy.int32],
+                    NDArray[numpy.float64],
+                ]
+            ],
+        ]
+    ],
+) -> list[list[int]]: ...
+@overload
+def count_products(
+    left: Panels64,
+    right: Panels64,
+    chunk: int,
+    sides: Sequence[
+        tuple[
+            tuple[int, NDArray[numpy.int32], bool, NDArray[numpy.int32]],
+            NDArray[numpy.float64],
+            Sequence[
+                tuple[
+                    tuple[
+                        NDArray[numpy.float64],
+                        int,
+                        bool,
+                        NDArray[numpy.float64],
+                        NDArray[numpy.float64],
+                        NDArray[numpy.uint16],
+                        NDArray[numpy.int32],
+                    ],
+                    NDArray[numpy.int32],
+                    NDArray[numpy.int32],
+                    NDArray[numpy.float64],
+                ]
+            ],
+        ]
+    ],
+) -> list[list[int]]: ...
 @overload
 def transpose(arg0: NDArray[numpy.float32], arg1: NDArray[numpy.float32], /) -> None: ...
 @overload

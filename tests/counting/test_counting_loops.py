@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from counting import twins
@@ -88,6 +90,69 @@ def test_a_tile_is_counted(dtype, n_interval):
             assert_array_equal(counts[:, 1:], others[:, 1:])
             assert n == len(expected)
             assert set(map(tuple, opened[:, :n].T.tolist())) == expected
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(1, 1), (5, 49), (50, 3), (385, 5), (7, 800), (100, 390)])
+def test_products_are_counted_while_they_are_made(dtype, shape):
+    """For both sides of a tile, with two sequences of cuts each: rows are whole numbers, so products are exact."""
+    rng = np.random.default_rng(sum(shape))
+    dim, panels = 70, _core.Panels32 if dtype == np.float32 else _core.Panels64
+    left, right = (rng.integers(-3, 4, (n, dim)).astype(dtype) for n in shape)
+    sides, expected = [], []
+    for tile in (left @ right.T, right @ left.T):
+        n_row, n_column = tile.shape
+        offset = rng.integers(0, 9, n_column).astype(dtype) if rng.integers(2) else np.empty(0, dtype)
+        tile = tile - offset if len(offset) else tile
+        weight, start = rng.integers(1, 5, n_column).astype(np.int32), 40
+        excluded = np.sort(rng.integers(0, n_column + 60, (n_row, 4))).astype(np.int32)
+        counters = []
+        for n_interval in (5, 60):
+            low, high = (np.rint(bounds) for bounds in cuts(rng, n_row, n_interval, 30.0))
+            off = np.full(n_row, 0.5), np.full(n_row, np.inf), np.zeros(n_row)
+            edges, n_edge = edges_of(low, high, off, False, dtype)
+            counts, others = np.zeros((2, n_row, 2 * n_interval + 1), np.int32)
+            zero_slot = np.full(n_row, -1, np.int32)
+            base, scale, codes = tables(edges, n_edge, False, np.uint16)
+            opened, scores = np.empty((3, tile.size), np.int32), np.empty(tile.size)
+            counters.append(((edges, n_edge, False, base, scale, codes, zero_slot), counts, opened, scores))
+            of_tile = twins.count_tile(tile, start, weight, excluded, edges, n_edge, False, zero_slot, others)
+            expected.append((tile, counts, others, opened, scores, of_tile))
+        sides.append(((start, weight, False, excluded), offset, counters))
+    n_open = _core.count_products(panels(left), panels(right), 32, sides)
+    for n, (tile, counts, others, opened, scores, of_tile) in zip(itertools.chain(*n_open), expected, strict=True):
+        assert_array_equal(counts[:, 1:], others[:, 1:])
+        assert n == len(of_tile)
+        assert set(map(tuple, opened[:, :n].T.tolist())) == of_tile
+        assert_array_equal(scores[:n], tile[opened[0, :n], opened[1, :n]])
+    assert sum(map(sum, n_open)) > 0 or 1 in shape
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("closed", [False, True])
+def test_many_edges_in_one_bin(dtype, closed):
+    """Up to all edges but two: scores are found by comparing interval by interval, and then by halving."""
+    rng = np.random.default_rng(3)
+    for n_crowded in (2, 5, 6, 7, 8, 40, 300):
+        low = np.concatenate([[-1e6], 1 + np.arange(n_crowded) / 512, [5.0 + n_crowded], np.arange(2e6, 2e6 + 40)])
+        low = np.tile(low, (3, 1))
+        high = low + rng.choice([0, 1 / 1024, 1 / 512], low.shape)
+        off = np.zeros(3), np.full(3, np.inf), np.zeros(3)
+        edges, n_edge = edges_of(low, high, off, closed, dtype)
+        tile = np.concatenate(
+            [1 + rng.integers(-3, 2 * n_crowded + 9, (3, 70)) / 1024, rng.choice(edges[0, :-1], (3, 30))], 1
+        )
+        tile = tile.astype(dtype)
+        counts, others = np.zeros((2, *edges.shape), np.int32)
+        opened, weight = np.empty((3, tile.size), np.int32), rng.integers(1, 4, tile.shape[1]).astype(np.int32)
+        excluded, zero_slot = np.full((3, 1), 1 << 20, np.int32), np.full(3, -1, np.int32)
+        expected = twins.count_tile(tile, 0, weight, excluded, edges, n_edge, closed, zero_slot, others)
+        n = _core.count_tile(
+            tile, 0, weight, False, excluded, edges, n_edge, closed, *tables(edges, n_edge, closed, np.uint16),
+            zero_slot, counts, opened,
+        )  # fmt: skip
+        assert_array_equal(counts[:, 1:], others[:, 1:])
+        assert set(map(tuple, opened[:, :n].T.tolist())) == expected
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -35,9 +35,10 @@ struct AlikeLoops {
     /// −1 for what tells nothing.
     void (*count_meetings)(const PlacedRows &placed, Span<const std::int64_t> rows, Span<const std::int64_t> columns,
                            Matrix<std::uint16_t> out, Span<std::int32_t> kind);
-    /// Count the open items that are as far as the group of their slot; the others are left in `opened`. Returns how many.
-    Index (*settle_alike)(Matrix<std::int32_t> opened, const PlacedRows &placed, const GroupMeetings &groups,
-                          Span<const std::int32_t> weight, Matrix<std::int32_t> counts);
+    /// Count the open items that are as far as the group of their slot; the others are left in `opened`,
+    /// and in `scores` unless it is empty. Returns how many.
+    Index (*settle_alike)(Matrix<std::int32_t> opened, Span<double> scores, const PlacedRows &placed,
+                          const GroupMeetings &groups, Span<const std::int32_t> weight, Matrix<std::int32_t> counts);
 };
 
 DEADHEAT_DECLARE_LOOPS(AlikeLoops, alike_loops)

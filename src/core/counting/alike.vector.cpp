@@ -74,7 +74,7 @@ void count_meetings(const PlacedRows &placed, Span<const std::int64_t> rows, Spa
     }
 }
 
-Index settle_alike(Matrix<std::int32_t> opened, const PlacedRows &placed, const GroupMeetings &groups,
+Index settle_alike(Matrix<std::int32_t> opened, Span<double> scores, const PlacedRows &placed, const GroupMeetings &groups,
                    Span<const std::int32_t> weight, Matrix<std::int32_t> counts) {
     Index n_left = 0;
     for (Index p = 0; p < opened.columns; ++p) {
@@ -92,6 +92,7 @@ Index settle_alike(Matrix<std::int32_t> opened, const PlacedRows &placed, const 
             counts(row, slot) += weight[static_cast<std::size_t>(place)];
         } else {
             for (Index k = 0; k < 3; ++k) opened(k, n_left) = opened(k, p);
+            if (!scores.empty()) scores[static_cast<std::size_t>(n_left)] = scores[static_cast<std::size_t>(p)];
             ++n_left;
         }
     }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "support/gather.h"
+#include "support/turning.h"
 
 namespace deadheat::DEADHEAT_TARGET {
 
@@ -343,27 +344,6 @@ Index count_tile(Matrix<T> tile, TileColumns columns, RowTables<T, Code> tables,
 
 // Turning ---------------------------------------------------------------------------------------------------------------
 
-/// Lane l of the outcome is that of `a` where bit H of l is 0, or else of `b`, H lanes up or down.
-template <int H, bool UPPER, class V, int... L>
-V mixed(V a, V b, std::integer_sequence<int, L...>) {
-    constexpr int N = sizeof...(L);
-    return __builtin_shufflevector(a, b, ((L & H) ? N + L - (UPPER ? 0 : H) : L + (UPPER ? H : 0))...);
-}
-
-/// Turn a square of vectors: exchange blocks of H × H across the diagonal, for H = 1, 2, 4, ...
-template <int H, class V, int N>
-void turn_square(V (&rows)[N]) {
-    if constexpr (H < N) {
-        for (int i = 0; i < N; ++i) {
-            if (i & H) continue;
-            const V a = rows[i], b = rows[i + H];
-            rows[i] = mixed<H, false>(a, b, std::make_integer_sequence<int, N>());
-            rows[i + H] = mixed<H, true>(a, b, std::make_integer_sequence<int, N>());
-        }
-        turn_square<2 * H>(rows);
-    }
-}
-
 template <class T>
 void transpose(Matrix<const T> tile, Matrix<T> out) {
     constexpr int N = LANES<T>;
@@ -372,7 +352,7 @@ void transpose(Matrix<const T> tile, Matrix<T> out) {
         for (Index i = 0; i < rows; i += N) {
             Vector<T> square[N];
             for (int k = 0; k < N; ++k) square[k] = load(tile.row(i + k) + begin);
-            turn_square<1>(square);
+            turn_square(square);
             for (int k = 0; k < N; ++k) store<T>(square[k], out.row(begin + k) + i);
         }
     for (Index j = columns; j < tile.columns; ++j)

@@ -23,7 +23,7 @@ template <class T>
 void product(const Panels<T> &left, const Panels<T> &right, Index chunk, Matrix<T> out) {
     if (left.dim() < 1 || left.dim() != right.dim() || left.rows() != out.rows || right.rows() != out.columns || chunk < 1)
         throw std::invalid_argument("rows, chunk and product must fit each other");
-    product_loops().of<T>().multiply(left, 0, right, chunk, out);
+    product_loops().of<T>().multiply(left, 0, right, 0, chunk, out);
 }
 
 template <class T>

@@ -56,8 +56,8 @@ struct ProductLoopsOf {
     Index width;
     /// Fills the panels with as many rows as they are for.
     void (*pack)(Matrix<const T> rows, Panels<T> &panels);
-    /// out[i, j] = left[first + i] · right[j]; `first` is a multiple of the width.
-    void (*multiply)(const Panels<T> &left, Index first, const Panels<T> &right, Index chunk, Matrix<T> out);
+    /// out[i, j] = left[row + i] · right[column + j]; `row` and `column` are multiples of the width.
+    void (*multiply)(const Panels<T> &left, Index row, const Panels<T> &right, Index column, Index chunk, Matrix<T> out);
 };
 
 struct ProductLoops {

@@ -99,12 +99,12 @@ void strip_times_panel(const Panels<T> &left, Index begin, Index end, const T *p
 }
 
 template <class T>
-void multiply(const Panels<T> &left, Index first, const Panels<T> &right, Index chunk, Matrix<T> out) {
+void multiply(const Panels<T> &left, Index row, const Panels<T> &right, Index column, Index chunk, Matrix<T> out) {
     constexpr Index step = (STRIP + WIDTH<T> - 1) / WIDTH<T> * WIDTH<T>;
     for (Index begin = 0; begin < out.rows; begin += step) {
         const Index end = std::min(begin + step, out.rows);
         for (Index j = 0; j < out.columns; j += WIDTH<T>)
-            strip_times_panel(left, first + begin, first + end, right.from_row(j),
+            strip_times_panel(left, row + begin, row + end, right.from_row(column + j),
                               std::min<Index>(WIDTH<T>, out.columns - j), chunk, out.row(begin) + j, out.stride);
     }
 }

@@ -42,6 +42,8 @@ double *aligned(std::size_t count) {
 
 }  // namespace
 
+int slice_bits(Index dim, bool differences) { return differences ? bits_for_differences(dim) : bits_for_products(dim); }
+
 void Numbers::grow(Index count) {
     constexpr std::size_t USUAL = 3;  // limbs of a number
     numbers_.resize(numbers_.size() + static_cast<std::size_t>(count));
@@ -98,6 +100,20 @@ BitRange range_of(Matrix<const T> rows) {
 
 }  // namespace
 
+template <class T>
+void bit_ranges(Matrix<const T> rows, Matrix<std::int32_t> out) {
+    std::vector<double> row(static_cast<std::size_t>(rows.columns));
+    for (Index i = 0; i < rows.rows; ++i) {
+        std::copy_n(rows.row(i), rows.columns, row.data());
+        const BitRange range = bit_range(Span<const double>(row));
+        out(i, 0) = range.low;
+        out(i, 1) = range.high;
+    }
+}
+
+template void bit_ranges(Matrix<const double>, Matrix<std::int32_t>);
+template void bit_ranges(Matrix<const float>, Matrix<std::int32_t>);
+
 BitRange bit_range(Matrix<const double> rows) { return range_of(rows); }
 BitRange bit_range(Matrix<const float> rows) { return range_of(rows); }
 
@@ -108,7 +124,10 @@ ExactRows::ExactRows(Matrix<const T> rows, bool squares)
       padded_((dim_ + SLICE_PADDING - 1) / SLICE_PADDING * SLICE_PADDING),
       bits_(bits_for_products(dim_)) {
     cut(rows, {});
-    if (!squares) return;
+    if (squares) square_all();
+}
+
+void ExactRows::square_all() {
     Wide square;
     squares_.grow(size_);
     for (Index i = 0; i < size_; ++i) {
@@ -164,21 +183,50 @@ int ExactRows::dot(Index row, const ExactRows &others, Index other, Wide &out) c
     if (left.count < 0 || right.count < 0)
         return dot_of_numbers({raw(row), static_cast<std::size_t>(dim_)},
                               {others.raw(other), static_cast<std::size_t>(dim_)}, out);
-    std::int64_t places[MOST_PLACES] = {};
+    std::int64_t places[MOST_PLACES];
+    const int n_place = places_of_dot(row, others, other, places);
+    return combine(places, n_place, bits_, left.exponent + right.exponent, out);
+}
+
+int ExactRows::start_dot(Index row, const ExactRows &others, Index other, std::int64_t *places) const {
+    const int n_place = rows_[row].count + others.rows_[other].count - 1;
+    std::fill_n(places, std::max(n_place, 0), std::int64_t{0});
+    return n_place;
+}
+
+void ExactRows::add_product(Index row, const ExactRows &others, Index other, Index k, std::int64_t *places) const {
+    const Row &left = rows_[row], &right = others.rows_[other];
+    const double *a = slices_.get() + left.begin + k, *b = others.slices_.get() + right.begin + k;
+    for (int i = 0; i < left.count; ++i)
+        for (int j = 0; j < right.count; ++j)
+            places[i + j] += static_cast<std::int64_t>(a[i * padded_] * b[j * padded_]);
+}
+
+int ExactRows::places_of_dot(Index row, const ExactRows &others, Index other, std::int64_t *places) const {
+    const Row &left = rows_[row], &right = others.rows_[other];
+    if (left.count == 0 || right.count == 0) return 0;
+    const int n_place = start_dot(row, others, other, places);
     slice_loops().dots(slices_.get() + left.begin, left.count, others.slices_.get() + right.begin, right.count, padded_,
                        places);
-    return combine(places, left.count + right.count - 1, bits_, left.exponent + right.exponent, out);
+    return n_place;
+}
+
+int ExactRows::places_of_difference(Index row, const ExactRows &others, Index other, std::int64_t *places) const {
+    const Row &left = rows_[row], &right = others.rows_[other];
+    std::fill_n(places, std::max(left.count, 1), std::int64_t{0});
+    slice_loops().differences(raw(row), others.raw(other), slices_.get() + left.begin, others.slices_.get() + right.begin,
+                              left.count, padded_, places);
+    return std::max(left.count, 1);
 }
 
 int ExactRows::difference(Index row, const ExactRows &others, Index other, Wide &out) const {
-    const Row &left = rows_[row], &right = others.rows_[other];
+    const Row &left = rows_[row];
     if (left.count < 0)
         return difference_of_numbers({raw(row), static_cast<std::size_t>(dim_)},
                                      {others.raw(other), static_cast<std::size_t>(dim_)}, out);
-    std::int64_t places[MOST_PLACES] = {};
-    slice_loops().differences(raw(row), others.raw(other), slices_.get() + left.begin, others.slices_.get() + right.begin,
-                              left.count, padded_, places);
-    return combine(places, std::max(left.count, 1), bits_, left.exponent, out);
+    std::int64_t places[MOST_PLACES];
+    const int n_place = places_of_difference(row, others, other, places);
+    return combine(places, n_place, bits_, left.exponent, out);
 }
 
 }  // namespace deadheat

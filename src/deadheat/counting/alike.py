@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from deadheat import _core
 from deadheat.distances import Distance
 from deadheat.distances.patterns import Patterns, Placed
-from deadheat.support.arrays import Int32, Int64
+from deadheat.support.arrays import Float64, Int32, Int64
 from deadheat.ties import Cuts, Member
 
 
@@ -28,11 +28,14 @@ class Alike:
         self.kind_of_groups = np.full(cuts.low.shape, -1, dtype=np.int32)
         self.of_groups[rows, groups], self.kind_of_groups[rows, groups] = found, kind
 
-    def settle(self, opened: NDArray[np.int32], columns: range, weight: Int32, counts: Int32) -> int:
-        """Count the open items that surely tie; returns how many are left, at the beginning of the list."""
+    def settle(
+        self, opened: NDArray[np.int32], scores: Float64 | None, columns: range, weight: Int32, counts: Int32
+    ) -> int:
+        """Count the open items that surely tie; returns how many are left, at the beginning of the lists."""
+        scores = np.empty(0) if scores is None else scores
         right = self.patterns.item.take(self.columns.item_of_column[columns.start : columns.stop])
         groups = self.of_groups.reshape(len(self.left.masks), -1), self.kind_of_groups
-        n_left: int = _core.settle_alike(opened, self._placed(right), groups, weight, counts)
+        n_left: int = _core.settle_alike(opened, scores, self._placed(right), groups, weight, counts)
         return n_left
 
     def _placed(self, right: Placed) -> Any:

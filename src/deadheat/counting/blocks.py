@@ -6,15 +6,17 @@ relevant items ──sorted into groups──> cuts ──moved apart by the err
 from __future__ import annotations
 
 from threading import Lock
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deadheat import _core
 from deadheat.counting import counters
 from deadheat.counting.checkpoint import Checkpoint
-from deadheat.counting.counters import Tile
 from deadheat.counting.problem import RankingProblem
 from deadheat.counting.relevant import beside_junk, leave_out_junk, member_of, relevant_items, sharing
+from deadheat.counting.tiles import Tile
 from deadheat.profiles import TieProfile
 from deadheat.support import scratch
 from deadheat.support.arrays import Int64, offsets_of, pieces, spread
@@ -38,15 +40,37 @@ class Block:
         self.n_relevant = groups.total.sum(axis=1)
         self._sharing = sharing(relevant, groups)
 
-    def add(self, tile: Tile, band: int) -> None:
+    @property
+    def narrow(self) -> bool:
+        """Whether the core can count for it while it multiplies."""
+        return self.problem.relevance.candidates.junk is None and all(counter.narrow for counter in self.counters)
+
+    def add(self, tile: Tile, scores: NDArray[Any], band: int) -> None:
         """Count a tile of scores of these queries."""
-        leave_out_junk(self.problem, self.queries, tile.columns, tile.scores)
+        leave_out_junk(self.problem, self.queries, tile.columns, scores)
         with self.lock:
-            share = max(counter.add(tile, band, self.excluded_columns) for counter in self.counters)
-            if tile.level == 0:
-                self._seen, self._open = self._seen + tile.scores.size, self._open + share * tile.scores.size
-                if self._open > counters.MANY_OPEN * self._seen:
-                    self.level = len(self.problem.distance.levels) - 1
+            self._learn(tile, [counter.count(tile, scores, band, self.excluded_columns) for counter in self.counters])
+
+    def side(self, tile: Tile, band: int, name: str) -> tuple[Any, ...]:
+        """What the core counts a tile of products in, and lists what is open."""
+        problem, (start, stop) = self.problem, (tile.columns.start, tile.columns.stop)
+        columns = start, problem.weight[start:stop], problem.plain, self.excluded_columns
+        offsets = problem.distance.offsets(np.arange(start, stop)).astype(problem.distance.levels[tile.level].dtype)
+        return columns, offsets, [counter.places(tile, band, f"{name} {k}") for k, counter in enumerate(self.counters)]
+
+    def take(self, tile: Tile, band: int, side: tuple[Any, ...], n_open: list[int]) -> None:
+        """Settle what the core has listed as open, so much for each counter."""
+        shares = []
+        for counter, (*_, opened, scores), n in zip(self.counters, side[-1], n_open, strict=True):
+            shares.append(counter.take(tile, band, opened[:, :n], scores[:n] if tile.at_last else None))
+        self._learn(tile, shares)
+
+    def _learn(self, tile: Tile, shares: list[float]) -> None:
+        """Begin with the last level from now on if the first leaves much open."""
+        if tile.level == 0:
+            self._seen, self._open = self._seen + tile.size, self._open + max(shares) * tile.size
+            if self._open > counters.MANY_OPEN * self._seen:
+                self.level = len(self.problem.distance.levels) - 1
 
     def finish(self, offsets: Int64, arrays: tuple[Int64, ...]) -> None:
         """Write the groups, nearest first, to the arrays of a profile from where each query's begin."""

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from deadheat import _core
 from deadheat.counting.alike import Alike
 from deadheat.counting.problem import RankingProblem
-from deadheat.distances import Distance, Workspace
+from deadheat.counting.tiles import Tile
+from deadheat.distances import Distance
 from deadheat.support.arrays import Float64, Int32, Int64, slices
 from deadheat.support.workers import go_on
 from deadheat.ties import Cuts
@@ -27,6 +28,7 @@ Int = NDArray[Any]  # int32 or int64
 MANY_OPEN = 1 / 8  # share of open items beyond which a float64 product is cheaper than a closer look at each
 MANY_LEFT = 1 / 32  # share of a tile beyond which it is cheaper than float64 pair by pair
 MOST_OPEN = 1 << 15  # open items after which they are settled
+ENOUGH_SEEN = 1 << 10  # items that only exact arithmetic has told, before it is turned to at once
 MOST_EXACT = 1 << 17  # items whose exact closeness is held at a time
 
 
@@ -71,28 +73,8 @@ def edges_of(distance: Distance, cuts: Cuts, queries: Int64, level: int, band: i
     error = distance.bound(level, queries, ends)
     relative, tiny = distance.relative_bound(level, queries, ends) or (np.full(n_row, np.inf), np.zeros(n_row))
     edges = np.empty((n_row, 2 * n_interval + 1), dtype=distance.levels[level].dtype)
-    closed = distance.levels[level].exact and cuts.each == 2
+    closed = distance.levels[level].exact and (cuts.each == 2 or cuts.sharp)
     return edges, _core.build_edges(cuts.low, cuts.high, error, relative, tiny, closed, edges), closed
-
-
-class Tile:
-    """Scores of some queries for a run of columns, and how to see more of what they leave open."""
-
-    def __init__(
-        self, distance: Distance, level: int, queries: Int64, columns: range, rows: tuple[NDArray[Any], NDArray[Any]],
-        scores: NDArray[Any], space: Workspace,
-    ) -> None:  # fmt: skip
-        self.distance, self.level, self.queries, self.columns = distance, level, queries, columns
-        self.rows, self.scores, self.space = rows, scores, space
-
-    @cached_property
-    def last(self) -> NDArray[Any]:
-        """The scores of the last level, until the next tile of that level is computed in the same space."""
-        last = len(self.distance.levels) - 1
-        if self.level == last:
-            return self.scores
-        columns = np.arange(self.columns.start, self.columns.stop)
-        return self.distance.tile(last, self.distance.query_rows(last, self.queries), columns, self.space)
 
 
 class Counter:
@@ -108,6 +90,23 @@ class Counter:
         self.edges: dict[tuple[int, int], Edges] = {}
         self.pending: list[Int32] = []
         self.n_pending = 0
+        self.n_looked_at = self.n_exact = 0  # open items of tiles, and those that only exact arithmetic has told
+
+    def _only_exactly(self) -> bool:
+        """Whether exact arithmetic is needed for so many open items that nothing else is worth a try."""
+        return self.cuts.direct is not None and self.n_exact > max(ENOUGH_SEEN, self.n_looked_at / 2)
+
+    def _count_directly(self, tile: Tile, opened: Int32, edges: Edges) -> bool:
+        """Count the open items of a tile by exact arithmetic; whether the distance has integers for that."""
+        direct, start, stop = self.cuts.direct, tile.columns.start, tile.columns.stop
+        weight = self.problem.weight[start:stop]
+        for some in slices(opened.shape[1], MOST_EXACT):
+            found = np.empty((4, len(opened[0, some])), dtype=np.int64)
+            _core.intervals_of_open(opened[:, some], edges.edges, self.cuts.low, found)
+            rows, places, low, high = found
+            if direct is None or not direct(rows, places + start, low, high, weight[places], self.counts):
+                return False
+        return True
 
     @cached_property
     def alike(self) -> Alike | None:
@@ -117,34 +116,57 @@ class Counter:
             return None
         return Alike(distance.patterns, distance, self.queries, self.cuts, members)
 
-    def add(self, tile: Tile, band: int, excluded_columns: Int32) -> float:
+    @property
+    def narrow(self) -> bool:
+        """Whether the core can count for it while it multiplies: slots are numbers of 15 bits."""
+        return self.counts.shape[1] < 2**15
+
+    def count(self, tile: Tile, scores: NDArray[Any], band: int, excluded_columns: Int32) -> float:
         """Count a tile of scores; returns the share of its items that its level left open."""
-        distance = self.problem.distance
-        edges, last = self._edges_of(tile.level, band), len(distance.levels) - 1
-        start, stop = tile.columns.start, tile.columns.stop
-        opened = tile.space.get("opened", (3, tile.scores.size), np.int32)
-        weight = self.problem.weight[start:stop]
-        n_open = n_left = _core.count_tile(
-            tile.scores, start, weight, self.problem.plain, excluded_columns,
-            edges.edges, edges.n_edge, edges.closed, edges.base, edges.scale, edges.codes, edges.zero_slot,
-            self.counts, opened,
-        )  # fmt: skip
-        if n_open and self.alike is not None:
-            n_open = n_left = self.alike.settle(opened[:, :n_open], tile.columns, weight, self.counts)
-        many = tile.level == last or n_open > MANY_OPEN * tile.scores.size
+        weight = self.problem.weight[tile.columns.start : tile.columns.stop]
+        tables, counts, opened, _ = self.places(tile, band, "opened")
+        columns = tile.columns.start, weight, self.problem.plain, excluded_columns
+        n_open = _core.count_tile(scores, *columns, *tables, counts, opened)
+        opened = opened[:, :n_open]
+        return self.take(tile, band, opened, scores[opened[0], opened[1]] if tile.at_last else None)
+
+    def places(self, tile: Tile, band: int, name: str) -> tuple[tuple[Any, ...], Int32, Int32, Float64]:
+        """What a tile is counted in: tables of edges, counts, and lists of open items, with this name, and scores."""
+        edges = self._edges_of(tile.level, band)
+        tables = edges.edges, edges.n_edge, edges.closed, edges.base, edges.scale, edges.codes, edges.zero_slot
+        opened = tile.space.get(name, (3, tile.size), np.int32)
+        return tables, self.counts, opened, np.empty(tile.size if tile.at_last and not edges.closed else 0)
+
+    def take(self, tile: Tile, band: int, opened: Int32, scores: NDArray[Any] | None) -> float:
+        """Settle the items that a tile has left open, or put them off; returns their share.
+
+        They come as rows, places and slots, with scores if these are of the last level.
+        """
+        distance, edges, start = self.problem.distance, self._edges_of(tile.level, band), tile.columns.start
+        if opened.shape[1] and self.alike is not None:
+            scores = None if scores is None else scores.astype(np.float64)
+            weight = self.problem.weight[start : tile.columns.stop]
+            n_open = self.alike.settle(opened, scores, tile.columns, weight, self.counts)
+            opened, scores = opened[:, :n_open], None if scores is None else scores[:n_open]
+        n_open = n_left = opened.shape[1]
+        if n_open and self._only_exactly() and self._count_directly(tile, opened, edges):
+            return 0.0
+        self.n_looked_at += n_open
+        many = tile.at_last or n_open > MANY_OPEN * tile.size
         if n_open and not many and distance.rechecks:
-            offsets = distance.offsets(np.arange(start, stop))
+            offsets = distance.offsets(np.arange(start, tile.columns.stop))
             n_left = _core.settle_open(
-                opened[:, :n_open], *tile.rows, offsets, weight, edges.recheck_error,
+                opened, *tile.rows, offsets, self.problem.weight[start : tile.columns.stop], edges.recheck_error,
                 edges.edges, self.cuts.low, self.cuts.high, self.counts,
             )  # fmt: skip
-            many = n_left > MANY_LEFT * tile.scores.size
+            many = n_left > MANY_LEFT * tile.size
         rows, places, slots = opened[:, :n_left]
         if n_left and many:
-            self.place(rows, places + start, tile.last[rows, places].astype(np.float64), slots >> 1)
+            of_last = tile.last[rows, places] if scores is None else scores
+            self.place(rows, places + start, of_last.astype(np.float64), slots >> 1)
         elif n_left:
             self._postpone(rows, places + start, slots >> 1)
-        return n_open / tile.scores.size
+        return n_open / tile.size
 
     def _edges_of(self, level: int, band: int) -> Edges:
         key = level, band
@@ -184,11 +206,17 @@ class Counter:
         n = _core.place_pairs(
             rows, guess, scores, errors, weights, cuts.low, cuts.high, cuts.each, self.counts, listed,
         )  # fmt: skip
+        self.n_exact += n
         undecided, ranges = listed[0, :n], listed[1:, :n]
         for some in slices(n, MOST_EXACT):
             go_on()
             part = undecided[some]
             row = rows[part].astype(np.int64)
+            if cuts.direct is not None:
+                low, high = ranges[:, some] // cuts.each
+                weight = weights[part].astype(np.int32)
+                if cuts.direct(row, columns[part].astype(np.int64), low, high, weight, self.counts):
+                    continue
             closeness = distance.exact_closeness(self.queries[row], columns[part])
             slots = cuts.count_below(row, closeness, *ranges[:, some]) * (2 // cuts.each)
             np.add.at(self.counts.reshape(-1), row * self.counts.shape[1] + slots, weights[part].astype(np.int32))

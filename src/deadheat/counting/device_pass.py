@@ -29,6 +29,7 @@ from deadheat.counting.device import Device, Tensor
 from deadheat.counting.layout import ColumnRange
 from deadheat.counting.passes import CountingPass
 from deadheat.counting.relevant import leave_out_junk
+from deadheat.counting.tiles import Ready
 from deadheat.distances import Distance
 from deadheat.support.arrays import Int32, Int64, slices
 
@@ -116,7 +117,7 @@ class DeviceCountingPass(CountingPass):
         )
         return blocks, self.layout.column_ranges(max(64, most))
 
-    def rows_made_ready(self, *args: Any) -> dict[int, NDArray[Any]]:
+    def rows_made_ready(self, *args: Any) -> dict[int, Ready]:
         return {}
 
     def count_range(

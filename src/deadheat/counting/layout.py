@@ -19,11 +19,12 @@ from deadheat.distances import Distance
 from deadheat.support.arrays import Int64
 
 BLOCK_ROWS = 1024  # queries in a block, or fewer, so that there are enough of them for several threads:
-FEW_ROWS, FEW_BLOCKS = 128, 12
+FEW_ROWS, FEW_BLOCKS = 384, 12
 TILE_COLUMNS = 1024  # columns in a tile: what a row keeps for counting is fetched once for so many items
 BLOCK_ENTRIES = 1 << 19  # relevant pairs in a block, where classes are large
-SHARD_BYTES = 64 << 20  # what the blocks of a shard may take, with as much as this for a relevant pair:
-PAIR_BYTES = 64
+SHARD_BYTES = 168 << 20  # what the blocks of a shard may take, however many there are; for each relevant pair they take
+PAIR_BYTES = 56
+MAKING_BYTES = 2 * 112  # beside it, and for each pair of the largest block, while two threads make theirs
 _CHECKPOINT_SHARDS = 16  # into which a run with a checkpoint is cut, if it is long enough
 SYMMETRIC_SHARE = 0.75  # of distinct rows from which on symmetric pairs are computed only once
 
@@ -106,13 +107,15 @@ class Layout:
 
     def shards(self, blocks: list[Int64]) -> list[list[int]]:
         """The numbers of the blocks of each shard, such that what these need fits in memory."""
+        widest = max((len(queries) * int(self.problem.width[queries].max()) for queries in blocks), default=0)
+        room = SHARD_BYTES - MAKING_BYTES * widest
         most = max(BLOCK_ROWS, len(self.active) // _CHECKPOINT_SHARDS) if self.resumable else len(self.active)
         shards: list[list[int]] = []
-        taken, n_row = SHARD_BYTES, 0
+        taken, n_row = room, 0
         for number, queries in enumerate(blocks):
             width = int(self.problem.width[queries].max())
             need = len(queries) * (PAIR_BYTES * width + 2 * n_bins(2 * width) + 100)
-            if taken + need > SHARD_BYTES or n_row + len(queries) > most:
+            if taken + need > room or n_row + len(queries) > most:
                 shards.append([])
                 taken = n_row = 0
             shards[-1].append(number)

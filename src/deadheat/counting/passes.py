@@ -10,28 +10,29 @@ Leave one out is symmetric, so that a tile serves its columns as queries too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from threading import Event
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat import _core
 from deadheat.counting.blocks import Assembly, Block
 from deadheat.counting.candidates import Relevance
 from deadheat.counting.checkpoint import Checkpoint
-from deadheat.counting.counters import Tile
 from deadheat.counting.layout import ColumnRange, Layout, mirrored
 from deadheat.counting.problem import RankingProblem
+from deadheat.counting.tiles import Ready, Tile
 from deadheat.distances import Distance, Workspace
+from deadheat.distances.levels import CHUNK
 from deadheat.profiles import TieProfile
 from deadheat.support.arrays import Int64
 from deadheat.support.progress import Progress, Reporting
 from deadheat.support.workers import Workers
 from deadheat.ties import Ties
 
-READY_BYTES = 64 << 20  # what blocks may take that are kept ready for the product
+READY_BYTES = 96 << 20  # what blocks may take that are kept ready for the product: packed, and perhaps as rows too
 
 
 class CountingPass:
@@ -78,63 +79,93 @@ class CountingPass:
         workers.each(lambda columns: self.count_range(columns, blocks, ready, workers.stop, report), ranges[::-1])
         workers.each(assembly.add, made)
 
-    def rows_made_ready(self, workers: Workers, blocks: dict[int, Block]) -> dict[int, NDArray[Any]]:
+    def rows_made_ready(self, workers: Workers, blocks: dict[int, Block]) -> dict[int, Ready]:
         """The queries of each block made ready for the first level, if all of them are small enough to be kept."""
         distance = self.problem.distance
         per_row = distance.query_rows(0, self.layout.active[:1]).nbytes
-        if sum(len(block.queries) for block in blocks.values()) * per_row > READY_BYTES:
+        n_row = sum(len(block.queries) for block in blocks.values())
+        if n_row * per_row > READY_BYTES:
             return {}
-        rows = workers.each(lambda number: distance.query_rows(0, blocks[number].queries), blocks)
+        keep = 2 * n_row * per_row <= READY_BYTES
+        rows = workers.each(lambda number: Ready(distance, 0, blocks[number].queries, of_query=True, keep=keep), blocks)
         return dict(zip(blocks, rows, strict=True))
 
     def count_range(
-        self, columns: ColumnRange, blocks: dict[int, Block], ready: dict[int, NDArray[Any]], stop: Event,
+        self, columns: ColumnRange, blocks: dict[int, Block], ready: dict[int, Ready], stop: Event,
         report: Callable[[int], None],
     ) -> None:  # fmt: skip
         """Count a range of columns for all blocks; where it is a block of the shard, both for each other but once."""
         distance, index = self.problem.distance, np.arange(columns.columns.start, columns.columns.stop)
         mirror = blocks.get(columns.block)
-        right: dict[int, NDArray[Any]] = {0: ready[columns.block]} if mirror is not None and ready else {}
-        for number in _by_turns([b for b in blocks if mirror is None or b <= columns.block], columns):
+        right: dict[int, Ready] = {0: ready[columns.block]} if mirror is not None and ready else {}
+        left_of = {number: block for number, block in blocks.items() if mirror is None or number <= columns.block}
+        for number in _by_turns(left_of, columns):
             if stop.is_set():
                 return
             block = blocks[number]
             level = max(block.level, mirror.level if mirror is not None else 0)
             if level not in right:
-                right[level] = distance.column_rows(level, index)
+                right[level] = Ready(distance, level, index, of_query=False)
             if mirror is block:
                 left = right[level]
             else:
-                left = ready[number] if ready and level == 0 else distance.query_rows(level, block.queries)
-            self._count_tile(level, columns, number, blocks, left, right[level])
-            report((len(block.queries) * len(index)) * (1 if mirror in (None, block) else 2))
-
-    def _count_tile(
-        self, level: int, columns: ColumnRange, number: int, blocks: dict[int, Block],
-        left: NDArray[Any], right: NDArray[Any],
-    ) -> None:  # fmt: skip
-        """Count the scores of a block for a range of columns, and those of the range for the block's columns."""
-        distance, space = self.problem.distance, self.space
-        block, mirror = blocks[number], blocks.get(columns.block) if columns.block != number else None
-        products = distance.product(level, left, right, space)
-        if mirror is not None:
-            turned = space.get("turned", products.shape[::-1], products.dtype)
-            _core.transpose(products, turned)
-
-        def add(to: Block, at: ColumnRange, rows: tuple[NDArray[Any], NDArray[Any]], values: NDArray[Any]) -> None:
-            scores = distance.finish(values, np.arange(at.columns.start, at.columns.stop), space)
-            to.add(Tile(distance, level, to.queries, at.columns, rows, scores, space), at.band)
-
-        add(block, columns, (left, right), products)
-        if mirror is not None:
-            add(mirror, self.range_of[number], (right, left), turned)
+                left = ready[number] if ready and level == 0 else Ready(distance, level, block.queries, of_query=True)
+            tile = Tile(distance, level, block.queries, columns.columns, (left, right[level]), self.space)
+            sides = [Side(block, tile, columns.band, "across")]
+            if mirror is not None and mirror is not block:
+                of_block = self.range_of[number]
+                turned = Tile(distance, level, mirror.queries, of_block.columns, (right[level], left), self.space, tile)
+                sides.append(Side(mirror, turned, of_block.band, "down"))
+            fused = left.panels is not None and all(side.block.narrow for side in sides)
+            (_count_products if fused else _count_scores)(sides)
+            report(tile.size * len(sides))
 
 
-def _by_turns(numbers: Iterable[int], columns: ColumnRange) -> list[int]:
-    """The numbers of blocks from another one on for each range, so that threads do not meet at one block."""
-    in_order = list(numbers)
-    turn = len(in_order) * (columns.columns.start % 7) // 7
-    return in_order[turn:] + in_order[:turn]
+class Side(NamedTuple):
+    """A block, and the tile of a range of columns for its queries."""
+
+    block: Block
+    tile: Tile
+    band: int
+    name: str  # "across", or "down" for the tile that is the first one turned
+
+
+def _count_scores(sides: list[Side]) -> None:
+    """Count the scores of a tile, and those of the same tile turned if that has a side of its own."""
+    tile = sides[0].tile
+    space, distance = tile.space, tile.distance
+    products = [distance.product(tile.level, *tile.rows, space)]
+    if len(sides) > 1:
+        products.append(space.get("turned", products[0].shape[::-1], products[0].dtype))
+        _core.transpose(*products)
+    for (block, of_side, band, _), values in zip(sides, products, strict=True):
+        columns = np.arange(of_side.columns.start, of_side.columns.stop)
+        block.add(of_side, distance.finish(values, columns, space), band)
+
+
+def _count_products(sides: list[Side]) -> None:
+    """The same where the core counts while it multiplies."""
+    tile = sides[0].tile
+    left, right = tile.ready
+    with ExitStack() as locks:
+        for side in sides:  # ascending, so that threads do not wait for each other forever
+            locks.enter_context(side.block.lock)
+        places = [side.block.side(side.tile, side.band, side.name) for side in sides]
+        chunk = tile.distance.levels[tile.level].chunk or CHUNK
+        n_open = _core.count_products(left.panels, right.panels, chunk, places)
+        for side, place, n in zip(sides, places, n_open, strict=True):
+            side.block.take(side.tile, side.band, place, n)
+
+
+def _by_turns(blocks: dict[int, Block], columns: ColumnRange) -> Iterator[int]:
+    """The numbers of blocks from another one on for each range, those last that another thread is counting for."""
+    waiting = list(blocks)
+    turn = len(waiting) * (columns.columns.start % 7) // 7
+    waiting = waiting[turn:] + waiting[:turn]
+    while waiting:
+        free = next((number for number in waiting if not blocks[number].lock.locked()), waiting[0])
+        waiting.remove(free)
+        yield free
 
 
 def _what_is_kept(checkpoint: Checkpoint | None, done: int, total: int) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +19,12 @@ from numpy.typing import NDArray
 from deadheat import _core
 from deadheat.distances.scaling import power_of_two
 from deadheat.inputs.source import Array, Index, Rows, Source
-from deadheat.support.arrays import Float64, slices
+from deadheat.support.arrays import Bool, Float64, slices
 
 HELD_BYTES = 64 << 20  # up to which rows less their centre are held, and not made again for each use
 CHUNK = 1 << 18  # elements changed at once
 _GAIN = 16.0  # by which squared norms have to shrink
+_FIRST = 64  # rows that mostly show already that there is no common centre
 
 
 class Derived(Source):
@@ -57,15 +59,23 @@ def common_centre(query: Source, gallery: Source, gain: float = _GAIN) -> NDArra
     their middle taken off, and the others nothing.
     """
     dtype = max(query.dtype, gallery.dtype, key=lambda dtype: dtype.itemsize)
+    some = query.read(0, min(_FIRST, len(query))).astype(np.float64)
+    if not _within_a_factor_of_two(some.min(axis=0), some.max(axis=0)).any():
+        return None  # whatever the other rows are
     low, high = _column_extremes(query, gallery)
-    nearest, farthest = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
-    close = (np.sign(low) == np.sign(high)) & (farthest / 2 <= nearest)
+    farthest, close = np.maximum(np.abs(low), np.abs(high)), _within_a_factor_of_two(low, high)
     scale = 1 / power_of_two(query, gallery)  # so that squares neither over- nor underflow
     centre = np.where(close, np.clip((low / 2 + high / 2).astype(dtype), low, high), 0.0)
     left = np.subtract(high, low, where=close, out=farthest.copy()) * scale
     if np.square(centre * scale).sum() <= gain * np.square(left).sum():
         return None
     return centre.astype(dtype)
+
+
+def _within_a_factor_of_two(low: NDArray[Any], high: NDArray[Any]) -> Bool:
+    """Which features have one sign, and lie within a factor of two of each other."""
+    nearest, farthest = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
+    return np.asarray((np.sign(low) == np.sign(high)) & (farthest / 2 <= nearest))
 
 
 def less(source: Source, centre: NDArray[np.floating]) -> Source:

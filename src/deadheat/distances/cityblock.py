@@ -26,6 +26,7 @@ class Cityblock(Dense):
 
     name = "cityblock"
     differences = True
+    key_kind = "difference"
     targets: ClassVar = {"distance": Target(-1, 0)}
     multiplies = False
 
@@ -84,3 +85,8 @@ class Cityblock(Dense):
 
     def exact_values(self, scores: Float64) -> Float64 | None:
         return scaling.exact_multiples(scores, Fraction(self.unit)) if self.levels[-1].exact else None
+
+    def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
+        if not self.levels[-1].exact:
+            return None
+        return scaling.moved_integers(scores, Fraction(shift) / Fraction(self.unit), above)

@@ -30,6 +30,7 @@ class Cosine(Product):
 
     name = "cosine"
     zero_if_apart = True
+    key_kind = "cosine"
     targets: ClassVar = {"similarity": Target(1, 0), "distance": Target(-1, 1)}
 
     def __init__(self, query: Source, gallery: Source, exact_only: bool = True) -> None:
@@ -69,6 +70,9 @@ class Cosine(Product):
             self.squares = np.maximum(item_squares, 1.0)
             self.levels = (Level(np.float64, exact=True, rows=np.float32),)
         return True
+
+    def panels(self, level: int, rows: NDArray[Any]) -> Any:
+        return super().panels(level, rows) if self.squares is None else None
 
     def finish(self, products: NDArray[Any], columns: Int64, space: Workspace | None = None) -> NDArray[Any]:
         if self.squares is None:
@@ -121,7 +125,8 @@ class CosineOfTangents(Cosine):
     """
 
     _nonnegative = False
-    finish, device_numbers, device_finish = Product.finish, Product.device_numbers, Product.device_finish
+    panels, finish = Product.panels, Product.finish
+    device_numbers, device_finish = Product.device_numbers, Product.device_finish
     pair_scores = Product.pair_scores
 
     def __init__(self, query: Source, gallery: Source, centre: NDArray[Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -14,15 +14,17 @@ from deadheat import _core, exact
 from deadheat.distances import centring, scaling
 from deadheat.distances.columns import Columns
 from deadheat.distances.distance import Distance, Tensor, TensorDevice, Workspace
+from deadheat.distances.keys import KeySize, KeyWork
 from deadheat.distances.levels import CHUNK, Level, cheapest
 from deadheat.distances.patterns import Patterns
 from deadheat.distances.scaling import Rows, by_piece
 from deadheat.inputs.sources import Source, fingerprint
-from deadheat.support.arrays import Float64, Int64, distinct
+from deadheat.support.arrays import Float64, Int64, distinct, slices
 
 _Result = TypeVar("_Result")
 
 _NUMBERS = 1 << 21  # of the rows that are held at a time for exact arithmetic
+_MULTIPLIED = 1 << 24  # numbers of rows that are multiplied exactly in one call
 
 
 class Dense(Distance):
@@ -31,6 +33,7 @@ class Dense(Distance):
     takes = "numbers"
     zero_if_apart = False  # whether the score of rows without a common place is 0
     differences = False  # whether the distance depends on the differences of numbers alone
+    key_kind: ClassVar[str]
     queries: Rows
     items: Rows
 
@@ -91,6 +94,39 @@ class Dense(Distance):
             items = self.columns.item_of_column[column]
             yield self.query_raw.take(query), self.gallery_raw.take(items), query_place, column_place
 
+    @cached_property
+    def key_size(self) -> KeySize | None:  # type: ignore[override]
+        return KeySize.of(self.key_kind, self.query_raw, self.gallery_raw)
+
+    @cached_property
+    def _kept_key_rows(self) -> Any:
+        return None if self.key_size is None else self.key_size.kept(self.query_raw, self.gallery_raw)
+
+    def with_key_rows(self, queries: Int64, columns: Int64, work: KeyWork) -> None:
+        size = self.key_size
+        if size is None or not len(queries):
+            return
+        if self._kept_key_rows is not None:
+            for pairs in slices(len(queries), max(1, _MULTIPLIED // self.dim)):
+                items = self.columns.item_of_column[columns[pairs]]
+                work(self._kept_key_rows, queries[pairs], items, np.arange(len(queries))[pairs])
+            return
+        for square in self._squares(queries, columns):
+            done = 0
+            for left, right, query_place, column_place in self.exact_rows(queries[square], columns[square]):
+                rows = size.rows(left, right)
+                for some in slices(len(query_place), max(1, _MULTIPLIED // self.dim)):
+                    work(rows, query_place[some], column_place[some], square[done : done + len(query_place)][some])
+                done += len(query_place)
+
+    def _squares(self, queries: Int64, columns: Int64) -> Iterator[Int64]:
+        """Pairs by runs of rows of both sides that `exact_rows` holds at a time."""
+        step = max(1, _NUMBERS // (2 * self.dim))
+        across = len(self.columns) // step + 1
+        square = queries // step * across + columns // step
+        order = np.argsort(square, kind="stable")
+        yield from np.split(order, np.flatnonzero(np.diff(square[order])) + 1)
+
     def _distinct(self, queries: Int64, items: Int64) -> tuple[NDArray[Any], Int64, NDArray[Any], Int64]:
         """The rows of some queries and items as they came, each once, and where among them those of each pair are."""
         (queries, query_place), (items, item_place) = distinct(queries), distinct(items)
@@ -112,6 +148,9 @@ class Product(Dense):
         out = (space or Workspace()).get("product", (len(queries), len(columns)), queries.dtype)
         _core.product(queries, columns, self.levels[level].chunk or CHUNK, out)
         return out
+
+    def panels(self, level: int, rows: NDArray[Any]) -> Any:
+        return (_core.Panels32 if rows.dtype == np.float32 else _core.Panels64)(rows)
 
     def finish(self, products: NDArray[Any], columns: Int64, space: Workspace | None = None) -> NDArray[Any]:
         if self.offset is not None:

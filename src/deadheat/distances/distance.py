@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from deadheat.distances.columns import Columns
+from deadheat.distances.keys import KeySize, KeyWork
 from deadheat.distances.levels import Level
 from deadheat.distances.patterns import Patterns
 from deadheat.exact import Roots
@@ -151,6 +152,13 @@ class Distance(ABC):
     ) -> NDArray[Any]:
         """What scores of a level are made from rows, (len(queries), len(columns)); its transpose is valid as well."""
 
+    def panels(self, level: int, rows: NDArray[Any]) -> Any:
+        """Rows packed for products by the core, if scores of a level are such, less `offsets`; else None.
+
+        The core then counts while it multiplies, and nobody asks for `product` and `finish`.
+        """
+        return None
+
     def finish(self, products: NDArray[Any], columns: Int64, space: Workspace | None = None) -> NDArray[Any]:
         """Scores of any queries for these columns from the products, which may be overwritten."""
         return products
@@ -177,7 +185,7 @@ class Distance(ABC):
         return None
 
     def offsets(self, columns: Int64) -> Float64:
-        """What is taken off a product to make a score, or nothing; only where the distance `rechecks`."""
+        """What is taken off a product to make a score, or nothing; only where products are what scores are made of."""
         return np.empty(0)
 
     def recheck_bound(self, queries: Int64, band: tuple[int, int]) -> Float64:
@@ -224,6 +232,15 @@ class Distance(ABC):
     def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
         """The exact closeness, pair by pair: the similarity, or minus the distance."""
 
+    @property
+    def key_size(self) -> KeySize | None:
+        """How long integers are that compare as the exact closeness does for a query; None where there are none."""
+        return None
+
+    def with_key_rows(self, queries: Int64, columns: Int64, work: KeyWork) -> None:
+        """Do some work on pairs with their rows made ready for such integers, on many pairs at a time."""
+        raise NotImplementedError
+
     # Scores and closeness --------------------------------------------------------------------------------------------
 
     def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
@@ -233,6 +250,13 @@ class Distance(ABC):
     def score(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         """Turn intervals of closeness into intervals of scores, pair by pair."""
         return low, high
+
+    def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
+        """The least scores of the last level whose closeness is at least, or above, that of some scores plus a shift.
+
+        Only where scores are exact; None where it is not known.
+        """
+        return None
 
     def exact_values(self, scores: Float64) -> Float64 | None:
         """The closeness that belongs to scores of the last level, if it is known that float64 holds it exactly."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -16,12 +18,15 @@ from deadheat.exact.bounds import divided, multiplied, widened
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Float64, Int64
 
+_MOST_SQUARES = 1 << 13  # different distances whose shifted ones are computed singly
+
 
 class Euclidean(Product):
     """‖q − x‖, ranked by q·x − ‖x‖²/2."""
 
     name = "euclidean"
     differences = True
+    key_kind = "distance"
     targets: ClassVar = {"distance": Target(-1, 0)}
 
     def __init__(self, query: Source, gallery: Source) -> None:
@@ -68,3 +73,32 @@ class Euclidean(Product):
         for pairs in self.exact_rows(queries, columns):
             roots.add_minus_distances(*pairs)
         return roots
+
+    def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
+        if not self.levels[-1].exact:
+            return None
+        of_query = self.query_square[queries]
+        squares, place = np.unique(of_query - 2 * scores, return_inverse=True)
+        if len(squares) > _MOST_SQUARES:
+            return None
+        step = Fraction(shift) / Fraction(self.unit)
+        largest = np.array([_largest_square(int(square), -step, above) for square in squares.tolist()])
+        return (of_query - largest[place.reshape(scores.shape)]) / 2
+
+
+def _largest_square(square: int, step: Fraction, below: bool) -> float:
+    """The largest integer that is the square of a number up to √square + step, or below it; −1 if there is none.
+
+    With step = p/r, the square of √square + step is (square·r² + p² + 2pr·√square) / r².
+    """
+    p, r = step.numerator, step.denominator
+    if p < 0 and p * p > square * r * r:
+        return -1.0
+    whole, root = square * r * r + p * p, 4 * p * p * r * r * square
+    down = math.isqrt(root)
+    if p >= 0:
+        at_most, exact = (whole + down) // (r * r), down * down == root and not (whole + down) % (r * r)
+    else:
+        up = down if down * down == root else down + 1
+        at_most, exact = (whole - up) // (r * r), up * up == root and not (whole - up) % (r * r)
+    return float(min(at_most - (below and exact), 2**60))

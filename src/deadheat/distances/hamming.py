@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import _core
+from deadheat.distances import scaling
 from deadheat.distances.columns import Columns
 from deadheat.distances.distance import Distance, Target, Tensor, TensorDevice, Workspace
 from deadheat.distances.levels import Level
@@ -75,3 +77,6 @@ class Hamming(Distance):
 
     def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
         return Roots.of_values(self.pair_scores(queries, columns))
+
+    def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
+        return scaling.moved_integers(scores, Fraction(shift), above)

@@ -23,6 +23,7 @@ class InnerProduct(Product):
 
     name = "inner_product"
     zero_if_apart = True
+    key_kind = "product"
     targets: ClassVar = {"similarity": Target(1, 0)}
 
     def __init__(self, query: Source, gallery: Source) -> None:
@@ -50,3 +51,8 @@ class InnerProduct(Product):
 
     def exact_values(self, scores: Float64) -> Float64 | None:
         return scaling.exact_multiples(scores, Fraction(self.unit) ** 2) if self.levels[-1].exact else None
+
+    def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
+        if not self.levels[-1].exact:
+            return None
+        return scaling.moved_integers(scores, Fraction(shift) / (Fraction(self.unit) ** 2), above)

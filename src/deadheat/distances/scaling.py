@@ -166,3 +166,9 @@ def exact_multiples(whole: Float64, unit: Fraction) -> Float64 | None:
     odd = unit.numerator // (unit.numerator & -unit.numerator)
     fits = largest * odd <= 2**53 and max(largest, 1) * unit <= np.finfo(np.float64).max
     return whole * float(unit) if fits and Fraction(float(unit)) == unit else None
+
+
+def moved_integers(scores: Float64, step: Fraction, above: bool) -> Float64:
+    """The least integers that are at least, or above, some integers plus a step; far outside of these, one as far."""
+    steps = math.floor(step) + 1 if above else math.ceil(step)
+    return scores + float(max(-(2**60), min(2**60, steps)))

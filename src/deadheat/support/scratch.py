@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deadheat.support.arrays import Int64
 
-WORTH_A_FILE = 64 << 20  # bytes of arrays from which on they are better on disk
+WORTH_A_FILE = 32 << 20  # bytes of arrays from which on they are better on disk
 _PIECE = 1 << 22  # bytes that are written at once where a file system cannot just set them apart
 
 

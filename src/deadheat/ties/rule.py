@@ -25,6 +25,9 @@ from deadheat.exact import Roots
 from deadheat.support.arrays import Bool, Float64, Int32, Int64
 
 Above = Callable[[Int64, Int64, Roots, Int64], Bool]  # whether items are above cuts: rows, cuts, closeness, which of it
+Direct = Callable[
+    [Int64, Int64, Int64, Int64, Int32, Int32], bool
+]  # rows, columns, intervals from, to, weights, counts
 Member = Callable[[Int64, Int64], Int64]  # the columns of members of groups, given their rows and numbers
 
 
@@ -116,6 +119,8 @@ class Cuts:
     members: Member | None = (
         None  # of the groups that the intervals belong to, where what ties with one is between cuts
     )
+    sharp: bool = False  # whether scores are exact, and each interval is the least score above its cut
+    direct: Direct | None = None  # counts items at once, and says whether it can
 
     def __post_init__(self) -> None:
         _core.make_ascending(self.low, self.high)

@@ -64,6 +64,11 @@ class Tolerance(Ties):
 
         sequences = []
         for shift, above in ((-self.eps, tied), (self.eps, closer)):
+            least = None if bound.any() else distance.least_scores(rows, score, shift, above is closer)
+            if least is not None:
+                ends = np.where(padding, np.inf, least), np.where(padding, np.inf, least)
+                sequences.append(Cuts(*ends, 1, above, sharp=True))
+                continue
             with np.errstate(over="ignore"):
                 shifted = low + shift - _slack(low, shift), high + shift + _slack(high, shift)
                 ends = nudged(*distance.score(rows, *outward(*shifted)))
