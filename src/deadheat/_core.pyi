@@ -1,6 +1,7 @@
 """The compiled loops of deadheat; what calls them documents them."""
 
 import enum
+from collections.abc import Sequence
 from typing import overload
 
 import numpy
@@ -12,6 +13,13 @@ PLAIN_FLOAT_MODE: int
 
 def set_float_mode(mode: int) -> int: ...
 def digits(values: NDArray[numpy.float64]) -> tuple[int, bool, int, int, int]: ...
+
+LEVELS: int
+
+@overload
+def level_masks(raw: NDArray[numpy.float32], masks: NDArray[numpy.uint64], values: NDArray[numpy.float64]) -> None: ...
+@overload
+def level_masks(raw: NDArray[numpy.float64], masks: NDArray[numpy.uint64], values: NDArray[numpy.float64]) -> None: ...
 @overload
 def smallest_sizes(raw: NDArray[numpy.float32], out: NDArray[numpy.float64]) -> None: ...
 @overload
@@ -369,6 +377,17 @@ def number_groups(
     arg4: NDArray[numpy.int32],
     /,
 ) -> None: ...
+def single_items(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.int64],
+    arg2: NDArray[numpy.int64],
+    arg3: NDArray[numpy.float64],
+    arg4: NDArray[numpy.float64],
+    arg5: NDArray[numpy.int64],
+    arg6: NDArray[numpy.float64],
+    arg7: NDArray[numpy.bool_],
+    /,
+) -> bool: ...
 def all_apart(arg0: NDArray[numpy.float64], arg1: NDArray[numpy.float64], arg2: NDArray[numpy.int64], /) -> bool: ...
 def exact_cuts(
     arg0: NDArray[numpy.float64],
@@ -390,6 +409,42 @@ def relevant_columns(
     arg7: NDArray[numpy.int64],
     /,
 ) -> None: ...
+
+MEETINGS: int
+
+def count_meetings(
+    placed: tuple[
+        NDArray[numpy.uint64],
+        NDArray[numpy.uint64],
+        NDArray[numpy.int32],
+        NDArray[numpy.int32],
+        NDArray[numpy.int32],
+        bool,
+        bool,
+        int,
+    ],
+    rows: NDArray[numpy.int64],
+    columns: NDArray[numpy.int64],
+    out: NDArray[numpy.uint16],
+    kind: NDArray[numpy.int32],
+) -> None: ...
+def settle_alike(
+    opened: NDArray[numpy.int32],
+    scores: NDArray[numpy.float64],
+    placed: tuple[
+        NDArray[numpy.uint64],
+        NDArray[numpy.uint64],
+        NDArray[numpy.int32],
+        NDArray[numpy.int32],
+        NDArray[numpy.int32],
+        bool,
+        bool,
+        int,
+    ],
+    groups: tuple[NDArray[numpy.uint16], NDArray[numpy.int32]],
+    weight: NDArray[numpy.int32],
+    counts: NDArray[numpy.int32],
+) -> int: ...
 def take_out(
     arg0: NDArray[numpy.int64],
     arg1: NDArray[numpy.int64],
@@ -398,6 +453,37 @@ def take_out(
     arg4: NDArray[numpy.int64],
     arg5: NDArray[numpy.int64],
     arg6: NDArray[numpy.bool_],
+    /,
+) -> None: ...
+def take_out_junk(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.bool_],
+    arg2: NDArray[numpy.int64],
+    arg3: NDArray[numpy.int64],
+    arg4: NDArray[numpy.int64],
+    arg5: NDArray[numpy.int64],
+    arg6: NDArray[numpy.int64],
+    arg7: NDArray[numpy.int64],
+    arg8: NDArray[numpy.int64],
+    arg9: NDArray[numpy.int64],
+    /,
+) -> None: ...
+@overload
+def leave_out_junk(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.bool_],
+    arg2: NDArray[numpy.int64],
+    arg3: NDArray[numpy.int64],
+    arg4: NDArray[numpy.float32],
+    /,
+) -> None: ...
+@overload
+def leave_out_junk(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.bool_],
+    arg2: NDArray[numpy.int64],
+    arg3: NDArray[numpy.int64],
+    arg4: NDArray[numpy.float64],
     /,
 ) -> None: ...
 def expand(
@@ -548,9 +634,79 @@ def count_tile(
     /,
 ) -> int: ...
 @overload
+def count_products(
+    left: Panels32,
+    right: Panels32,
+    chunk: int,
+    sides: Sequence[
+        tuple[
+            tuple[int, NDArray[numpy.int32], bool, NDArray[numpy.int32]],
+            NDArray[numpy.float32],
+            Sequence[
+                tuple[
+                    tuple[
+                        NDArray[numpy.float32],
+                        int,
+                        bool,
+                        NDArray[numpy.float32],
+                        NDArray[numpy.float32],
+                        NDArray[numpy.uint16],
+                        NDArray[numpy.int32],
+                    ],
+                    NDArray[numpy.int32],
+                    NDArray[numpy.int32],
+                    NDArray[numpy.float64],
+                ]
+            ],
+        ]
+    ],
+) -> list[list[int]]: ...
+@overload
+def count_products(
+    left: Panels64,
+    right: Panels64,
+    chunk: int,
+    sides: Sequence[
+        tuple[
+            tuple[int, NDArray[numpy.int32], bool, NDArray[numpy.int32]],
+            NDArray[numpy.float64],
+            Sequence[
+                tuple[
+                    tuple[
+                        NDArray[numpy.float64],
+                        int,
+                        bool,
+                        NDArray[numpy.float64],
+                        NDArray[numpy.float64],
+                        NDArray[numpy.uint16],
+                        NDArray[numpy.int32],
+                    ],
+                    NDArray[numpy.int32],
+                    NDArray[numpy.int32],
+                    NDArray[numpy.float64],
+                ]
+            ],
+        ]
+    ],
+) -> list[list[int]]: ...
+@overload
 def transpose(arg0: NDArray[numpy.float32], arg1: NDArray[numpy.float32], /) -> None: ...
 @overload
 def transpose(arg0: NDArray[numpy.float64], arg1: NDArray[numpy.float64], /) -> None: ...
+@overload
+def intervals_of_open(
+    opened: NDArray[numpy.int32],
+    edges: NDArray[numpy.float32],
+    low: NDArray[numpy.float64],
+    found: NDArray[numpy.int64],
+) -> None: ...
+@overload
+def intervals_of_open(
+    opened: NDArray[numpy.int32],
+    edges: NDArray[numpy.float64],
+    low: NDArray[numpy.float64],
+    found: NDArray[numpy.int64],
+) -> None: ...
 @overload
 def settle_open(
     arg0: NDArray[numpy.int32],
@@ -650,6 +806,10 @@ class ExactRows:
 def bit_range(rows: NDArray[numpy.float64]) -> tuple[int, int]: ...
 @overload
 def bit_range(rows: NDArray[numpy.float32]) -> tuple[int, int]: ...
+@overload
+def bit_ranges(rows: NDArray[numpy.float64]) -> NDArray[numpy.int32]: ...
+@overload
+def bit_ranges(rows: NDArray[numpy.float32]) -> NDArray[numpy.int32]: ...
 
 class Roots:
     def __init__(self, kind: RootKind) -> None: ...
@@ -694,3 +854,61 @@ class Roots:
         greater: NDArray[numpy.bool_],
     ) -> None: ...
     def square(self, arg: int, /) -> tuple[object, ...]: ...
+
+class KeyKind(enum.Enum):
+    product = 0
+
+    distance = 1
+
+    difference = 2
+
+    cosine = 3
+
+def slice_bits(dim: int, differences: bool) -> int: ...
+
+class KeyRows:
+    @overload
+    def __init__(
+        self,
+        kind: KeyKind,
+        limbs: int,
+        left: NDArray[numpy.float64],
+        right: NDArray[numpy.float64],
+        low: int,
+        high: int,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        kind: KeyKind,
+        limbs: int,
+        left: NDArray[numpy.float32],
+        right: NDArray[numpy.float32],
+        low: int,
+        high: int,
+    ) -> None: ...
+
+class KeyThresholds:
+    def __init__(self, kind: KeyKind, limbs: int, n_row: int, n_group: int) -> None: ...
+    def unknown(
+        self, rows: NDArray[numpy.int64], low: NDArray[numpy.int64], high: NDArray[numpy.int64]
+    ) -> NDArray[numpy.int64]: ...
+    def add(
+        self,
+        pairs: KeyRows,
+        left: NDArray[numpy.int64],
+        right: NDArray[numpy.int64],
+        rows: NDArray[numpy.int64],
+        groups: NDArray[numpy.int64],
+    ) -> None: ...
+    def count(
+        self,
+        pairs: KeyRows,
+        left: NDArray[numpy.int64],
+        right: NDArray[numpy.int64],
+        rows: NDArray[numpy.int64],
+        low: NDArray[numpy.int64],
+        high: NDArray[numpy.int64],
+        weights: NDArray[numpy.int32],
+        counts: NDArray[numpy.int32],
+    ) -> None: ...
