@@ -129,6 +129,33 @@ def test_products_are_counted_while_they_are_made(dtype, shape):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("closed", [False, True])
+def test_many_edges_in_one_bin(dtype, closed):
+    """Up to all edges but two: scores are found by comparing interval by interval, and then by halving."""
+    rng = np.random.default_rng(3)
+    for n_crowded in (2, 5, 6, 7, 8, 40, 300):
+        low = np.concatenate([[-1e6], 1 + np.arange(n_crowded) / 512, [5.0 + n_crowded], np.arange(2e6, 2e6 + 40)])
+        low = np.tile(low, (3, 1))
+        high = low + rng.choice([0, 1 / 1024, 1 / 512], low.shape)
+        off = np.zeros(3), np.full(3, np.inf), np.zeros(3)
+        edges, n_edge = edges_of(low, high, off, closed, dtype)
+        tile = np.concatenate(
+            [1 + rng.integers(-3, 2 * n_crowded + 9, (3, 70)) / 1024, rng.choice(edges[0, :-1], (3, 30))], 1
+        )
+        tile = tile.astype(dtype)
+        counts, others = np.zeros((2, *edges.shape), np.int32)
+        opened, weight = np.empty((3, tile.size), np.int32), rng.integers(1, 4, tile.shape[1]).astype(np.int32)
+        excluded, zero_slot = np.full((3, 1), 1 << 20, np.int32), np.full(3, -1, np.int32)
+        expected = twins.count_tile(tile, 0, weight, excluded, edges, n_edge, closed, zero_slot, others)
+        n = _core.count_tile(
+            tile, 0, weight, False, excluded, edges, n_edge, closed, *tables(edges, n_edge, closed, np.uint16),
+            zero_slot, counts, opened,
+        )  # fmt: skip
+        assert_array_equal(counts[:, 1:], others[:, 1:])
+        assert set(map(tuple, opened[:, :n].T.tolist())) == expected
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("dim", [1, 31, 32, 100])
 def test_open_items_are_settled(dtype, dim):
     rng = np.random.default_rng(dim)

@@ -67,9 +67,29 @@ def test_cuts(shape):
         _core.exact_cuts(score, bound, n_group, *ours)
         twins.exact_cuts(score, bound, n_group, *theirs)
         assert_array_equal(ours, theirs)
+        _core.exact_cuts(score, bound[:, :1], n_group, *ours)
+        twins.exact_cuts(score, np.broadcast_to(bound[:, :1], shape), n_group, *theirs)
+        assert_array_equal(ours, theirs)
         _core.make_ascending(*ours)
         twins.make_ascending(*theirs)
         assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_single_items(shape):
+    rng = np.random.default_rng(shape[1])
+    found = set()
+    for most in (1, 1, 1, 2, 3):
+        for beside in (0, 0, 2):
+            columns, count, irrelevant, score, bound = entries(rng, shape)
+            count, irrelevant = np.minimum(count, most), np.minimum(irrelevant, beside)
+            ours = np.empty(shape[0], np.int64), np.empty(shape[0]), np.empty(shape[0], np.bool_)
+            single = _core.single_items(columns, count, irrelevant, score, bound, *ours)
+            expected, *theirs = twins.single_items(count, irrelevant, score, bound)
+            assert single == expected
+            same(ours, theirs)
+            found.add(single)
+    assert found == ({True, False} if shape[0] else {True})
 
 
 def test_apart():

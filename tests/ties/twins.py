@@ -56,6 +56,11 @@ def number_groups(starts, count, group, first, total):
         np.add.at(total[i], group[i, :n], count[i, :n])
 
 
+def single_items(count, irrelevant, score, bound):
+    single = not (count > 1).any() and not irrelevant.any()
+    return single, (count > 0).sum(axis=1), bound.max(axis=1), ((score == 0) & (bound == 0)).any(axis=1)
+
+
 def all_apart(score, reach, n_entry):
     return all(
         score[i, j] - reach[i] > score[i, j - 1] + reach[i] for i in range(len(score)) for j in range(1, n_entry[i])

@@ -95,8 +95,7 @@ private:
         upper[0] = static_cast<T>(last_);
         for (Index g = 0; g < RUN; ++g) upper[g + 1] = not_below<T>(above_[g], false);
         bool ascending = true;
-        for (Index g = 0; g < RUN; ++g)
-            ascending &= (static_cast<double>(upper[g]) <= above_[g]) & (below_[g] <= above_[g]);
+        for (Index g = 0; g < RUN; ++g) ascending &= (static_cast<double>(upper[g]) <= above_[g]) & (below_[g] <= above_[g]);
         if (!ascending) return false;
         for (Index g = 0; g < RUN; ++g) {
             to[2 * g] = static_cast<T>(std::max(below_[g], static_cast<double>(upper[g])));

@@ -51,8 +51,8 @@ bool all_apart(Matrix<const double> score, Span<const double> reach, Span<const 
 
 /// Where the threshold of each group lies: between `low` and `high`; infinite in padding.
 ///
-/// An exact score is the threshold itself: `low`, and `high` is the next number. `bound` has a column for each of the scores,
-/// or one for all of them.
+/// An exact score is the threshold itself: `low`, and `high` is the next number. `bound` has a column for each of the
+/// scores, or one for all of them.
 void exact_cuts(Matrix<const double> score, Matrix<const double> bound, Span<const std::int64_t> n_group, Matrix<double> low,
                 Matrix<double> high);
 
