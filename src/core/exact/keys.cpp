@@ -6,8 +6,8 @@ namespace deadheat {
 
 namespace {
 
-constexpr int SPARSE = 4;    // rows with at most one number in so many are looked at by their masks first
-constexpr int FEW = 16;      // a product with at most one common number in so many is added up number by number
+constexpr int SPARSE = 4;  // rows with at most one number in so many are looked at by their masks first
+constexpr int FEW = 16;    // a product with at most one common number in so many is added up number by number
 
 template <int L>
 bool negative(const Whole<L> &a) {
@@ -282,8 +282,8 @@ Index KeyThresholds::slot(const std::vector<Key<L>> &keys, const Key<L> &key, In
     while (low < high) {
         const Index middle = (low + high) / 2;
         const Key<L> &threshold = keys[static_cast<std::size_t>(places_[static_cast<std::size_t>(row * n_group_ + middle)])];
-        const int order = kind_ == KeyKind::cosine ? compare_ratios(key, threshold)
-                                                   : compare_wholes(key.number, threshold.number);
+        const int order =
+            kind_ == KeyKind::cosine ? compare_ratios(key, threshold) : compare_wholes(key.number, threshold.number);
         if (order == 0) return 2 * middle + 1;
         if (order > 0)
             low = middle + 1;

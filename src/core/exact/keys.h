@@ -59,7 +59,7 @@ private:
     ExactRows left_, right_;
     bool sparse_ = false;
     Masks left_masks_, right_masks_;
-    std::vector<Limb> squares_;     // of the rows on the right, `limbs` each
+    std::vector<Limb> squares_;      // of the rows on the right, `limbs` each
     std::vector<double> shortened_;  // 1/√square, 0 for 0
 };
 

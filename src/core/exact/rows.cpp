@@ -198,8 +198,7 @@ void ExactRows::add_product(Index row, const ExactRows &others, Index other, Ind
     const Row &left = rows_[row], &right = others.rows_[other];
     const double *a = slices_.get() + left.begin + k, *b = others.slices_.get() + right.begin + k;
     for (int i = 0; i < left.count; ++i)
-        for (int j = 0; j < right.count; ++j)
-            places[i + j] += static_cast<std::int64_t>(a[i * padded_] * b[j * padded_]);
+        for (int j = 0; j < right.count; ++j) places[i + j] += static_cast<std::int64_t>(a[i * padded_] * b[j * padded_]);
 }
 
 int ExactRows::places_of_dot(Index row, const ExactRows &others, Index other, std::int64_t *places) const {
