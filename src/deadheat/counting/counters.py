@@ -101,10 +101,12 @@ class Counter:
         direct, start, stop = self.cuts.direct, tile.columns.start, tile.columns.stop
         weight = self.problem.weight[start:stop]
         for some in slices(opened.shape[1], MOST_EXACT):
+            go_on()
             found = np.empty((4, len(opened[0, some])), dtype=np.int64)
             _core.intervals_of_open(opened[:, some], edges.edges, self.cuts.low, found)
             rows, places, low, high = found
             if direct is None or not direct(rows, places + start, low, high, weight[places], self.counts):
+                self.cuts.direct = None
                 return False
         return True
 
