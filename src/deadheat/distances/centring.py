@@ -75,7 +75,8 @@ def common_centre(query: Source, gallery: Source, gain: float = _GAIN) -> NDArra
 def _within_a_factor_of_two(low: NDArray[Any], high: NDArray[Any]) -> Bool:
     """Which features have one sign, and lie within a factor of two of each other."""
     nearest, farthest = np.minimum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))
-    return np.asarray((np.sign(low) == np.sign(high)) & (farthest <= 2 * nearest))
+    with np.errstate(over="ignore"):  # infinity is not below what is farthest either
+        return np.asarray((np.sign(low) == np.sign(high)) & (farthest <= 2 * nearest))
 
 
 def less(source: Source, centre: NDArray[np.floating]) -> Source:
