@@ -121,14 +121,15 @@ class Counter:
     @property
     def narrow(self) -> bool:
         """Whether the core can count for it while it multiplies: slots are numbers of 15 bits."""
-        return self.counts.shape[1] < 2**15
+        return bool(self.counts.shape[1] < 2**15)
 
     def count(self, tile: Tile, scores: NDArray[Any], band: int, excluded_columns: Int32) -> float:
         """Count a tile of scores; returns the share of its items that its level left open."""
         weight = self.problem.weight[tile.columns.start : tile.columns.stop]
         tables, counts, opened, _ = self.places(tile, band, "opened")
         columns = tile.columns.start, weight, self.problem.plain, excluded_columns
-        n_open = _core.count_tile(scores, *columns, *tables, counts, opened)
+        arguments: tuple[Any, ...] = (scores, *columns, *tables, counts, opened)
+        n_open: int = _core.count_tile(*arguments)
         opened = opened[:, :n_open]
         return self.take(tile, band, opened, scores[opened[0], opened[1]] if tile.at_last else None)
 
@@ -168,7 +169,7 @@ class Counter:
             self.place(rows, places + start, of_last.astype(np.float64), slots >> 1)
         elif n_left:
             self._postpone(rows, places + start, slots >> 1)
-        return n_open / tile.size
+        return float(n_open / tile.size)
 
     def _edges_of(self, level: int, band: int) -> Edges:
         key = level, band

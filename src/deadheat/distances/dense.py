@@ -95,7 +95,7 @@ class Dense(Distance):
             yield self.query_raw.take(query), self.gallery_raw.take(items), query_place, column_place
 
     @cached_property
-    def key_size(self) -> KeySize | None:  # type: ignore[override]
+    def key_size(self) -> KeySize | None:
         return KeySize.of(self.key_kind, self.query_raw, self.gallery_raw)
 
     @cached_property

@@ -83,7 +83,7 @@ class Euclidean(Product):
             return None
         step = Fraction(shift) / Fraction(self.unit)
         largest = np.array([_largest_square(int(square), -step, above) for square in squares.tolist()])
-        return (of_query - largest[place.reshape(scores.shape)]) / 2
+        return np.asarray((of_query - largest[place.reshape(scores.shape)]) / 2)
 
 
 def _largest_square(square: int, step: Fraction, below: bool) -> float:
