@@ -1,9 +1,16 @@
-"""What a user waits for at first: the import, NumPy's with it, and the first call."""
+"""What a user waits for at first: the import, NumPy's with it, the first call, and the command on a tiny file."""
 
 from __future__ import annotations
 
 import functools
 import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
 
 from benchmarks import fresh
 from benchmarks.cases import Case
@@ -23,10 +30,13 @@ print(json.dumps({"import": imported - begin, "first": time.perf_counter() - imp
 """
 
 
+_COMMAND = "from deadheat.cli import main; main()"
+
+
 def measure(case: Case) -> Row:
-    """Seconds of one step; there is nothing to compare it with."""
-    seconds = _all_steps()[case.data]
-    return Row(case, None, seconds, "s", None, {"evaluate": [seconds]})
+    """Seconds of one step; the target is of seconds."""
+    seconds = _command() if case.data == "command" else _all_steps()[case.data]
+    return Row(case, None, seconds, "s", None if case.target is None else seconds, {"evaluate": [seconds]})
 
 
 @functools.cache
@@ -36,3 +46,18 @@ def _all_steps() -> dict[str, float]:
     imported, first = (statistics.median(times[step] for times in found) for step in ("import", "first"))
     both = statistics.median(times["import"] + times["first"] for times in found)
     return {"import": imported, "first call": first, "import and first call": both}
+
+
+def _command() -> float:
+    """The median time of ``deadheat evaluate`` on a tiny file, the start of Python included."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "tiny.npz"
+        rows = np.random.default_rng(0).standard_normal((50, 8))
+        np.savez(file, embeddings=rows, labels=np.arange(50) % 5)
+        return statistics.median(_seconds_of(["evaluate", str(file)]) for _ in range(_TIMES))
+
+
+def _seconds_of(arguments: list[str]) -> float:
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-c", _COMMAND, *arguments], check=True, capture_output=True)
+    return time.perf_counter() - begin
