@@ -5,6 +5,7 @@ Whatever is refused is refused with one line that names the argument, the rule a
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -46,9 +47,15 @@ def embeddings(values: ArrayLike, name: str) -> NDArray[Any]:
     return np.ascontiguousarray(array, dtype=target)
 
 
+def is_masked(values: Any) -> bool:
+    """Whether values are a masked array of NumPy's; where nobody has imported these, there are none."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(values, masked.MaskedArray)
+
+
 def matrix(values: ArrayLike, name: str) -> NDArray[Any]:
     """An array of two dimensions, which may be empty."""
-    if isinstance(values, np.ma.MaskedArray):
+    if is_masked(values):
         raise InvalidTypeError(name, "must be a plain array, but is a masked one; to leave items out, use junk")
     try:
         array = np.asarray(from_tensor(values))

@@ -18,12 +18,11 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from tabulate import tabulate
 
 from deadheat.errors import MissingPackageError
 from deadheat.support.extras import require
@@ -72,6 +71,7 @@ class Table:
     def _formatted(self, style: str) -> str:
         """The table in a style of tabulate's."""
         sides = ("left", *("right" for _ in self.header[1:])) if self.rows else None
+        tabulate = import_module("tabulate").tabulate  # not before a table is shown: the first result comes sooner
         text: str = tabulate(self.rows, headers=self.header, tablefmt=style, disable_numparse=True, colalign=sides)
         return text
 
@@ -200,4 +200,4 @@ def plain(value: Any) -> Any:
 
 def program() -> str:
     """The version of deadheat, as results carry it."""
-    return version("deadheat")
+    return str(import_module("importlib.metadata").version("deadheat"))

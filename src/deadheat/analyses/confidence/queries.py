@@ -76,7 +76,7 @@ def confidences(values: Any, name: str) -> NDArray[Any]:
 
 def _numbers(values: Any, name: str) -> NDArray[Any]:
     """An array (n,) of real numbers, in the type that it came in; wide integers are not rounded."""
-    if isinstance(values, np.ma.MaskedArray):
+    if inputs.is_masked(values):
         raise InvalidTypeError(name, "must be a plain array, but is a masked one; NaN leaves a query out")
     try:
         array = np.asarray(inputs.from_tensor(values))
