@@ -548,12 +548,13 @@ def spied(monkeypatch, owner, name, position):
 
 
 def test_data_that_float32_cannot_tell_apart_are_refined_tile_by_tile(monkeypatch):
-    levels = spied(monkeypatch, Euclidean, "product", 1)
-    one_by_one = spied(monkeypatch, Euclidean, "pair_scores", 1)
-    rows = saturated_above_2_53(np.random.default_rng(1), 100)
-    dh.profile(rows * 1.0, np.arange(100) % 30, distance="euclidean", threads=1)
-    assert 1 in levels
-    assert sum(map(len, one_by_one)) < 1000
+    rng = np.random.default_rng(1)
+    levels = spied(monkeypatch, Cosine, "panels", 1), spied(monkeypatch, Cosine, "product", 1)
+    one_by_one = spied(monkeypatch, Cosine, "pair_scores", 1)
+    rows = rng.standard_normal((4, 8))[rng.integers(0, 4, 200)] + 1e-10 * rng.standard_normal((200, 8))
+    dh.profile(rows, np.arange(200) % 60, threads=1)
+    assert any(1 in of_tiles for of_tiles in levels)
+    assert sum(map(len, one_by_one)) < 2000
 
 
 def test_scattered_open_items_are_refined_one_by_one(monkeypatch):
@@ -561,7 +562,7 @@ def test_scattered_open_items_are_refined_one_by_one(monkeypatch):
     rows = rng.standard_normal((200, 16)).astype(np.float32)
     rows[1::2] = np.nextafter(rows[::2], np.float32(9))
     labels = np.arange(200) % 100
-    levels = spied(monkeypatch, Cosine, "product", 1)
+    levels = spied(monkeypatch, Cosine, "panels", 1)
     one_by_one = spied(monkeypatch, Cosine, "pair_scores", 1)
     wanted = dh.profile(rows, labels, threads=1)
     assert set(levels) == {0}
@@ -694,7 +695,7 @@ def test_an_error_in_a_worker_reaches_the_caller(monkeypatch):
     def fail(*_):
         raise MemoryError("no room")
 
-    monkeypatch.setattr(Euclidean, "product", fail)
+    monkeypatch.setattr(Euclidean, "panels", fail)
     with pytest.raises(MemoryError, match="no room"):
         dh.profile(np.eye(300), np.arange(300) % 2, distance="euclidean")
 
