@@ -321,7 +321,7 @@ TEST(single_items_are_placed) {
             std::vector<Index> open;
             for (Index p = 0; p < n_item; ++p) {
                 const Index row = random.below(3);
-                const double score = 0.5 * static_cast<double>(random.below(8 * width + 4) - 4 * width), error = 0.125;
+                const double score = 0.5 * static_cast<double>(random.below(8 * width + 4) - 4 * width), error = 0.25;
                 rows.push_back(row), guess.push_back(random.below(width + 4) - 2), weight.push_back(1 + random.below(3));
                 scores.push_back(score), errors.push_back(error);
                 Index low = 0, high = 0;

@@ -46,10 +46,10 @@ void products_are_the_sums(Index n, Index m, Index dim, Index chunk, Random &ran
 
 TEST(products_of_matrices) {
     Random random(11);
-    for (Index n : {0, 1, 3, 4, 5, 8, 9, 95, 97})
-        for (Index m : {0, 1, 2, 7, 15, 16, 17, 47, 48, 49, 65})
+    for (Index n : {0, 1, 4, 5, 9, 97})
+        for (Index m : {0, 1, 15, 16, 17, 48, 49})
             for (Index dim : {1, 2, 15, 17, 33})
-                for (Index chunk : {1, 8, 100}) {
+                for (Index chunk : {8, 100}) {
                     products_are_the_sums<float>(n, m, dim, chunk, random);
                     products_are_the_sums<double>(n, m, dim, chunk, random);
                 }
