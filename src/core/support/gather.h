@@ -57,7 +57,7 @@ inline Some<T, N> gather(const T *from, Some<std::int32_t, N> places) {
     if constexpr (sizeof(T) == 8 && N == 4)
         return (Some<T, N>)_mm256_i32gather_epi64(reinterpret_cast<const long long *>(from), (__m128i)places, 8);
 #endif
-    Some<T, N> out;
+    Some<T, N> out{};  // not every compiler sees that all of it is written
     for (int k = 0; k < N; ++k) out[k] = from[places[k]];
     return out;
 }

@@ -1,0 +1,275 @@
+// Columns with what is relevant and what is junk in them, and tie groups from counts and from scores.
+#include "counting/columns.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "check.h"
+#include "counting/groups.h"
+#include "counting/scores.h"
+
+namespace {
+
+using namespace deadheat;
+using namespace deadheat::tests;
+
+using Numbers = std::vector<std::int64_t>;
+
+std::size_t at(Index place) { return static_cast<std::size_t>(place); }
+
+/// Items in columns, with classes, and queries that may leave some of them out.
+struct RandomItems {
+    static constexpr Index N_CLASS = 3;
+
+    RandomItems(Index n_query, Index n_column, Random &random)
+        : junk(std::make_unique<bool[]>(at(n_query * 4 * n_column))), n_item(0) {
+        starts.push_back(0);
+        for (Index c = 0; c < n_column; ++c) {
+            for (Index k = 1 + random.below(3); k > 0; --k)
+                items.push_back(n_item++), classes.push_back(random.below(N_CLASS));
+            starts.push_back(n_item), weight.push_back(static_cast<std::int32_t>(n_item - starts[at(c)]));
+        }
+        class_starts.push_back(0);
+        for (Index number = 0; number < N_CLASS; ++number) {
+            for (Index c = 0; c < n_column; ++c) {
+                const auto n = std::count(classes.begin() + starts[at(c)], classes.begin() + starts[at(c + 1)], number);
+                if (n > 0) keys.push_back(number * n_column + c), sizes.push_back(n);
+            }
+            class_starts.push_back(static_cast<Index>(keys.size()));
+        }
+        for (Index q = 0; q < n_query; ++q) {
+            queries.push_back(n_query - 1 - q), of_query.push_back(random.below(N_CLASS + 1) - 1);
+            for (Index item = 0; item < n_item; ++item) junk[at(q * n_item + item)] = random.below(3) == 0;
+        }
+    }
+    bool is_junk(Index row, Index item) const { return junk[at(queries[at(row)] * n_item + item)]; }
+    Junk left_out() const { return {queries, {junk.get(), static_cast<Index>(queries.size()), n_item, n_item}}; }
+
+    std::unique_ptr<bool[]> junk;
+    Index n_item;
+    Numbers items, classes, starts, class_starts, keys, sizes, queries, of_query;
+    std::vector<std::int32_t> weight;
+};
+
+void columns_are_listed(Index n_query, Index n_column, Random &random) {
+    const RandomItems all(n_query, n_column, random);
+    Padded<std::int64_t> columns(n_query, n_column + 1, 1), count(n_query, n_column + 1, 2),
+        others(n_query, n_column + 1, 0);
+    relevant_columns(all.of_query, all.class_starts, all.keys, all.sizes, all.weight, columns.view(), count.view(),
+                     others.view());
+    const Numbers nothing(at(n_query), -1);
+    Numbers rows, taken;
+    const auto same_class = std::make_unique<bool[]>(at(n_query)), unlisted = std::make_unique<bool[]>(at(n_query));
+    for (Index i = 0; i < n_query && n_column > 0; ++i) {
+        const Index item = random.below(all.n_item);
+        const Index column = std::upper_bound(all.starts.begin(), all.starts.end(), item) - all.starts.begin() - 1;
+        rows.push_back(i), taken.push_back(column), same_class[at(i)] = all.classes[at(item)] == all.of_query[at(i)];
+    }
+    const std::size_t n = rows.size();
+    const Numbers before = count.numbers, others_before = others.numbers;
+    take_out(rows, taken, {same_class.get(), n}, columns.view(), count.view(), others.view(), {unlisted.get(), n});
+    for (std::size_t p = 0; p < n; ++p) {
+        bool is_listed = false;
+        for (Index j = 0; j < columns.columns; ++j) is_listed |= columns.at(rows[p], j) == taken[p];
+        CHECK(unlisted[p] == !is_listed);
+    }
+    count.numbers = before, others.numbers = others_before;
+    take_out_junk(all.left_out(), nothing, all.of_query, all.classes, {all.items, all.starts}, columns.view(), count.view(),
+                  others.view());
+    for (Index i = 0; i < n_query; ++i)
+        for (Index j = 0; j < columns.columns; ++j) {
+            std::int64_t relevant = 0, irrelevant = 0;
+            const Index c = columns.at(i, j);
+            for (Index item = 0; item < all.n_item && c < n_column; ++item)
+                if (all.starts[at(c)] <= item && item < all.starts[at(c + 1)] && !all.is_junk(i, item))
+                    ++(all.classes[at(item)] == all.of_query[at(i)] ? relevant : irrelevant);
+            CHECK(count.at(i, j) == relevant && others.at(i, j) == irrelevant);
+        }
+    CHECK(columns.padding_is_untouched() && count.padding_is_untouched() && others.padding_is_untouched());
+}
+
+template <class T>
+void junk_is_left_out(Index n_query, Index n_column, Random &random) {
+    const RandomItems all(n_query, n_column, random);
+    Padded<T> tile(n_query, n_column, 2);
+    Numbers places;
+    for (Index c = 0; c < n_column; ++c)
+        for (Index k = all.starts[at(c)]; k < all.starts[at(c + 1)]; ++k) places.push_back(c);
+    for (Index i = 0; i < n_query; ++i)
+        for (Index c = 0; c < n_column; ++c) tile.set(i, c, T(c));
+    leave_out_junk<T>(all.left_out(), all.items, places, tile.view());
+    for (Index i = 0; i < n_query; ++i)
+        for (Index c = 0; c < n_column; ++c) {
+            bool out = false;
+            for (Index item = all.starts[at(c)]; item < all.starts[at(c + 1)]; ++item) out |= all.is_junk(i, item);
+            CHECK(tile.at(i, c) == (out ? -std::numeric_limits<T>::infinity() : T(c)));
+        }
+    CHECK(tile.padding_is_untouched());
+}
+
+void columns_are_expanded(Index n_query, Index n_column, Random &random) {
+    const RandomItems all(n_query, n_column, random);
+    Padded<std::int64_t> columns(n_query, n_column, 1), group(n_query, n_column, 0);
+    Numbers first = {0}, out;
+    Index most = 0;
+    for (Index i = 0; i < n_query; ++i) {
+        Index number = 0, n_out = 0;
+        for (Index c = n_column - 1; c >= 0; --c) {  // farthest first, and so the last group first
+            columns.set(i, c, c), group.set(i, c, random.below(8) == 0 ? -1 : number);
+            number += random.below(2);
+        }
+        for (Index item = 0; item < all.n_item; ++item)
+            if (all.is_junk(i, item)) out.push_back(item), ++n_out;
+        first.push_back(static_cast<Index>(out.size()));
+        most = std::max(most, all.n_item - n_out);
+    }
+    Padded<std::int64_t> items(n_query, most, 1), numbers(n_query, most, 2);
+    expand(columns.view(), group.view(), all.items, all.starts, first, out, items.view(), numbers.view());
+    for (Index i = 0; i < n_query; ++i) {
+        std::vector<std::pair<Index, Index>> wanted;
+        for (Index c = 0; c < n_column; ++c)
+            for (Index item = all.starts[at(c)]; item < all.starts[at(c + 1)]; ++item)
+                if (group.at(i, c) >= 0 && !all.is_junk(i, item)) wanted.emplace_back(group.at(i, c), item);
+        std::sort(wanted.begin(), wanted.end());
+        for (std::size_t p = 0; p < wanted.size(); ++p)
+            CHECK(numbers.at(i, static_cast<Index>(p)) == wanted[p].first &&
+                  items.at(i, static_cast<Index>(p)) == wanted[p].second);
+    }
+    CHECK(items.padding_is_untouched() && numbers.padding_is_untouched());
+}
+
+TEST(columns_and_junk) {
+    Random random(61);
+    for (Index n_query : {0, 1, 2, 5})
+        for (Index n_column : {0, 1, 2, 7, 8, 9, 33}) {
+            columns_are_listed(n_query, n_column, random);
+            junk_is_left_out<float>(n_query, n_column, random);
+            junk_is_left_out<double>(n_query, n_column, random);
+            columns_are_expanded(n_query, n_column, random);
+        }
+}
+
+TEST(groups_are_collected) {
+    Random random(62);
+    for (Index n_query : {0, 1, 4})
+        for (Index width : {0, 1, 2, 9}) {
+            Padded<std::int32_t> counts(n_query, 2 * width + 1, 1), relevant(n_query, width, 2);
+            Numbers queries, n_group, offsets = {0};
+            for (Index i = 0; i < n_query; ++i) {
+                queries.push_back(i), n_group.push_back(random.below(width + 1));
+                offsets.push_back(offsets.back() + n_group.back());
+                for (Index slot = 0; slot <= 2 * width; ++slot)
+                    counts.set(i, slot, static_cast<std::int32_t>(random.below(4)));
+                for (Index g = 0; g < width; ++g) relevant.set(i, g, static_cast<std::int32_t>(1 + random.below(2)));
+            }
+            const std::size_t n = at(offsets.back());
+            Numbers closer(n), closer_relevant(n), tied(n), tied_relevant(n);
+            collect_groups(queries, n_group, relevant.view(), counts.view(), counts.view(), 2, 1, offsets,
+                           {closer, closer_relevant, tied, tied_relevant});
+            for (Index i = 0; i < n_query; ++i)
+                for (Index g = 0; g < n_group[at(i)]; ++g) {
+                    const std::size_t place = at(offsets[at(i)] + n_group[at(i)] - 1 - g);
+                    std::int64_t above = 0, seen = 0;
+                    for (Index slot = 2 * g + 2; slot <= 2 * width; ++slot) above += counts.at(i, slot);
+                    for (Index other = g + 1; other < n_group[at(i)]; ++other) seen += relevant.at(i, other);
+                    CHECK(closer[place] == above + seen && closer_relevant[place] == seen);
+                    CHECK(tied[place] == counts.at(i, 2 * g + 1) + relevant.at(i, g));
+                    CHECK(tied_relevant[place] == relevant.at(i, g));
+                }
+        }
+}
+
+TEST(gaps_are_closed) {
+    Numbers array = {1, 2, 77, 77, 3, 77, 4, 5, 6};
+    const Numbers starts = {0, 3, 4, 6}, lengths = {2, 0, 1, 3};
+    CHECK(close_gaps(array, starts, lengths) == 6);
+    for (std::size_t k = 0; k < 6; ++k) CHECK(array[k] == static_cast<std::int64_t>(k + 1));
+    CHECK(close_gaps({}, {}, {}) == 0);
+}
+
+/// The groups of one row of items, by comparing all with all: larger keys are nearer.
+std::vector<Numbers> groups_of(const Numbers &keys, const Numbers &grades) {
+    std::vector<Numbers> out;
+    Numbers levels;
+    for (std::size_t j = 0; j < keys.size(); ++j)
+        if (grades[j] > 0) levels.push_back(keys[j]);
+    std::sort(levels.rbegin(), levels.rend());
+    levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
+    for (std::int64_t level : levels) {
+        Numbers group(4, 0);
+        for (std::size_t j = 0; j < keys.size(); ++j) {
+            if (grades[j] < 0 || keys[j] < level) continue;
+            const std::size_t place = keys[j] > level ? 0 : 2;
+            ++group[place], group[place + 1] += grades[j] > 0;
+        }
+        out.push_back(group);
+    }
+    return out;
+}
+
+TEST(scores_are_counted) {
+    Random random(63);
+    constexpr std::int64_t FAR[] = {std::numeric_limits<std::int64_t>::min(), -1, 0, 1,
+                                    std::numeric_limits<std::int64_t>::max()};
+    const Numbers values = {1, 2};
+    for (Index n : {0, 1, 3})
+        for (Index width : SIZES)
+            for (bool far : {false, true}) {
+                Padded<std::int64_t> keys(n, width, 1), grades(n, width, 2);
+                std::vector<Numbers> wanted;
+                Numbers n_group(at(n)), n_ranked(at(n));
+                for (Index i = 0; i < n; ++i) {
+                    Numbers of_row, graded;
+                    for (Index j = 0; j < width; ++j) {
+                        of_row.push_back(far ? FAR[random.below(5)] : random.below(width));
+                        graded.push_back(random.below(4) - 1);
+                        keys.set(i, j, of_row.back()), grades.set(i, j, graded.back());
+                    }
+                    for (const Numbers &group : groups_of(of_row, graded)) wanted.push_back(group);
+                }
+                Padded<std::int64_t> groups(n * width, 4, 0), by_grade(n * width, 2, 0);
+                std::fill(groups.numbers.begin(), groups.numbers.end(), 0);
+                std::fill(by_grade.numbers.begin(), by_grade.numbers.end(), 0);
+                const Index found =
+                    count_groups(keys.view(), grades.view(), values, n_group, n_ranked, groups.view(), by_grade.view());
+                CHECK(found == static_cast<Index>(wanted.size()));
+                for (Index g = 0; g < found; ++g) {
+                    for (Index k = 0; k < 4; ++k) CHECK(groups.at(g, k) == wanted[at(g)][at(k)]);
+                    CHECK(by_grade.at(g, 0) + by_grade.at(g, 1) == groups.at(g, 3));
+                }
+            }
+}
+
+TEST(small_groups_are_ranked) {
+    Random random(64);
+    for (Index n : {0, 1, 2, 5, 9, 17})
+        for (int round = 0; round < 5; ++round) {
+            Padded<double> scores(n, n, 1), bounds(n, n, 0);
+            Numbers columns, classes, n_group(at(n));
+            for (Index i = 0; i < n; ++i) {
+                columns.push_back(i), classes.push_back(random.below(2));
+                for (Index j = 0; j < n; ++j) scores.set(i, j, static_cast<double>(random.below(5))), bounds.set(i, j, 0);
+            }
+            Padded<std::int64_t> arrays(4, n * n, 1);
+            const Index found = rank_group(scores.view(), bounds.view(), columns, classes, n_group, arrays.view());
+            Index g = 0;
+            for (Index i = 0; i < n; ++i) {
+                Numbers keys, graded;
+                for (Index j = 0; j < n; ++j)
+                    if (j != i)
+                        keys.push_back(static_cast<std::int64_t>(scores.at(i, j))),
+                            graded.push_back(classes[at(j)] == classes[at(i)]);
+                for (const Numbers &group : groups_of(keys, graded)) {
+                    for (Index k = 0; k < 4; ++k) CHECK(arrays.at(k, g) == group[at(k)]);
+                    ++g;
+                }
+            }
+            CHECK(found == g && arrays.padding_is_untouched());
+            if (n > 2) {
+                bounds.set(0, 1, 10);
+                CHECK(rank_group(scores.view(), bounds.view(), columns, classes, n_group, arrays.view()) == -1);
+            }
+        }
+}
+
+}  // namespace

@@ -1,0 +1,384 @@
+// Counting between edges, and what belongs to it, beside counting one score after the other.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "check.h"
+#include "counting/alike.h"
+#include "counting/edges.h"
+#include "counting/open_items.h"
+#include "counting/strips.h"
+#include "counting/tiles.h"
+#include "distances/levels.h"
+#include "ties/groups.h"
+
+namespace {
+
+using namespace deadheat;
+using namespace deadheat::tests;
+
+constexpr double INFINITE = std::numeric_limits<double>::infinity();
+
+/// Cuts of some rows at whole numbers, each of them where scores are integers; some rows have fewer than others.
+struct RandomCuts {
+    RandomCuts(Index n, Index width, double reach, Random &random) : low(n, width, 1), high(n, width, 2) {
+        for (Index i = 0; i < n; ++i) {
+            double value = static_cast<double>(-random.below(2 * width + 2));
+            const Index used = width == 0 || random.below(3) > 0 ? width : random.below(width + 1);
+            for (Index g = 0; g < width; ++g) {
+                value += static_cast<double>(1 + random.below(3));
+                low.set(i, g, g < used ? value - reach : INFINITE);
+                high.set(i, g, g < used ? (reach == 0 ? next_number(value) : value + reach) : INFINITE);
+            }
+        }
+    }
+    Padded<double> low, high;
+};
+
+/// What count_tile is told of some rows.
+template <class T, class Code>
+struct RandomTables {
+    RandomTables(Index n, Index width, bool closed_, Random &random)
+        : cuts(n, width, closed_ ? 0 : 0.25, random),
+          closed(closed_),
+          edges(n, 2 * width + 1, 0),
+          codes(n, 2 * width <= FEW_EDGES ? 1 : 512, 0),
+          base(static_cast<std::size_t>(n)),
+          scale(static_cast<std::size_t>(n)),
+          zero_slot(static_cast<std::size_t>(n), -1) {
+        const std::vector<double> absolute(base.size(), closed ? 0 : 0.125), relative(base.size(), INFINITE);
+        const Errors errors{absolute, relative, absolute};
+        n_edge = build_edges<T>(cuts.low.view(), cuts.high.view(), errors, closed, edges.view());
+        if (codes.columns > 1) build_bins<T, Code>(edges.view(), closed, base, scale, codes.view());
+        if (closed) slots_of_zero(cuts.low.view(), cuts.high.view(), zero_slot);
+    }
+    RowTables<T, Code> view() { return {edges.view(), n_edge, closed, base, scale, codes.view(), zero_slot}; }
+
+    RandomCuts cuts;
+    bool closed;
+    Padded<T> edges;
+    Padded<Code> codes;
+    std::vector<T> base, scale;
+    std::vector<std::int32_t> zero_slot;
+    Index n_edge = 0;
+};
+
+using Open = std::vector<std::tuple<Index, Index, Index>>;
+
+Open listed(Padded<std::int32_t> &opened, Index n) {
+    Open out;
+    for (Index p = 0; p < n; ++p) out.emplace_back(opened.at(0, p), opened.at(1, p), opened.at(2, p));
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+/// Counts one score after the other; returns what is open.
+template <class T>
+Open count_one_by_one(const Padded<T> &tile, const std::vector<std::int32_t> &weight, const std::vector<std::int32_t> &out,
+                      const Padded<T> &edges, bool closed, Padded<std::int32_t> &counts) {
+    Open open;
+    for (Index i = 0; i < tile.rows; ++i)
+        for (Index j = 0; j < tile.columns; ++j) {
+            if (std::find(out.begin(), out.end(), j) != out.end()) continue;
+            Index slot = 0;
+            while (slot < edges.columns && edges.at(i, slot) <= tile.at(i, j)) ++slot;
+            if (slot % 2 == 1 && !closed)
+                open.emplace_back(i, j, slot);
+            else
+                counts.set(i, slot, counts.at(i, slot) + weight[static_cast<std::size_t>(j)]);
+        }
+    std::sort(open.begin(), open.end());
+    return open;
+}
+
+bool equal_but_for_slot_0(const Padded<std::int32_t> &a, const Padded<std::int32_t> &b) {
+    for (Index i = 0; i < a.rows; ++i)
+        for (Index slot = 1; slot < a.columns; ++slot)
+            if (a.at(i, slot) != b.at(i, slot)) return false;
+    return true;
+}
+
+Padded<std::int32_t> no_counts(Index n, Index width) {
+    Padded<std::int32_t> counts(n, 2 * width + 1, 1);
+    for (Index i = 0; i < n; ++i)
+        for (Index slot = 0; slot <= 2 * width; ++slot) counts.set(i, slot, 0);
+    return counts;
+}
+
+std::vector<std::int32_t> weights(Index n, bool plain, Random &random) {
+    std::vector<std::int32_t> out;
+    for (Index j = 0; j < n; ++j) out.push_back(plain ? 1 : static_cast<std::int32_t>(1 + random.below(3)));
+    return out;
+}
+
+template <class T, class Code>
+void a_tile_is_counted(CountTile<T, Code> count_tile, Index n, Index m, Index width, bool closed, Random &random) {
+    RandomTables<T, Code> tables(n, width, closed, random);
+    Padded<T> tile(n, m, random.below(4));
+    const Index far = random.below(3) == 0 ? 3 * width + 100 : 0;  // then most scores are below all edges
+    for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < m; ++j)
+            tile.set(i, j,
+                     static_cast<T>(0.25 * static_cast<double>(random.below(12 * width + 9) - 6 * width - 4 - 4 * far)));
+    if (n > 0 && m > 2) tile.set(0, 0, T(1e30)), tile.set(n - 1, 1, -T(1e30)), tile.set(0, 2, -T(0));
+    const bool plain = random.below(2) == 0;
+    const std::vector<std::int32_t> weight = weights(m, plain, random);
+    std::vector<std::int32_t> out;
+    if (m > 1) out = {static_cast<std::int32_t>(random.below(m - 1)), static_cast<std::int32_t>(m - 1)};
+    constexpr std::int32_t START = 1000;
+    Padded<std::int32_t> excluded(n, 4, 0), opened(3, n * m, 0);
+    for (Index i = 0; i < n; ++i) {
+        const std::vector<std::int32_t> of_row = {0, out.empty() ? 1 : START + out[0], out.empty() ? 2 : START + out[1],
+                                                  9999};
+        for (Index k = 0; k < 4; ++k) excluded.set(i, k, of_row[static_cast<std::size_t>(k)]);
+    }
+    Padded<std::int32_t> counts = no_counts(n, width), wanted = no_counts(n, width);
+    const Open open = count_one_by_one(tile, weight, out, tables.edges, closed, wanted);
+    const Index n_open =
+        count_tile(tile.view(), {START, weight, plain, excluded.view()}, tables.view(), counts.view(), opened.view());
+    CHECK(listed(opened, n_open) == open);
+    CHECK(equal_but_for_slot_0(counts, wanted));
+    CHECK(counts.padding_is_untouched() && tile.padding_is_untouched());
+}
+
+TEST(tiles_are_counted) {
+    Random random(21);
+    for (Index width : {0, 1, 4, 5, 16, 17, 70, 200})
+        for (Index m : {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 64, 65, 130})
+            for (bool closed : {false, true})
+                for (Index n : {0, 1, 3}) {
+                    const CountingLoops &loops = counting_loops();
+                    a_tile_is_counted(loops.count_single, n, m, width, closed, random);
+                    a_tile_is_counted(loops.count_single_many, n, m, width, closed, random);
+                    a_tile_is_counted(loops.count_double, n, m, width, closed, random);
+                    a_tile_is_counted(loops.count_double_many, n, m, width, closed, random);
+                }
+}
+
+template <class T>
+void is_turned(void (*transpose)(Matrix<const T>, Matrix<T>), Index n, Index m, Random &random) {
+    Padded<T> tile(n, m, random.below(3)), out(m, n, random.below(3));
+    for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < m; ++j) tile.set(i, j, random.number<T>());
+    transpose(tile.view(), out.view());
+    bool turned = true;
+    for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < m; ++j) turned &= same(tile.at(i, j), out.at(j, i));
+    CHECK(turned && out.padding_is_untouched());
+}
+
+TEST(tiles_are_turned) {
+    Random random(22);
+    for (Index n : {0, 1, 2, 3, 4, 8, 15, 16, 17, 33})
+        for (Index m : {0, 1, 2, 3, 4, 8, 15, 16, 17, 33}) {
+            is_turned<float>(counting_loops().transpose_single, n, m, random);
+            is_turned<double>(counting_loops().transpose_double, n, m, random);
+        }
+}
+
+/// Rows of small integers, their products less an offset for each column, and what they are counted in.
+template <class T>
+struct RandomProducts {
+    RandomProducts(Index n, Index m, Index dim, Random &random)
+        : left(n, dim, random.below(3)), right(m, dim, random.below(3)), tile(n, m, 0), offset(static_cast<std::size_t>(m)) {
+        for (Padded<T> *rows : {&left, &right})
+            for (Index i = 0; i < rows->rows; ++i)
+                for (Index k = 0; k < dim; ++k) rows->set(i, k, static_cast<T>(random.below(5) - 2));
+        for (T &number : offset) number = static_cast<T>(random.below(2));
+        for (Index i = 0; i < n; ++i)
+            for (Index j = 0; j < m; ++j) {
+                T sum = 0;
+                for (Index k = 0; k < dim; ++k) sum += left.at(i, k) * right.at(j, k);
+                tile.set(i, j, sum);
+            }
+    }
+    Padded<T> left, right, tile;
+    std::vector<T> offset;  // of the columns
+};
+
+/// One side of a tile of products.
+template <class T>
+struct RandomSide {
+    RandomSide(Padded<T> scores_, Index width, std::vector<T> offset_, Random &random)
+        : scores(scores_),
+          tables(scores.rows, width, false, random),
+          weight(weights(scores.columns, false, random)),
+          offset(offset_),
+          excluded(scores.rows, 0, 0),
+          counts(no_counts(scores.rows, width)),
+          opened(3, scores.rows * scores.columns, 0),
+          of_open(static_cast<std::size_t>(opened.columns)) {
+        for (Index i = 0; i < scores.rows && !offset.empty(); ++i)
+            for (Index j = 0; j < scores.columns; ++j)
+                scores.set(i, j, scores.at(i, j) - offset[static_cast<std::size_t>(j)]);
+    }
+    TileSide<T> view() {
+        return {{0, weight, false, excluded.view()}, offset, {{tables.view(), counts.view(), opened.view(), of_open}}};
+    }
+    void check(Index n_open) {
+        Padded<std::int32_t> wanted = no_counts(scores.rows, tables.cuts.low.columns);
+        CHECK(listed(opened, n_open) == count_one_by_one(scores, weight, {}, tables.edges, false, wanted));
+        CHECK(equal_but_for_slot_0(counts, wanted));
+        for (Index p = 0; p < n_open; ++p)
+            CHECK(of_open[static_cast<std::size_t>(p)] == static_cast<double>(scores.at(opened.at(0, p), opened.at(1, p))));
+    }
+    Padded<T> scores;
+    RandomTables<T, std::uint16_t> tables;
+    std::vector<std::int32_t> weight;
+    std::vector<T> offset;
+    Padded<std::int32_t> excluded, counts, opened;
+    std::vector<double> of_open;
+};
+
+template <class T>
+void products_are_counted(Index n, Index m, Index width, Random &random) {
+    RandomProducts<T> made(n, m, 5, random);
+    Padded<T> turned(m, n, 0);
+    for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < m; ++j) turned.set(j, i, made.tile.at(i, j));
+    const Panels<T> left = packed<T>(made.left.view()), right = packed<T>(made.right.view());
+    for (std::size_t sides : {1, 2}) {
+        RandomSide<T> of_rows(made.tile, width, made.offset, random), of_columns(turned, width, {}, random);
+        std::vector<TileSide<T>> places = {of_rows.view()};
+        if (sides == 2) places.push_back(of_columns.view());
+        const auto n_open = count_products<T>(left, right, 3, places);
+        of_rows.check(n_open[0][0]);
+        if (sides == 2) of_columns.check(n_open[1][0]);
+    }
+}
+
+TEST(products_are_counted_strip_by_strip) {
+    Random random(23);
+    for (Index width : {1, 20})
+        for (const auto &[n, m] : {std::pair<Index, Index>{0, 5}, {5, 0}, {1, 1}, {3, 17}, {49, 47}, {2, 385}, {390, 5}}) {
+            products_are_counted<float>(n, m, width, random);
+            products_are_counted<double>(n, m, width, random);
+        }
+}
+
+template <class T, class Settle>
+void open_items_are_settled(Settle settle, Index n, Index m, Index dim, Index width, Random &random) {
+    RandomProducts<T> made(n, m, dim, random);
+    RandomTables<T, std::uint16_t> tables(n, width, false, random);
+    std::vector<double> offset(made.offset.begin(), made.offset.end()), reach(static_cast<std::size_t>(n), 0);
+    const std::vector<std::int32_t> weight = weights(m, false, random);
+    // Every item is said to be in the slot of some interval, beside which its score may lie.
+    Padded<std::int32_t> opened(3, n * m, random.below(3));
+    Padded<std::int32_t> counts = no_counts(n, width), wanted = no_counts(n, width);
+    Open left;
+    for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < m; ++j) {
+            const Index g = random.below(width), p = i * m + j;
+            opened.set(0, p, static_cast<std::int32_t>(i)), opened.set(1, p, static_cast<std::int32_t>(j));
+            opened.set(2, p, static_cast<std::int32_t>(2 * g + 1));
+            const double score = static_cast<double>(made.tile.at(i, j)) - offset[static_cast<std::size_t>(j)];
+            const double low = tables.cuts.low.at(i, g), high = tables.cuts.high.at(i, g);
+            const bool padding = low == INFINITE;  // whose edges touch
+            const bool below =
+                score < low && (!padding || g == 0 || tables.edges.at(i, 2 * g - 1) < tables.edges.at(i, 2 * g) ||
+                                score >= tables.cuts.high.at(i, g - 1));
+            const Index slot = below ? 2 * g : 2 * g + 2;
+            if (!below && !(score >= high))
+                left.emplace_back(i, j, 2 * g + 1);
+            else
+                wanted.set(i, slot, wanted.at(i, slot) + weight[static_cast<std::size_t>(j)]);
+        }
+    Padded<std::int64_t> found(4, n * m, 0);
+    intervals_of_open<T>(opened.view(), tables.edges.view(), tables.cuts.low.view(), found.view());
+    for (Index p = 0; p < n * m; ++p) {
+        const Index g = opened.at(2, p) / 2;
+        CHECK(0 <= found.at(2, p) && found.at(2, p) <= g && g < found.at(3, p) && found.at(3, p) <= width);
+    }
+    const Index n_left = settle(opened.view(), {made.left.view(), made.right.view(), offset, weight, reach},
+                                tables.edges.view(), {tables.cuts.low.view(), tables.cuts.high.view(), counts.view()});
+    CHECK(listed(opened, n_left) == left);
+    CHECK(counts.numbers == wanted.numbers);
+}
+
+TEST(open_items_are_looked_at_again) {
+    Random random(24);
+    for (Index n : {0, 1, 2, 70})
+        for (Index m : {0, 1, 17, 65})
+            for (Index dim : {1, 31, 33})
+                for (Index width : {1, 3, 9}) {
+                    const OpenItemLoops &loops = open_item_loops();
+                    open_items_are_settled<float>(loops.settle_single, n, m, dim, width, random);
+                    open_items_are_settled<double>(loops.settle_double, n, m, dim, width, random);
+                }
+}
+
+TEST(single_items_are_placed) {
+    Random random(25);
+    for (Index width : {0, 1, 2, 9})
+        for (Index n_item : {0, 1, 50}) {
+            RandomCuts cuts(3, width, 0.25, random);
+            std::vector<std::int64_t> rows, guess, weight;
+            std::vector<double> scores, errors;
+            Padded<std::int32_t> counts = no_counts(3, width), wanted = no_counts(3, width);
+            Padded<std::int64_t> found(3, n_item, 1);
+            std::vector<Index> open;
+            for (Index p = 0; p < n_item; ++p) {
+                const Index row = random.below(3);
+                const double score = 0.5 * static_cast<double>(random.below(8 * width + 4) - 4 * width), error = 0.25;
+                rows.push_back(row), guess.push_back(random.below(width + 4) - 2), weight.push_back(1 + random.below(3));
+                scores.push_back(score), errors.push_back(error);
+                Index low = 0, high = 0;
+                while (low < width && score - error >= cuts.high.at(row, low)) ++low;
+                while (high < width && score + error >= cuts.low.at(row, high)) ++high;
+                if (low == high)
+                    wanted.set(row, 2 * low, wanted.at(row, 2 * low) + static_cast<std::int32_t>(weight.back()));
+                else
+                    open.push_back(p);
+            }
+            const Index n = place_pairs({rows, guess, scores, errors, weight},
+                                        {cuts.low.view(), cuts.high.view(), counts.view()}, 1, found.view());
+            CHECK(n == static_cast<Index>(open.size()));
+            for (Index q = 0; q < n; ++q) CHECK(found.at(0, q) == open[static_cast<std::size_t>(q)]);
+            CHECK(counts.numbers == wanted.numbers);
+        }
+}
+
+TEST(rows_that_meet_alike) {
+    Random random(26);
+    for (Index dim : {0, 1, 63, 64, 65, 130})
+        for (bool differences : {false, true}) {
+            constexpr Index n = 3, m = 20, n_group = 4;
+            const Index words = (dim + 63) / 64;
+            Padded<float> left(n, dim, 0), right(m, dim, 1);
+            for (Padded<float> *rows : {&left, &right})
+                for (Index i = 0; i < rows->rows; ++i)
+                    for (Index k = 0; k < dim; ++k) rows->set(i, k, static_cast<float>(random.below(random.below(4) + 1)));
+            Padded<std::uint64_t> left_masks(n, LEVELS * words, 0), right_masks(m, LEVELS * words, 1);
+            Padded<double> left_values(n, LEVELS, 0), right_values(m, LEVELS, 0);
+            level_masks<float>(left.view(), left_masks.view(), left_values.view());
+            level_masks<float>(right.view(), right_masks.view(), right_values.view());
+            std::vector<std::int32_t> of_left(n), of_right(m), kind(m), found(n * n_group), weight(m, 2);
+            for (auto *numbers : {&of_left, &of_right, &kind})
+                for (std::int32_t &number : *numbers) number = static_cast<std::int32_t>(random.below(3)) - 1;
+            const PlacedRows placed{left_masks.view(), right_masks.view(),   of_left, of_right, kind,
+                                    differences,       random.below(2) == 0, LEVELS};
+            std::vector<std::int64_t> rows, columns;
+            for (Index p = 0; p < n * n_group; ++p) rows.push_back(p / n_group), columns.push_back(random.below(m));
+            Padded<std::uint16_t> meetings(n * n_group, MEETINGS, 0);
+            alike_loops().count_meetings(placed, rows, columns, meetings.view(), found);
+            Padded<std::int32_t> opened(3, n * m, 1), counts = no_counts(n, n_group);
+            for (Index p = 0; p < n * m; ++p) {
+                const std::int32_t slot = static_cast<std::int32_t>(2 * random.below(n_group) + 1);
+                opened.set(0, p, static_cast<std::int32_t>(p / m)), opened.set(1, p, static_cast<std::int32_t>(p % m));
+                opened.set(2, p, slot);
+            }
+            std::vector<double> scores(n * m, 1.0);
+            const Matrix<const std::uint16_t> of_groups{meetings.numbers.data(), n, n_group * MEETINGS, n_group * MEETINGS};
+            const Index n_left = alike_loops().settle_alike(
+                opened.view(), scores, placed, {of_groups, {found.data(), n, n_group, n_group}}, weight, counts.view());
+            std::int32_t settled = 0;
+            for (Index i = 0; i < n; ++i)
+                for (Index slot = 0; slot <= 2 * n_group; ++slot) settled += counts.at(i, slot);
+            CHECK(settled == 2 * (n * m - n_left));
+            CHECK(counts.padding_is_untouched());
+        }
+}
+
+}  // namespace
