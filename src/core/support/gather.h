@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <cstring>
 
 #include "support/lanes.h"
 #include "support/views.h"
@@ -58,7 +59,11 @@ inline Some<T, N> gather(const T *from, Some<std::int32_t, N> places) {
         return (Some<T, N>)_mm256_i32gather_epi64(reinterpret_cast<const long long *>(from), (__m128i)places, 8);
 #endif
     Some<T, N> out{};  // not every compiler sees that all of it is written
-    for (int k = 0; k < N; ++k) out[k] = from[places[k]];
+    for (int k = 0; k < N; ++k) {
+        T number;  // copied byte by byte: the array may be of shorter numbers, two of which are read at once
+        std::memcpy(&number, from + places[k], sizeof number);
+        out[k] = number;
+    }
     return out;
 }
 
