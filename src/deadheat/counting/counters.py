@@ -146,9 +146,9 @@ class Counter:
         They come as rows, places and slots, with scores if these are of the last level.
         """
         distance, edges, start = self.problem.distance, self._edges_of(tile.level, band), tile.columns.start
+        weight = self.problem.weight[start : tile.columns.stop]
         if opened.shape[1] and self.alike is not None:
             scores = None if scores is None else scores.astype(np.float64)
-            weight = self.problem.weight[start : tile.columns.stop]
             n_open = self.alike.settle(opened, scores, tile.columns, weight, self.counts)
             opened, scores = opened[:, :n_open], None if scores is None else scores[:n_open]
         n_open = n_left = opened.shape[1]
@@ -159,7 +159,7 @@ class Counter:
         if n_open and not many and distance.rechecks:
             offsets = distance.offsets(np.arange(start, tile.columns.stop))
             n_left = _core.settle_open(
-                opened, *tile.rows, offsets, self.problem.weight[start : tile.columns.stop], edges.recheck_error,
+                opened, *tile.rows, offsets, weight, edges.recheck_error,
                 edges.edges, self.cuts.low, self.cuts.high, self.counts,
             )  # fmt: skip
             many = n_left > MANY_LEFT * tile.size

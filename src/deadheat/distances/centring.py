@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import _core
-from deadheat.distances.scaling import power_of_two
+from deadheat.distances.scaling import CHUNK, power_of_two
 from deadheat.inputs.source import Array, Index, Rows, Source
 from deadheat.support.arrays import Bool, Float64, slices
 
 HELD_BYTES = 64 << 20  # up to which rows less their centre are held, and not made again for each use
-CHUNK = 1 << 18  # elements changed at once
 _GAIN = 16.0  # by which squared norms have to shrink
 _FIRST = 64  # rows that mostly show already that there is no common centre
 

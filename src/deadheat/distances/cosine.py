@@ -20,18 +20,45 @@ from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Float64, Int64
 
 
-class Cosine(Product):
+class AnyCosine(Product):
+    """What cosines have in common, however their scores are made."""
+
+    name = "cosine"
+    zero_if_apart = True
+    key_kind = "cosine"
+    targets: ClassVar = {"similarity": Target(1, 0), "distance": Target(-1, 1)}
+
+    @classmethod
+    def between(cls, query: Source, gallery: Source, exact_only: bool) -> AnyCosine:
+        distance = Cosine(query, gallery, exact_only)
+        if not distance.levels[-1].exact:
+            centre = centring.common_centre(query, gallery)
+            if centre is not None:
+                return CosineOfTangents(query, gallery, centre)
+        return distance
+
+    def score_of_dots(
+        self, dots: Float64, of_query: Float64, of_item: Float64, tiny: float, queries: Int64, items: Int64
+    ) -> tuple[Float64, Float64]:
+        norms = np.sqrt(of_query) * np.sqrt(of_item)
+        nonzero = norms > 0
+        scores = np.where(nonzero, dots / np.where(nonzero, norms, 1.0), 0.0)
+        return scores, np.where(nonzero, 10 * exact.unit_roundoff(np.float64) * np.abs(scores) + 4 * tiny, 0.0)
+
+    def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
+        roots = Roots("ratio")
+        for pairs in self.exact_rows(queries, columns):
+            roots.add_products(*pairs)
+        return roots
+
+
+class Cosine(AnyCosine):
     """q·x / (‖q‖‖x‖); a zero vector has similarity 0 to everything.
 
     Rows are divided by their norms in float64, then multiplied. Rows that are small integers times a number of
     their own are handled exactly instead: cosines compare as the fractions a·|a| / ‖x‖² of integers, which float64
     keeps apart as long as ‖q‖²‖x‖⁴ stays below 2^51.
     """
-
-    name = "cosine"
-    zero_if_apart = True
-    key_kind = "cosine"
-    targets: ClassVar = {"similarity": Target(1, 0), "distance": Target(-1, 1)}
 
     def __init__(self, query: Source, gallery: Source, exact_only: bool = True) -> None:
         super().__init__(query, gallery)
@@ -41,15 +68,6 @@ class Cosine(Product):
             return
         (self.queries, self.query_norm), (self.items, self.item_norm) = self.for_both(scaling.normalised)
         self.levels = (Level(np.float32, exact=False), Level(np.float64, exact=False))
-
-    @classmethod
-    def between(cls, query: Source, gallery: Source, exact_only: bool) -> Cosine:
-        distance = Cosine(query, gallery, exact_only)
-        if not distance.levels[-1].exact:
-            centre = centring.common_centre(query, gallery)
-            if centre is not None:
-                return CosineOfTangents(query, gallery, centre)
-        return distance
 
     def measuring(self) -> Cosine:
         return Cosine(self.query_raw, self.gallery_raw, exact_only=False) if self.levels[-1].exact else self
@@ -102,35 +120,18 @@ class Cosine(Product):
     def relative_error(self, roundings: int, dtype: DTypeLike) -> float:
         return (exact.gamma(roundings, dtype) + exact.gamma(self.dim + 10, np.float64)) * (1 + 2.0**-10)
 
-    def score_of_dots(
-        self, dots: Float64, of_query: Float64, of_item: Float64, tiny: float, queries: Int64, items: Int64
-    ) -> tuple[Float64, Float64]:
-        norms = np.sqrt(of_query) * np.sqrt(of_item)
-        nonzero = norms > 0
-        scores = np.where(nonzero, dots / np.where(nonzero, norms, 1.0), 0.0)
-        return scores, np.where(nonzero, 10 * exact.unit_roundoff(np.float64) * np.abs(scores) + 4 * tiny, 0.0)
 
-    def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
-        roots = Roots("ratio")
-        for pairs in self.exact_rows(queries, columns):
-            roots.add_products(*pairs)
-        return roots
-
-
-class CosineOfTangents(Cosine):
+class CosineOfTangents(AnyCosine):
     """The same similarity where all rows point nearly one way, from what tells their directions apart.
 
     With u = q/‖q‖ − c/‖c‖ and v = x/‖x‖ − c/‖c‖ for a common centre c, the cosine is 1 − ‖u − v‖²/2, so that
     u·v − ‖v‖²/2 ranks as it does, and errs by a part of the squares of u and v, which are small.
     """
 
-    _nonnegative = False
-    panels, finish = Product.panels, Product.finish
-    device_numbers, device_finish = Product.device_numbers, Product.device_finish
-    pair_scores = Product.pair_scores
+    _nonnegative = False  # of the rows that are multiplied
 
     def __init__(self, query: Source, gallery: Source, centre: NDArray[Any]) -> None:
-        Product.__init__(self, query, gallery)
+        super().__init__(query, gallery)
         self.columns = Columns.of(gallery, directions=True)
         (queries, of_query), (items, of_item) = self.for_both(lambda source: centring.tangents(source, centre))
         self.unit = float(np.ldexp(1.0, np.frexp(max(of_query.max(), of_item.max(), 2.0**-400))[1]))
