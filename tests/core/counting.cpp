@@ -252,7 +252,8 @@ void products_are_counted(Index n, Index m, Index width, Random &random) {
 TEST(products_are_counted_strip_by_strip) {
     Random random(23);
     for (Index width : {1, 20})
-        for (const auto &[n, m] : {std::pair<Index, Index>{0, 5}, {5, 0}, {1, 1}, {3, 17}, {49, 47}, {2, 385}, {390, 5}}) {
+        for (const auto &[n, m] :
+             {std::pair<Index, Index>{0, 5}, {5, 0}, {1, 1}, {3, 17}, {49, 47}, {2, 385}, {390, 5}, {3, 1060}}) {
             products_are_counted<float>(n, m, width, random);
             products_are_counted<double>(n, m, width, random);
         }

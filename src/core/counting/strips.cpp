@@ -7,9 +7,10 @@ namespace deadheat {
 
 namespace {
 
-// A square and the same turned fit the second-level cache together. What a row keeps for counting is fetched once for each
-// square, so that it must not be narrow.
+// A square and the same turned fit the second-level cache together; so does a band of a tile that need not be turned. What a
+// row keeps for counting is fetched once for each, so that they must not be narrow.
 constexpr Index SIDE = 384;
+constexpr Index BAND_ROWS = 144, BAND_COLUMNS = 1056;
 constexpr Index PANEL = 48;    // a multiple of the rows in any panel
 constexpr Index PADDING = 16;  // columns more than are used: rows a power of two apart would share lines of the cache
 
@@ -18,6 +19,8 @@ Index side_of_squares(Index n) {
     const Index parts = std::max<Index>((n + SIDE - 1) / SIDE, 1), each = (n + parts - 1) / parts;
     return (each + PANEL - 1) / PANEL * PANEL;
 }
+
+std::size_t size_of(Index rows, Index stride) { return static_cast<std::size_t>(rows * stride); }
 
 template <class T>
 auto count_tile() {
@@ -110,9 +113,11 @@ std::vector<std::vector<Index>> count_products(const Panels<T> &left, const Pane
                                                const std::vector<TileSide<T>> &sides) {
     if (left.dim() < 1 || left.dim() != right.dim() || chunk < 1 || sides.empty() || sides.size() > 2)
         throw std::invalid_argument("rows, chunk and sides must fit each other");
-    constexpr Index stride = SIDE + PADDING;
-    std::vector<T> products(SIDE * stride), turned(SIDE * stride);
-    const Index rows = side_of_squares(left.rows()), columns = side_of_squares(right.rows());
+    const bool turns = sides.size() > 1;
+    const Index rows = turns ? side_of_squares(left.rows()) : BAND_ROWS;
+    const Index columns = turns ? side_of_squares(right.rows()) : std::min(right.rows(), BAND_COLUMNS);
+    const Index stride = (turns ? SIDE : columns) + PADDING;
+    std::vector<T> products(size_of(rows, stride)), turned(turns ? size_of(columns, stride) : 0);
     std::vector<Side<T>> each(sides.begin(), sides.end());
     for (Index column = 0; column < right.rows(); column += columns)
         for (Index row = 0; row < left.rows(); row += rows) {

@@ -19,17 +19,21 @@ from deadheat.counting.relevant import beside_junk, leave_out_junk, member_of, r
 from deadheat.counting.tiles import Tile
 from deadheat.profiles import TieProfile
 from deadheat.support import scratch
-from deadheat.support.arrays import Int64, offsets_of, pieces, spread
+from deadheat.support.arrays import Int32, Int64, offsets_of, pieces, spread
+
+Counts = list[Int32]  # of the items between the cuts of each counter
 
 
 class Block:
     """Some queries that have something relevant, from their relevant items to their groups.
 
-    `add` may be called from several threads; the counters are only changed with `lock` held.
+    `add`, `side` and `take` may be called from several threads. Its own counts are only changed with `counting` held,
+    and everything else of its counters with `lock`, which is held for a moment only.
     """
 
     def __init__(self, problem: RankingProblem, queries: Int64) -> None:
-        self.problem, self.queries, self.lock = problem, queries, Lock()
+        self.problem, self.queries = problem, queries
+        self.counting, self.lock = Lock(), Lock()
         self.level = 0  # the level at which tiles are best computed
         self._seen = self._open = 0.0
         relevant, self.excluded_columns, self._singles = relevant_items(problem, queries)
@@ -48,22 +52,43 @@ class Block:
     def add(self, tile: Tile, scores: NDArray[Any], band: int) -> None:
         """Count a tile of scores of these queries."""
         leave_out_junk(self.problem, self.queries, tile.columns, scores)
-        with self.lock:
+        with self.counting, self.lock:
             self._learn(tile, [counter.count(tile, scores, band, self.excluded_columns) for counter in self.counters])
 
-    def side(self, tile: Tile, band: int, name: str) -> tuple[Any, ...]:
+    @property
+    def counts(self) -> Counts:
+        """Its own counts."""
+        return [counter.counts for counter in self.counters]
+
+    def aside(self) -> Counts:
+        """Counts beside its own ones, for one thread, until `join`."""
+        return [np.zeros_like(counts) for counts in self.counts]
+
+    def join(self, aside: Counts) -> None:
+        """Add what was counted beside its own counts."""
+        with self.counting:
+            for counts, more in zip(self.counts, aside, strict=True):
+                counts += more
+
+    def side(self, tile: Tile, band: int, name: str, counts: Counts) -> tuple[Any, ...]:
         """What the core counts a tile of products in, and lists what is open."""
         problem, (start, stop) = self.problem, (tile.columns.start, tile.columns.stop)
         columns = start, problem.weight[start:stop], problem.plain, self.excluded_columns
         offsets = problem.distance.offsets(np.arange(start, stop)).astype(problem.distance.levels[tile.level].dtype)
-        return columns, offsets, [counter.places(tile, band, f"{name} {k}") for k, counter in enumerate(self.counters)]
+        with self.lock:
+            places = [
+                counter.places(tile, band, f"{name} {k}", into)
+                for k, (counter, into) in enumerate(zip(self.counters, counts, strict=True))
+            ]
+        return columns, offsets, places
 
-    def take(self, tile: Tile, band: int, side: tuple[Any, ...], n_open: list[int]) -> None:
+    def take(self, tile: Tile, band: int, side: tuple[Any, ...], n_open: list[int], counts: Counts) -> None:
         """Settle what the core has listed as open, so much for each counter."""
         shares = []
-        for counter, (*_, opened, scores), n in zip(self.counters, side[-1], n_open, strict=True):
-            shares.append(counter.take(tile, band, opened[:, :n], scores[:n] if tile.at_last else None))
-        self._learn(tile, shares)
+        with self.lock:
+            for counter, (*_, opened, scores), n, into in zip(self.counters, side[-1], n_open, counts, strict=True):
+                shares.append(counter.take(tile, band, opened[:, :n], scores[:n] if tile.at_last else None, into))
+            self._learn(tile, shares)
 
     def _learn(self, tile: Tile, shares: list[float]) -> None:
         """Begin with the last level from now on if the first leaves much open."""
@@ -76,7 +101,7 @@ class Block:
         """Write the groups, nearest first, to the arrays of a profile from where each query's begin."""
         row, group, columns, irrelevant = self._sharing
         for counter in self.counters:
-            counter.settle()
+            counter.settle(counter.counts)
         if len(self.counters) == 1:  # what shares a relevant item's column is tied with it
             (only,) = self.counters
             np.add.at(only.counts, (row, (2 * group + 1) * (2 // only.cuts.each)), irrelevant)

@@ -34,7 +34,7 @@ MOST_EXACT = 1 << 17  # items whose exact closeness is held at a time
 
 def n_bins(n_edge: int) -> int:
     """How many bins to spread over so many edges: about three each, as long as a row of them stays in cache."""
-    return 1 << int(np.clip(np.ceil(np.log2(3 * max(1, n_edge))), 9, 12))
+    return 1 << int(np.clip(np.ceil(np.log2(3 * max(1, n_edge))), 9, 11))
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Counter:
         """Whether exact arithmetic is needed for so many open items that nothing else is worth a try."""
         return self.cuts.direct is not None and self.n_exact > max(ENOUGH_SEEN, self.n_looked_at / 2)
 
-    def _count_directly(self, tile: Tile, opened: Int32, edges: Edges) -> bool:
+    def _count_directly(self, tile: Tile, opened: Int32, edges: Edges, counts: Int32) -> bool:
         """Count the open items of a tile by exact arithmetic; whether the distance has integers for that."""
         direct, start, stop = self.cuts.direct, tile.columns.start, tile.columns.stop
         weight = self.problem.weight[start:stop]
@@ -105,7 +105,7 @@ class Counter:
             found = np.empty((4, len(opened[0, some])), dtype=np.int64)
             _core.intervals_of_open(opened[:, some], edges.edges, self.cuts.low, found)
             rows, places, low, high = found
-            if direct is None or not direct(rows, places + start, low, high, weight[places], self.counts):
+            if direct is None or not direct(rows, places + start, low, high, weight[places], counts):
                 self.cuts.direct = None
                 return False
         return True
@@ -126,22 +126,22 @@ class Counter:
     def count(self, tile: Tile, scores: NDArray[Any], band: int, excluded_columns: Int32) -> float:
         """Count a tile of scores; returns the share of its items that its level left open."""
         weight = self.problem.weight[tile.columns.start : tile.columns.stop]
-        tables, counts, opened, _ = self.places(tile, band, "opened")
+        tables, counts, opened, _ = self.places(tile, band, "opened", self.counts)
         columns = tile.columns.start, weight, self.problem.plain, excluded_columns
         arguments: tuple[Any, ...] = (scores, *columns, *tables, counts, opened)
         n_open: int = _core.count_tile(*arguments)
         opened = opened[:, :n_open]
-        return self.take(tile, band, opened, scores[opened[0], opened[1]] if tile.at_last else None)
+        return self.take(tile, band, opened, scores[opened[0], opened[1]] if tile.at_last else None, counts)
 
-    def places(self, tile: Tile, band: int, name: str) -> tuple[tuple[Any, ...], Int32, Int32, Float64]:
+    def places(self, tile: Tile, band: int, name: str, counts: Int32) -> tuple[tuple[Any, ...], Int32, Int32, Float64]:
         """What a tile is counted in: tables of edges, counts, and lists of open items, with this name, and scores."""
         edges = self._edges_of(tile.level, band)
         tables = edges.edges, edges.n_edge, edges.closed, edges.base, edges.scale, edges.codes, edges.zero_slot
         opened = tile.space.get(name, (3, tile.size), np.int32)
-        return tables, self.counts, opened, np.empty(tile.size if tile.at_last and not edges.closed else 0)
+        return tables, counts, opened, np.empty(tile.size if tile.at_last and not edges.closed else 0)
 
-    def take(self, tile: Tile, band: int, opened: Int32, scores: NDArray[Any] | None) -> float:
-        """Settle the items that a tile has left open, or put them off; returns their share.
+    def take(self, tile: Tile, band: int, opened: Int32, scores: NDArray[Any] | None, counts: Int32) -> float:
+        """Settle the items that a tile has left open in these counts, or put them off; returns their share.
 
         They come as rows, places and slots, with scores if these are of the last level.
         """
@@ -149,10 +149,10 @@ class Counter:
         weight = self.problem.weight[start : tile.columns.stop]
         if opened.shape[1] and self.alike is not None:
             scores = None if scores is None else scores.astype(np.float64)
-            n_open = self.alike.settle(opened, scores, tile.columns, weight, self.counts)
+            n_open = self.alike.settle(opened, scores, tile.columns, weight, counts)
             opened, scores = opened[:, :n_open], None if scores is None else scores[:n_open]
         n_open = n_left = opened.shape[1]
-        if n_open and self._only_exactly() and self._count_directly(tile, opened, edges):
+        if n_open and self._only_exactly() and self._count_directly(tile, opened, edges, counts):
             return 0.0
         self.n_looked_at += n_open
         many = tile.at_last or n_open > MANY_OPEN * tile.size
@@ -160,15 +160,15 @@ class Counter:
             offsets = distance.offsets(np.arange(start, tile.columns.stop))
             n_left = _core.settle_open(
                 opened, *tile.rows, offsets, weight, edges.recheck_error,
-                edges.edges, self.cuts.low, self.cuts.high, self.counts,
+                edges.edges, self.cuts.low, self.cuts.high, counts,
             )  # fmt: skip
             many = n_left > MANY_LEFT * tile.size
         rows, places, slots = opened[:, :n_left]
         if n_left and many:
             of_last = tile.last[rows, places] if scores is None else scores
-            self.place(rows, places + start, of_last.astype(np.float64), slots >> 1)
+            self.place(rows, places + start, of_last.astype(np.float64), slots >> 1, into=counts)
         elif n_left:
-            self._postpone(rows, places + start, slots >> 1)
+            self._postpone(rows, places + start, slots >> 1, counts)
         return float(n_open / tile.size)
 
     def _edges_of(self, level: int, band: int) -> Edges:
@@ -179,27 +179,30 @@ class Counter:
             self.edges[key] = Edges.of(self.problem.distance, self.cuts, self.queries, level, band)
         return self.edges[key]
 
-    def _postpone(self, rows: Int32, columns: Int32, guess: Int32) -> None:
+    def _postpone(self, rows: Int32, columns: Int32, guess: Int32, counts: Int32) -> None:
         self.pending.append(np.stack([rows, columns, guess]))
         self.n_pending += len(rows)
         if self.n_pending > MOST_OPEN:
-            self.settle()
+            self.settle(counts)
 
-    def settle(self) -> None:
+    def settle(self, counts: Int32) -> None:
         """Count the items that were put off, by their scores of the last level."""
         if self.pending:
             rows, columns, guess = np.concatenate(self.pending, axis=1)
             self.pending, self.n_pending = [], 0
-            self.place(rows, columns, self.problem.distance.pair_scores(self.queries[rows], columns), guess)
+            self.place(
+                rows, columns, self.problem.distance.pair_scores(self.queries[rows], columns), guess, into=counts
+            )
 
     def place(
-        self, rows: Int, columns: Int, scores: Float64, guess: Int | None = None, weights: Int | None = None
-    ) -> None:
+        self, rows: Int, columns: Int, scores: Float64, guess: Int | None = None, weights: Int | None = None,
+        into: Int32 | None = None,
+    ) -> None:  # fmt: skip
         """Count single items by their scores of the last level, and exactly where these leave something open.
 
-        `guess` is an interval that each may be in.
+        `guess` is an interval that each may be in; they are counted in the counter's own counts, or `into` others.
         """
-        distance = self.problem.distance
+        distance, counts = self.problem.distance, self.counts if into is None else into
         scores = np.ascontiguousarray(scores)
         errors = np.ascontiguousarray(distance.pair_bound(self.queries[rows], columns, scores))
         weights = self.problem.weight[columns] if weights is None else weights
@@ -207,7 +210,7 @@ class Counter:
         listed, cuts = np.empty((3, len(rows)), dtype=np.int64), self.cuts
         rows, guess, weights = (np.ascontiguousarray(numbers, dtype=np.int64) for numbers in (rows, guess, weights))
         n = _core.place_pairs(
-            rows, guess, scores, errors, weights, cuts.low, cuts.high, cuts.each, self.counts, listed,
+            rows, guess, scores, errors, weights, cuts.low, cuts.high, cuts.each, counts, listed,
         )  # fmt: skip
         self.n_exact += n
         undecided, ranges = listed[0, :n], listed[1:, :n]
@@ -218,8 +221,8 @@ class Counter:
             if cuts.direct is not None:
                 low, high = ranges[:, some] // cuts.each
                 weight = weights[part].astype(np.int32)
-                if cuts.direct(row, columns[part].astype(np.int64), low, high, weight, self.counts):
+                if cuts.direct(row, columns[part].astype(np.int64), low, high, weight, counts):
                     continue
             closeness = distance.exact_closeness(self.queries[row], columns[part])
             slots = cuts.count_below(row, closeness, *ranges[:, some]) * (2 // cuts.each)
-            np.add.at(self.counts.reshape(-1), row * self.counts.shape[1] + slots, weights[part].astype(np.int32))
+            np.add.at(counts.reshape(-1), row * counts.shape[1] + slots, weights[part].astype(np.int32))

@@ -140,7 +140,7 @@ class DeviceCountingPass(CountingPass):
             tile = self.scorer.tile(level, left, strip)
             self._leave_out(tile, block, strip)
             counted = [self._count(counter, level, tile, left, strip) for counter in block.counters]
-        with block.lock:
+        with block.counting, block.lock:
             for counter, (counts, still_open) in zip(block.counters, counted, strict=True):
                 counter.counts += counts
                 if len(still_open[0]):

@@ -8,6 +8,7 @@ What blocks need while they count is kept for all of them at once as far as memo
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +22,7 @@ from deadheat.support.arrays import Int64
 BLOCK_ROWS = 1024  # queries in a block, or fewer, so that there are enough of them for several threads:
 FEW_ROWS, FEW_BLOCKS = 384, 12
 TILE_COLUMNS = 1024  # columns in a tile: what a row keeps for counting is fetched once for so many items
-BLOCK_ENTRIES = 1 << 19  # relevant pairs in a block, where classes are large
+BLOCK_ENTRIES = 1 << 18  # relevant pairs in a block, where classes are large
 SHARD_BYTES = 168 << 20  # what the blocks of a shard may take, however many there are; for each relevant pair they take
 PAIR_BYTES = 56
 MAKING_BYTES = 2 * 112  # beside it, and for each pair of the largest block, while two threads make theirs
@@ -80,6 +81,18 @@ class Layout:
         bands = enumerate(self.problem.distance.columns.bands)
         return [ColumnRange(part, band, -1) for band, ends in bands for part in _parts(*ends, step)]
 
+    def joined(self, ranges: list[ColumnRange], blocks: Collection[int]) -> list[ColumnRange]:
+        """Ranges for a shard of these blocks: neighbours that are none of them make one tile, as far as that may be."""
+        joined: list[ColumnRange] = []
+        for columns in ranges:
+            if columns.block not in blocks:
+                columns = ColumnRange(columns.columns, columns.band, -1)
+            if joined and columns.block < 0 and _fit(joined[-1], columns):
+                start = joined.pop().columns.start
+                columns = ColumnRange(range(start, columns.columns.stop), columns.band, -1)
+            joined.append(columns)
+        return joined
+
     def _cut_mirrored(self, most: int) -> tuple[list[Int64], list[ColumnRange]]:
         columns, alone = self.problem.distance.columns, self.problem.relevance.class_size < 2
         blocks: list[Int64] = []
@@ -121,6 +134,12 @@ class Layout:
             shards[-1].append(number)
             taken, n_row = taken + need, n_row + len(queries)
         return shards
+
+
+def _fit(one: ColumnRange, other: ColumnRange) -> bool:
+    """Whether a range and the one after it, neither of them a block's, may make one tile."""
+    beside = one.band == other.band and one.columns.stop == other.columns.start
+    return one.block < 0 and beside and len(one.columns) + len(other.columns) <= TILE_COLUMNS
 
 
 def _parts(start: int, stop: int, step: int) -> list[range]:

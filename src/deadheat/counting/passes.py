@@ -11,14 +11,13 @@ Leave one out is symmetric, so that a tile serves its columns as queries too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from threading import Event
 from typing import NamedTuple
 
 import numpy as np
 
 from deadheat import _core
-from deadheat.counting.blocks import Assembly, Block
+from deadheat.counting.blocks import Assembly, Block, Counts
 from deadheat.counting.candidates import Relevance
 from deadheat.counting.checkpoint import Checkpoint
 from deadheat.counting.layout import ColumnRange, Layout, mirrored
@@ -76,6 +75,7 @@ class CountingPass:
         made = workers.each(lambda number: Block(self.problem, queries[number]), queries)
         blocks = dict(zip(queries, made, strict=True))
         ready = self.rows_made_ready(workers, blocks)
+        ranges = self.layout.joined(ranges, blocks)
         workers.each(lambda columns: self.count_range(columns, blocks, ready, workers.stop, report), ranges[::-1])
         workers.each(assembly.add, made)
 
@@ -97,6 +97,7 @@ class CountingPass:
         """Count a range of columns for all blocks; where it is a block of the shard, both for each other but once."""
         distance, index = self.problem.distance, np.arange(columns.columns.start, columns.columns.stop)
         mirror = blocks.get(columns.block)
+        aside = None if mirror is None else mirror.aside()
         right: dict[int, Ready] = {0: ready[columns.block]} if mirror is not None and ready else {}
         left_of = {number: block for number, block in blocks.items() if mirror is None or number <= columns.block}
         for number in _by_turns(left_of, columns):
@@ -111,23 +112,26 @@ class CountingPass:
             else:
                 left = ready[number] if ready and level == 0 else Ready(distance, level, block.queries, of_query=True)
             tile = Tile(distance, level, block.queries, columns.columns, (left, right[level]), self.space)
-            sides = [Side(block, tile, columns.band, "across")]
-            if mirror is not None and mirror is not block:
+            sides = [Side(block, tile, columns.band, "across", block.counts)]
+            if mirror is not None and mirror is not block and aside is not None:
                 of_block = self.range_of[number]
                 turned = Tile(distance, level, mirror.queries, of_block.columns, (right[level], left), self.space, tile)
-                sides.append(Side(mirror, turned, of_block.band, "down"))
+                sides.append(Side(mirror, turned, of_block.band, "down", aside))
             fused = left.panels is not None and all(side.block.narrow for side in sides)
             (_count_products if fused else _count_scores)(sides)
             report(tile.size * len(sides))
+        if mirror is not None and aside is not None:
+            mirror.join(aside)
 
 
 class Side(NamedTuple):
-    """A block, and the tile of a range of columns for its queries."""
+    """A block, the tile of a range of columns for its queries, and what that is counted in."""
 
     block: Block
     tile: Tile
     band: int
     name: str  # "across", or "down" for the tile that is the first one turned
+    counts: Counts
 
 
 def _count_scores(sides: list[Side]) -> None:
@@ -138,23 +142,21 @@ def _count_scores(sides: list[Side]) -> None:
     if len(sides) > 1:
         products.append(space.get("turned", products[0].shape[::-1], products[0].dtype))
         _core.transpose(*products)
-    for (block, of_side, band, _), values in zip(sides, products, strict=True):
-        columns = np.arange(of_side.columns.start, of_side.columns.stop)
-        block.add(of_side, distance.finish(values, columns, space), band)
+    for side, values in zip(sides, products, strict=True):
+        columns = np.arange(side.tile.columns.start, side.tile.columns.stop)
+        side.block.add(side.tile, distance.finish(values, columns, space), side.band)
 
 
 def _count_products(sides: list[Side]) -> None:
     """The same where the core counts while it multiplies."""
     tile = sides[0].tile
     left, right = tile.ready
-    with ExitStack() as locks:
-        for side in sides:  # ascending, so that threads do not wait for each other forever
-            locks.enter_context(side.block.lock)
-        places = [side.block.side(side.tile, side.band, side.name) for side in sides]
+    with sides[0].block.counting:  # what the other side is counted in belongs to this thread
+        places = [side.block.side(*side[1:]) for side in sides]
         chunk = tile.distance.levels[tile.level].chunk or CHUNK
         n_open = _core.count_products(left.panels, right.panels, chunk, places)
         for side, place, n in zip(sides, places, n_open, strict=True):
-            side.block.take(side.tile, side.band, place, n)
+            side.block.take(side.tile, side.band, place, n, side.counts)
 
 
 def _by_turns(blocks: dict[int, Block], columns: ColumnRange) -> Iterator[int]:
@@ -163,7 +165,7 @@ def _by_turns(blocks: dict[int, Block], columns: ColumnRange) -> Iterator[int]:
     turn = len(waiting) * (columns.columns.start % 7) // 7
     waiting = waiting[turn:] + waiting[:turn]
     while waiting:
-        free = next((number for number in waiting if not blocks[number].lock.locked()), waiting[0])
+        free = next((number for number in waiting if not blocks[number].counting.locked()), waiting[0])
         waiting.remove(free)
         yield free
 
