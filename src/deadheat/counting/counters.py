@@ -33,8 +33,8 @@ MOST_EXACT = 1 << 17  # items whose exact closeness is held at a time
 
 
 def n_bins(n_edge: int) -> int:
-    """How many bins to spread over so many edges: about three each, as long as a row of them stays in cache."""
-    return 1 << int(np.clip(np.ceil(np.log2(3 * max(1, n_edge))), 9, 11))
+    """How many bins to spread over so many edges: about two each, as long as a row of them stays in cache."""
+    return 1 << int(np.clip(np.ceil(np.log2(2 * max(1, n_edge))), 9, 11))
 
 
 @dataclass(frozen=True)
