@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from deadheat.analyses.comparison import compare
     from deadheat.analyses.exploit import exploit, random_baseline
     from deadheat.analyses.grouped import generalization_gap, grouped
-    from deadheat.counting import profile, profile_run, profile_scores
+    from deadheat.counting import profile
+    from deadheat.counting.scored import profile_run, profile_scores
     from deadheat.inputs import read
     from deadheat.profiles import TieProfile
     from deadheat.reports import Report, Result, evaluate, measure
@@ -36,8 +37,8 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "plots": "plots",
     "precision": "analyses.precision",
     "profile": "counting:profile",
-    "profile_run": "counting:profile_run",
-    "profile_scores": "counting:profile_scores",
+    "profile_run": "counting.scored:profile_run",
+    "profile_scores": "counting.scored:profile_scores",
     "random_baseline": "analyses.exploit:random_baseline",
     "read": "inputs:read",
     "reference": "reference",

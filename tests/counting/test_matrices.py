@@ -14,7 +14,8 @@ from keyed import assert_as_oracle
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
-from deadheat.counting import profile_scores, scored
+from deadheat.counting import scored
+from deadheat.counting.scored import profile_scores
 from deadheat.measures import per_query
 
 DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]

@@ -11,7 +11,7 @@ import pytest
 from keyed import assert_as_oracle, queries_of
 from numpy.testing import assert_array_equal
 
-from deadheat.counting import profile_run, profile_scores
+from deadheat.counting.scored import profile_run, profile_scores
 from deadheat.measures import per_query
 
 RUN = """

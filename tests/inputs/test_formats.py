@@ -15,7 +15,8 @@ import deadheat as dh
 from deadheat.cli import main
 from deadheat.errors import FileError
 from deadheat.inputs import formats
-from deadheat.inputs.formats import FORMATS, Content, Format, FormatError, Layout
+from deadheat.inputs.formats import FORMATS, Format, FormatError
+from deadheat.inputs.layout import Content, Layout
 from deadheat.inputs.sources import open_labels, open_rows
 
 POINTS = np.array([[0.0], [1.0], [-1.0], [5.0]])

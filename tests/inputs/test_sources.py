@@ -17,7 +17,8 @@ from deadheat import inputs
 from deadheat.errors import DeadheatError
 from deadheat.inputs import disk, open_samples
 from deadheat.inputs.disk import File, Mapped
-from deadheat.inputs.formats import Layout, parquet
+from deadheat.inputs.formats import parquet
+from deadheat.inputs.layout import Layout
 from deadheat.inputs.source import Array, Shards, Source, fingerprint
 from deadheat.inputs.sources import open_labels, open_rows
 

@@ -17,7 +17,7 @@ from deadheat.counting import CountingOptions
 from deadheat.errors import InputError
 from deadheat.exact import FORMATS
 from deadheat.inputs import Pair, open_pair
-from deadheat.inputs.formats import Layout
+from deadheat.inputs.layout import Layout
 from deadheat.reports import Report, export
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.reports.options import SummaryOptions
@@ -111,13 +111,13 @@ class Outputs(NamedTuple):
                 export.write(export.columns(report, labels), file, self.per_query.suffix.lower())
         if self.profile is not None:
             report.profile.save(self.profile.resolve())
-        texts = [(report.to_json(std=std), self.json), (report.to_markdown(std=std).rstrip(), self.markdown)]
-        for text, path in texts:
-            if path is not None and path != STDOUT:
-                with output(path) as file:
-                    file.write(f"{text}\n".encode())
-        printed = [text for text, path in texts if path == STDOUT]
-        say(printed[0] if printed else report.to_text(std=std))
+        asked = [(report.to_json, self.json), (report.to_markdown, self.markdown)]
+        texts = {path: text(std=std).rstrip() for text, path in asked if path is not None}
+        printed = texts.pop(STDOUT, None)
+        for path, text in texts.items():
+            with output(path) as file:
+                file.write(f"{text}\n".encode())
+        say(report.to_text(std=std) if printed is None else printed)
 
 
 def _ties(text: str, of: str | None) -> str | Ties:

@@ -2,6 +2,5 @@
 
 from deadheat.counting.options import CountingOptions
 from deadheat.counting.profiling import profile, profile_of, profile_pair
-from deadheat.counting.scored import profile_run, profile_scores
 
-__all__ = ["CountingOptions", "profile", "profile_of", "profile_pair", "profile_run", "profile_scores"]
+__all__ = ["CountingOptions", "profile", "profile_of", "profile_pair"]

@@ -6,14 +6,13 @@ relevant items ──sorted into groups──> cuts ──moved apart by the err
 from __future__ import annotations
 
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import _core
 from deadheat.counting import counters
-from deadheat.counting.checkpoint import Checkpoint
 from deadheat.counting.problem import RankingProblem
 from deadheat.counting.relevant import beside_junk, leave_out_junk, member_of, relevant_items, sharing
 from deadheat.counting.tiles import Tile
@@ -22,6 +21,9 @@ from deadheat.support import scratch
 from deadheat.support.arrays import Int32, Int64, offsets_of, pieces, spread
 
 Counts = list[Int32]  # of the items between the cuts of each counter
+
+if TYPE_CHECKING:
+    from deadheat.counting.checkpoint import Checkpoint
 
 
 class Block:

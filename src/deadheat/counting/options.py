@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from deadheat import distances, inputs
 from deadheat import ties as tie_rules
 from deadheat.counting.candidates import Candidates
-from deadheat.counting.device import Device, open_device
 from deadheat.distances import Distance
 from deadheat.inputs.sources import EmbeddingsLike
 from deadheat.support import checks
+from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress, require_progress
 from deadheat.ties import Ties
+
+if TYPE_CHECKING:
+    from deadheat.counting import device as devices
+else:
+    devices = lazy("deadheat.counting.device")
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,7 @@ class CountingOptions:
     junk: ArrayLike | None = None  # as it was given: what fits it is known when the embeddings are open
     progress: bool | Progress = False
     checkpoint: str | os.PathLike[str] | None = None
-    device: Device | None = None
+    device: devices.Device | None = None
 
     @classmethod
     def checked(
@@ -52,7 +57,7 @@ class CountingOptions:
         (Rounded('float16', of=None), 2)
         """
         rule, n_thread = tie_rules.make(ties), checks.thread_count(threads)
-        opened = None if device is None else open_device(device)
+        opened = None if device is None else devices.open_device(device)
         checks.choice(distance, distances.names(), "distance")
         require_progress(progress)
         return cls(distance, rule, n_thread, junk, progress, checkpoint, opened)

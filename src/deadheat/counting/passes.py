@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from threading import Event
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from deadheat import _core
 from deadheat.counting.blocks import Assembly, Block, Counts
 from deadheat.counting.candidates import Relevance
-from deadheat.counting.checkpoint import Checkpoint
 from deadheat.counting.layout import ColumnRange, Layout, mirrored
 from deadheat.counting.problem import RankingProblem
 from deadheat.counting.tiles import Ready, Tile
@@ -30,6 +29,9 @@ from deadheat.support.arrays import Int64
 from deadheat.support.progress import Progress, Reporting
 from deadheat.support.workers import Workers
 from deadheat.ties import Ties
+
+if TYPE_CHECKING:
+    from deadheat.counting.checkpoint import Checkpoint
 
 READY_BYTES = 96 << 20  # what blocks may take that are kept ready for the product: packed, and perhaps as rows too
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from copy import copy
 from functools import cached_property
 from typing import Any, Self
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from deadheat.counting.candidates import Relevance
 from deadheat.distances import Distance
 from deadheat.support.arrays import Int64, offsets_of
+from deadheat.support.lazy import hashlib
 from deadheat.ties import Ties
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat import inputs
 from deadheat.counting.candidates import Relevance
-from deadheat.counting.checkpoint import Checkpoint
-from deadheat.counting.device_pass import DeviceCountingPass
 from deadheat.counting.options import CountingOptions
 from deadheat.counting.passes import CountingPass
 from deadheat.distances import Distance
@@ -18,8 +16,16 @@ from deadheat.inputs import Pair, open_pair
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.profiles import TieProfile
 from deadheat.support.floats import plain_floats
+from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress
 from deadheat.ties import Ties
+
+if TYPE_CHECKING:
+    from deadheat.counting import checkpoint as checkpoints
+    from deadheat.counting import device_pass
+else:
+    checkpoints = lazy("deadheat.counting.checkpoint")
+    device_pass = lazy("deadheat.counting.device_pass")
 
 
 @plain_floats
@@ -124,8 +130,10 @@ def profile_of(
     candidates = options.candidates(distance, leave_one_out=gallery_labels is None)
     relevance = Relevance(*inputs.label_codes(labels, gallery_labels), candidates)
     task = distance, options.rule, relevance, options.checkpoint is not None
-    counting_pass = CountingPass(*task) if options.device is None else DeviceCountingPass(options.device, *task)
+    counting_pass = (
+        CountingPass(*task) if options.device is None else device_pass.DeviceCountingPass(options.device, *task)
+    )
     if options.checkpoint is None:
         return counting_pass.run(options.threads, options.progress)
-    with Checkpoint(options.checkpoint, counting_pass.problem.identity()) as checkpoint:
-        return counting_pass.run(options.threads, options.progress, checkpoint)
+    with checkpoints.Checkpoint(options.checkpoint, counting_pass.problem.identity()) as kept:
+        return counting_pass.run(options.threads, options.progress, kept)

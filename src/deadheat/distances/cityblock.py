@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from deadheat.exact import Roots
 from deadheat.exact.bounds import divided, multiplied
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Float64, Int64, slices
+from deadheat.support.lazy import fractions
 
 
 class Cityblock(Dense):
@@ -84,9 +84,9 @@ class Cityblock(Dense):
         return roots
 
     def exact_values(self, scores: Float64) -> Float64 | None:
-        return scaling.exact_multiples(scores, Fraction(self.unit)) if self.levels[-1].exact else None
+        return scaling.exact_multiples(scores, fractions.Fraction(self.unit)) if self.levels[-1].exact else None
 
     def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
         if not self.levels[-1].exact:
             return None
-        return scaling.moved_integers(scores, Fraction(shift) / Fraction(self.unit), above)
+        return scaling.moved_integers(scores, fractions.Fraction(shift) / fractions.Fraction(self.unit), above)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from deadheat.exact import Roots
 from deadheat.exact.bounds import divided, multiplied, widened
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Float64, Int64
+from deadheat.support.lazy import fractions
 
 _MOST_SQUARES = 1 << 13  # different distances whose shifted ones are computed singly
 
@@ -81,12 +81,12 @@ class Euclidean(Product):
         squares, place = np.unique(of_query - 2 * scores, return_inverse=True)
         if len(squares) > _MOST_SQUARES:
             return None
-        step = Fraction(shift) / Fraction(self.unit)
+        step = fractions.Fraction(shift) / fractions.Fraction(self.unit)
         largest = np.array([_largest_square(int(square), -step, above) for square in squares.tolist()])
         return np.asarray((of_query - largest[place.reshape(scores.shape)]) / 2)
 
 
-def _largest_square(square: int, step: Fraction, below: bool) -> float:
+def _largest_square(square: int, step: fractions.Fraction, below: bool) -> float:
     """The largest integer that is the square of a number up to √square + step, or below it; −1 if there is none.
 
     With step = p/r, the square of √square + step is (square·r² + p² + 2pr·√square) / r².

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from deadheat.errors import InvalidValueError
 from deadheat.exact import Roots
 from deadheat.inputs.sources import Array, fingerprint
 from deadheat.support.arrays import Float64, Int64
+from deadheat.support.lazy import fractions
 
 
 class Hamming(Distance):
@@ -79,4 +79,4 @@ class Hamming(Distance):
         return Roots.of_values(self.pair_scores(queries, columns))
 
     def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
-        return scaling.moved_integers(scores, Fraction(shift), above)
+        return scaling.moved_integers(scores, fractions.Fraction(shift), above)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +15,7 @@ from deadheat.exact import Roots
 from deadheat.exact.bounds import divided, multiplied
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Float64, Int64
+from deadheat.support.lazy import fractions
 
 
 class InnerProduct(Product):
@@ -50,9 +50,9 @@ class InnerProduct(Product):
         return roots
 
     def exact_values(self, scores: Float64) -> Float64 | None:
-        return scaling.exact_multiples(scores, Fraction(self.unit) ** 2) if self.levels[-1].exact else None
+        return scaling.exact_multiples(scores, fractions.Fraction(self.unit) ** 2) if self.levels[-1].exact else None
 
     def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
         if not self.levels[-1].exact:
             return None
-        return scaling.moved_integers(scores, Fraction(shift) / (Fraction(self.unit) ** 2), above)
+        return scaling.moved_integers(scores, fractions.Fraction(shift) / (fractions.Fraction(self.unit) ** 2), above)

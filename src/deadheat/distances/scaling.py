@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from deadheat import _core
 from deadheat.inputs.sources import Array, Source
 from deadheat.support.arrays import Float64, Int64
+from deadheat.support.lazy import fractions
 
 CHUNK = 1 << 18  # elements gathered at once when rows are taken one by one
 
@@ -160,15 +160,15 @@ def normalised(source: Source) -> tuple[Rows, Float64]:
     return Rows(source, 1 / np.where(squares > 0, np.sqrt(squares), 1.0)), np.asarray(largest > 0, np.float64)
 
 
-def exact_multiples(whole: Float64, unit: Fraction) -> Float64 | None:
+def exact_multiples(whole: Float64, unit: fractions.Fraction) -> Float64 | None:
     """Whole numbers times a unit, if float64 surely holds every product exactly."""
     largest = int(np.abs(whole).max(initial=0))
     odd = unit.numerator // (unit.numerator & -unit.numerator)
     fits = largest * odd <= 2**53 and max(largest, 1) * unit <= np.finfo(np.float64).max
-    return whole * float(unit) if fits and Fraction(float(unit)) == unit else None
+    return whole * float(unit) if fits and fractions.Fraction(float(unit)) == unit else None
 
 
-def moved_integers(scores: Float64, step: Fraction, above: bool) -> Float64:
+def moved_integers(scores: Float64, step: fractions.Fraction, above: bool) -> Float64:
     """The least integers that are at least, or above, some integers plus a step; far outside of these, one as far."""
     steps = math.floor(step) + 1 if above else math.ceil(step)
     return scores + float(max(-(2**60), min(2**60, steps)))

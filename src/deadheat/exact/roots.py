@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from deadheat import _core
 from deadheat.support.arrays import Bool, Float64, Int8, Int64, slices
+from deadheat.support.lazy import fractions
 from deadheat.support.workers import go_on
 
 _AT_ONCE = 1 << 15  # comparisons, and entries that are sorted, in one call of the core: Python looks up in between
@@ -109,14 +109,14 @@ class Roots:
             self.numbers.sort(ends[part] - sizes[part], ends[part], order, greater)
         return order, greater
 
-    def signed_squares(self) -> list[Fraction]:
+    def signed_squares(self) -> list[fractions.Fraction]:
         """All numbers squared, with their signs, as fractions: slow, for a look at a few."""
         return [_signed_square(*self.numbers.square(i)) for i in range(len(self))]
 
 
-def _signed_square(sign: int, numerator: bytes, denominator: bytes, place: int) -> Fraction:
+def _signed_square(sign: int, numerator: bytes, denominator: bytes, place: int) -> fractions.Fraction:
     above, below = (int.from_bytes(number, "little") for number in (numerator, denominator))
-    return Fraction(sign * above << max(place, 0), below << max(-place, 0))
+    return fractions.Fraction(sign * above << max(place, 0), below << max(-place, 0))
 
 
 def _parts(rows: Int64, left: Rows) -> list[slice]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import tempfile
 import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -21,6 +20,7 @@ import numpy as np
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.arrays import float_type, require_exact, require_filled
 from deadheat.inputs.source import Array, Index, Rows, Source
+from deadheat.support.lazy import tempfile
 
 TURNED = 16 << 20  # bytes of the rows that are put together from columns at once
 RESIDENT = 8 << 20  # bytes of a file that are mapped at once

@@ -7,15 +7,14 @@ of its rows. A file may hold both, and then its labels need not be given.
 from __future__ import annotations
 
 import os
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from numpy.typing import NDArray
 
 from deadheat.errors import InvalidTypeError
-from deadheat.inputs import formats
-from deadheat.inputs.formats import Labels, Layout
 from deadheat.inputs.labels import alike, require_together
 from deadheat.inputs.labels import labels as checked_labels
+from deadheat.inputs.layout import Labels, Layout
 from deadheat.inputs.source import Source
 from deadheat.inputs.sources import (
     USUAL,
@@ -31,6 +30,12 @@ from deadheat.inputs.sources import (
     open_rows,
     row_parts,
 )
+from deadheat.support.lazy import lazy
+
+if TYPE_CHECKING:
+    from deadheat.inputs import formats
+else:
+    formats = lazy("deadheat.inputs.formats")
 
 Embeddings = TypeVar("Embeddings")
 AnyPath = str | os.PathLike[str]

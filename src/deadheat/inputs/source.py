@@ -6,7 +6,6 @@ disk are in `disk`. Rows have been checked before a source is made of them.
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.inputs.arrays import float_type
+from deadheat.support.lazy import hashlib
 
 Rows: TypeAlias = NDArray[Any]
 Index: TypeAlias = NDArray[np.int64]

@@ -14,22 +14,26 @@ array of labels:
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import formats
 from deadheat.inputs.arrays import embeddings as checked_array
 from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
 from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
-from deadheat.inputs.formats import Content, Labels, Layout
 from deadheat.inputs.labels import alike, joined
+from deadheat.inputs.layout import Content, Labels, Layout
 from deadheat.inputs.source import Array, Shards, Source, fingerprint
+from deadheat.support.lazy import glob, lazy
+
+if TYPE_CHECKING:
+    from deadheat.inputs import formats
+else:
+    formats = lazy("deadheat.inputs.formats")
 
 __all__ = ["Array", "EmbeddingsLike", "LabelsLike", "Source", "fingerprint", "open_labels", "open_rows"]
 
@@ -229,6 +233,8 @@ def _are_label_parts(value: Any) -> bool:
     if not isinstance(value, (list, tuple)) or not len(value):
         return False
     if all(isinstance(part, str) for part in value):
+        if any("." not in part for part in value):
+            return False
         endings = {formats.ending_of(part) for part in value}
         return len(endings) == 1 and formats.holds_labels(endings.pop())
     return all(_is_label_part(part) for part in value)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.measures.catalogue import DEFAULT_MEASURES, FAMILIES
 from deadheat.measures.family import Family, Measure, key
+from deadheat.support.lazy import difflib
 
 _LARGEST_CUTOFF = 2**53
 

@@ -5,21 +5,26 @@ In come counts; out go profiles to keep, hash, slice by query, add over shards o
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deadheat import _core
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
-from deadheat.profiles import archive, validity
+from deadheat.profiles import validity
 from deadheat.support import scratch
 from deadheat.support.arrays import Int64, offsets_of, pieces, spread
+from deadheat.support.lazy import hashlib, lazy
+
+if TYPE_CHECKING:
+    from deadheat.profiles import archive
+else:
+    archive = lazy("deadheat.profiles.archive")
 
 _OF_GROUPS, _OF_QUERIES = ("closer", "closer_relevant", "tied", "tied_relevant"), ("n_ranked", "n_relevant")
 _ARRAYS = ("offsets", *_OF_GROUPS, *_OF_QUERIES, "grades")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,10 @@ from deadheat.reports.averaging import Averaging
 from deadheat.reports.options import SummaryOptions
 from deadheat.reports.result import Result
 from deadheat.reports.tables import Table, TabularResult, count, number, percents, plain, program
-from deadheat.statistics.intervals import Intervals
 from deadheat.support.triple import Triple
+
+if TYPE_CHECKING:
+    from deadheat.statistics.intervals import Intervals
 
 Float64 = NDArray[np.float64]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,8 +14,13 @@ from deadheat import measures as rank_measures
 from deadheat.profiles import TieProfile
 from deadheat.reports.averaging import Averaging
 from deadheat.reports.options import Average
-from deadheat.statistics.intervals import Intervals, mean_intervals
+from deadheat.support.lazy import lazy
 from deadheat.support.triple import Triple
+
+if TYPE_CHECKING:
+    from deadheat.statistics import intervals
+else:
+    intervals = lazy("deadheat.statistics.intervals")
 
 Float64 = NDArray[np.float64]
 
@@ -93,7 +99,7 @@ class Result:
         method: str | None = None,
         n_resamples: int = 9999,
         seed: int = 0,
-    ) -> Intervals:
+    ) -> intervals.Intervals:
         """Confidence intervals for the mean over the population that the queries were drawn from.
 
         Parameters
@@ -143,7 +149,7 @@ class Result:
         >>> interval.lower, interval.upper
         (Interval(low=0.0, high=1.0), Interval(low=1.0, high=1.0))
         """
-        return mean_intervals(
+        return intervals.mean_intervals(
             *self.per_query,
             classes=self._averaging.clusters(resample, labels),
             average=self._averaging.average,

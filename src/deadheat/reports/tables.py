@@ -12,8 +12,6 @@ Where these take options, what follows from them takes the same ones: ``report.t
 
 from __future__ import annotations
 
-import html
-import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +24,7 @@ import numpy as np
 
 from deadheat.errors import MissingPackageError
 from deadheat.support.extras import require
+from deadheat.support.lazy import html, json
 from deadheat.support.triple import Triple
 
 FRAMES = ("pandas", "polars")  # the first that is installed is what `to_pandas` returns

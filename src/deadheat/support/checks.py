@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import operator
 import os
 from collections.abc import Iterable
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.support.lazy import difflib
 
 
 def choice(value: Any, options: Iterable[str], name: str) -> str:

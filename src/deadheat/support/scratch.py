@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import mmap
 import os
-import tempfile
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.support.arrays import Int64
+from deadheat.support.lazy import tempfile
 
 WORTH_A_FILE = 32 << 20  # bytes of arrays from which on they are better on disk
 _PIECE = 1 << 22  # bytes that are written at once where a file system cannot just set them apart

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from threading import Event, local
 from typing import TypeVar
 
 from deadheat import _core
+from deadheat.support.lazy import futures
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -33,31 +33,34 @@ def go_on() -> None:
 class Workers:
     """Threads for one call, which compute in the plain floating-point mode.
 
-    There are no more threads than processors. With one the work is done in the caller's. An interrupt, or an error,
-    drops what has not begun, and what has begun ends at its next `go_on`.
+    There are no more threads than processors. With one, or for one item, the work is done in the caller's. An
+    interrupt, or an error, drops what has not begun, and what has begun ends at its next `go_on`.
     """
 
     def __init__(self, threads: int) -> None:
         self.stop = Event()
-        n_thread = min(threads, os.cpu_count() or 1)
-        self.pool = ThreadPoolExecutor(n_thread, initializer=self._begin) if n_thread > 1 else None
+        self._n_thread = min(threads, os.cpu_count() or 1)
+        self._pool: futures.ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.stop.set()
-        if self.pool is not None:
-            self.pool.shutdown(wait=True, cancel_futures=True)
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
 
     def each(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
         """What the work makes of each item, in their order."""
-        if self.pool is None:
+        items = list(items)
+        if self._n_thread == 1 or len(items) < 2:
             return [work(item) for item in items]
-        futures = [self.pool.submit(work, item) for item in items]
-        for future in as_completed(futures):
-            future.result()
-        return [future.result() for future in futures]
+        if self._pool is None:
+            self._pool = futures.ThreadPoolExecutor(self._n_thread, initializer=self._begin)
+        begun = [self._pool.submit(work, item) for item in items]
+        for done in futures.as_completed(begun):
+            done.result()
+        return [done.result() for done in begun]
 
     def _begin(self) -> None:
         """Make a thread ready for work."""

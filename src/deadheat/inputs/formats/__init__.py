@@ -3,11 +3,8 @@
 from deadheat.inputs.formats import npy, npz, parquet, text
 from deadheat.inputs.formats.registry import (
     FORMATS,
-    Content,
     Format,
     FormatError,
-    Labels,
-    Layout,
     ending_of,
     holds_labels,
     read_embeddings,
@@ -18,11 +15,8 @@ from deadheat.inputs.formats.registry import (
 
 __all__ = [
     "FORMATS",
-    "Content",
     "Format",
     "FormatError",
-    "Labels",
-    "Layout",
     "ending_of",
     "holds_labels",
     "read_embeddings",

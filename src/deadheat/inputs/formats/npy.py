@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError
-from deadheat.inputs.formats.registry import Labels, Layout
+from deadheat.inputs.layout import Labels, Layout
 
 Array = NDArray[Any]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import FileError
 from deadheat.inputs.formats import npy
-from deadheat.inputs.formats.registry import Labels, Layout
+from deadheat.inputs.layout import Labels, Layout
 
 EMBEDDING_KEYS = ("embeddings", "embedding", "features", "x")
 LABEL_KEYS = ("labels", "label", "y")

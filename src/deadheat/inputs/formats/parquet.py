@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from deadheat.errors import FileError
 from deadheat.inputs.formats import table
-from deadheat.inputs.formats.registry import Labels, Layout
 from deadheat.inputs.formats.table import Table
+from deadheat.inputs.layout import Labels, Layout
 from deadheat.support.extras import require
 
 PIECE = 1 << 20  # numbers that are read at once, about

@@ -13,31 +13,17 @@ Whatever is wrong with what is in the file it says as a `FileError`, in one line
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
-
-from numpy.typing import NDArray
+from typing import Literal
 
 from deadheat.errors import DeadheatError, FileError, InvalidValueError
-
-Labels: TypeAlias = NDArray[Any]
-Content: TypeAlias = NDArray[Any] | Iterator[NDArray[Any]]
+from deadheat.inputs.layout import Content, Labels, Layout
 
 
 class FormatError(DeadheatError, ValueError):
     """The row of a format lacks something."""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Where in a file things are, as far as a caller says so: see `deadheat.read`."""
-
-    embeddings_key: str | None = None
-    labels_key: str | None = None
-    label_column: str | int | None = None
-    header: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError
-from deadheat.inputs.formats.registry import Labels
 from deadheat.inputs.labels import from_text
+from deadheat.inputs.layout import Labels
 
 LABEL_COLUMNS = ("labels", "label", "class", "y")
 

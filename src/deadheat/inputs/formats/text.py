@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from deadheat.errors import FileError
 from deadheat.inputs.formats import table
-from deadheat.inputs.formats.registry import Labels, Layout, ending_of
+from deadheat.inputs.formats.registry import ending_of
 from deadheat.inputs.formats.table import LABEL_COLUMNS, Table
+from deadheat.inputs.layout import Labels, Layout
 
 
 def embeddings(path: Path, layout: Layout) -> NDArray[Any]:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.analyses.words import edit_distances, phoc
-from deadheat.counting import profile, profile_scores
+from deadheat.counting import profile
+from deadheat.counting.scored import profile_scores
 from deadheat.profiles import TieProfile
 from deadheat.reports import Report, measure
 

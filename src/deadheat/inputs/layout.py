@@ -1,0 +1,22 @@
+"""What is said of a file before it is read: where in it things are, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+
+Labels: TypeAlias = NDArray[Any]
+Content: TypeAlias = NDArray[Any] | Iterator[NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where in a file things are, as far as a caller says so: see `deadheat.read`."""
+
+    embeddings_key: str | None = None
+    labels_key: str | None = None
+    label_column: str | int | None = None
+    header: bool | None = None
