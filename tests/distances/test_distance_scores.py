@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -104,7 +103,7 @@ def test_products_in_chunks_and_of_single_rows_stay_within_their_bound(name, kin
         wanted = [[real[i][j] for j in columns] for i in everything]
         left, right = metric.query_rows(0, everything), metric.column_rows(0, columns)
         for chunk in (1, 7, 32, 74, 75, 200):
-            metric.levels = (replace(first, chunk=chunk), *metric.levels[1:])
+            metric.levels = (first._replace(chunk=chunk), *metric.levels[1:])
             tile, bound = metric.tile(0, left, columns), metric.bound(0, everything, band)
             check(tile, np.broadcast_to(bound[:, None], tile.shape), wanted)
         rechecked = products_of_rows(left, right)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +16,7 @@ from deadheat.support.arrays import Bool, Int64, slices
 _PAIRS_AT_ONCE = 1 << 20  # of queries and items whose junk is looked at together
 
 
-@dataclass(frozen=True)
-class Candidates:
+class Candidates(NamedTuple):
     """The gallery items that are ranked for each query.
 
     Examples

@@ -7,9 +7,8 @@ What the float32 scores of a tile leave open is looked at in ever finer ways, ea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +36,7 @@ def n_bins(n_edge: int) -> int:
     return 1 << int(np.clip(np.ceil(np.log2(2 * max(1, n_edge))), 9, 11))
 
 
-@dataclass(frozen=True)
-class Edges:
+class Edges(NamedTuple):
     """Edges for the scores of one level in one band, and bins to find a score's place among them."""
 
     edges: NDArray[Any]

@@ -13,7 +13,6 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,12 +137,12 @@ class Device:
 
         Where float32 products are not float32 products, integers are multiplied in float64, to stay exact.
         """
-        first = replace(distance.levels[0], chunk=None)
+        first = distance.levels[0]._replace(chunk=None)
         if self.precision != IEEE and distance.multiplies:
             if first.exact:
-                first = replace(first, dtype=np.float64, rows=None)
+                first = first._replace(dtype=np.float64, rows=None)
             else:
-                first = replace(first, roundings=self.precision.roundings(distance.dim))
+                first = first._replace(roundings=self.precision.roundings(distance.dim))
         return first, *distance.levels[1:]
 
 

@@ -9,7 +9,7 @@ What blocks need while they count is kept for all of them at once as far as memo
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +30,7 @@ _CHECKPOINT_SHARDS = 16  # into which a run with a checkpoint is cut, if it is l
 SYMMETRIC_SHARE = 0.75  # of distinct rows from which on symmetric pairs are computed only once
 
 
-@dataclass(frozen=True)
-class ColumnRange:
+class ColumnRange(NamedTuple):
     """A run of columns of one band that make a tile, and the number of the block of queries that they are, or −1."""
 
     columns: range

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -13,8 +13,7 @@ from deadheat import _core, exact
 CHUNK = 128  # dimensions whose products are added up before their sum is added to the others
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(NamedTuple):
     """One way to compute scores: the type of its tiles, and whether its scores are exact.
 
     With a `chunk`, products are sums of sums over so many dimensions at a time; without, of any order.
@@ -58,5 +57,5 @@ def cheapest(levels: tuple[Level, ...], dim: int, n_relevant: float, symmetric: 
         share = min(1.0, n_relevant * 2 * bound * 0.28 * math.sqrt(dim))
         return products * (0.02 * dim + 0.03 * dim / (level.chunk or dim)) + share * (20 + 0.15 * dim)
 
-    best = min((replace(first, chunk=chunk) for chunk in (CHUNK, CHUNK // 2, CHUNK // 4)), key=cost)
+    best = min((first._replace(chunk=chunk) for chunk in (CHUNK, CHUNK // 2, CHUNK // 4)), key=cost)
     return (last,) if cost(best) > products * 0.04 * dim + 1 else (best, last)

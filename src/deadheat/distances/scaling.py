@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -22,8 +21,7 @@ from deadheat.support.lazy import fractions
 CHUNK = 1 << 18  # elements gathered at once when rows are taken one by one
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(NamedTuple):
     """A matrix and what each of its rows is multiplied by before use, or divided by."""
 
     source: Source

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -12,8 +11,7 @@ Labels: TypeAlias = NDArray[Any]
 Content: TypeAlias = NDArray[Any] | Iterator[NDArray[Any]]
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """Where in a file things are, as far as a caller says so: see `deadheat.read`."""
 
     embeddings_key: str | None = None

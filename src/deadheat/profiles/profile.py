@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -300,8 +300,7 @@ class TieProfile:
         return profile
 
 
-@dataclass(frozen=True)
-class Ties:
+class Ties(NamedTuple):
     """What ties there were: mixed tie groups, queries with one, and the items in the largest of them."""
 
     mixed_groups: int

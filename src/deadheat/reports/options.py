@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from deadheat import measures as rank_measures
 from deadheat.support import checks
@@ -13,8 +12,7 @@ Singletons = Literal["skip", "zero", "one", "balanced"]
 Average = Literal["query", "class"]
 
 
-@dataclass(frozen=True)
-class SummaryOptions:
+class SummaryOptions(NamedTuple):
     """The options of `deadheat.measure`, checked.
 
     Attributes

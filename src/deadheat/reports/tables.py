@@ -15,10 +15,9 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +31,7 @@ FRAMES = ("pandas", "polars")  # the first that is installed is what `to_pandas`
 _FEWEST_DIGITS, _MOST_DIGITS = 2, 6
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """Cells as people read them; the first column is flush left, the others flush right."""
 
     header: Sequence[str]

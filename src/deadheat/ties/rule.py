@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,8 +83,7 @@ class Relevant:
         return Groups(self.rows, n_group, score, bound, total, of_first(self.columns, 0).astype(np.int32), group)
 
 
-@dataclass
-class Groups:
+class Groups(NamedTuple):
     """The tie groups of a block of queries, farthest first, as matrices of shape (n_row, largest n_group).
 
     `of_entry` is the group of each relevant entry in the order of its row, (n_row, width), −1 in padding. Where groups
