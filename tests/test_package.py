@@ -6,7 +6,11 @@ import inspect
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
+
+import numpy as np
+import pytest
 
 import deadheat as dh
 
@@ -50,22 +54,37 @@ def test_every_public_name_is_documented_with_an_example_or_its_attributes() -> 
         assert ">>>" in text or "Attributes" in text or inspect.ismodule(value), name
 
 
-def test_import_loads_nothing_heavy() -> None:
-    heavy = (
-        "numba",
-        "llvmlite",
-        "scipy",
-        "sklearn",
-        "pyarrow",
-        "matplotlib",
-        "rich",
-        "click",
-        "torch",
-        "threadpoolctl",
-    )
-    program = f"import sys, deadheat; print([name for name in {heavy!r} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+IMPORT = "import deadheat; deadheat.__version__"
+EVALUATE = "import deadheat as dh; print(dh.evaluate([[0.0], [1.0], [2.0]], ['a', 'b', 'a']))"
+COMMAND = "from deadheat.cli import main; main()"
+OPTIONAL = ["matplotlib", "narwhals", "pyarrow", "scipy", "sklearn", "torch"]
+SELDOM = [
+    "concurrent.futures", "decimal", "difflib", "email", "fractions", "gzip", "html", "importlib.metadata", "json",
+    "logging", "numpy.ma", "numpy.random", "rich", "tabulate",
+    "deadheat.analyses", "deadheat.counting.checkpoint", "deadheat.counting.device", "deadheat.counting.device_pass",
+    "deadheat.counting.scored", "deadheat.inputs.trec", "deadheat.plots", "deadheat.profiles.archive",
+    "deadheat.reference", "deadheat.statistics", "deadheat.studies",
+]  # fmt: skip
+FILES = ["csv", "hashlib", "pathlib", "tempfile", "zipfile", "deadheat.inputs.formats"]
+NOT_YET = {  # what is not loaded before it is needed
+    IMPORT: [*SELDOM, *FILES, "click", "dataclasses", "deadheat.errors", "numpy"],
+    EVALUATE: [*SELDOM, *FILES, "click", "deadheat.cli"],
+    COMMAND: [*SELDOM, "deadheat.cli.demo", "deadheat.cli.reproduce"],
+}
+
+
+@pytest.mark.parametrize("program", NOT_YET, ids=["import", "evaluate", "command"])
+def test_nothing_is_loaded_before_it_is_needed(program: str, tmp_path: Path) -> None:
+    np.savez(tmp_path / "tiny.npz", embeddings=np.eye(4), labels=[0, 1, 0, 1])
+    first = "import numpy.typing" if program != IMPORT else ""  # what NumPy loads is NumPy's
+    last = "print(*(set(sys.modules) - before), file=sys.stderr)"
+    text = f"import sys; {first}\nbefore = set(sys.modules)\ntry:\n    {program}\nfinally:\n    {last}"
+    command = [sys.executable, "-c", text, "evaluate", str(tmp_path / "tiny.npz")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.split())
+    assert ("deadheat.reports.evaluating" in loaded) == ("mAP" in done.stdout) == (program != IMPORT)
+    assert loaded & {*NOT_YET[program], *OPTIONAL} == set()
+    assert all(map(find_spec, NOT_YET[program]))
 
 
 def test_version_is_the_same_everywhere() -> None:

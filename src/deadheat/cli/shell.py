@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import IO, Any, Literal, NoReturn
 import click
 
 from deadheat.support.atomic import is_special, replacing
+from deadheat.support.lazy import tempfile
 from deadheat.support.progress import Bar
 
 FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141

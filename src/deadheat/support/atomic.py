@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import IO
+
+from deadheat.support.lazy import tempfile
 
 _UMASK = Lock()
 
