@@ -172,7 +172,7 @@ class Report(TabularResult):
         return {
             "deadheat": program(),
             "distance": self.distance,
-            "ties": {"rule": self.tie_rule, **vars(self.ties)},
+            "ties": {"rule": self.tie_rule, **self.ties._asdict()},
             "singletons": self.singletons,
             "average": self.average,
             "n_query": self.n_query,
