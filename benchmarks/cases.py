@@ -214,7 +214,13 @@ CASES: tuple[Case, ...] = (
     *_growth(),
     *(
         Case("starting", what, 100, 8, 20, "cosine", "nothing", target)
-        for what, target in (("import", None), ("first call", None), ("import and first call", 0.3), ("command", 0.5))
+        for what, target in (
+            ("import", None),
+            ("first call", None),
+            ("NumPy's import in it", None),
+            ("import and first call", 0.3),
+            ("command", 0.5),
+        )
     ),
     *_rivals(),
 )
