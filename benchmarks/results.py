@@ -20,7 +20,10 @@ from benchmarks.cases import Case
 
 ROOT = Path(__file__).resolve().parents[1]
 Unit = Literal["s", "MB", "exponent"]
-_PACKAGES = ("deadheat", "numpy", "scipy", "scikit-learn", "faiss-cpu", "pyarrow", "torch")
+_PACKAGES = (
+    "deadheat", "numpy", "scipy", "scikit-learn", "faiss-cpu", "pyarrow", "torch", "torchmetrics",
+    "pytorch-metric-learning", "ranx",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,8 @@ work to be timed; the preparation before that is not timed.
 from __future__ import annotations
 
 import dataclasses
-import importlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ import numpy as np
 import deadheat as dh
 from benchmarks.cases import Case
 from benchmarks.data import Array, Arrays, Unavailable, make, random_like
+from benchmarks.rivals import RIVALS, installed
 
 Work = Callable[[], object]
 
@@ -132,69 +131,6 @@ def _xor(case: Case, arrays: Arrays, threads: int) -> Work:
     return lambda: differing_bits(query, gallery, threads)
 
 
-def _argsort(case: Case, arrays: Arrays, threads: int) -> Work:
-    """Average precision of each query from a sort of its row, as scripts do it; ties fall as they may."""
-
-    def work() -> float:
-        unit = _unit(arrays.query)
-        values = []
-        for query, row in enumerate(unit):
-            scores = unit @ row
-            scores[query] = -np.inf
-            order = np.argsort(-scores)[:-1]
-            hit = arrays.query_labels[order] == arrays.query_labels[query]
-            ranks = np.flatnonzero(hit) + 1
-            values.append(np.mean(np.arange(1, len(ranks) + 1) / ranks))
-        return float(np.mean(values))
-
-    return work
-
-
-def _sklearn(case: Case, arrays: Arrays, threads: int) -> Work:
-    average_precision = installed("sklearn.metrics").average_precision_score
-
-    def work() -> float:
-        unit = _unit(arrays.query)
-        scores = unit @ unit.T
-        others = ~np.eye(len(unit), dtype=bool)
-        labels = arrays.query_labels
-        return float(
-            np.mean([
-                average_precision(labels[others[query]] == labels[query], scores[query, others[query]])
-                for query in range(len(unit))
-            ])
-        )  # fmt: skip
-
-    return work
-
-
-def _faiss(case: Case, arrays: Arrays, threads: int) -> Work:
-    """The nearest R of each query alone, R the size of the classes; nothing is measured with them."""
-    faiss: Any = installed("faiss")
-
-    def work() -> None:
-        faiss.omp_set_num_threads(threads)
-        unit = _unit(arrays.query)
-        index = faiss.IndexFlatIP(case.dim)
-        index.add(unit)
-        index.search(unit, min(case.class_size, len(unit)))
-
-    return work
-
-
-def _unit(rows: Array) -> Array:
-    """Rows divided by their norms."""
-    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
-
-
-def installed(name: str) -> ModuleType:
-    """A module that need not be there."""
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError:
-        raise Unavailable(f"{name.split('.')[0]} is not installed") from None
-
-
 YARDSTICKS: dict[str, Callable[[Case, Arrays, int], Work]] = {
     "product": _product,
     "random data": _random_data,
@@ -202,7 +138,5 @@ YARDSTICKS: dict[str, Callable[[Case, Arrays, int], Work]] = {
     "product on the device": _product_on_the_device,
     "cdist": _cdist,
     "XOR": _xor,
-    "NumPy product and argsort": _argsort,
-    "scikit-learn average_precision_score": _sklearn,
-    "faiss exact search, top R": _faiss,
+    **RIVALS,
 }
