@@ -62,7 +62,8 @@ def check(left, right, chunk):
     dim = left.shape[1]
     found, info = product(left, right, chunk), np.finfo(left.dtype)
     terms = _core.product_roundings(dim, chunk) * Fraction(float(info.eps)) / 2
-    gamma, lost = terms / (1 - terms), dim * Fraction(float(info.smallest_subnormal))
+    gamma, largest = terms / (1 - terms), Fraction(float(max(np.abs(left).max(), np.abs(right).max())))
+    lost = 2 * dim * (1 + largest) * Fraction(float(info.tiny))  # subnormal numbers count as zero
     whole_left, whole_right = integers(left), integers(right)
     for i, query in enumerate(whole_left):
         for j, item in enumerate(whole_right):

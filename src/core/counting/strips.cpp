@@ -123,7 +123,7 @@ std::vector<std::vector<Index>> count_products(const Panels<T> &left, const Pane
         for (Index row = 0; row < left.rows(); row += rows) {
             const Index n = std::min(rows, left.rows() - row), m = std::min(columns, right.rows() - column);
             const Matrix<T> square{products.data(), n, m, stride}, other{turned.data(), m, n, stride};
-            product_loops().of<T>().multiply(left, row, right, column, chunk, square);
+            multiply(left, row, right, column, chunk, square);
             if (each.size() > 1) transpose<T>()(square, other);  // before scores are left out
             each[0].count(square, row, column);
             if (each.size() > 1) each[1].count(other, column, row);

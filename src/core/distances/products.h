@@ -8,8 +8,9 @@
 //
 // roundings follow each other on the way from any q_k·x_k to the result: one for the product, chunk − 1 for additions in its
 // chunk (the first, to zero, is exact), and one for each chunk but the first. Where nothing overflows, the result is within
-// gamma(product_roundings) · Σ |q_k x_k| of the real number, and dim times half the smallest subnormal number for what
-// underflows. Zero times a finite number adds nothing: rows without a common dimension that is not zero give zero.
+// gamma(product_roundings) · Σ |q_k x_k| of the real number, and a few smallest normal numbers a dimension: where numbers
+// are no larger than 1, up to one each for a number that counts as zero since it is subnormal, for a product and for a sum
+// that does (see FlushingMode; data with many such numbers would take ten times as long without). Zero times a finite number adds nothing: rows without a common dimension that is not zero give zero.
 #pragma once
 
 #include <algorithm>
@@ -79,6 +80,10 @@ inline const ProductLoopsOf<double> &ProductLoops::of<double>() const {
 }
 
 DEADHEAT_DECLARE_LOOPS(ProductLoops, product_loops)
+
+/// What `multiply` of the loops gives where subnormal numbers count as zero.
+template <class T>
+void multiply(const Panels<T> &left, Index row, const Panels<T> &right, Index column, Index chunk, Matrix<T> out);
 
 /// The rows of a matrix, packed.
 template <class T>
