@@ -25,6 +25,7 @@
 #include "distances/tiles.h"
 #include "exact/keys.h"
 #include "exact/roots.h"
+#include "exact/twofold.h"
 #include "measures/area.h"
 #include "measures/average_precision.h"
 #include "measures/discounted_gain.h"
@@ -406,6 +407,50 @@ void bind_key_rows(nb::class_<KeyRows> &rows) {
         "kind"_a, "limbs"_a, "left"_a, "right"_a, "low"_a, "high"_a, Loop());
 }
 
+template <class Thresholds>
+Fresh<std::int64_t, 2> unknown(Thresholds &thresholds, Places rows, Places low, Places high) {
+    const auto found = thresholds.unknown(rows, low, high);
+    Fresh<std::int64_t, 2> out({2, static_cast<Index>(found.size())});
+    for (std::size_t p = 0; p < found.size(); ++p) {
+        out.data[p] = found[p].first;
+        out.data[found.size() + p] = found[p].second;
+    }
+    return out;
+}
+
+template <class T>
+void bind_twofold_rows(nb::class_<TwofoldRows> &rows) {
+    rows.def(
+        "__init__",
+        [](TwofoldRows *self, KeyKind kind, Matrix<const T> left, Matrix<const T> right, int exponent) {
+            new (self) TwofoldRows(kind, left, right, exponent);
+        },
+        "kind"_a, "left"_a, "right"_a, "exponent"_a, Loop());
+}
+
+void bind_twofold(nb::module_ &m) {
+    nb::class_<TwofoldRows> rows(m, "TwofoldRows");
+    bind_twofold_rows<double>(rows);
+    bind_twofold_rows<float>(rows);
+    rows.def(
+        "closeness",
+        [](const TwofoldRows &self, Places left, Places right) {
+            Fresh<double, 2> out({static_cast<Index>(left.size()), 3});
+            for (std::size_t p = 0; p < left.size(); ++p) {
+                const Twofold number = self.closeness(left[p], right[p]);
+                out.data[3 * p] = number.value, out.data[3 * p + 1] = number.rest, out.data[3 * p + 2] = number.error;
+            }
+            return out;
+        },
+        "left"_a, "right"_a, Loop());
+    nb::class_<TwofoldThresholds>(m, "TwofoldThresholds")
+        .def(nb::init<Index, Index>(), "n_row"_a, "n_group"_a)
+        .def("unknown", &unknown<TwofoldThresholds>, "rows"_a, "low"_a, "high"_a, Loop())
+        .def("add", &TwofoldThresholds::add, "pairs"_a, "left"_a, "right"_a, "rows"_a, "groups"_a, Loop())
+        .def("count", &TwofoldThresholds::count, "pairs"_a, "left"_a, "right"_a, "rows"_a, "low"_a, "high"_a, "weights"_a,
+             "counts"_a, "told"_a, Loop());
+}
+
 void bind_keys(nb::module_ &m) {
     nb::enum_<KeyKind>(m, "KeyKind")
         .value("product", KeyKind::product)
@@ -418,18 +463,7 @@ void bind_keys(nb::module_ &m) {
     bind_key_rows<float>(rows);
     nb::class_<KeyThresholds>(m, "KeyThresholds")
         .def(nb::init<KeyKind, int, Index, Index>(), "kind"_a, "limbs"_a, "n_row"_a, "n_group"_a)
-        .def(
-            "unknown",
-            [](KeyThresholds &thresholds, Places in_rows, Places low, Places high) {
-                const auto found = thresholds.unknown(in_rows, low, high);
-                Fresh<std::int64_t, 2> out({2, static_cast<Index>(found.size())});
-                for (std::size_t p = 0; p < found.size(); ++p) {
-                    out.data[p] = found[p].first;
-                    out.data[found.size() + p] = found[p].second;
-                }
-                return out;
-            },
-            "rows"_a, "low"_a, "high"_a, Loop())
+        .def("unknown", &unknown<KeyThresholds>, "rows"_a, "low"_a, "high"_a, Loop())
         .def("add", &KeyThresholds::add, "pairs"_a, "left"_a, "right"_a, "rows"_a, "groups"_a, Loop())
         .def("count", &KeyThresholds::count, "pairs"_a, "left"_a, "right"_a, "rows"_a, "low"_a, "high"_a, "weights"_a,
              "counts"_a, Loop());
@@ -478,4 +512,5 @@ NB_MODULE(_core, m) {
     bind_counting(m);
     bind_exact(m);
     bind_keys(m);
+    bind_twofold(m);
 }

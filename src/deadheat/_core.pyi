@@ -912,3 +912,40 @@ class KeyThresholds:
         weights: NDArray[numpy.int32],
         counts: NDArray[numpy.int32],
     ) -> None: ...
+
+class TwofoldRows:
+    @overload
+    def __init__(
+        self, kind: KeyKind, left: NDArray[numpy.float64], right: NDArray[numpy.float64], exponent: int
+    ) -> None: ...
+    @overload
+    def __init__(
+        self, kind: KeyKind, left: NDArray[numpy.float32], right: NDArray[numpy.float32], exponent: int
+    ) -> None: ...
+    def closeness(self, left: NDArray[numpy.int64], right: NDArray[numpy.int64]) -> NDArray[numpy.float64]: ...
+
+class TwofoldThresholds:
+    def __init__(self, n_row: int, n_group: int) -> None: ...
+    def unknown(
+        self, rows: NDArray[numpy.int64], low: NDArray[numpy.int64], high: NDArray[numpy.int64]
+    ) -> NDArray[numpy.int64]: ...
+    def add(
+        self,
+        pairs: TwofoldRows,
+        left: NDArray[numpy.int64],
+        right: NDArray[numpy.int64],
+        rows: NDArray[numpy.int64],
+        groups: NDArray[numpy.int64],
+    ) -> None: ...
+    def count(
+        self,
+        pairs: TwofoldRows,
+        left: NDArray[numpy.int64],
+        right: NDArray[numpy.int64],
+        rows: NDArray[numpy.int64],
+        low: NDArray[numpy.int64],
+        high: NDArray[numpy.int64],
+        weights: NDArray[numpy.int32],
+        counts: NDArray[numpy.int32],
+        told: NDArray[numpy.bool_],
+    ) -> None: ...

@@ -8,6 +8,7 @@
 #include "exact/roots.h"
 #include "exact/rows.h"
 #include "exact/slices.h"
+#include "exact/twofold.h"
 #include "exact/wide.h"
 
 namespace {
@@ -313,6 +314,44 @@ TEST(keys_are_in_order) {
                     keys_are_in_order<float>(kind, limbs, m, dim, random);
                     keys_are_in_order<double>(kind, limbs, m, dim, random);
                 }
+}
+
+// Twice the precision of float64 --------------------------------------------------------------------------------------
+
+template <class T>
+void twofold_is_within_its_error(KeyKind kind, Index m, Index dim, Random &random) {
+    constexpr Index n = 2;
+    const Padded<T> left = integers<T>(n, dim, 10, random), right = integers<T>(m, dim, 10, random);
+    const TwofoldRows pairs(kind, Matrix<const T>(left.view()), Matrix<const T>(right.view()), 9);
+    TwofoldThresholds thresholds(n, m);
+    std::vector<std::int64_t> rows, others, low, high;
+    Padded<std::int32_t> counts(n, 2 * m + 1, 1);
+    for (Index i = 0; i < n; ++i) {
+        for (Index slot = 0; slot <= 2 * m; ++slot) counts.set(i, slot, 0);
+        for (Index j = 0; j < m; ++j) {
+            const Twofold found = pairs.closeness(i, j);
+            if (kind == KeyKind::distance)
+                CHECK(std::fabs(found.value * 0x1p18 - static_cast<double>(closeness(kind, left, i, right, j))) <=
+                      found.error * 0x1p18);
+            rows.push_back(i), others.push_back(j), low.push_back(j), high.push_back(j + 1);
+        }
+    }
+    CHECK(thresholds.unknown(rows, low, high).size() == rows.size());
+    thresholds.add(pairs, rows, others, rows, low);
+    const std::vector<std::int32_t> weights(rows.size(), 3);
+    const auto told = std::make_unique<bool[]>(rows.size());
+    thresholds.count(pairs, rows, others, rows, low, high, weights, counts.view(), {told.get(), rows.size()});
+    for (std::size_t p = 0; p < rows.size(); ++p) CHECK(!told[p] && low[p] + 1 == high[p]);  // every pair ties with itself
+}
+
+TEST(twofold_is_within_its_error) {
+    Random random(36);
+    for (KeyKind kind : {KeyKind::product, KeyKind::distance, KeyKind::cosine})
+        for (Index m : {0, 1, 9})
+            for (Index dim : DIMS) {
+                twofold_is_within_its_error<float>(kind, m, dim, random);
+                twofold_is_within_its_error<double>(kind, m, dim, random);
+            }
 }
 
 }  // namespace

@@ -62,11 +62,13 @@ def tables(edges, n_edge, closed, code):
 def test_a_tile_is_counted(dtype, n_interval):
     rng = np.random.default_rng(n_interval)
     for n_row, n_column in SIZES:
-        for spread in (1.0, 1e-3, 1e30):
+        for spread, octaves in ((1.0, 0), (1e-3, 0), (1e30, 0), (1.0, 60)):  # crowded bins, the last
             closed, code = bool(rng.integers(2)), rng.choice([np.uint16, np.uint32])
-            low, high = cuts(rng, n_row, n_interval, spread)
-            edges, n_edge = edges_of(low, high, errors(rng, n_row), closed, dtype)
+            low, high = cuts(rng, n_row, n_interval, spread * 2.0 ** rng.uniform(-octaves, 0, (n_row, n_interval)))
+            off = errors(rng, n_row) if octaves == 0 else (np.zeros(n_row), np.full(n_row, np.inf), np.zeros(n_row))
+            edges, n_edge = edges_of(low, high, off, closed, dtype)
             tile = (spread * rng.standard_normal((n_row, n_column)) - rng.choice([0, 0, 2]) * spread).astype(dtype)
+            tile *= (2.0 ** rng.uniform(-octaves, 0, tile.shape)).astype(dtype)
             some = rng.random(tile.shape)
             tile[some < 0.2] = rng.choice([0.0, -0.0])
             if n_row and n_edge:  # scores that are an edge, or next to one

@@ -1,9 +1,11 @@
 #include "counting/edges.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 #include "ties/groups.h"
@@ -14,6 +16,7 @@ namespace {
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 constexpr double LOWEST_EDGE = -3e38;  // below every score, and above the −infinity of what is left out
+constexpr Index CROWD = 6;             // edges in a bin beyond which bins by places are tried
 
 /// A number of type T that is not below the value: the lowest, or one that is found faster.
 template <class T>
@@ -34,12 +37,48 @@ double reach_at(double value, double absolute, double relative, double tiny) {
     return std::min(absolute, size > 0 ? reach + std::numeric_limits<double>::denorm_min() : tiny);
 }
 
-/// The bins of some scores: they never decrease as the score grows, however the arithmetic rounds.
+/// The place of a number among all of its type, which grows with it: as many places to each power of two.
 template <class T>
-void bins_of(const T *scores, Index n, T base, T scale, T top, std::int32_t *bins) {
-    for (Index k = 0; k < n; ++k)
-        bins[k] = static_cast<std::int32_t>(std::min(std::max((scores[k] - base) * scale + T(1), T(0)), top));
+T place_of(T score) {
+    using Whole = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    const auto bits = std::bit_cast<Whole>(score + T(0));  // which makes −0 the 0 that it is equal to
+    return static_cast<T>(bits ^ ((bits >> (8 * sizeof(T) - 1)) & std::numeric_limits<Whole>::max()));
 }
+
+/// The bins of some ascending edges, over which they are spread evenly, by their scores or by their places.
+///
+/// Bins never decrease as the score grows, however the arithmetic rounds.
+template <class T>
+struct Bins {
+    T base = 0, scale = 1;
+    std::vector<std::int32_t> numbers;
+
+    void fill(const T *edges, Index n, Index n_bin, bool by_place) {
+        base = 0, scale = 1;
+        const auto value = [by_place](T edge) { return by_place ? place_of(edge) : edge; };
+        if (n > 0) {
+            const double span = static_cast<double>(value(edges[n - 1])) - static_cast<double>(value(edges[0]));
+            base = value(edges[0]);
+            scale = static_cast<T>(static_cast<double>(n_bin - 3) / std::max(span, 1e-25));
+        }
+        const T top = static_cast<T>(n_bin - 1);
+        numbers.resize(static_cast<std::size_t>(n));
+        for (Index k = 0; k < n; ++k)
+            numbers[static_cast<std::size_t>(k)] =
+                static_cast<std::int32_t>(std::min(std::max((value(edges[k]) - base) * scale + T(1), T(0)), top));
+        if (by_place) scale = -scale;
+    }
+
+    /// How many edges are in a bin at most.
+    Index most() const {
+        Index most = 0, run = 0;
+        for (std::size_t k = 0; k < numbers.size(); ++k) {
+            run = k > 0 && numbers[k] == numbers[k - 1] ? run + 1 : 1;
+            most = std::max(most, run);
+        }
+        return most;
+    }
+};
 
 /// The edges of some rows, one row after the other.
 template <class T>
@@ -138,26 +177,25 @@ template <class T, class Code>
 void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale, Matrix<Code> codes) {
     const auto n_bin = static_cast<std::size_t>(codes.columns);
     constexpr int MARK = 8 * sizeof(Code) - 1;
-    const T top = static_cast<T>(codes.columns - 1);
     const std::uint32_t openable = closed ? 0 : 1;
     std::vector<Code> after(n_bin);  // for bins with edges, how many edges there are up to the last of them
-    std::vector<std::int32_t> bins(static_cast<std::size_t>(edges.columns));
+    Bins<T> by_score, by_place;
     for (Index i = 0; i < edges.rows; ++i) {
         const T *row = edges.row(i);
-        T &from = base[static_cast<std::size_t>(i)], &by = scale[static_cast<std::size_t>(i)];
         const Index start = std::find_if(row, row + edges.columns, [](T e) { return e != T(LOWEST_EDGE); }) - row;
         const Index end = std::find(row + start, row + edges.columns, std::numeric_limits<T>::infinity()) - row;
-        from = 0, by = 1;
-        if (end > start) {
-            const double span = static_cast<double>(row[end - 1]) - static_cast<double>(row[start]);
-            from = row[start];
-            by = static_cast<T>(static_cast<double>(codes.columns - 3) / std::max(span, 1e-25));
+        const Bins<T> *bins = &by_score;
+        by_score.fill(row + start, end - start, codes.columns, false);
+        if (by_score.most() > CROWD) {
+            by_place.fill(row + start, end - start, codes.columns, true);
+            if (2 * by_place.most() <= by_score.most()) bins = &by_place;
         }
+        base[static_cast<std::size_t>(i)] = bins->base, scale[static_cast<std::size_t>(i)] = bins->scale;
         std::fill(after.begin(), after.end(), Code(0));
-        bins_of(row, end, from, by, top, bins.data());
-        std::fill_n(bins.begin(), start, 0);
-        for (Index slot = 0; slot < end; ++slot)
-            after[static_cast<std::size_t>(bins[static_cast<std::size_t>(slot)])] = static_cast<Code>(slot + 1);
+        if (start > 0) after[0] = static_cast<Code>(start);
+        for (Index slot = start; slot < end; ++slot)
+            after[static_cast<std::size_t>(bins->numbers[static_cast<std::size_t>(slot - start)])] =
+                static_cast<Code>(slot + 1);
         Code *out = codes.row(i);
         std::uint32_t slot = 0;
         for (std::size_t k = 0; k < n_bin; ++k) {  // without a branch: whether a bin has an edge cannot be predicted

@@ -32,7 +32,9 @@ void slots_of_zero(Matrix<const double> low, Matrix<const double> high, Span<std
 /// Spread bins over the edges of each row; a bin's code is the lowest slot that a score in it can have.
 ///
 /// The top bit of a code is set if the slot needs a closer look: an edge is in the bin, or the slot is open. Bin 0 is
-/// below all edges and the last bin above all. A score in a later bin than an edge is not below that edge.
+/// below all edges and the last bin above all. A score in a later bin than an edge is not below that edge. Where many edges
+/// are so close beside their span that they share a bin, bins are as wide as numbers are precise: they are spread over the
+/// places of edges among all numbers of the type, and the scale is below 0 to say so.
 template <class T, class Code>
 void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale, Matrix<Code> codes);
 

@@ -21,9 +21,9 @@ struct TileColumns {
 template <class T, class Code>
 struct RowTables {
     Matrix<const T> edges;
-    Index n_edge;  // of the row with most
-    bool closed;   // whether what is between the edges of one interval is tied, and not open
-    Span<const T> base, scale;
+    Index n_edge;               // of the row with most
+    bool closed;                // whether what is between the edges of one interval is tied, and not open
+    Span<const T> base, scale;  // of the bins; a scale below 0 says that they are those of places (counting/edges.h)
     Matrix<const Code> codes;
     Span<const std::int32_t> zero_slot;  // the slot of what scores exactly 0; −1 where it is found like any other
 };

@@ -11,6 +11,7 @@
 #include "counting/tiles.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -243,6 +244,14 @@ private:
 
     // Many edges ------------------------------------------------------------------------------------------------------
 
+    /// The places of scores among all numbers of their type, as `place_of` of counting/edges.cpp gives them.
+    static Scores places_of(Scores scores) {
+        using Whole = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+        const auto bits = (Vector<Whole>)(scores + T(0));  // which makes −0 the 0 that it is equal to
+        const auto ordered = bits ^ ((bits >> (8 * sizeof(T) - 1)) & repeat(std::numeric_limits<Whole>::max()));
+        return __builtin_convertvector(ordered, Scores);
+    }
+
     /// The codes of the bins of some scores, with the mark in the top bit of 32.
     Ints codes_of(Scores scores, Scores base, Scores scale, Scores top, const Code *codes) {
         Scores x = (scores - base) * scale + T(1);
@@ -258,7 +267,8 @@ private:
     Index count_by_bin(const T *scores, const std::int32_t *weights, Index n_item, Index i) {
         const Code *codes = tables_.codes.row(i);
         const auto row = static_cast<std::size_t>(i);
-        const Scores base = Scores{} + tables_.base[row], scale = Scores{} + tables_.scale[row];
+        const bool by_place = tables_.scale[row] < 0;
+        const Scores base = Scores{} + tables_.base[row], scale = Scores{} + std::fabs(tables_.scale[row]);
         const Scores top = Scores{} + static_cast<T>(tables_.codes.columns - 1);
         constexpr std::int32_t SLOT = sizeof(Code) == 4 ? 0x7FFFFFFF : 0x7FFF;
         Ints places = places_from<N>(0);
@@ -266,7 +276,7 @@ private:
         for (Index begin = 0; begin < n_item; begin += N, places += N) {
             next_.step();
             const Scores some = load_some<Scores>(scores + begin);
-            const Ints code = codes_of(some, base, scale, top, codes);
+            const Ints code = codes_of(by_place ? places_of(some) : some, base, scale, top, codes);
             const Bits unsure = signs<N>(code);
             append<T, N>(some, unsure, look_scores_.data(), n_look);
             append<std::int32_t, N>(places, unsure, look_places_.data(), n_look);

@@ -10,7 +10,8 @@
 // chunk (the first, to zero, is exact), and one for each chunk but the first. Where nothing overflows, the result is within
 // gamma(product_roundings) · Σ |q_k x_k| of the real number, and a few smallest normal numbers a dimension: where numbers
 // are no larger than 1, up to one each for a number that counts as zero since it is subnormal, for a product and for a sum
-// that does (see FlushingMode; data with many such numbers would take ten times as long without). Zero times a finite number adds nothing: rows without a common dimension that is not zero give zero.
+// that does (see FlushingMode; data with many such numbers would take ten times as long without). Zero times a finite number
+// adds nothing: rows without a common dimension that is not zero give zero.
 #pragma once
 
 #include <algorithm>

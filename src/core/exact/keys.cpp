@@ -239,23 +239,6 @@ void KeyRows::key(Index row, Index other, Key<L> &out) const {
 
 // Thresholds ---------------------------------------------------------------------------------------------------------
 
-KeyThresholds::KeyThresholds(KeyKind kind, int limbs, Index n_row, Index n_group)
-    : kind_(kind), limbs_(limbs), n_group_(n_group), places_(static_cast<std::size_t>(n_row * n_group), -1) {}
-
-std::vector<std::pair<Index, Index>> KeyThresholds::unknown(Span<const std::int64_t> rows, Span<const std::int64_t> low,
-                                                            Span<const std::int64_t> high) {
-    std::vector<std::pair<Index, Index>> found;
-    for (std::size_t p = 0; p < rows.size(); ++p) {
-        for (Index group = low[p]; group < high[p]; ++group) {
-            std::int32_t &place = places_[static_cast<std::size_t>(rows[p] * n_group_ + group)];
-            if (place != -1) continue;
-            place = -2;
-            found.emplace_back(rows[p], group);
-        }
-    }
-    return found;
-}
-
 template <int L>
 void KeyThresholds::add_keys(std::vector<Key<L>> &keys, const KeyRows &pairs, Span<const std::int64_t> left,
                              Span<const std::int64_t> right) const {
@@ -264,9 +247,7 @@ void KeyThresholds::add_keys(std::vector<Key<L>> &keys, const KeyRows &pairs, Sp
 
 void KeyThresholds::add(const KeyRows &pairs, Span<const std::int64_t> left, Span<const std::int64_t> right,
                         Span<const std::int64_t> rows, Span<const std::int64_t> groups) {
-    auto place = static_cast<std::int32_t>(short_.size() + long_.size() + longest_.size());
-    for (std::size_t p = 0; p < rows.size(); ++p)
-        places_[static_cast<std::size_t>(rows[p] * n_group_ + groups[p])] = place++;
+    places_.add(rows, groups, short_.size() + long_.size() + longest_.size());
     switch (limbs_) {
         case 2:
             return add_keys(short_, pairs, left, right);
@@ -281,7 +262,7 @@ template <int L>
 Index KeyThresholds::slot(const std::vector<Key<L>> &keys, const Key<L> &key, Index row, Index low, Index high) const {
     while (low < high) {
         const Index middle = (low + high) / 2;
-        const Key<L> &threshold = keys[static_cast<std::size_t>(places_[static_cast<std::size_t>(row * n_group_ + middle)])];
+        const Key<L> &threshold = keys[places_(row, middle)];
         const int order =
             kind_ == KeyKind::cosine ? compare_ratios(key, threshold) : compare_wholes(key.number, threshold.number);
         if (order == 0) return 2 * middle + 1;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "exact/rows.h"
+#include "exact/thresholds.h"
 
 namespace deadheat {
 
@@ -66,11 +67,13 @@ private:
 /// The thresholds of a block of queries, by row and group, and the counting of what lies between them.
 class KeyThresholds {
 public:
-    KeyThresholds(KeyKind kind, int limbs, Index n_row, Index n_group);
+    KeyThresholds(KeyKind kind, int limbs, Index n_row, Index n_group)
+        : kind_(kind), limbs_(limbs), places_(n_row, n_group) {}
 
-    /// The rows and groups of thresholds from low[p] to high[p] of rows[p] that have not been added, each once.
     std::vector<std::pair<Index, Index>> unknown(Span<const std::int64_t> rows, Span<const std::int64_t> low,
-                                                 Span<const std::int64_t> high);
+                                                 Span<const std::int64_t> high) {
+        return places_.unknown(rows, low, high);
+    }
     /// Add the thresholds of groups: the closeness of pairs left[p], right[p] of rows.
     void add(const KeyRows &pairs, Span<const std::int64_t> left, Span<const std::int64_t> right,
              Span<const std::int64_t> rows, Span<const std::int64_t> groups);
@@ -88,8 +91,7 @@ private:
 
     KeyKind kind_;
     int limbs_;
-    Index n_group_;
-    std::vector<std::int32_t> places_;  // of each row and group among the keys; −1 where it has none, −2 where it is awaited
+    ThresholdPlaces places_;
     std::vector<Key<2>> short_;
     std::vector<Key<4>> long_;
     std::vector<Key<MOST_KEY_LIMBS>> longest_;

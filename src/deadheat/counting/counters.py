@@ -20,7 +20,7 @@ from deadheat.counting.tiles import Tile
 from deadheat.distances import Distance
 from deadheat.support.arrays import Float64, Int32, Int64, slices
 from deadheat.support.workers import go_on
-from deadheat.ties import Cuts
+from deadheat.ties import Cuts, Items
 
 Int = NDArray[Any]  # int32 or int64
 
@@ -92,21 +92,32 @@ class Counter:
 
     def _only_exactly(self) -> bool:
         """Whether exact arithmetic is needed for so many open items that nothing else is worth a try."""
-        return self.cuts.direct is not None and self.n_exact > max(ENOUGH_SEEN, self.n_looked_at / 2)
+        distance = self.problem.distance
+        if self.cuts.direct is None or self.n_exact <= max(ENOUGH_SEEN, self.n_looked_at / 2):
+            return False
+        return distance.twofold is not None or distance.key_size is not None
 
-    def _count_directly(self, tile: Tile, opened: Int32, edges: Edges, counts: Int32) -> bool:
-        """Count the open items of a tile by exact arithmetic; whether the distance has integers for that."""
-        direct, start, stop = self.cuts.direct, tile.columns.start, tile.columns.stop
+    def _count_directly(self, tile: Tile, opened: Int32, edges: Edges, counts: Int32) -> None:
+        """Count the open items of a tile by exact arithmetic."""
+        start, stop = tile.columns.start, tile.columns.stop
         weight = self.problem.weight[start:stop]
         for some in slices(opened.shape[1], MOST_EXACT):
-            go_on()
             found = np.empty((4, len(opened[0, some])), dtype=np.int64)
             _core.intervals_of_open(opened[:, some], edges.edges, self.cuts.low, found)
             rows, places, low, high = found
-            if direct is None or not direct(rows, places + start, low, high, weight[places], counts):
-                self.cuts.direct = None
-                return False
-        return True
+            self._count_exactly(Items(rows, places + start, low, high, weight[places]), counts)
+
+    def _count_exactly(self, items: Items, counts: Int32) -> None:
+        """Count items by exact arithmetic."""
+        go_on()
+        cuts = self.cuts
+        if cuts.direct is not None:
+            items = items.take(cuts.direct(items, counts))
+        rows, columns, low, high, weights = items
+        if len(rows):
+            closeness = self.problem.distance.exact_closeness(self.queries[rows], columns)
+            slots = cuts.count_below(rows, closeness, low * cuts.each, high * cuts.each) * (2 // cuts.each)
+            np.add.at(counts.reshape(-1), rows * counts.shape[1] + slots, weights)
 
     @cached_property
     def alike(self) -> Alike | None:
@@ -150,7 +161,8 @@ class Counter:
             n_open = self.alike.settle(opened, scores, tile.columns, weight, counts)
             opened, scores = opened[:, :n_open], None if scores is None else scores[:n_open]
         n_open = n_left = opened.shape[1]
-        if n_open and self._only_exactly() and self._count_directly(tile, opened, edges, counts):
+        if n_open and self._only_exactly():
+            self._count_directly(tile, opened, edges, counts)
             return 0.0
         self.n_looked_at += n_open
         many = tile.at_last or n_open > MANY_OPEN * tile.size
@@ -211,16 +223,9 @@ class Counter:
             rows, guess, scores, errors, weights, cuts.low, cuts.high, cuts.each, counts, listed,
         )  # fmt: skip
         self.n_exact += n
-        undecided, ranges = listed[0, :n], listed[1:, :n]
+        undecided, ranges = listed[0, :n], listed[1:, :n] // cuts.each
         for some in slices(n, MOST_EXACT):
-            go_on()
             part = undecided[some]
-            row = rows[part].astype(np.int64)
-            if cuts.direct is not None:
-                low, high = ranges[:, some] // cuts.each
-                weight = weights[part].astype(np.int32)
-                if cuts.direct(row, columns[part].astype(np.int64), low, high, weight, counts):
-                    continue
-            closeness = distance.exact_closeness(self.queries[row], columns[part])
-            slots = cuts.count_below(row, closeness, *ranges[:, some]) * (2 // cuts.each)
-            np.add.at(counts.reshape(-1), row * counts.shape[1] + slots, weights[part].astype(np.int32))
+            low, high = ranges[:, some]
+            of_items = columns[part].astype(np.int64), low, high, weights[part].astype(np.int32)
+            self._count_exactly(Items(rows[part], *of_items), counts)

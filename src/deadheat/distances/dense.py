@@ -14,7 +14,7 @@ from deadheat import _core, exact
 from deadheat.distances import centring, scaling
 from deadheat.distances.columns import Columns
 from deadheat.distances.distance import Distance, Tensor, TensorDevice, Workspace
-from deadheat.distances.keys import KeySize, KeyWork
+from deadheat.distances.keys import Bulk, BulkWork, KeySize, Twofold
 from deadheat.distances.levels import CHUNK, Level, cheapest
 from deadheat.distances.patterns import Patterns
 from deadheat.distances.scaling import Rows, by_piece
@@ -40,6 +40,7 @@ class Dense(Distance):
     def __init__(self, query: Source, gallery: Source) -> None:
         self.query_raw, self.gallery_raw = query, gallery
         self._given = query, gallery
+        self._kept: dict[Bulk, Any] = {}  # all rows made ready, or None where they are too many
         self.n_query, self.dim = query.shape
 
     def fingerprint(self, of_query: bool) -> str:
@@ -95,26 +96,27 @@ class Dense(Distance):
             yield self.query_raw.take(query), self.gallery_raw.take(items), query_place, column_place
 
     @cached_property
+    def twofold(self) -> Twofold | None:
+        return Twofold.of(self.key_kind, self.query_raw, self.gallery_raw)
+
+    @cached_property
     def key_size(self) -> KeySize | None:
         return KeySize.of(self.key_kind, self.query_raw, self.gallery_raw)
 
-    @cached_property
-    def _kept_key_rows(self) -> Any:
-        return None if self.key_size is None else self.key_size.kept(self.query_raw, self.gallery_raw)
-
-    def with_key_rows(self, queries: Int64, columns: Int64, work: KeyWork) -> None:
-        size = self.key_size
-        if size is None or not len(queries):
+    def with_rows(self, bulk: Bulk, queries: Int64, columns: Int64, work: BulkWork) -> None:
+        if not len(queries):
             return
-        if self._kept_key_rows is not None:
+        if bulk not in self._kept:
+            self._kept[bulk] = bulk.kept(self.query_raw, self.gallery_raw)
+        if (kept := self._kept[bulk]) is not None:
             for pairs in slices(len(queries), max(1, _MULTIPLIED // self.dim)):
                 items = self.columns.item_of_column[columns[pairs]]
-                work(self._kept_key_rows, queries[pairs], items, np.arange(len(queries))[pairs])
+                work(kept, queries[pairs], items, pairs)
             return
         for square in self._squares(queries, columns):
             done = 0
             for left, right, query_place, column_place in self.exact_rows(queries[square], columns[square]):
-                rows = size.rows(left, right)
+                rows = bulk.rows(left, right)
                 for some in slices(len(query_place), max(1, _MULTIPLIED // self.dim)):
                     work(rows, query_place[some], column_place[some], square[done : done + len(query_place)][some])
                 done += len(query_place)

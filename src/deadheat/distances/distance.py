@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from deadheat.distances.columns import Columns
-from deadheat.distances.keys import KeySize, KeyWork
+from deadheat.distances.keys import Bulk, BulkWork, KeySize, Twofold
 from deadheat.distances.levels import Level
 from deadheat.distances.patterns import Patterns
 from deadheat.exact import Roots
@@ -233,12 +233,17 @@ class Distance(ABC):
         """The exact closeness, pair by pair: the similarity, or minus the distance."""
 
     @property
+    def twofold(self) -> Twofold | None:
+        """What tells the closeness for a query in about twice the precision of float64; None where nothing does."""
+        return None
+
+    @property
     def key_size(self) -> KeySize | None:
         """How long integers are that compare as the exact closeness does for a query; None where there are none."""
         return None
 
-    def with_key_rows(self, queries: Int64, columns: Int64, work: KeyWork) -> None:
-        """Do some work on pairs with their rows made ready for such integers, on many pairs at a time."""
+    def with_rows(self, bulk: Bulk, queries: Int64, columns: Int64, work: BulkWork) -> None:
+        """Do some work on pairs with their rows made ready for one of these, on many pairs at a time."""
         raise NotImplementedError
 
     # Scores and closeness --------------------------------------------------------------------------------------------

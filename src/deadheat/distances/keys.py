@@ -1,32 +1,86 @@
-"""Exact closeness as integers of a fixed size: what a distance's rows need for that, made ready for many pairs."""
+"""Closeness in bulk beyond float64, for items that it leaves open: what rows need for that, made ready for many pairs.
+
+Either in about twice its precision, which tells nearly all apart that is not tied, or as integers of a fixed size.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import _core
-from deadheat.distances.scaling import by_piece
+from deadheat.distances.scaling import by_piece, power_of_two
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Int64
 
 _SIZES = (2, 4, 6)  # limbs of 64 bits that integers can have
 _MOST_SLICES = 9  # of a row: see src/core/exact/slices.h
 _KEPT_BYTES = 32 << 20  # of rows that are kept ready
+_SPARSE = 1 / 4  # of the numbers in rows that are not 0, up to which they are sparse: see src/core/exact/keys.cpp
 
 Rows = NDArray[Any]
 
 
-class KeySize(NamedTuple):
-    """How long the integers of a kind of closeness are, and between which powers of two the bits of all rows lie."""
+@dataclass(frozen=True)
+class Bulk(ABC):
+    """A kind of numbers that tell the closeness of many pairs, and what rows are made ready with."""
 
     kind: str  # "product", "distance", "difference" or "cosine"
+
+    @abstractmethod
+    def bytes_of_row(self, dim: int) -> int:
+        """About how much memory a row takes that is made ready."""
+
+    @abstractmethod
+    def rows(self, left: Rows, right: Rows) -> Any:
+        """Rows made ready."""
+
+    @abstractmethod
+    def thresholds(self, shape: tuple[int, int]) -> Any:
+        """Room for thresholds by row and group."""
+
+    def kept(self, query: Source, gallery: Source) -> Any:
+        """All rows made ready, if they are few; else None."""
+        n_row = len(query) + len(gallery)
+        if n_row * self.bytes_of_row(query.shape[1]) > _KEPT_BYTES:
+            return None
+        return self.rows(*(source.take(np.arange(len(source))) for source in (query, gallery)))
+
+
+@dataclass(frozen=True)
+class Twofold(Bulk):
+    """Twice the precision of float64, of numbers that are below 2^(exponent + 1)."""
+
+    exponent: int
+
+    @classmethod
+    def of(cls, kind: str, query: Source, gallery: Source) -> Twofold | None:
+        """None for differences."""
+        return None if kind == "difference" else cls(kind, int(np.frexp(power_of_two(query, gallery))[1]) - 1)
+
+    def bytes_of_row(self, dim: int) -> int:
+        return 8 * (dim + 32)
+
+    def rows(self, left: Rows, right: Rows) -> Any:
+        return _core.TwofoldRows(_core.KeyKind[self.kind], left, right, self.exponent)
+
+    def thresholds(self, shape: tuple[int, int]) -> Any:
+        return _core.TwofoldThresholds(*shape)
+
+
+@dataclass(frozen=True)
+class KeySize(Bulk):
+    """How long the integers of a kind of closeness are, and between which powers of two the bits of all rows lie."""
+
     limbs: int
     low: int
     high: int
+    sparse: bool  # whether products are added up number by number where rows have both
 
     @classmethod
     def of(cls, kind: str, query: Source, gallery: Source) -> KeySize | None:
@@ -41,26 +95,25 @@ class KeySize(NamedTuple):
         needed = (1 if kind == "difference" else 2) * width + dim.bit_length() + 4
         fitting = [limbs for limbs in _SIZES if needed <= 64 * limbs]
         sliced = width_of_row < _MOST_SLICES * _core.slice_bits(dim, kind == "difference")
-        return cls(kind, fitting[0], low, high) if fitting and sliced else None
+        if not fitting or not sliced:
+            return None
+        numbers = sum(int(by_piece(source, _numbers_of_rows).sum()) for source in (query, gallery))
+        sparse = kind != "difference" and numbers <= _SPARSE * dim * (len(query) + len(gallery))
+        return cls(kind, fitting[0], low, high, sparse)
 
     def bytes_of_row(self, dim: int) -> int:
-        """About how much memory a row takes that is made ready."""
         return 8 * dim * (2 + 64 * self.limbs // 40)
 
     def rows(self, left: Rows, right: Rows) -> Any:
-        """Rows made ready."""
         return _core.KeyRows(_core.KeyKind[self.kind], self.limbs, left, right, self.low, self.high)
 
     def thresholds(self, shape: tuple[int, int]) -> Any:
-        """Room for thresholds by row and group."""
         return _core.KeyThresholds(_core.KeyKind[self.kind], self.limbs, *shape)
 
-    def kept(self, query: Source, gallery: Source) -> Any:
-        """All rows made ready, if they are few; else None."""
-        n_row = len(query) + len(gallery)
-        if n_row * self.bytes_of_row(query.shape[1]) > _KEPT_BYTES:
-            return None
-        return self.rows(*(source.take(np.arange(len(source))) for source in (query, gallery)))
+
+def _numbers_of_rows(rows: Rows) -> Int64:
+    return np.asarray(np.count_nonzero(rows, axis=1))
 
 
-KeyWork = Callable[[Any, Int64, Int64, Int64], None]  # rows made ready, the places of pairs in them, and which pairs
+Selection = Int64 | slice  # of pairs
+BulkWork = Callable[[Any, Int64, Int64, Selection], None]  # rows made ready, places of pairs in them, and which pairs

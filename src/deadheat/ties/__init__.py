@@ -3,7 +3,7 @@
 from deadheat.ties.exact import Exact
 from deadheat.ties.registry import make
 from deadheat.ties.rounded import Rounded
-from deadheat.ties.rule import Cuts, Groups, Member, Relevant, Ties
+from deadheat.ties.rule import Cuts, Groups, Items, Member, Relevant, Ties
 from deadheat.ties.tolerance import Tolerance
 
-__all__ = ["Cuts", "Exact", "Groups", "Member", "Relevant", "Rounded", "Ties", "Tolerance", "make"]
+__all__ = ["Cuts", "Exact", "Groups", "Items", "Member", "Relevant", "Rounded", "Ties", "Tolerance", "make"]

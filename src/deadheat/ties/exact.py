@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from deadheat.distances import Distance
 from deadheat.exact import Roots
 from deadheat.support.arrays import Bool, Int32, Int64, spread
 from deadheat.support.workers import go_on
+from deadheat.ties.bulk import BulkThresholds
 from deadheat.ties.rule import Cuts, Groups, Member, Relevant, Ties
 
 
@@ -36,7 +36,7 @@ class Exact(Ties):
         def above(rows: Int64, cuts: Int64, closeness: Roots, which: Int64) -> Bool:
             return closeness.compare(which, *thresholds.of(rows, cuts // 2)) >= cuts % 2
 
-        return [Cuts(low, high, 2, above, member, direct=KeyThresholds(distance, groups, member).count)]
+        return [Cuts(low, high, 2, above, member, direct=BulkThresholds(distance, groups, member).count)]
 
 
 def group_by_score(distance: Distance, relevant: Relevant) -> Groups:
@@ -117,35 +117,3 @@ class Thresholds:
             else:
                 self._closeness.add(closeness)
         return self._closeness, self._places[rows, groups].astype(np.int64)
-
-
-class KeyThresholds:
-    """The thresholds of groups as integers, computed when asked for, and the counting of items between them."""
-
-    def __init__(self, distance: Distance, groups: Groups, member: Member) -> None:
-        self._distance, self._queries, self._member, self._shape = distance, groups.rows, member, groups.score.shape
-        self._thresholds: Any = None
-
-    def count(self, rows: Int64, columns: Int64, low: Int64, high: Int64, weights: Int32, counts: Int32) -> bool:
-        """Count items, each of a row, that lie between two intervals of it; whether the distance has such integers."""
-        size = self._distance.key_size
-        if size is None:
-            return False
-        if self._thresholds is None:
-            self._thresholds = size.thresholds(self._shape)
-        thresholds = self._thresholds
-        row, group = thresholds.unknown(rows, low, high)
-        if len(row):
-            self._distance.with_key_rows(
-                self._queries[row],
-                self._member(row, group),
-                lambda pairs, left, right, some: thresholds.add(pairs, left, right, row[some], group[some]),
-            )
-        self._distance.with_key_rows(
-            self._queries[rows],
-            columns,
-            lambda pairs, left, right, some: thresholds.count(
-                pairs, left, right, rows[some], low[some], high[some], weights[some], counts
-            ),
-        )
-        return True

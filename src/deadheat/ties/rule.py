@@ -25,10 +25,24 @@ from deadheat.exact import Roots
 from deadheat.support.arrays import Bool, Float64, Int32, Int64
 
 Above = Callable[[Int64, Int64, Roots, Int64], Bool]  # whether items are above cuts: rows, cuts, closeness, which of it
-Direct = Callable[
-    [Int64, Int64, Int64, Int64, Int32, Int32], bool
-]  # rows, columns, intervals from, to, weights, counts
 Member = Callable[[Int64, Int64], Int64]  # the columns of members of groups, given their rows and numbers
+
+
+class Items(NamedTuple):
+    """Items that lie between two intervals of their rows: from the first interval they may be in to beyond the last."""
+
+    rows: Int64
+    columns: Int64
+    low: Int64
+    high: Int64
+    weights: Int32
+
+    def take(self, which: Int64 | slice) -> Items:
+        """Some of them."""
+        return Items(*(numbers[which] for numbers in self))  # type: ignore[arg-type]
+
+
+Direct = Callable[[Items, Int32], Int64]  # counts items; which are left
 
 
 @dataclass
@@ -119,7 +133,7 @@ class Cuts:
         None  # of the groups that the intervals belong to, where what ties with one is between cuts
     )
     sharp: bool = False  # whether scores are exact, and each interval is the least score above its cut
-    direct: Direct | None = None  # counts items at once, and says whether it can
+    direct: Direct | None = None  # counts items at once, as far as it can
 
     def __post_init__(self) -> None:
         _core.make_ascending(self.low, self.high)

@@ -1,0 +1,47 @@
+// Which thresholds of a block of queries are known, by row and group, and where each of them is kept.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "support/views.h"
+
+namespace deadheat {
+
+class ThresholdPlaces {
+public:
+    ThresholdPlaces(Index n_row, Index n_group)
+        : n_group_(n_group), places_(static_cast<std::size_t>(n_row * n_group), UNKNOWN) {}
+
+    /// The rows and groups of thresholds from low[p] to high[p] of rows[p] that have not been added, each once.
+    std::vector<std::pair<Index, Index>> unknown(Span<const std::int64_t> rows, Span<const std::int64_t> low,
+                                                 Span<const std::int64_t> high) {
+        std::vector<std::pair<Index, Index>> found;
+        for (std::size_t p = 0; p < rows.size(); ++p)
+            for (Index group = low[p]; group < high[p]; ++group) {
+                std::int32_t &place = places_[at(rows[p], group)];
+                if (place != UNKNOWN) continue;
+                place = AWAITED;
+                found.emplace_back(rows[p], group);
+            }
+        return found;
+    }
+
+    /// Note the places of thresholds that are kept one after another from `first` on.
+    void add(Span<const std::int64_t> rows, Span<const std::int64_t> groups, std::size_t first) {
+        for (std::size_t p = 0; p < rows.size(); ++p) places_[at(rows[p], groups[p])] = static_cast<std::int32_t>(first + p);
+    }
+
+    std::size_t operator()(Index row, Index group) const { return static_cast<std::size_t>(places_[at(row, group)]); }
+
+private:
+    static constexpr std::int32_t UNKNOWN = -1, AWAITED = -2;
+
+    std::size_t at(Index row, Index group) const { return static_cast<std::size_t>(row * n_group_ + group); }
+
+    Index n_group_;
+    std::vector<std::int32_t> places_;
+};
+
+}  // namespace deadheat

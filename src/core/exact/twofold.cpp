@@ -1,0 +1,135 @@
+#include "exact/twofold.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "support/error_free.h"
+#include "support/float_mode.h"
+
+namespace deadheat {
+
+namespace {
+
+constexpr double ROUNDED = 0x1p-98;   // more than a few roundings in twice the precision, as a part of a number
+constexpr double LOST = 0x1p-1000;    // more than what a product of two numbers loses where subnormal ones count as zero
+constexpr double SLIGHTLY = 0x1p-40;  // more than the roundings of a bound, as a part of it
+
+/// The sum of two parts as the nearest float and the rest.
+Twofold of_parts(double value, double rest, double error) {
+    const TwoParts sum = two_sum(value, rest);
+    return {sum.value, sum.rest, error * (1 + SLIGHTLY)};
+}
+
+/// 1/√square, by a step of Newton's from float64; its error is a part of itself.
+Twofold inverse_root(Twofold square) {
+    if (!(square.value > 0)) return {0.0, 0.0, 0.0};
+    const double first = 1 / std::sqrt(square.value);
+    const TwoParts twice = two_product(first, first), whole = two_product(square.value, twice.value);
+    const double left = (1 - whole.value) - (whole.rest + (square.value * twice.rest + square.rest * twice.value));
+    return of_parts(first, 0.5 * first * left, square.error / square.value + ROUNDED);
+}
+
+/// A number times another whose error is a part of itself.
+Twofold times(Twofold a, Twofold b) {
+    const TwoParts product = two_product(a.value, b.value);
+    const double size = std::fabs(product.value);
+    return of_parts(product.value, product.rest + (a.value * b.rest + a.rest * b.value),
+                    (a.error * b.value + size * (b.error + ROUNDED)) + LOST);
+}
+
+/// 2a − b
+Twofold twice_less(Twofold a, Twofold b) {
+    const TwoParts difference = two_sum(2 * a.value, -b.value);
+    return of_parts(difference.value, difference.rest + (2 * a.rest - b.rest),
+                    2 * a.error + b.error + ROUNDED * (2 * std::fabs(a.value) + b.value));
+}
+
+/// −1 or 1 as a number is surely less or greater than another, else 0.
+int compare(const Twofold &a, const Twofold &b) {
+    const double apart = (a.value - b.value) + (a.rest - b.rest);
+    const double slack = (a.error + b.error + ROUNDED * (std::fabs(a.value) + std::fabs(b.value))) * (1 + SLIGHTLY);
+    return (apart > slack) - (apart < -slack);
+}
+
+}  // namespace
+
+// Rows ---------------------------------------------------------------------------------------------------------------
+
+template <class T>
+TwofoldRows::TwofoldRows(KeyKind kind, Matrix<const T> left, Matrix<const T> right, int exponent)
+    : kind_(kind), dim_(left.columns), padded_((dim_ + TWOFOLD_PADDING - 1) / TWOFOLD_PADDING * TWOFOLD_PADDING) {
+    const double roundings = static_cast<double>(dim_ + 64) * 0x1p-53, gamma = roundings / (1 - roundings);
+    part_ = 2 * gamma * gamma;
+    tiny_ = static_cast<double>(dim_ + 1) * LOST;
+    left_ = scaled(left, kind != KeyKind::distance, exponent);
+    right_ = scaled(right, kind == KeyKind::cosine, exponent);
+    if (kind == KeyKind::product) return;
+    const FlushingMode mode;  // once subnormal numbers have been scaled
+    for (Index i = 0; i < right.rows; ++i) {
+        const double *row = right_.get() + i * padded_;
+        const Twofold square = product(row, row);
+        of_right_.push_back(kind == KeyKind::cosine ? inverse_root(square) : square);
+    }
+}
+
+template TwofoldRows::TwofoldRows(KeyKind, Matrix<const double>, Matrix<const double>, int);
+template TwofoldRows::TwofoldRows(KeyKind, Matrix<const float>, Matrix<const float>, int);
+
+/// Rows over a power of two: of all of them, or `each` over one that makes its largest number one between 1/2 and 1.
+template <class T>
+TwofoldRows::Memory TwofoldRows::scaled(Matrix<const T> rows, bool each, int exponent) const {
+    const auto count = static_cast<std::size_t>(std::max<Index>(rows.rows * padded_, 1));
+    Memory memory(static_cast<double *>(::operator new[](count * sizeof(double), std::align_val_t{64})));
+    for (Index i = 0; i < rows.rows; ++i) {
+        const T *from = rows.row(i);
+        double *to = memory.get() + i * padded_, largest = 0.0;
+        for (Index k = 0; k < dim_; ++k) largest = std::max(largest, std::fabs(static_cast<double>(from[k])));
+        int by = exponent;
+        if (each) std::frexp(largest, &by);
+        const double half = std::ldexp(1.0, -by / 2), other = std::ldexp(1.0, -by - (-by / 2));  // either is finite
+        for (Index k = 0; k < dim_; ++k) to[k] = static_cast<double>(from[k]) * half * other;
+        std::fill(to + dim_, to + padded_, 0.0);
+    }
+    return memory;
+}
+
+Twofold TwofoldRows::product(const double *left, const double *right) const {
+    const TwofoldSum sum = twofold_loops().product(left, right, padded_);
+    return {sum.value, sum.rest, part_ * sum.size + tiny_};
+}
+
+Twofold TwofoldRows::closeness(Index row, Index other) const {
+    const Twofold dot = product(left_.get() + row * padded_, right_.get() + other * padded_);
+    if (kind_ == KeyKind::product) return dot;
+    const Twofold &of_other = of_right_[static_cast<std::size_t>(other)];
+    return kind_ == KeyKind::cosine ? times(dot, of_other) : twice_less(dot, of_other);
+}
+
+// Thresholds ---------------------------------------------------------------------------------------------------------
+
+void TwofoldThresholds::add(const TwofoldRows &pairs, Span<const std::int64_t> left, Span<const std::int64_t> right,
+                            Span<const std::int64_t> rows, Span<const std::int64_t> groups) {
+    const FlushingMode mode;
+    places_.add(rows, groups, thresholds_.size());
+    for (std::size_t p = 0; p < rows.size(); ++p) thresholds_.push_back(pairs.closeness(left[p], right[p]));
+}
+
+void TwofoldThresholds::count(const TwofoldRows &pairs, Span<const std::int64_t> left, Span<const std::int64_t> right,
+                              Span<const std::int64_t> rows, Span<std::int64_t> low, Span<std::int64_t> high,
+                              Span<const std::int32_t> weights, Matrix<std::int32_t> counts, Span<bool> told) const {
+    const FlushingMode mode;
+    for (std::size_t p = 0; p < rows.size(); ++p) {
+        const Twofold closeness = pairs.closeness(left[p], right[p]);
+        int order = 1;
+        while (low[p] < high[p] && order != 0) {
+            const Index middle = (low[p] + high[p]) / 2;
+            order = compare(closeness, thresholds_[places_(rows[p], middle)]);
+            if (order > 0) low[p] = middle + 1;
+            if (order < 0) high[p] = middle;
+        }
+        told[p] = low[p] == high[p];
+        if (told[p]) counts(rows[p], 2 * low[p]) += weights[p];
+    }
+}
+
+}  // namespace deadheat

@@ -1,0 +1,90 @@
+// The closeness of pairs in about twice the precision of float64, with a bound for each pair: it tells apart nearly all
+// that float64 does not and that is no real tie, at a tenth of the price of integers, however far apart exponents are.
+//
+//     product:  A = q·x, every q in a unit of its own
+//     distance: A = 2·q·x − x·x, all in one unit, which ranks as minus the Euclidean distance does
+//     cosine:   A = q·x/‖x‖, every row in a unit of its own
+//
+// Products of rows are those of Ogita, Rump and Oishi (Accurate sum and dot product, 2005), here with their rest: value +
+// rest is off by at most γ² Σ|q_k x_k|, with γ for dim + 64 roundings. Only numbers of the same query compare.
+#pragma once
+
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "exact/keys.h"
+#include "exact/thresholds.h"
+#include "support/targets.h"
+
+namespace deadheat {
+
+/// A real number that is off value + rest by at most the error; value is the float nearest to both.
+struct Twofold {
+    double value, rest, error;
+};
+
+/// A sum of products as value + rest, and the sum of their sizes, rounded.
+struct TwofoldSum {
+    double value, rest, size;
+};
+
+struct TwofoldLoops {
+    /// The product of two rows as long as a multiple of TWOFOLD_PADDING.
+    TwofoldSum (*product)(const double *left, const double *right, Index padded);
+};
+
+constexpr Index TWOFOLD_PADDING = 32;
+
+DEADHEAT_DECLARE_LOOPS(TwofoldLoops, twofold_loops)
+
+/// The rows of both sides of pairs, made ready: any kind but differences.
+class TwofoldRows {
+public:
+    /// No number of either side is as large as 2^(exponent + 1).
+    template <class T>
+    TwofoldRows(KeyKind kind, Matrix<const T> left, Matrix<const T> right, int exponent);
+
+    Twofold closeness(Index row, Index other) const;
+
+private:
+    struct Free {
+        void operator()(double *memory) const { ::operator delete[](memory, std::align_val_t{64}); }
+    };
+    using Memory = std::unique_ptr<double[], Free>;
+
+    template <class T>
+    Memory scaled(Matrix<const T> rows, bool each, int exponent) const;
+    Twofold product(const double *left, const double *right) const;
+
+    KeyKind kind_;
+    Index dim_, padded_;
+    double tiny_, part_;  // what a product errs by: what may have underflowed, and a part of the sizes of its terms
+    Memory left_, right_;
+    std::vector<Twofold> of_right_;  // of each row x·x, or 1/‖x‖ with the part of itself that it errs by
+};
+
+/// The thresholds of a block of queries, by row and group, and the counting of what lies between them.
+class TwofoldThresholds {
+public:
+    TwofoldThresholds(Index n_row, Index n_group) : places_(n_row, n_group) {}
+
+    std::vector<std::pair<Index, Index>> unknown(Span<const std::int64_t> rows, Span<const std::int64_t> low,
+                                                 Span<const std::int64_t> high) {
+        return places_.unknown(rows, low, high);
+    }
+    /// Add the thresholds of groups: the closeness of pairs left[p], right[p] of rows.
+    void add(const TwofoldRows &pairs, Span<const std::int64_t> left, Span<const std::int64_t> right,
+             Span<const std::int64_t> rows, Span<const std::int64_t> groups);
+    /// Count pairs that lie between thresholds low[p] and high[p] of their row, in slot 2g below threshold g, and say of
+    /// which `told` that it is counted; of the others low and high become closer.
+    void count(const TwofoldRows &pairs, Span<const std::int64_t> left, Span<const std::int64_t> right,
+               Span<const std::int64_t> rows, Span<std::int64_t> low, Span<std::int64_t> high,
+               Span<const std::int32_t> weights, Matrix<std::int32_t> counts, Span<bool> told) const;
+
+private:
+    ThresholdPlaces places_;
+    std::vector<Twofold> thresholds_;
+};
+
+}  // namespace deadheat
