@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "check.h"
 #include "exact/keys.h"
@@ -321,7 +322,7 @@ TEST(keys_are_in_order) {
 template <class T>
 void twofold_is_within_its_error(KeyKind kind, Index m, Index dim, Random &random) {
     constexpr Index n = 2;
-    const Padded<T> left = integers<T>(n, dim, 10, random), right = integers<T>(m, dim, 10, random);
+    Padded<T> left = integers<T>(n, dim, 10, random), right = integers<T>(m, dim, 10, random);
     const TwofoldRows pairs(kind, Matrix<const T>(left.view()), Matrix<const T>(right.view()), 9);
     TwofoldThresholds thresholds(n, m);
     std::vector<std::int64_t> rows, others, low, high;
