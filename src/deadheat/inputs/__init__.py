@@ -3,14 +3,13 @@
 from deadheat.inputs.arrays import (
     bits,
     embeddings,
-    from_tensor,
-    is_masked,
     junk_mask,
     relevance,
     require_exact,
     require_same_dim,
     scores,
 )
+from deadheat.inputs.conversion import plain
 from deadheat.inputs.labels import label_codes, labels
 from deadheat.inputs.samples import Pair, Samples, open_pair, open_samples, read
 
@@ -19,13 +18,12 @@ __all__ = [
     "Samples",
     "bits",
     "embeddings",
-    "from_tensor",
-    "is_masked",
     "junk_mask",
     "label_codes",
     "labels",
     "open_pair",
     "open_samples",
+    "plain",
     "read",
     "relevance",
     "require_exact",

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.arrays import embeddings as checked_array
 from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
+from deadheat.inputs.conversion import plain
 from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
 from deadheat.inputs.labels import alike, joined
 from deadheat.inputs.layout import Content, Labels, Layout
@@ -121,7 +122,7 @@ def open_labels(value: Any, name: str, layout: Layout = USUAL) -> Any:
         return value
     parts = _files(value, name) if is_path(value) else _parts(value, name)
     arrays = [
-        formats.read_labels(part.value, layout, part.title) if part.is_file else np.asarray(part.value)
+        formats.read_labels(part.value, layout, part.title) if part.is_file else plain(part.value, part.title)
         for part in parts
     ]
     return join_labels(arrays, parts, name)

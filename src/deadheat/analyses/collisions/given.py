@@ -69,7 +69,7 @@ def collisions_of_distances(
 
 def _sorted(distances: ArrayLike, relevant: ArrayLike, leave_one_out: bool) -> tuple[NDArray[np.float64], Bool, str]:
     """Distances in order and the relevance of what is there, (n_query, n_ranked), and what the distances are."""
-    matrix, mask = inputs.scores(distances, "distances"), np.asarray(relevant)
+    matrix, mask = inputs.scores(distances, "distances"), inputs.plain(relevant, "relevant")
     inputs.require_exact(matrix, "distances")
     if mask.shape != matrix.shape or mask.dtype != np.bool_:
         came = f"{mask.dtype} of shape {mask.shape}"

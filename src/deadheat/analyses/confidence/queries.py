@@ -76,13 +76,8 @@ def confidences(values: Any, name: str) -> NDArray[Any]:
 
 def _numbers(values: Any, name: str) -> NDArray[Any]:
     """An array (n,) of real numbers, in the type that it came in; wide integers are not rounded."""
-    if inputs.is_masked(values):
-        raise InvalidTypeError(name, "must be a plain array, but is a masked one; NaN leaves a query out")
-    try:
-        array = np.asarray(inputs.from_tensor(values))
-    except (ValueError, TypeError):
-        rule = "must be one number for each query, but its entries differ in length"
-        raise InvalidValueError(name, rule) from None
+    ragged = "must be one number for each query, but its entries differ in length"
+    array = inputs.plain(values, name, ragged=ragged, unmasked="NaN leaves a query out")
     if array.ndim != 1:
         raise InvalidValueError(name, f"must be one-dimensional, but has shape {array.shape}")
     if not len(array):
