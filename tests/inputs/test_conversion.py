@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.analyses.collisions.given import collisions_of_distances
-from deadheat.inputs import embeddings, label_codes, labels, plain
+from deadheat.inputs import embeddings, label_codes, plain
 
 ROWS = np.arange(12.0).reshape(4, 3) ** 2
 LABELS = np.array([0, 1, 0, 1])
