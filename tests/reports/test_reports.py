@@ -193,6 +193,7 @@ def test_to_dict_says_everything() -> None:
         "measures": {
             "mAP": {"lower": 2 / 3, "expected": 0.75, "upper": 2.5 / 3, "std": 0.25 / 3, "n_query": 3, "n_undefined": 0}
         },
+        "files": {},
         "profile": PROFILE.digest(),
     }
     assert json.loads(report.to_json(std=True)) == report.to_dict(std=True)

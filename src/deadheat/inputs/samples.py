@@ -7,6 +7,7 @@ of its rows. A file may hold both, and then its labels need not be given.
 from __future__ import annotations
 
 import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from deadheat.errors import InvalidTypeError
 from deadheat.inputs.labels import alike, require_together
 from deadheat.inputs.labels import labels as checked_labels
 from deadheat.inputs.layout import Labels, Layout
+from deadheat.inputs.patterns import Orders, is_path, orders
 from deadheat.inputs.source import Source
 from deadheat.inputs.sources import (
     USUAL,
@@ -22,7 +24,6 @@ from deadheat.inputs.sources import (
     LabelsLike,
     Part,
     are_label_files,
-    is_path,
     join_labels,
     join_rows,
     open_content,
@@ -49,10 +50,14 @@ class Samples(NamedTuple, Generic[Embeddings]):
 
 
 class Pair(NamedTuple):
-    """The queries, and the gallery that they are ranked against; None for leave one out."""
+    """The queries, and the gallery that they are ranked against; None for leave one out.
+
+    `files` has the order of files that came by patterns, by argument: see `patterns.orders`.
+    """
 
     query: Samples[Source]
     gallery: Samples[Source] | None
+    files: Orders = MappingProxyType({})
 
 
 def open_samples(
@@ -125,14 +130,15 @@ def open_pair(
     """
     if gallery is None or (gallery_labels is None and not _are_files(gallery)):
         require_together(gallery, gallery_labels)
+    files = orders(embeddings=embeddings, labels=labels, gallery=gallery, gallery_labels=gallery_labels)
     query = open_samples(embeddings, labels, layout=layout)
     if gallery is None:
-        return Pair(query, None)
+        return Pair(query, None, files)
     items = open_samples(gallery, gallery_labels, name="gallery", labels_name="gallery_labels", layout=layout)
     if all(given is None or are_label_files(given) for given in (labels, gallery_labels)):
         query_labels, item_labels = alike([query.labels, items.labels])
         query, items = query._replace(labels=query_labels), items._replace(labels=item_labels)
-    return Pair(query, items)
+    return Pair(query, items, files)
 
 
 def read(
@@ -153,9 +159,9 @@ def read(
     ----------
     path : path
         The file of embeddings: ``.npz``, ``.npy``, ``.csv``, ``.tsv`` or ``.parquet``; or a pattern such as
-        ``emb-*.npy``, which stands for all files that it fits, in order of name. In a table, all columns but that of
-        the labels are the embedding (without columns that have no name, such as the index that pandas writes); in
-        Parquet it may be one column of lists. Numbers in text become float64.
+        ``emb-*.npy``, which stands for all files that it fits, in natural order: emb-2 before emb-10. In a table, all
+        columns but that of the labels are the embedding (without columns that have no name, such as the index that
+        pandas writes); in Parquet it may be one column of lists. Numbers in text become float64.
     labels : path, optional
         A file of labels, if they are not in `path`, or a pattern: ``.txt`` (one a line), or any of those above. Labels
         in text are integers if all of them are written as integers ("7", not "07"), else strings.

@@ -28,8 +28,9 @@ from deadheat.inputs.conversion import plain
 from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
 from deadheat.inputs.labels import alike, joined
 from deadheat.inputs.layout import Content, Labels, Layout
+from deadheat.inputs.patterns import fitting, is_path
 from deadheat.inputs.source import Array, Shards, Source, fingerprint
-from deadheat.support.lazy import glob, lazy
+from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
     from deadheat.inputs import formats
@@ -62,7 +63,7 @@ def open_rows(value: Any, name: str, layout: Layout = USUAL) -> Source:
     Parameters
     ----------
     value : array-like (n, dim), memory-mapped array, path, list of these, or Source
-        As in `deadheat.profile`. A pattern stands for all files that it fits, in the order of their names as text. A
+        As in `deadheat.profile`. A pattern stands for all files that it fits, in natural order: emb-2 before emb-10. A
         list of paths or of two-dimensional arrays is taken one after another; parts without rows may be among them. A
         list of rows is an array, as ever.
     name : str
@@ -133,10 +134,6 @@ def are_label_files(value: Any) -> bool:
     return is_path(value) or (_are_label_parts(value) and all(map(is_path, value)))
 
 
-def is_path(value: Any) -> bool:
-    return isinstance(value, (str, os.PathLike))
-
-
 def row_parts(value: Any, name: str) -> list[Part]:
     """The parts that embeddings consist of, with each pattern as the files that it fits."""
     if is_path(value):
@@ -188,12 +185,9 @@ def _parts(values: Sequence[Any], name: str) -> list[Part]:
 
 def _files(path: str | os.PathLike[str], name: str) -> list[Part]:
     """The files that a pattern fits, or the path itself if it is none."""
-    text = os.fspath(path)
-    paths = [text]
-    if not os.path.exists(text) and glob.has_magic(text):
-        paths = sorted(glob.glob(text, recursive=True))
-        if not paths:
-            raise InvalidValueError(name, f"must be files that are there, but none fits {text!r}")
+    paths = fitting(path)
+    if not paths:
+        raise InvalidValueError(name, f"must be files that are there, but none fits {os.fspath(path)!r}")
     return [Part(path, f"{name}: {path}") for path in paths]
 
 

@@ -94,6 +94,7 @@ def evaluate_pair(pair: Pair, options: CountingOptions, summary: SummaryOptions)
         labels=pair.query.labels,
         distance=options.distance,
         tie_rule=options.rule.describe(options.distance),
+        files=pair.files,
         threads=options.threads,
     )
 

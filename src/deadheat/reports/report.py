@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from deadheat import measures as rank_measures
 from deadheat.errors import UndefinedError
+from deadheat.inputs.patterns import sentences
 from deadheat.profiles import Int64, TieProfile
 from deadheat.profiles import Ties as TieCounts
 from deadheat.reports.averaging import Averaging
@@ -51,6 +52,8 @@ class Report(TabularResult):
         The labels of the queries, where they were given.
     tie_rule : str or None
         What a tie was: ``"exact"``, a rounding such as ``"float16 similarity"``, or a tolerance; None if not known.
+    files : mapping of str to tuple of str
+        By argument, the files for which a pattern such as ``emb-*.npy`` stood, in the order in which they were taken.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class Report(TabularResult):
     labels: Any = field(default=None, repr=False)
     distance: str | None = None
     tie_rule: str | None = None
+    files: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     _results: dict[str, Result] = field(default_factory=dict, init=False, repr=False)
 
     def __getitem__(self, name: str) -> Result:
@@ -157,6 +161,7 @@ class Report(TabularResult):
             _about_queries(self.n_query, self.n_singleton, self.n_class, self.singletons),
             *undefined,
             _about_ties(self.ties, self.distance, self.tie_rule, bounds_only=self.profile.bounds_only),
+            *sentences(self.files),
         ]
 
     def columns(self, *, std: bool = False) -> dict[str, list[Any]]:
@@ -179,6 +184,7 @@ class Report(TabularResult):
             "n_singleton": self.n_singleton,
             "n_class": self.n_class,
             "measures": {name: {column: plain(getattr(self[name], column)) for column in columns} for name in self},
+            "files": {name: list(paths) for name, paths in self.files.items()},
             "profile": self.profile.digest(),
         }
 
@@ -218,7 +224,7 @@ def _about_ties(ties: TieCounts, distance: str | None, rule: str | None, *, boun
 
 
 def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **origin: Any) -> Report:
-    """The report on a profile, with what was asked for computed at once; `origin`: its labels, distance, tie_rule."""
+    """The report on a profile, with what was asked for computed at once; `origin`: what else it knows."""
     if not profile.n_relevant.any():
         raise UndefinedError(
             f"no query has a relevant item, so that no measure is defined, but got {profile.n_query} queries, "

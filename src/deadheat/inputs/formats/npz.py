@@ -1,7 +1,7 @@
 """NumPy's archives: several arrays in one file, of which one is the embeddings and one the labels.
 
-Which is which is told by names and shapes, so that nothing is unpacked but what is asked for. A small file can unpack to
-any size; so what takes more memory than there is, of next to no bytes on disk, is refused before it is unpacked.
+Which is which is told by names and shapes, so that nothing is unpacked but what is asked for. A small file can unpack
+to any size; so what takes more memory than there is, of next to no bytes on disk, is refused before it is unpacked.
 """
 
 from __future__ import annotations

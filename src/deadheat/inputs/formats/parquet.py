@@ -152,11 +152,11 @@ def _column(path: Path, name: str, column: Any, first: int, width: int | None) -
 def _lists(path: Path, name: str, column: Any, first: int, width: int | None) -> Array:
     """A column of lists of one length, (n, dim)."""
     values = column.flatten()
-    if not _is_number(path, values.type):
-        raise FileError(path, f", column {name!r} must hold lists of numbers, but holds {column.type}")
     widths = _arrow(path, "compute").list_value_length(column).to_numpy(zero_copy_only=False)
     if values.null_count:
         raise FileError(path, f", column {name!r} has {values.null_count} missing values inside its lists")
+    if len(values) and not _is_number(path, values.type):
+        raise FileError(path, f", column {name!r} must hold lists of numbers, but holds {column.type}")
     if width is None:
         width = int(widths[0]) if len(widths) else 0
     if (widths != width).any():
