@@ -536,12 +536,17 @@ def test_the_fingerprint_is_of_the_numbers(tmp_path: Path) -> None:
         [rows[:9], rows[9:]],
         np.load(path, mmap_mode="r"),
         np.where(rows, rows, -0.0),
+        rows.astype(float),
+        [rows[:9].astype(float), rows[9:]],
     ]
     digests = {fingerprint(open_rows(value, "query")) for value in same}
     assert len(digests) == 1
     one_off = rows.copy()
     one_off[56, 5] = np.nextafter(one_off[56, 5], np.float32(np.inf))
-    for other in (rows.astype(float), one_off, rows[:-1], rows[::-1], rows.reshape(-1, 3)):
+    longer = rows.astype(float)
+    longer[56, 5] = np.nextafter(longer[56, 5], np.inf)
+    huge = np.where(longer == longer.max(), 1e300, longer)
+    for other in (longer, huge, one_off, rows[:-1], rows[::-1], rows.reshape(-1, 3)):
         assert fingerprint(open_rows(other, "query")) not in digests
 
 

@@ -186,10 +186,10 @@ def _as_text(names: list[Any], name: str) -> list[Any]:
 
 
 def _factorize(array: Labels) -> tuple[list[Any], NDArray[np.int64]]:
-    """The distinct labels as integers, strings or bytes of Python's, and the number of each item's label among them."""
+    """The distinct labels as integers, strings or bytes of Python's, ascending, and the number of each item's label."""
     if array.dtype.kind == "O":
         plain = [str(item) if isinstance(item, str) else int(item) for item in array]
-        names = {name: code for code, name in enumerate(dict.fromkeys(plain))}
+        names = {name: code for code, name in enumerate(sorted(set(plain)))}
         return list(names), np.array([names[item] for item in plain], dtype=np.int64)
     distinct, codes = np.unique(array, return_inverse=True)
     listed = distinct.tolist()
