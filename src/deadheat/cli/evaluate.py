@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import click
 from numpy.typing import NDArray
 
-from deadheat.cli.shell import PATH, bar, check_output, output, say
+from deadheat.cli.shell import PATH, STDOUT, TEXT, THREADS, bar, check_output, output, say
 from deadheat.counting import CountingOptions
 from deadheat.errors import InputError
 from deadheat.exact import FORMATS
@@ -23,7 +23,6 @@ from deadheat.reports.evaluating import evaluate_pair
 from deadheat.reports.options import SummaryOptions
 from deadheat.ties import Rounded, Ties, Tolerance
 
-STDOUT = Path("-")
 _INPUTS = ("labels", "gallery", "gallery_labels")
 
 
@@ -43,13 +42,13 @@ _INPUTS = ("labels", "gallery", "gallery_labels")
 @click.option("--singletons", default="skip", show_default=True, help="Or zero, one, balanced.")
 @click.option("--average", default="query", show_default=True, help="Or class.")
 @click.option("--std", is_flag=True, help="Also the standard deviation of the mean over random tie-breaking.")
-@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Default: all cores.")
+@click.option("--threads", type=THREADS, metavar="N", help="Default: all cores.")
 @click.option("--device", metavar="NAME", help="Multiply and count with PyTorch: cuda, cuda:1, cpu; default: NumPy.")
 @click.option("--checkpoint", type=PATH, metavar="DIR", help="Keep what is finished in DIR, and go on from there.")
 @click.option("--per-query", type=PATH, metavar="OUT", help="Write each query's values: .csv, .tsv, .npz, .parquet.")
-@click.option("--json", "json_out", type=PATH, is_flag=False, flag_value="-", metavar="[OUT]", help="Write JSON.")
+@click.option("--json", "json_out", type=TEXT, is_flag=False, flag_value="-", metavar="[OUT]", help="Write JSON.")
 @click.option(
-    "--markdown", type=PATH, is_flag=False, flag_value="-", metavar="[OUT]", help="Write the table in Markdown."
+    "--markdown", type=TEXT, is_flag=False, flag_value="-", metavar="[OUT]", help="Write the table in Markdown."
 )
 @click.option("--save-profile", type=PATH, metavar="OUT", help="Write the tie profile (.npz), to measure again.")
 def evaluate(file: Path, **options: Any) -> None:
@@ -108,7 +107,7 @@ class Outputs(NamedTuple):
         """Write the files first, so that nothing is printed if one of them fails."""
         if self.per_query is not None:
             with output(self.per_query) as file:
-                export.write(export.columns(report, labels), file, self.per_query.suffix.lower())
+                export.write(export.columns(report, labels), file, export.ending_of(self.per_query))
         if self.profile is not None:
             report.profile.save(self.profile.resolve())
         asked = [(report.to_json, self.json), (report.to_markdown, self.markdown)]
@@ -132,7 +131,7 @@ def _ties(text: str, of: str | None) -> str | Ties:
 
 def _amount(text: str) -> float:
     try:
-        value = float(text)
+        value = math.nan if "_" in text else float(text)
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:

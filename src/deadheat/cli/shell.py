@@ -16,11 +16,13 @@ from typing import IO, Any, Literal, NoReturn
 import click
 
 from deadheat.support.atomic import is_special, replacing
+from deadheat.support.checks import MOST_THREADS
 from deadheat.support.lazy import tempfile
 from deadheat.support.progress import Bar
 
 FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
 PATH = click.Path(path_type=Path)  # of an option
+STDOUT = Path("-")
 _DEBUG = "DEADHEAT_DEBUG"  # set in the environment to see tracebacks
 _PATIENCE = 1.0  # seconds of work without a progress bar
 
@@ -38,8 +40,33 @@ class Program(click.Group):
             return super().invoke(ctx)
 
 
+class _Text(click.Path):
+    """A file for text; standard output by any other name (``/dev/stdout``, the file it goes to) is `STDOUT`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = super().convert(value, param, ctx)
+        with suppress(OSError, AttributeError, ValueError):  # not there, or standard output is no file
+            return STDOUT if os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno())) else path
+        return path
+
+
+class _Threads(click.IntRange):
+    """A number of threads, in plain digits."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, str) and not (value.isascii() and value.isdigit()):
+            self.fail(f"{value!r} is not a valid integer.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+TEXT = _Text(path_type=Path)
+THREADS = _Threads(min=1, max=MOST_THREADS)
+
+
 def say(text: str) -> None:
     """Print to standard output, at once, so that a full disk is noticed while it can still be reported."""
+    if sys.stdout is None:
+        raise click.ClickException("cannot write to standard output: it is closed")
     try:
         click.echo(text)
         sys.stdout.flush()
@@ -78,7 +105,7 @@ def output(path: Path) -> Iterator[IO[bytes]]:
 @contextmanager
 def bar(title: str) -> Iterator[Bar | Literal[False]]:
     """A progress bar for a person who has to wait; False, for no progress, if standard error is not a terminal."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield False
         return
     with Bar(title, patience=_PATIENCE) as shown:
@@ -124,6 +151,8 @@ def _fail(message: str, status: int = FAILED) -> NoReturn:
 
 def _let_go_of_stdout() -> None:
     """Drop what standard output cannot take, or the interpreter would complain about it again at exit."""
+    if sys.stdout is None:
+        return
     try:
         sys.stdout.flush()
     except OSError:

@@ -52,12 +52,21 @@ def orders(**arguments: Any) -> Orders:
     """
     found = {}
     for name, value in arguments.items():
-        paths = [value] if is_path(value) else value if isinstance(value, (list, tuple)) else []
-        if all(map(is_path, paths)):
-            files = [fitting(path) for path in paths]
-            if any(len(some) > 1 for some in files):
-                found[name] = tuple(path for some in files for path in some)
+        files = [fitting(path) for path in _given(value)]
+        if any(len(some) > 1 for some in files):
+            found[name] = tuple(path for some in files for path in some)
     return found
+
+
+def paths_in(value: Any) -> list[str]:
+    """The files of an argument, with those that patterns stand for; none where it is not all files."""
+    return [path for given in _given(value) for path in fitting(given)]
+
+
+def _given(value: Any) -> list[str | os.PathLike[str]]:
+    """The paths and patterns of an argument; none where it is not all paths."""
+    paths = [value] if is_path(value) else list(value) if isinstance(value, (list, tuple)) else []
+    return paths if all(map(is_path, paths)) else []
 
 
 def sentences(files: Orders) -> Iterable[str]:

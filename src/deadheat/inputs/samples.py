@@ -7,16 +7,17 @@ of its rows. A file may hold both, and then its labels need not be given.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from numpy.typing import NDArray
 
-from deadheat.errors import InvalidTypeError
+from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.labels import alike, require_together
 from deadheat.inputs.labels import labels as checked_labels
 from deadheat.inputs.layout import Labels, Layout
-from deadheat.inputs.patterns import Orders, is_path, orders
+from deadheat.inputs.patterns import Orders, is_path, orders, paths_in
 from deadheat.inputs.source import Source
 from deadheat.inputs.sources import (
     USUAL,
@@ -130,7 +131,13 @@ def open_pair(
     """
     if gallery is None or (gallery_labels is None and not _are_files(gallery)):
         require_together(gallery, gallery_labels)
-    files = orders(embeddings=embeddings, labels=labels, gallery=gallery, gallery_labels=gallery_labels)
+    _require_heeded(layout, [(embeddings, labels), (gallery, gallery_labels)])
+    label_files = {
+        name: value
+        for name, value in (("labels", labels), ("gallery_labels", gallery_labels))
+        if value is not None and are_label_files(value)  # and no labels that look like paths
+    }
+    files = orders(embeddings=embeddings, gallery=gallery, **label_files)
     query = open_samples(embeddings, labels, layout=layout)
     if gallery is None:
         return Pair(query, None, files)
@@ -206,8 +213,21 @@ def read(
     array(['cat', 'dog'], dtype='<U3')
     """
     layout = Layout(embeddings_key, labels_key, label_column, header)
+    _require_heeded(layout, [(path, labels)])
     opened = open_samples(path, labels, layout=layout)
     return Samples(opened.embeddings.whole(), opened.labels)
+
+
+def _require_heeded(layout: Layout, samples: Sequence[tuple[Any, Any]]) -> None:
+    """Refuse what is said of a layout that no file has: it would be ignored."""
+    if layout == USUAL:
+        return
+    embeddings = [path for rows, _ in samples for path in paths_in(rows)]
+    labels = [path for rows, given in samples for path in paths_in(rows if given is None else given)]
+    found = formats.unheeded(layout, embeddings, labels)
+    if found is not None:
+        name, endings = found
+        raise InvalidValueError(name, f"must be left out unless a file that it is for is read: {', '.join(endings)}")
 
 
 def _are_files(embeddings: Any) -> bool:

@@ -12,6 +12,8 @@ import numpy as np
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.support.lazy import difflib
 
+MOST_THREADS = 1 << 16
+
 
 def choice(value: Any, options: Iterable[str], name: str) -> str:
     """One of the options, or an error that lists them and suggests the nearest.
@@ -60,5 +62,8 @@ def positive_integer(value: Any, name: str) -> int:
 def thread_count(threads: int | None) -> int:
     """How many threads to work with; by default, the processors that this process may use."""
     if threads is not None:
-        return positive_integer(threads, "threads")
+        number = positive_integer(threads, "threads")
+        if number > MOST_THREADS:
+            raise InvalidValueError("threads", f"must be at most {MOST_THREADS}, but is {number}")
+        return number
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
