@@ -28,6 +28,8 @@ def reproduce(names: tuple[str, ...], only_list: bool, **options: Any) -> None:
     with PNG and CSV files, and index.html shows all that is there, with a mark for what agrees, what differs and why,
     and what needs data that was not found.
     """
+    if only_list and names:
+        raise click.UsageError(f"--list goes without NAMEs, but got {' '.join(names)}")
     if only_list:
         width = max(map(len, registry.STUDIES))
         say("\n".join(f"{name:{width}}  {study.question}" for name, study in registry.STUDIES.items()))

@@ -17,6 +17,7 @@ from deadheat.reports.tables import Table, TabularResult, number
 from deadheat.support import checks
 from deadheat.support.triple import Triple
 
+_MOST_BINS = 10_000
 _ANY_SCALE = "error_reject_curve, confidence_accuracy and rank_correlation take any scale"
 
 
@@ -90,7 +91,7 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
     confidence : (n_query,)
         Probabilities of being right.
     bins : int
-        How many bins of equal width.
+        How many bins of equal width, up to 10000.
 
     Returns
     -------
@@ -125,7 +126,7 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
     >>> found.confidence, found.right.expected
     (array([0.25, 0.75]), array([0. , 0.5]))
     """
-    n_bin = checks.positive_integer(bins, "bins")
+    n_bin = checks.positive_integer(bins, "bins", _MOST_BINS)
     hits, sure, n_left_out = queries.matched(correct, confidence, "correct")
     queries.require_hits(hits)
     _require_probabilities(confidence)
