@@ -228,7 +228,7 @@ def _are_label_parts(value: Any) -> bool:
     if not isinstance(value, (list, tuple)) or not len(value):
         return False
     if all(isinstance(part, str) for part in value):
-        if any("." not in part for part in value):
+        if "." not in value[0] or not formats.holds_labels(formats.ending_of(value[0])):  # told from the first
             return False
         endings = {formats.ending_of(part) for part in value}
         return len(endings) == 1 and formats.holds_labels(endings.pop())
