@@ -69,13 +69,21 @@ def real(*args: object, **options: object) -> subprocess.CompletedProcess[str]:
 
 def test_table(folder: Path) -> None:
     assert passed("evaluate", folder / "points.npz", *EUCLIDEAN, "-m", "AP,hit@1", "--std").splitlines() == [
-        "measure (%)  lower  expected   upper   std",
-        "mAP          75.00     87.50  100.00  12.5",
-        "Hit@1        50.00     75.00  100.00    25",
+        "measure (%)  lower  expected   upper    std",
+        "mAP          75.00     87.50  100.00  12.50",
+        "Hit@1        50.00     75.00  100.00  25.00",
         "",
         "3 queries, 1 of them without a relevant item (a singleton) and left out of the means.",
-        "Ties (euclidean, exact): 1 mixed tie group in 1 query, of 2 items.",
+        "Ties between relevant and irrelevant items (euclidean, exact): 1 group in 1 query, of 2 items.",
     ]
+
+
+def test_digits(folder: Path) -> None:
+    line = passed("evaluate", folder / "points.npz", *EUCLIDEAN, "-m", "AP", "--digits", 0).splitlines()[1]
+    assert line.split() == ["mAP", "75", "88", "100"]
+    markdown = passed("evaluate", folder / "points.npz", *EUCLIDEAN, "-m", "AP", "--digits", 4, "--markdown")
+    assert "75.0000" in markdown
+    assert refused("evaluate", folder / "points.npz", "--digits", 99) == "digits must be at most 15, but is 99"
 
 
 def test_the_table_is_what_python_prints(folder: Path) -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from deadheat.inputs.layout import Layout
 from deadheat.reports import Report, export
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.reports.options import SummaryOptions
+from deadheat.reports.tables import DIGITS, decimals
 from deadheat.ties import Rounded, Ties, Tolerance
 
 STDOUT = Path("-")
@@ -42,6 +44,7 @@ _INPUTS = ("labels", "gallery", "gallery_labels")
 @click.option("--ties-of", metavar="VALUE", help="What is rounded for --ties float...: similarity or distance.")
 @click.option("--singletons", default="skip", show_default=True, help="Or zero, one, balanced.")
 @click.option("--average", default="query", show_default=True, help="Or class.")
+@click.option("--digits", type=int, default=DIGITS, show_default=True, help="Decimals of per cent in the table.")
 @click.option("--std", is_flag=True, help="Also the standard deviation of the mean over random tie-breaking.")
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Default: all cores.")
 @click.option("--device", metavar="NAME", help="Multiply and count with PyTorch: cuda, cuda:1, cpu; default: NumPy.")
@@ -63,6 +66,7 @@ def evaluate(file: Path, **options: Any) -> None:
     """
     outputs = Outputs.asked(options)
     outputs.check([path for path in (file, *map(options.get, _INPUTS)) if path is not None])
+    decimals(options["digits"])
     ties = _ties(options["ties"], options["ties_of"])
     summary = SummaryOptions.checked(",".join(options["measures"]) or None, options["singletons"], options["average"])
     counting = CountingOptions.checked(
@@ -72,7 +76,7 @@ def evaluate(file: Path, **options: Any) -> None:
         pair = _opened(file, options)
         with bar("ranking") as progress:
             report = evaluate_pair(pair, replace(counting, progress=progress), summary)
-    outputs.write(report, pair.query.labels, options["std"])
+    outputs.write(report, pair.query.labels, std=options["std"], digits=options["digits"])
 
 
 class Outputs(NamedTuple):
@@ -104,20 +108,21 @@ class Outputs(NamedTuple):
         if self.profile is not None and self.profile.exists() and not self.profile.is_file():
             raise click.ClickException(f"cannot write {self.profile}: a profile must be a regular file")
 
-    def write(self, report: Report, labels: NDArray[Any], std: bool) -> None:
+    def write(self, report: Report, labels: NDArray[Any], *, std: bool, digits: int) -> None:
         """Write the files first, so that nothing is printed if one of them fails."""
         if self.per_query is not None:
             with output(self.per_query) as file:
                 export.write(export.columns(report, labels), file, self.per_query.suffix.lower())
         if self.profile is not None:
             report.profile.save(self.profile.resolve())
-        asked = [(report.to_json, self.json), (report.to_markdown, self.markdown)]
-        texts = {path: text(std=std).rstrip() for text, path in asked if path is not None}
+        shown = {"std": std, "digits": digits}
+        asked = [(partial(report.to_json, std=std), self.json), (partial(report.to_markdown, **shown), self.markdown)]
+        texts = {path: text().rstrip() for text, path in asked if path is not None}
         printed = texts.pop(STDOUT, None)
         for path, text in texts.items():
             with output(path) as file:
                 file.write(f"{text}\n".encode())
-        say(report.to_text(std=std) if printed is None else printed)
+        say(report.to_text(**shown) if printed is None else printed)
 
 
 def _ties(text: str, of: str | None) -> str | Ties:

@@ -11,13 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import measures as rank_measures
-from deadheat.errors import UndefinedError
+from deadheat.errors import InputError, UndefinedError
 from deadheat.profiles import Int64, TieProfile
 from deadheat.profiles import Ties as TieCounts
 from deadheat.reports.averaging import Averaging
 from deadheat.reports.options import SummaryOptions
 from deadheat.reports.result import Result
-from deadheat.reports.tables import Table, TabularResult, count, number, percents, plain, program
+from deadheat.reports.tables import (
+    DIGITS,
+    Table,
+    TabularResult,
+    columns_of_values,
+    count,
+    decimals,
+    has_ties,
+    number,
+    plain,
+    program,
+)
+from deadheat.support.named import ByName
 from deadheat.support.triple import Triple
 
 if TYPE_CHECKING:
@@ -29,13 +41,15 @@ _COUNTS = ("n_query", "n_undefined")
 
 
 @dataclass(frozen=True, eq=False)
-class Report(TabularResult):
+class Report(TabularResult, ByName[Result]):
     """The measures of a profile, and what there is to know about its ties.
 
     `report["mAP"]` is the `Result` for a measure, under any of its names; one that was not asked for is computed
-    from the profile, which the report keeps. Printing a report gives a table in per cent; everything else is a
-    fraction in [0, 1]. With ``std=True``, `to_dict`, `to_json`, `to_text`, `to_markdown`, `to_latex` and `to_pandas`
-    also hold the standard deviation of each mean over random tie-breaking.
+    from the profile, which the report keeps. `dict(report)` has those that were asked for. Printing a report gives a
+    table in per cent; everything else is a fraction in [0, 1].
+
+    `to_text`, `to_markdown` and `to_latex` take ``digits=``, the decimals to show. With ``std=True`` these, `to_dict`,
+    `to_json` and `to_pandas` also hold the standard deviation of each mean over random tie-breaking.
 
     Attributes
     ----------
@@ -62,7 +76,7 @@ class Report(TabularResult):
     Hit@1         50.00     75.00  100.00
     <BLANKLINE>
     3 queries, 1 of them without a relevant item (a singleton) and left out of the means.
-    Ties: 1 mixed tie group in 1 query, of 2 items.
+    Ties between relevant and irrelevant items: 1 group in 1 query, of 2 items.
     """
 
     profile: TieProfile = field(repr=False)
@@ -83,6 +97,13 @@ class Report(TabularResult):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.measures)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether the table shows a measure, under any of its names."""
+        try:
+            return isinstance(name, str) and rank_measures.parse(name).name in self.measures
+        except InputError:
+            return False
 
     def _compute(self, names: Iterable[str], threads: int) -> None:
         """Add the results for some measures."""
@@ -137,13 +158,28 @@ class Report(TabularResult):
         """``report[measure].interval(...)``; `settings` are those of `Result.interval`."""
         return self[measure].interval(**settings)
 
-    def tables(self, *, std: bool = False) -> list[Table]:
-        """One table: a row for each measure, in per cent."""
-        results = [self[name] for name in self.measures]
-        rows = [[result.name, *cells] for result, cells in zip(results, percents(results), strict=True)]
+    def summary(self, digits: int = DIGITS) -> str:
+        """The numbers to report, in one line, in per cent: see `Result.summary`.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate
+        >>> evaluate([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean", measures="mAP, MRR").summary()
+        'mAP 87.50 [75.00, 100.00] %, MRR 87.50 [75.00, 100.00] %'
+        """
+        return ", ".join(self[name].summary(digits) for name in self.measures)
+
+    def tables(self, *, digits: int = DIGITS, std: bool = False) -> list[Table]:
+        """One table: a row for each measure, in per cent; a single column of values if no tie affects any of them."""
+        results = list(self.values())
+        columns, cells = columns_of_values(results, digits)
+        rows = [[result.name, *row] for result, row in zip(results, cells, strict=True)]
         if std:
-            rows = [[*row, number(100 * result.std, ".3g")] for row, result in zip(rows, results, strict=True)]
-        return [Table(["measure (%)", *_columns(std)], rows)]
+            columns = (*columns, "std")
+            rows = [
+                [*row, number(100 * result.std, decimals(digits))] for row, result in zip(rows, results, strict=True)
+            ]
+        return [Table(["measure (%)", *columns], rows)]
 
     def notes(self) -> list[str]:
         """What a reader has to know beside the numbers: the queries that count, and the ties."""
@@ -156,7 +192,7 @@ class Report(TabularResult):
         return [
             _about_queries(self.n_query, self.n_singleton, self.n_class, self.singletons),
             *undefined,
-            _about_ties(self.ties, self.distance, self.tie_rule, bounds_only=self.profile.bounds_only),
+            self._about_ties(),
         ]
 
     def columns(self, *, std: bool = False) -> dict[str, list[Any]]:
@@ -182,6 +218,25 @@ class Report(TabularResult):
             "profile": self.profile.digest(),
         }
 
+    def _about_ties(self) -> str:
+        """What the ties decide, by the distance and the rule where these are known."""
+        where = ", ".join(filter(None, (self.distance, self.tie_rule)))
+        by = f" ({where})" if where else ""
+        if self.profile.bounds_only:
+            return f"Ties{by}: every relevant item may move by the tolerance, either way; that has no expectation."
+        ties = self.ties
+        if not ties.mixed_groups:
+            return f"No tie affects the result{by}: lower = expected = upper."
+        groups = f"{count(ties.mixed_groups, 'group', 'groups')} in {count(ties.queries, 'query', 'queries')}"
+        size = f"of {ties.largest} items" if ties.mixed_groups == 1 else f"the largest of {ties.largest} items"
+        affected = any(map(has_ties, self.values()))
+        verdict = "" if affected else "; none affects a value shown, so that lower = expected = upper"
+        return f"Ties between relevant and irrelevant items{by}: {groups}, {size}{verdict}."
+
+    def __repr__(self) -> str:
+        about = (count(self.n_query, "query", "queries"), self.distance, self.tie_rule)
+        return f"Report({self.summary()}; {', '.join(filter(None, about))})"
+
 
 def _columns(std: bool) -> tuple[str, ...]:
     """The values of a measure that are shown."""
@@ -202,19 +257,6 @@ def _about_queries(n_query: int, n_singleton: int, n_class: int | None, singleto
         "balanced": "counted as 0 in measures of precision and 100 % in those of recall",
     }[singletons]
     return f"{queries}, {n_singleton} of them without a relevant item ({noun}) and {treated}.{mean}"
-
-
-def _about_ties(ties: TieCounts, distance: str | None, rule: str | None, *, bounds_only: bool) -> str:
-    """What the ties decide, by the distance and the rule where these are known."""
-    where = ", ".join(filter(None, (distance, rule)))
-    subject = f"Ties ({where})" if where else "Ties"
-    if bounds_only:
-        return f"{subject}: every relevant item may move by the tolerance, either way; that has no expectation."
-    if not ties.mixed_groups:
-        return f"{subject}: none decides anything, so lower, expected and upper are one value."
-    groups = count(ties.mixed_groups, "mixed tie group", "mixed tie groups")
-    size = f"of {ties.largest} items" if ties.mixed_groups == 1 else f"the largest of {ties.largest} items"
-    return f"{subject}: {groups} in {count(ties.queries, 'query', 'queries')}, {size}."
 
 
 def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **origin: Any) -> Report:

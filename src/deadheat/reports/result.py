@@ -14,6 +14,7 @@ from deadheat import measures as rank_measures
 from deadheat.profiles import TieProfile
 from deadheat.reports.averaging import Averaging
 from deadheat.reports.options import Average
+from deadheat.reports.tables import DIGITS, value
 from deadheat.support.lazy import lazy
 from deadheat.support.triple import Triple
 
@@ -69,15 +70,15 @@ class Result:
     def expected(self) -> float:
         if self._profile.bounds_only:
             return math.nan
-        return self._averaging.mean(self.per_query.expected) if self._open else self.lower
+        return self._averaging.mean(self.per_query.expected) if self._affected else self.lower
 
     @cached_property
     def upper(self) -> float:
-        return self._averaging.mean(self.per_query.upper) if self._open else self.lower
+        return self._averaging.mean(self.per_query.upper) if self._affected else self.lower
 
     @cached_property
-    def _open(self) -> bool:
-        """Whether a tie decides anything; where none does, the three values of every query are one."""
+    def _affected(self) -> bool:
+        """Whether ties make a difference to any query; where not, the three values of every query are one."""
         return bool((self.per_query.lower < self.per_query.upper).any())
 
     @cached_property
@@ -158,6 +159,23 @@ class Result:
             n_resamples=n_resamples,
             seed=seed,
         ).within(0, 1)
+
+    def summary(self, digits: int = DIGITS) -> str:
+        """The number to report, in per cent: the only value that there is, or else expected with [lower, upper].
+
+        Where lower and upper differ by less than the digits shown, it is the expected value after "≈".
+
+        Examples
+        --------
+        >>> from deadheat import TieProfile, measure
+        >>> profile = TieProfile.from_groups([[(0, 0, 2, 1)], [(0, 0, 1, 1)]], n_ranked=[2, 2])
+        >>> measure(profile)["Hit@1"].summary(), measure(profile[1])["Hit@1"].summary()
+        ('Hit@1 75.00 [50.00, 100.00] %', 'Hit@1 100.00 %')
+        """
+        return f"{self.name} {value(self, digits)} %"
+
+    def __str__(self) -> str:
+        return self.summary()
 
     def __repr__(self) -> str:
         return f"Result({self.name!r}, lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
