@@ -90,6 +90,40 @@ def test_the_table_is_what_python_prints(folder: Path) -> None:
     assert passed("evaluate", folder / "points.npz") == f"{evaluate(POINTS, LABELS)}\n"
 
 
+def test_the_set_as_its_own_gallery_is_said_in_one_line(folder: Path) -> None:
+    done = real("evaluate", folder / "points.npz", "--gallery", folder / "points.npz", *EUCLIDEAN)
+    assert done.returncode == 0
+    assert done.stderr.startswith("deadheat: warning: 3 of 3 queries are in the gallery themselves, as an equal row")
+    assert done.stderr.count("\n") == 1
+    assert "3 of 3 queries are in the gallery themselves" in done.stdout
+
+
+def test_queries_in_the_gallery_are_excluded_by_row_or_id(folder: Path) -> None:
+    (folder / "rows.txt").write_text("0\n1\n2\n")
+    (folder / "ids.txt").write_text("7\n8\nx\n")
+    np.savez(folder / "ids.npz", ids=["7", "8", "x"], labels=LABELS)
+    np.save(folder / "ids.npy", np.array(["7", "8", "x"]))
+    task = ("evaluate", folder / "points.npz", "--gallery", folder / "points.npz", *EUCLIDEAN, "--json")
+    content = evaluate(POINTS, LABELS, distance="euclidean").to_dict()
+    for names in (["rows.txt"], ["ids.txt", "ids.txt"], ["ids.npz", "ids.txt"], ["ids.npy", "ids.npz"]):
+        asked = [part for name in names for part in ("--exclude", folder / name)]
+        assert json.loads(passed(*task, *asked)) == {**content, "n_excluded": 3}
+
+
+def test_what_cannot_be_excluded_is_refused(folder: Path) -> None:
+    (folder / "rows.txt").write_text("0\n1\n3\n")
+    np.savez(folder / "labels.npz", labels=LABELS)
+    task = ("evaluate", folder / "points.npz", "--gallery", folder / "points.npz", "--exclude")
+    rule = "must hold rows of the gallery, 0 to 2, or -1 for none, but holds 3 for query 2"
+    assert refused(*task, folder / "rows.txt") == f"exclude {rule}"
+    assert refused(*task, folder / "labels.npz") == f"{folder / 'labels.npz'} has no array 'ids', only 'labels'"
+    assert refused("evaluate", folder / "points.npz", "--exclude", folder / "rows.txt").startswith(
+        "exclude must be left"
+    )
+    several = ["--exclude", "a.txt"] * 2
+    assert refused(*task, "a.txt", *several).startswith("--exclude goes once with a file of rows, or twice")
+
+
 def test_measures_repeated_and_with_commas(folder: Path) -> None:
     out = passed("evaluate", folder / "points.npz", "-m", "mAP, Hit@1", "--measure", "MRR", "--json")
     assert list(json.loads(out)["measures"]) == ["mAP", "Hit@1", "MRR"]

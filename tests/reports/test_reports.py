@@ -190,6 +190,8 @@ def test_to_dict_says_everything() -> None:
         "n_query": 4,
         "n_singleton": 1,
         "n_class": None,
+        "n_in_gallery": 0,
+        "n_excluded": 0,
         "measures": {
             "mAP": {"lower": 2 / 3, "expected": 0.75, "upper": 2.5 / 3, "std": 0.25 / 3, "n_query": 3, "n_undefined": 0}
         },

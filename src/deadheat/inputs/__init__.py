@@ -12,6 +12,7 @@ from deadheat.inputs.arrays import (
     scores,
 )
 from deadheat.inputs.labels import label_codes, labels
+from deadheat.inputs.own_rows import own_rows
 from deadheat.inputs.samples import Pair, Samples, open_pair, open_samples, read
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "labels",
     "open_pair",
     "open_samples",
+    "own_rows",
     "read",
     "relevance",
     "require_exact",

@@ -11,9 +11,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from deadheat.counting import CountingOptions, profile_pair
+from deadheat.counting import CountingOptions, profile_pair, queries_in_gallery
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import Pair, open_pair
+from deadheat.inputs.own_rows import OwnRows
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.profiles import TieProfile
 from deadheat.reports.averaging import checked_labels
@@ -35,6 +36,7 @@ def evaluate(
     distance: str = "cosine",
     ties: str | Ties = "exact",
     junk: ArrayLike | None = None,
+    exclude: OwnRows | None = None,
     singletons: Singletons = "skip",
     average: Average = "query",
     threads: int | None = None,
@@ -53,8 +55,9 @@ def evaluate(
     measures : str or iterable of str, optional
         Names such as ``"mAP"``, ``"Hit@1"``, ``"nDCG@10"``, or one string with commas between them; default
         `deadheat.measures.DEFAULT_MEASURES`.
-    distance, ties, junk, threads, progress, checkpoint, device
-        As in `deadheat.profile`. By default, items tie whose distances are equal as real numbers.
+    distance, ties, junk, exclude, threads, progress, checkpoint, device
+        As in `deadheat.profile`. By default, items tie whose distances are equal as real numbers. Where the queries are
+        in the gallery themselves, ``exclude`` says which row each is; otherwise that is looked for, and said.
     singletons, average
         As in `measure`.
 
@@ -80,7 +83,7 @@ def evaluate(
     summary = SummaryOptions.checked(measures, singletons, average)
     options = CountingOptions.checked(
         distance=distance, ties=ties, junk=junk, threads=threads, progress=progress, checkpoint=checkpoint,
-        device=device,
+        device=device, exclude=exclude,
     )  # fmt: skip
     return evaluate_pair(open_pair(embeddings, labels, gallery, gallery_labels), options, summary)
 
@@ -88,12 +91,16 @@ def evaluate(
 @plain_floats
 def evaluate_pair(pair: Pair, options: CountingOptions, summary: SummaryOptions) -> Report:
     """`evaluate` of queries and a gallery, or of leave one out, that the door of the inputs has opened and checked."""
+    options = options.fitted(pair)
+    n_in_gallery = queries_in_gallery(pair, options)  # warns before the work begins
     return report_on(
         profile_pair(pair, options),
         summary,
         labels=pair.query.labels,
         distance=options.distance,
         tie_rule=options.rule.describe(options.distance),
+        n_in_gallery=n_in_gallery,
+        n_excluded=0 if options.exclude is None else int((options.exclude >= 0).sum()),
         threads=options.threads,
     )
 

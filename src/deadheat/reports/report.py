@@ -65,6 +65,11 @@ class Report(TabularResult, ByName[Result]):
         The labels of the queries, where they were given.
     tie_rule : str or None
         What a tie was: ``"exact"``, a rounding such as ``"float16 similarity"``, or a tolerance; None if not known.
+    n_in_gallery : int
+        Queries that are in the gallery themselves, as an equal row with their label, and are ranked against it; 0 where
+        equal rows tell nothing, because the gallery has as many of its own.
+    n_excluded : int
+        Queries that left out their own row in the gallery (`exclude`).
 
     Examples
     --------
@@ -86,6 +91,8 @@ class Report(TabularResult, ByName[Result]):
     labels: Any = field(default=None, repr=False)
     distance: str | None = None
     tie_rule: str | None = None
+    n_in_gallery: int = 0
+    n_excluded: int = 0
     _results: dict[str, Result] = field(default_factory=dict, init=False, repr=False)
 
     def __getitem__(self, name: str) -> Result:
@@ -192,6 +199,7 @@ class Report(TabularResult, ByName[Result]):
         return [
             _about_queries(self.n_query, self.n_singleton, self.n_class, self.singletons),
             *undefined,
+            *_about_gallery(self.n_query, self.n_in_gallery, self.n_excluded),
             self._about_ties(),
         ]
 
@@ -214,6 +222,8 @@ class Report(TabularResult, ByName[Result]):
             "n_query": self.n_query,
             "n_singleton": self.n_singleton,
             "n_class": self.n_class,
+            "n_in_gallery": self.n_in_gallery,
+            "n_excluded": self.n_excluded,
             "measures": {name: {column: plain(getattr(self[name], column)) for column in columns} for name in self},
             "profile": self.profile.digest(),
         }
@@ -257,6 +267,19 @@ def _about_queries(n_query: int, n_singleton: int, n_class: int | None, singleto
         "balanced": "counted as 0 in measures of precision and 100 % in those of recall",
     }[singletons]
     return f"{queries}, {n_singleton} of them without a relevant item ({noun}) and {treated}.{mean}"
+
+
+def _about_gallery(n_query: int, n_in_gallery: int, n_excluded: int) -> list[str]:
+    """Whether queries are in the gallery themselves; mostly nothing."""
+    what_of_them = {
+        "as an equal row with their label, and ranked against it: exclude= leaves it out": n_in_gallery,
+        "and not ranked against their own row": n_excluded,
+    }
+    return [
+        f"{n} of {count(n_query, 'query', 'queries')} {'is' if n == 1 else 'are'} in the gallery themselves, {what}."
+        for what, n in what_of_them.items()
+        if n
+    ]
 
 
 def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **origin: Any) -> Report:

@@ -31,7 +31,6 @@ from deadheat.reports.report import report_on
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, plain
 from deadheat.support.floats import plain_floats
 from deadheat.support.means import exact_mean
-from deadheat.support.named import ByName
 from deadheat.support.progress import Progress, Reporting
 from deadheat.support.triple import Triple
 from deadheat.ties import Ties
@@ -128,7 +127,7 @@ def grouped_samples(
 
 
 @dataclass(frozen=True, eq=False)
-class GroupedReport(TabularResult, ByName[GroupedResult]):
+class GroupedReport(TabularResult):
     """Measures inside groups of equally many classes, and which classes these are.
 
     `report["Hit@1"]` is the `GroupedResult` for a measure, under any of its names; one that was not asked for is
