@@ -12,14 +12,14 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from deadheat.counting import CountingOptions, profile_pair, queries_in_gallery
-from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.errors import InvalidTypeError, InvalidValueError, UndefinedError
 from deadheat.inputs import Pair, open_pair
 from deadheat.inputs.own_rows import OwnRows
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.profiles import TieProfile
 from deadheat.reports.averaging import checked_labels
 from deadheat.reports.options import Average, Singletons, SummaryOptions
-from deadheat.reports.report import Report, report_on
+from deadheat.reports.report import Report
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.ties import Ties
@@ -166,3 +166,15 @@ def measure(
         tie_rule="tolerance" if profile.bounds_only else None,
         threads=checks.thread_count(threads),
     )
+
+
+def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **origin: Any) -> Report:
+    """The report on a profile, with what was asked for computed at once; `origin`: its labels, distance, tie_rule."""
+    if not profile.n_relevant.any():
+        raise UndefinedError(
+            f"no query has a relevant item, so that no measure is defined, but got {profile.n_query} queries, "
+            "each without a ranked item of its own label"
+        )
+    report = Report(profile, options.measures, options.singletons, options.average, **origin)
+    report.compute(options.measures, threads)
+    return report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -179,3 +180,21 @@ class Result:
 
     def __repr__(self) -> str:
         return f"Result({self.name!r}, lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
+
+
+def results_of(
+    profile: TieProfile, names: Iterable[str], singletons: str, averaging: Averaging, threads: int
+) -> dict[str, Result]:
+    """The results for some measures of a profile, by name."""
+    parsed = [rank_measures.parse(name) for name in names]
+    has_relevant = profile.n_relevant > 0
+    results = {}
+    for measure, values in zip(parsed, rank_measures.all_bounds(profile, parsed, threads), strict=True):
+        if singletons != "skip":  # they come as NaN, and get what they count as
+            filler = {"zero": 0.0, "one": 1.0, "balanced": 0.0 if measure.kind == "precision" else 1.0}[singletons]
+            for array in (values.lower, values.upper) if profile.bounds_only else values:
+                array[~has_relevant] = filler
+        defined = ~np.isnan(values.lower)
+        counts = int(np.count_nonzero(defined)), int(np.count_nonzero(has_relevant & ~defined))
+        results[measure.name] = Result(measure.name, values, *counts, profile, averaging)
+    return results

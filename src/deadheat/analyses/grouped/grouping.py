@@ -26,8 +26,8 @@ from deadheat.inputs import Samples, open_samples
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.profiles import Int64, TieProfile
 from deadheat.reports import Report
+from deadheat.reports.evaluating import report_on
 from deadheat.reports.options import Singletons, SummaryOptions
-from deadheat.reports.report import report_on
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, plain
 from deadheat.support.floats import plain_floats
 from deadheat.support.means import exact_mean
