@@ -42,12 +42,22 @@ class Program(click.Group):
 def say(text: str) -> None:
     """Print to standard output, at once, so that a full disk is noticed while it can still be reported."""
     try:
-        click.echo(text)
+        click.echo(_encodable(text))
         sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
         raise click.ClickException(f"cannot write to standard output: {_reason(error)}") from None
+
+
+def _encodable(text: str) -> str:
+    """The text in characters that standard output has: "~" where it has no "\N{ALMOST EQUAL TO}", "?" for any other."""
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.replace("\N{ALMOST EQUAL TO}", "~").encode(encoding, "replace").decode(encoding)
+    return text
 
 
 def check_output(path: Path, inputs: Sequence[Path]) -> None:

@@ -131,7 +131,7 @@ def columns_of_triples(title: str, rows: Mapping[str, Triple[float]]) -> dict[st
 
 
 def about_queries(n_query: int, n_left_out: int, n_open: int) -> str:
-    """How many queries count, how many have no value, and how many values distance ties leave open."""
+    """How many queries count, how many have no value, and how many values distance ties decide."""
     left_out = f", and {n_left_out} without a value, left out" if n_left_out else ""
-    is_open = f" Distance ties leave {count(n_open, 'value', 'values')} open." if n_open else ""
-    return f"{count(n_query, 'query', 'queries')}{left_out}.{is_open}"
+    decided = f" Distance ties decide {count(n_open, 'value', 'values')}." if n_open else ""
+    return f"{count(n_query, 'query', 'queries')}{left_out}.{decided}"
