@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,7 +32,7 @@ class Program(click.Group):
     """A group of commands that ends any error with one line on standard error and exit status 2."""
 
     def main(self, *args: Any, **options: Any) -> Any:
-        with _errors_in_one_line():
+        with _errors_in_one_line(), _warnings_in_one_line():
             status = super().main(*args, **{"prog_name": "deadheat", **options, "standalone_mode": False})
         sys.exit(status if isinstance(status, int) else 0)
 
@@ -68,12 +69,22 @@ def say(text: str) -> None:
     if sys.stdout is None:
         raise click.ClickException("cannot write to standard output: it is closed")
     try:
-        click.echo(text)
+        click.echo(_encodable(text))
         sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
         raise click.ClickException(f"cannot write to standard output: {_reason(error)}") from None
+
+
+def _encodable(text: str) -> str:
+    """The text in characters that standard output has: "~" where it has no "\N{ALMOST EQUAL TO}", "?" for any other."""
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.replace("\N{ALMOST EQUAL TO}", "~").encode(encoding, "replace").decode(encoding)
+    return text
 
 
 def check_output(path: Path, inputs: Sequence[Path]) -> None:
@@ -140,6 +151,14 @@ def _errors_in_one_line() -> Iterator[None]:
         if _DEBUG in os.environ:
             raise
         _fail(f"unexpected {type(error).__name__}: {error} ({_DEBUG}=1 shows where)")
+
+
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """Say what is warned of without the line of the program that warns."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: click.echo(f"deadheat: warning: {message}", err=True)
+        yield
 
 
 def _fail(message: str, status: int = FAILED) -> NoReturn:

@@ -11,6 +11,7 @@ from deadheat.inputs.arrays import (
 )
 from deadheat.inputs.conversion import plain
 from deadheat.inputs.labels import label_codes, labels
+from deadheat.inputs.own_rows import own_rows
 from deadheat.inputs.samples import Pair, Samples, open_pair, open_samples, read
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "labels",
     "open_pair",
     "open_samples",
+    "own_rows",
     "plain",
     "read",
     "relevance",
