@@ -8,6 +8,9 @@
     ├── FileError              what is in a file breaks its rule; `path` names it (also a ValueError)
     └── MissingPackageError    an optional package is not installed (also a ModuleNotFoundError)
 
+    UserWarning
+    └── QueryInGalleryWarning  queries are ranked against a gallery that they are in
+
 What the system says of files (`OSError`) comes as it is.
 """
 
@@ -96,3 +99,7 @@ class FileError(DeadheatError, ValueError):
 
 class MissingPackageError(DeadheatError, ModuleNotFoundError):
     """An optional package is not installed; the message says how to install it."""
+
+
+class QueryInGalleryWarning(UserWarning):
+    """Queries are in the gallery themselves, and each finds itself; `exclude` of `deadheat.evaluate` leaves it out."""

@@ -117,7 +117,7 @@ def test_what_is_undefined_is_shown_as_such() -> None:
     open_hits = RESULTS["open accuracy"]()
     assert open_hits.to_dict()["auroc"] is None
     assert ["AUROC", "-", "-", "-"] in [list(row) for row in open_hits.tables()[0].rows]
-    assert open_hits.notes() == ["4 queries, and 1 without a value, left out. Distance ties leave 1 value open."]
+    assert open_hits.notes() == ["4 queries, and 1 without a value, left out. Distance ties decide 1 value."]
     none_right = confidence.confidence_accuracy([0.0, 0.0], [1, 2])
     assert math.isinf(none_right.best_threshold)
     assert none_right.to_dict()["best_threshold"] is None

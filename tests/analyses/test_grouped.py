@@ -625,7 +625,7 @@ def test_report_as_text_names_what_is_left_over() -> None:
         np.arange(50.0)[:, None] ** 2, labels, group_size=13, measures=["Hit@1", "mAP"], distance="euclidean"
     )
     lines = str(report).splitlines()
-    assert lines[0].split() == ["measure", "(%)", "lower", "expected", "upper", "s.e."]
+    assert lines[0].split() == ["measure", "(%)", "value", "s.e."]
     assert [line.split()[0] for line in lines[1:3]] == ["Hit@1", "mAP"]
     named = ", ".join(map(str, report.left_over[0][:10]))
     assert lines[4] == f"1 group of 13 labels each, drawn with seed 0. 12 of 25 labels left over: {named} and 2 more."

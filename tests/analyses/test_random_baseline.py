@@ -67,4 +67,4 @@ def test_it_is_exported_as_every_result_is():
     assert drawn.columns()["mean"] == [drawn.mean, drawn.order_mean]
     header, *rows = str(drawn).splitlines()
     assert header.split() == ["Hit@1", "(%)", "by", "chance", "mean", "std", "expected"]
-    assert rows[0].split() == ["random", "embeddings", f"{100 * drawn.mean:.2f}", f"{100 * drawn.std:.3g}", "33.33"]
+    assert rows[0].split() == ["random", "embeddings", f"{100 * drawn.mean:.2f}", f"{100 * drawn.std:.2f}", "33.33"]

@@ -69,17 +69,70 @@ def real(*args: object, **options: object) -> subprocess.CompletedProcess[str]:
 
 def test_table(folder: Path) -> None:
     assert passed("evaluate", folder / "points.npz", *EUCLIDEAN, "-m", "AP,hit@1", "--std").splitlines() == [
-        "measure (%)  lower  expected   upper   std",
-        "mAP          75.00     87.50  100.00  12.5",
-        "Hit@1        50.00     75.00  100.00    25",
+        "measure (%)  lower  expected   upper    std",
+        "mAP          75.00     87.50  100.00  12.50",
+        "Hit@1        50.00     75.00  100.00  25.00",
         "",
         "3 queries, 1 of them without a relevant item (a singleton) and left out of the means.",
-        "Ties (euclidean, exact): 1 mixed tie group in 1 query, of 2 items.",
+        "Ties between relevant and irrelevant items (euclidean, exact): 1 group in 1 query, of 2 items.",
     ]
+
+
+def test_digits(folder: Path) -> None:
+    line = passed("evaluate", folder / "points.npz", *EUCLIDEAN, "-m", "AP", "--digits", 0).splitlines()[1]
+    assert line.split() == ["mAP", "75", "88", "100"]
+    markdown = passed("evaluate", folder / "points.npz", *EUCLIDEAN, "-m", "AP", "--digits", 4, "--markdown")
+    assert "75.0000" in markdown
+    assert refused("evaluate", folder / "points.npz", "--digits", 99) == "digits must be at most 15, but is 99"
+
+
+def test_a_mark_that_standard_output_has_no_character_for(folder: Path) -> None:
+    rows = np.concatenate([[[0.0], [1.0], [-1.0]], 100 + np.arange(97.0)[:, None] ** 2])
+    np.savez(folder / "many.npz", embeddings=rows, labels=np.array([0, 0, 1, 1, *np.repeat(np.arange(2, 50), 2)]))
+    task = ("evaluate", folder / "many.npz", *EUCLIDEAN, "-m", "mAP", "--digits", 0)
+    shown = {
+        name: real(*task, env={**os.environ, "PYTHONIOENCODING": name}, encoding=name) for name in ("utf-8", "ascii")
+    }
+    assert "\N{ALMOST EQUAL TO}" in shown["utf-8"].stdout
+    assert shown["ascii"].stdout == shown["utf-8"].stdout.replace("\N{ALMOST EQUAL TO}", "~")
 
 
 def test_the_table_is_what_python_prints(folder: Path) -> None:
     assert passed("evaluate", folder / "points.npz") == f"{evaluate(POINTS, LABELS)}\n"
+
+
+def test_the_set_as_its_own_gallery_is_said_in_one_line(folder: Path) -> None:
+    done = real("evaluate", folder / "points.npz", "--gallery", folder / "points.npz", *EUCLIDEAN)
+    assert done.returncode == 0
+    assert done.stderr.startswith("deadheat: warning: 3 of 3 queries are in the gallery themselves, as an equal row")
+    assert done.stderr.count("\n") == 1
+    assert "3 of 3 queries are in the gallery themselves" in done.stdout
+
+
+def test_queries_in_the_gallery_are_excluded_by_row_or_id(folder: Path) -> None:
+    (folder / "rows.txt").write_text("0\n1\n2\n")
+    (folder / "ids.txt").write_text("7\n8\nx\n")
+    np.savez(folder / "ids.npz", ids=["7", "8", "x"], labels=LABELS)
+    np.save(folder / "ids.npy", np.array(["7", "8", "x"]))
+    task = ("evaluate", folder / "points.npz", "--gallery", folder / "points.npz", *EUCLIDEAN, "--json")
+    content = evaluate(POINTS, LABELS, distance="euclidean").to_dict()
+    for names in (["rows.txt"], ["ids.txt", "ids.txt"], ["ids.npz", "ids.txt"], ["ids.npy", "ids.npz"]):
+        asked = [part for name in names for part in ("--exclude", folder / name)]
+        assert json.loads(passed(*task, *asked)) == {**content, "n_excluded": 3}
+
+
+def test_what_cannot_be_excluded_is_refused(folder: Path) -> None:
+    (folder / "rows.txt").write_text("0\n1\n3\n")
+    np.savez(folder / "labels.npz", labels=LABELS)
+    task = ("evaluate", folder / "points.npz", "--gallery", folder / "points.npz", "--exclude")
+    rule = "must hold rows of the gallery, 0 to 2, or -1 for none, but holds 3 for query 2"
+    assert refused(*task, folder / "rows.txt") == f"exclude {rule}"
+    assert refused(*task, folder / "labels.npz") == f"{folder / 'labels.npz'} has no array 'ids', only 'labels'"
+    assert refused("evaluate", folder / "points.npz", "--exclude", folder / "rows.txt").startswith(
+        "exclude must be left"
+    )
+    several = ["--exclude", "a.txt"] * 2
+    assert refused(*task, "a.txt", *several).startswith("--exclude goes once with a file of rows, or twice")
 
 
 def test_measures_repeated_and_with_commas(folder: Path) -> None:
@@ -176,7 +229,7 @@ def test_demo() -> None:
     assert out.startswith("1797 handwritten digits")
     rows = [line.split()[-5:] for line in out.splitlines() if line.startswith(("as stored", "sorted by", "shuffled"))]
     assert len({tuple(row[:2]) for row in rows}) == 3  # a sort gives each order its own mAP
-    assert {tuple(row[2:]) for row in rows} == {("5.1777", "10.3067", "100.0000")}
+    assert {tuple(row[2:]) for row in rows} == {("5.18", "10.31", "100.00")}
     assert max(map(len, out.splitlines())) <= 120
 
 

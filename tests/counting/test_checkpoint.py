@@ -253,8 +253,8 @@ def test_the_order_of_an_identity_does_not_matter(folder: Path) -> None:
 
 def test_another_format(folder: Path) -> None:
     path = folder / MANIFEST
-    path.write_text(path.read_text().replace("Checkpoint 1", "Checkpoint 2"))
-    assert "format is 'deadheat.Checkpoint 2' there and 'deadheat.Checkpoint 1' here" in refused(folder)
+    path.write_text(path.read_text().replace("Checkpoint 2", "Checkpoint 3"))
+    assert "format is 'deadheat.Checkpoint 3' there and 'deadheat.Checkpoint 2' here" in refused(folder)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"format": 1}', b"\xff\xfe", bytes(200)])

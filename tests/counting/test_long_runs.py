@@ -182,6 +182,53 @@ def test_a_checkpoint_of_other_data_is_refused(change, message, tmp_path, small_
     assert {path.name: path.read_bytes() for path in (tmp_path / "kept").iterdir()} == before
 
 
+def as_list(labels):
+    return labels.tolist()
+
+
+def as_objects(labels):
+    return labels.astype(object)
+
+
+def as_short(labels):
+    return labels.astype(np.uint8)
+
+
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("as_labels", [as_list, as_objects, as_short])
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_a_checkpoint_is_of_values_however_they_are_kept(distance, as_labels, split, tmp_path, small_shards):
+    rows, labels = example()
+
+    def run(rows, labels, **options):
+        gallery = (rows[100:], labels[100:]) if split else ()
+        return dh.profile(rows, labels, *gallery, distance=distance, checkpoint=tmp_path / "kept", **options)
+
+    wanted, done = run(rows, labels), []
+    shards = sorted((tmp_path / "kept").glob("shard-*"))
+    shards[1].unlink()
+    found = run(rows.astype(np.float64), as_labels(labels), progress=lambda done_, total: done.append(done_ / total))
+    assert found == wanted
+    assert done[0] > 0.5  # only what was missing is done
+    assert run(np.asfortranarray(rows), as_labels(labels)) == wanted
+
+
+def test_words_are_the_same_labels_in_a_list_and_in_an_array(tmp_path, small_shards):
+    rows, labels = example()
+    words = np.array([f"word {label}" for label in labels])
+    wanted = dh.profile(rows, words, checkpoint=tmp_path / "kept")
+    assert dh.profile(rows, words.tolist(), checkpoint=tmp_path / "kept") == wanted
+    assert dh.profile(rows, words.astype("T"), checkpoint=tmp_path / "kept") == wanted
+
+
+def test_a_shard_of_other_queries_is_done_again(tmp_path, monkeypatch, small_shards):
+    """As where the same data would be cut up in another way."""
+    rows, labels = example()
+    wanted = dh.profile(rows, labels, checkpoint=tmp_path / "kept")
+    monkeypatch.setattr(layout, "BLOCK_ROWS", 23)
+    assert dh.profile(rows, labels, checkpoint=tmp_path / "kept") == wanted
+
+
 _SLOW = """
 import sys, time
 import numpy as np

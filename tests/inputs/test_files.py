@@ -253,7 +253,7 @@ def test_a_label_column_is_no_embedding_when_labels_come_from_elsewhere(write: W
         ("label\ncat\ndog\n", "has no column of numbers beside the labels"),
         ("a,b\n1,2.5\n3,4\n", "all columns hold numbers and none is called labels, label, class or y; name the column"),
         ("cat,1.5,x\ndog,2,y\n", "line 1, column 2: 'x' is not a number"),
-        ('label,a\n"cat,1\n', "line 2: unexpected end of data"),
+        ('label,a\n"cat,1\n', "line 2: the quote that opens here is not closed"),
         ("label,a\ncat,1\0\n", "line 2: a zero byte; not a text file?"),
     ],
 )

@@ -196,9 +196,9 @@ def test_a_file_that_changes_is_noticed(tmp_path: Path) -> None:
 
 @pytest.fixture
 def shards(tmp_path: Path) -> list[Path]:
-    """The rows in eleven files, of which one is empty and two are the wrong way round in the order of numbers."""
+    """The rows in eleven files in the order of their numbers, of which one is empty."""
     cuts = [0, 5, 5, 20, 21, 30, 31, 32, 33, 40, 50, 57]
-    names = sorted(f"emb-{part}.npy" for part in range(11))  # emb-10 comes after emb-1
+    names = [f"emb-{part}.npy" for part in range(11)]  # as text emb-10 would come after emb-1
     return [save(tmp_path / name, ROWS[a:b]) for name, a, b in zip(names, cuts[:-1], cuts[1:], strict=True)]
 
 
@@ -536,12 +536,17 @@ def test_the_fingerprint_is_of_the_numbers(tmp_path: Path) -> None:
         [rows[:9], rows[9:]],
         np.load(path, mmap_mode="r"),
         np.where(rows, rows, -0.0),
+        rows.astype(float),
+        [rows[:9].astype(float), rows[9:]],
     ]
     digests = {fingerprint(open_rows(value, "query")) for value in same}
     assert len(digests) == 1
     one_off = rows.copy()
     one_off[56, 5] = np.nextafter(one_off[56, 5], np.float32(np.inf))
-    for other in (rows.astype(float), one_off, rows[:-1], rows[::-1], rows.reshape(-1, 3)):
+    longer = rows.astype(float)
+    longer[56, 5] = np.nextafter(longer[56, 5], np.inf)
+    huge = np.where(longer == longer.max(), 1e300, longer)
+    for other in (longer, huge, one_off, rows[:-1], rows[::-1], rows.reshape(-1, 3)):
         assert fingerprint(open_rows(other, "query")) not in digests
 
 

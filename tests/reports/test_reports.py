@@ -190,9 +190,12 @@ def test_to_dict_says_everything() -> None:
         "n_query": 4,
         "n_singleton": 1,
         "n_class": None,
+        "n_in_gallery": 0,
+        "n_excluded": 0,
         "measures": {
             "mAP": {"lower": 2 / 3, "expected": 0.75, "upper": 2.5 / 3, "std": 0.25 / 3, "n_query": 3, "n_undefined": 0}
         },
+        "files": {},
         "profile": PROFILE.digest(),
     }
     assert json.loads(report.to_json(std=True)) == report.to_dict(std=True)
@@ -234,30 +237,111 @@ def test_text() -> None:
         "Hit@1        33.33     50.00  66.67",
         "",
         "4 queries, 1 of them without a relevant item (a singleton) and left out of the means.",
-        "Ties: 1 mixed tie group in 1 query, of 2 items.",
+        "Ties between relevant and irrelevant items: 1 group in 1 query, of 2 items.",
     ]
 
 
 def test_markdown() -> None:
     report = measure(NO_TIES, "mAP")
     assert report.to_markdown(std=True).splitlines() == [
-        "| measure (%)   |   lower |   expected |   upper |   std |",
-        "|:--------------|--------:|-----------:|--------:|------:|",
-        "| mAP           |   75.00 |      75.00 |   75.00 |     0 |",
+        "| measure (%)   |   value |   std |",
+        "|:--------------|--------:|------:|",
+        "| mAP           |   75.00 |  0.00 |",
         "",
         "2 queries, each with a relevant item.",
-        "Ties: none decides anything, so lower, expected and upper are one value.",
+        "No tie affects the result: lower = expected = upper.",
     ]
     assert report._repr_markdown_() == report.to_markdown()
 
 
-@pytest.mark.parametrize(
-    ("closer", "digits"), [(0, 2), (9, 2), (999, 4), (10**5, 6)], ids=["coarse", "percent", "fine", "finest"]
-)
-def test_enough_digits_to_tell_lower_from_upper(closer: int, digits: int) -> None:
-    profile = TieProfile.from_groups([[(closer, 0, 2, 1)]], n_ranked=[closer + 2])
-    lower = str(measure(profile, "mAP")).splitlines()[1].split()[1]
-    assert len(lower.split(".")[1]) == digits
+def close_call(closer: int) -> TieProfile:
+    """One query whose relevant item ties with another, so far down that little depends on it."""
+    return TieProfile.from_groups([[(closer, 0, 2, 1)]], n_ranked=[closer + 2])
+
+
+def test_two_decimals_unless_others_are_asked_for() -> None:
+    far, near = measure(close_call(9), "mAP"), measure(close_call(999), "mAP")
+    assert far.to_text().splitlines()[1].split() == ["mAP", "9.09", "9.55", "10.00"]
+    assert far.to_text(digits=0).splitlines()[1].split() == ["mAP", "9", "10", "10"]
+    assert near.to_text(digits=4).splitlines()[1].split() == ["mAP", "0.0999", "0.1000", "0.1000"]
+    assert "|  9.0909 |" in far.to_markdown(digits=4)
+    assert "& 9.0909 &" in " ".join(far.to_latex(digits=4).split())
+
+
+def test_a_gap_below_the_digits_shown_is_said() -> None:
+    report = measure(close_call(999), "mAP")
+    lines = str(report).splitlines()
+    assert lines[1].split() == ["mAP", "0.10", "≈0.10", "0.10"]
+    assert lines[3] == "≈ lower and upper differ by less than the digits shown."
+    assert report["mAP"].summary() == "mAP ≈0.10 %"
+    assert report.to_text(digits=4).count("≈") == 0
+    assert "≈" not in report.to_latex()
+    assert r"\ensuremath{\approx}0.10" in report.to_latex()
+    assert "<p>≈ lower" in report._repr_html_()
+
+
+def test_a_row_without_a_value_changes_no_digits() -> None:
+    # AUC has no value where everything is relevant
+    report = measure(TieProfile.from_groups([[(0, 0, 2, 2)]], n_ranked=[2]), ["mAP", "AUC"])
+    assert [line.split() for line in str(report).splitlines()[1:3]] == [["mAP", "100.00"], ["AUC", "-"]]
+
+
+@pytest.mark.parametrize(("digits", "message"), [(-1, "at least 0"), (2.5, "an integer"), (16, "at most 15")])
+def test_digits_are_checked(digits: object, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=f"^digits must be {message}, but is {digits}$"):
+        measure(PROFILE).to_text(digits=digits)
+
+
+def test_one_column_where_no_tie_affects_a_value() -> None:
+    # The tie is at rank 2, so that it affects mAP and not the first rank.
+    profile = TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, 2, 1)]], n_ranked=[3])
+    assert measure(profile, "Hit@1").to_text().splitlines() == [
+        "measure (%)   value",
+        "Hit@1        100.00",
+        "",
+        "1 query, each with a relevant item.",
+        "Ties between relevant and irrelevant items: 1 group in 1 query, of 2 items; none affects a value shown, so "
+        "that lower = expected = upper.",
+    ]
+    assert measure(profile, "Hit@1, mAP").to_text().splitlines()[:3] == [
+        "measure (%)   lower  expected   upper",
+        "Hit@1        100.00    100.00  100.00",
+        "mAP           83.33     91.67  100.00",
+    ]
+
+
+def test_the_number_to_report() -> None:
+    report = measure(PROFILE, "mAP, Hit@1")
+    assert report.summary() == "mAP 75.00 [66.67, 83.33] %, Hit@1 50.00 [33.33, 66.67] %"
+    assert report.summary(digits=0) == "mAP 75 [67, 83] %, Hit@1 50 [33, 67] %"
+    assert str(report["mAP"]) == report["mAP"].summary() == "mAP 75.00 [66.67, 83.33] %"
+    assert measure(NO_TIES)["mAP"].summary() == "mAP 75.00 %"
+    assert measure(WINDOWS)["mAP"].summary() == "mAP [50.00, 100.00] %"
+
+
+def test_recall_is_explained_wherever_it_is_shown() -> None:
+    line = "Recall@k: the share of the relevant items among the first k; metric learning's Recall@K is Hit@k."
+    report = measure(PROFILE, "mAP, Recall@10")
+    assert [text.splitlines().count(line) for text in (str(report), report.to_markdown())] == [1, 1]
+    assert line.replace("'", "&#x27;") in report._repr_html_()
+    assert "Recall@k" not in str(measure(PROFILE, "mAP, Hit@1"))
+
+
+def test_a_report_is_a_mapping_of_its_measures() -> None:
+    report = measure(PROFILE, "mAP, Hit@1")
+    assert dict(report) == {"mAP": report["mAP"], "Hit@1": report["Hit@1"]}
+    assert list(report) == list(report.keys()) == ["mAP", "Hit@1"]
+    assert list(report.items()) == [("mAP", report["mAP"]), ("Hit@1", report["Hit@1"])]
+    assert list(report.values()) == [report["mAP"], report["Hit@1"]]
+    assert (len(report), len(report.items()), {**report}.keys()) == (2, 2, report.keys())
+    assert "average precision" in report
+    assert "MRR" not in report
+    assert "nonsense" not in report
+    assert 3 not in report
+    assert report.get("AP") is report["mAP"]
+    assert report.get("nonsense") is None
+    assert {report: 1}[report] == 1
+    assert report != measure(PROFILE, "mAP, Hit@1")
 
 
 def test_text_is_ascii() -> None:
@@ -268,9 +352,7 @@ def test_text_is_ascii() -> None:
 
 def test_repr_is_one_line_without_arrays() -> None:
     report = measure(PROFILE, "mAP")
-    assert repr(report) == (
-        "Report(measures=('mAP',), singletons='skip', average='query', distance=None, tie_rule=None)"
-    )
+    assert repr(report) == "Report(mAP 75.00 [66.67, 83.33] %; 4 queries)"
     assert repr(report["mAP"]).startswith("Result('mAP', lower=0.6666")
 
 
@@ -284,7 +366,9 @@ def test_evaluate_leave_one_out() -> None:
     assert triple(report["mAP"]) == (0.75, 0.875, 1.0)
     assert (report.n_query, report.n_singleton, report.ties.mixed_groups) == (3, 1, 1)
     assert (report.distance, report.tie_rule) == ("euclidean", "exact")
-    assert "Ties (euclidean, exact): 1 mixed tie group in 1 query, of 2 items." in str(report)
+    said = "Ties between relevant and irrelevant items (euclidean, exact): 1 group in 1 query, of 2 items."
+    assert said in str(report)
+    assert repr(report) == "Report(mAP 87.50 [75.00, 100.00] %; 3 queries, euclidean, exact)"
 
 
 def test_evaluate_with_a_gallery() -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deadheat.cli.shell import say
 from deadheat.reports import evaluate
-from deadheat.reports.tables import Table
+from deadheat.reports.tables import DIGITS, Table
 from deadheat.studies.data import digits
 
 Int64 = NDArray[np.int64]
@@ -94,4 +94,4 @@ def bounds(labels: Int64) -> tuple[float, float, float]:
 
 
 def _per_cent(value: float) -> str:
-    return f"{100 * value:.4f}"
+    return f"{100 * value:.{DIGITS}f}"

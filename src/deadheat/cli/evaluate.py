@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 from numpy.typing import NDArray
 
-from deadheat.cli.shell import PATH, bar, check_output, output, say
+from deadheat.cli.shell import PATH, STDOUT, TEXT, THREADS, bar, check_output, output, say
 from deadheat.counting import CountingOptions
 from deadheat.errors import InputError
 from deadheat.exact import FORMATS
 from deadheat.inputs import Pair, open_pair
+from deadheat.inputs.labels import alike
 from deadheat.inputs.layout import Layout
+from deadheat.inputs.sources import open_labels
 from deadheat.reports import Report, export
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.reports.options import SummaryOptions
+from deadheat.reports.tables import DIGITS, decimals
 from deadheat.ties import Rounded, Ties, Tolerance
 
-STDOUT = Path("-")
+_IDS = Layout(labels_key="ids", label_column="ids")  # where a file has more than that
 _INPUTS = ("labels", "gallery", "gallery_labels")
 
 
@@ -32,6 +36,13 @@ _INPUTS = ("labels", "gallery", "gallery_labels")
 @click.option("--labels", type=PATH, help="File of labels, if not in FILE: .npy, .npz, .txt (one a line), .csv ...")
 @click.option("--gallery", type=PATH, help="File of the items to rank; default: FILE itself, leaving each query out.")
 @click.option("--gallery-labels", type=PATH, help="File of the gallery's labels, if not in its file.")
+@click.option(
+    "--exclude",
+    type=PATH,
+    multiple=True,
+    metavar="ROWS",
+    help="File of the row of the gallery, from 0 or -1, that each query is; or, given twice, files of ids of both.",
+)
 @click.option("--embeddings-key", metavar="NAME", help="Array of embeddings in a .npz file, or column of lists.")
 @click.option("--labels-key", metavar="NAME", help="Array of labels in a .npz file.")
 @click.option("--label-column", metavar="COLUMN", help="Column of labels in a table: its name, or its place from 0.")
@@ -42,14 +53,15 @@ _INPUTS = ("labels", "gallery", "gallery_labels")
 @click.option("--ties-of", metavar="VALUE", help="What is rounded for --ties float...: similarity or distance.")
 @click.option("--singletons", default="skip", show_default=True, help="Or zero, one, balanced.")
 @click.option("--average", default="query", show_default=True, help="Or class.")
+@click.option("--digits", type=int, default=DIGITS, show_default=True, help="Decimals of per cent in the table.")
 @click.option("--std", is_flag=True, help="Also the standard deviation of the mean over random tie-breaking.")
-@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Default: all cores.")
+@click.option("--threads", type=THREADS, metavar="N", help="Default: all cores.")
 @click.option("--device", metavar="NAME", help="Multiply and count with PyTorch: cuda, cuda:1, cpu; default: NumPy.")
 @click.option("--checkpoint", type=PATH, metavar="DIR", help="Keep what is finished in DIR, and go on from there.")
 @click.option("--per-query", type=PATH, metavar="OUT", help="Write each query's values: .csv, .tsv, .npz, .parquet.")
-@click.option("--json", "json_out", type=PATH, is_flag=False, flag_value="-", metavar="[OUT]", help="Write JSON.")
+@click.option("--json", "json_out", type=TEXT, is_flag=False, flag_value="-", metavar="[OUT]", help="Write JSON.")
 @click.option(
-    "--markdown", type=PATH, is_flag=False, flag_value="-", metavar="[OUT]", help="Write the table in Markdown."
+    "--markdown", type=TEXT, is_flag=False, flag_value="-", metavar="[OUT]", help="Write the table in Markdown."
 )
 @click.option("--save-profile", type=PATH, metavar="OUT", help="Write the tie profile (.npz), to measure again.")
 def evaluate(file: Path, **options: Any) -> None:
@@ -57,12 +69,15 @@ def evaluate(file: Path, **options: Any) -> None:
 
     FILE is a .npz (arrays such as embeddings and labels), .npy (with --labels), .csv, .tsv or .parquet file, and a
     pattern in quotes, such as "emb-*.npy", stands for several. Files of .npy and .parquet can be larger than memory.
-    Without --gallery it is leave one out: each sample is a query, ranked against all others.
+    Without --gallery it is leave one out: each sample is a query, ranked against all others. Queries that are in the
+    gallery themselves are found out and said, unless --exclude tells which rows they are: in .txt (one a line) or .npy
+    files, or under the name ids in .npz, .csv, .tsv or .parquet files. With ids, equal ones are the same item.
 
     --json and --markdown without OUT, or with -, print that instead of the table; put them after FILE.
     """
     outputs = Outputs.asked(options)
     outputs.check([path for path in (file, *map(options.get, _INPUTS)) if path is not None])
+    decimals(options["digits"])
     ties = _ties(options["ties"], options["ties_of"])
     summary = SummaryOptions.checked(",".join(options["measures"]) or None, options["singletons"], options["average"])
     counting = CountingOptions.checked(
@@ -70,9 +85,10 @@ def evaluate(file: Path, **options: Any) -> None:
     )
     with _files_named(file, options):
         pair = _opened(file, options)
+        counting = replace(counting, exclude=_own_rows(options["exclude"]))
         with bar("ranking") as progress:
             report = evaluate_pair(pair, replace(counting, progress=progress), summary)
-    outputs.write(report, pair.query.labels, options["std"])
+    outputs.write(report, pair.query.labels, std=options["std"], digits=options["digits"])
 
 
 class Outputs(NamedTuple):
@@ -104,20 +120,21 @@ class Outputs(NamedTuple):
         if self.profile is not None and self.profile.exists() and not self.profile.is_file():
             raise click.ClickException(f"cannot write {self.profile}: a profile must be a regular file")
 
-    def write(self, report: Report, labels: NDArray[Any], std: bool) -> None:
+    def write(self, report: Report, labels: NDArray[Any], *, std: bool, digits: int) -> None:
         """Write the files first, so that nothing is printed if one of them fails."""
         if self.per_query is not None:
             with output(self.per_query) as file:
-                export.write(export.columns(report, labels), file, self.per_query.suffix.lower())
+                export.write(export.columns(report, labels), file, export.ending_of(self.per_query))
         if self.profile is not None:
             report.profile.save(self.profile.resolve())
-        asked = [(report.to_json, self.json), (report.to_markdown, self.markdown)]
-        texts = {path: text(std=std).rstrip() for text, path in asked if path is not None}
+        shown = {"std": std, "digits": digits}
+        asked = [(partial(report.to_json, std=std), self.json), (partial(report.to_markdown, **shown), self.markdown)]
+        texts = {path: text().rstrip() for text, path in asked if path is not None}
         printed = texts.pop(STDOUT, None)
         for path, text in texts.items():
             with output(path) as file:
                 file.write(f"{text}\n".encode())
-        say(report.to_text(std=std) if printed is None else printed)
+        say(report.to_text(**shown) if printed is None else printed)
 
 
 def _ties(text: str, of: str | None) -> str | Ties:
@@ -132,7 +149,7 @@ def _ties(text: str, of: str | None) -> str | Ties:
 
 def _amount(text: str) -> float:
     try:
-        value = float(text)
+        value = math.nan if "_" in text else float(text)
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
@@ -146,6 +163,14 @@ def _opened(file: Path, options: dict[str, Any]) -> Pair:
         raise click.UsageError("--gallery-labels goes with --gallery")
     layout = Layout(**{key: options[key] for key in ("embeddings_key", "labels_key", "label_column", "header")})
     return open_pair(file, *(options[key] for key in _INPUTS), layout=layout)
+
+
+def _own_rows(paths: Sequence[Path]) -> Any:
+    """What `exclude` of `deadheat.evaluate` is, from a file of rows or two files of ids."""
+    if len(paths) > 2:
+        raise click.UsageError("--exclude goes once with a file of rows, or twice with files of ids")
+    columns = alike(open_labels(path, "exclude", _IDS) for path in paths)
+    return tuple(columns) if len(columns) == 2 else next(iter(columns), None)
 
 
 @contextmanager

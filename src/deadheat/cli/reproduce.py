@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from deadheat.cli.shell import PATH, say
+from deadheat.cli.shell import PATH, THREADS, say
 from deadheat.studies import registry, runner
 from deadheat.studies.study import Outcome
 
@@ -19,7 +19,7 @@ from deadheat.studies.study import Outcome
 @click.option("--data", type=PATH, metavar="DIR", help="Data that is no part of deadheat, such as phocnet_gw.npz.")
 @click.option("--cache", type=PATH, metavar="DIR", help="Where trained networks are kept; default: cache in --out.")
 @click.option("--quick", is_flag=True, help="Smaller sizes: seconds, for a first look.")
-@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Default: all cores.")
+@click.option("--threads", type=THREADS, metavar="N", help="Default: all cores.")
 @click.option("--list", "only_list", is_flag=True, help="Print the names of the studies and end.")
 def reproduce(names: tuple[str, ...], only_list: bool, **options: Any) -> None:
     """Compute the tables and figures of the studies that deadheat stands on, and put them beside what was published.
@@ -28,6 +28,8 @@ def reproduce(names: tuple[str, ...], only_list: bool, **options: Any) -> None:
     with PNG and CSV files, and index.html shows all that is there, with a mark for what agrees, what differs and why,
     and what needs data that was not found.
     """
+    if only_list and names:
+        raise click.UsageError(f"--list goes without NAMEs, but got {' '.join(names)}")
     if only_list:
         width = max(map(len, registry.STUDIES))
         say("\n".join(f"{name:{width}}  {study.question}" for name, study in registry.STUDIES.items()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,11 +17,13 @@ from typing import IO, Any, Literal, NoReturn
 import click
 
 from deadheat.support.atomic import is_special, replacing
+from deadheat.support.checks import MOST_THREADS
 from deadheat.support.lazy import tempfile
 from deadheat.support.progress import Bar
 
 FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
 PATH = click.Path(path_type=Path)  # of an option
+STDOUT = Path("-")
 _DEBUG = "DEADHEAT_DEBUG"  # set in the environment to see tracebacks
 _PATIENCE = 1.0  # seconds of work without a progress bar
 
@@ -29,7 +32,7 @@ class Program(click.Group):
     """A group of commands that ends any error with one line on standard error and exit status 2."""
 
     def main(self, *args: Any, **options: Any) -> Any:
-        with _errors_in_one_line():
+        with _errors_in_one_line(), _warnings_in_one_line():
             status = super().main(*args, **{"prog_name": "deadheat", **options, "standalone_mode": False})
         sys.exit(status if isinstance(status, int) else 0)
 
@@ -38,15 +41,50 @@ class Program(click.Group):
             return super().invoke(ctx)
 
 
+class _Text(click.Path):
+    """A file for text; standard output by any other name (``/dev/stdout``, the file it goes to) is `STDOUT`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = super().convert(value, param, ctx)
+        with suppress(OSError, AttributeError, ValueError):  # not there, or standard output is no file
+            return STDOUT if os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno())) else path
+        return path
+
+
+class _Threads(click.IntRange):
+    """A number of threads, in plain digits."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, str) and not (value.isascii() and value.isdigit()):
+            self.fail(f"{value!r} is not a valid integer.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+TEXT = _Text(path_type=Path)
+THREADS = _Threads(min=1, max=MOST_THREADS)
+
+
 def say(text: str) -> None:
     """Print to standard output, at once, so that a full disk is noticed while it can still be reported."""
+    if sys.stdout is None:
+        raise click.ClickException("cannot write to standard output: it is closed")
     try:
-        click.echo(text)
+        click.echo(_encodable(text))
         sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
         raise click.ClickException(f"cannot write to standard output: {_reason(error)}") from None
+
+
+def _encodable(text: str) -> str:
+    """The text in characters that standard output has: "~" where it has no "\N{ALMOST EQUAL TO}", "?" for any other."""
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.replace("\N{ALMOST EQUAL TO}", "~").encode(encoding, "replace").decode(encoding)
+    return text
 
 
 def check_output(path: Path, inputs: Sequence[Path]) -> None:
@@ -78,7 +116,7 @@ def output(path: Path) -> Iterator[IO[bytes]]:
 @contextmanager
 def bar(title: str) -> Iterator[Bar | Literal[False]]:
     """A progress bar for a person who has to wait; False, for no progress, if standard error is not a terminal."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield False
         return
     with Bar(title, patience=_PATIENCE) as shown:
@@ -115,6 +153,14 @@ def _errors_in_one_line() -> Iterator[None]:
         _fail(f"unexpected {type(error).__name__}: {error} ({_DEBUG}=1 shows where)")
 
 
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """Say what is warned of without the line of the program that warns."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: click.echo(f"deadheat: warning: {message}", err=True)
+        yield
+
+
 def _fail(message: str, status: int = FAILED) -> NoReturn:
     _let_go_of_stdout()
     with suppress(OSError):
@@ -124,6 +170,8 @@ def _fail(message: str, status: int = FAILED) -> NoReturn:
 
 def _let_go_of_stdout() -> None:
     """Drop what standard output cannot take, or the interpreter would complain about it again at exit."""
+    if sys.stdout is None:
+        return
     try:
         sys.stdout.flush()
     except OSError:

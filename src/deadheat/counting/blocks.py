@@ -148,14 +148,15 @@ class Assembly:
         queries = np.concatenate(blocks)
         places = spread(self.offsets[queries], self.n_group[queries])
         groups = {f"groups_{k}": array[places] for k, array in enumerate(self.arrays)}
-        checkpoint.save(number, {"n_group": self.n_group[queries], "n_relevant": self.n_relevant[queries], **groups})
+        of_query = {"n_group": self.n_group[queries], "n_relevant": self.n_relevant[queries]}
+        checkpoint.save(number, {"queries": queries, **of_query, **groups})
 
     def load(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> bool:
         """Take what was kept of a shard's queries; whether anything was."""
         shard = None if checkpoint is None else checkpoint.load(number)
-        if shard is None:
-            return False
         queries = np.concatenate(blocks)
+        if shard is None or not np.array_equal(shard["queries"], queries):  # that is cut up in another way
+            return False
         self.n_group[queries], self.n_relevant[queries] = shard["n_group"], shard["n_relevant"]
         places = spread(self.offsets[queries], self.n_group[queries])
         for k, array in enumerate(self.arrays):

@@ -33,11 +33,16 @@ class Candidates(NamedTuple):
     symmetric: bool = False  # whether query i is gallery item i, so that all pairs come twice
 
     @classmethod
-    def of(cls, n_query: int, n_gallery: int, junk: Bool | None = None, *, leave_one_out: bool) -> Candidates:
-        """Everything but `junk`, a mask over the gallery or over pairs, and perhaps but the query itself."""
+    def of(
+        cls, n_query: int, n_gallery: int, junk: Bool | None = None, *, leave_one_out: bool, itself: Int64 | None = None
+    ) -> Candidates:
+        """Everything but `junk`, a mask over the gallery or over pairs, and perhaps but the query itself.
+
+        With a gallery of its own, `itself` is the item that each query is, −1 for none.
+        """
         of_all = junk is not None and junk.ndim == 1
         ranked = ~junk if of_all and junk is not None else np.ones(n_gallery, dtype=np.bool_)
-        itself = np.arange(n_query) if leave_one_out else None
+        itself = np.arange(n_query) if leave_one_out else itself
         by_pair = None if of_all or junk is None else np.ascontiguousarray(junk)
         return cls(n_query, ranked, by_pair, itself, leave_one_out)
 

@@ -32,7 +32,7 @@ from deadheat.support.atomic import replacing
 if sys.platform != "win32":
     import fcntl
 
-_FORMAT = "deadheat.Checkpoint 1"
+_FORMAT = "deadheat.Checkpoint 2"
 _MANIFEST, _LOCK = "deadheat-checkpoint.json", "deadheat-checkpoint.lock"
 _SHARD = re.compile(r"shard-\d{8,}\.npz")
 _TEMPORARY = re.compile(rf"\.({_SHARD.pattern}|{re.escape(_MANIFEST)})\.\w+")  # what `replacing` has begun

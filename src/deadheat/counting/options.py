@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -12,6 +12,8 @@ from deadheat import distances, inputs
 from deadheat import ties as tie_rules
 from deadheat.counting.candidates import Candidates
 from deadheat.distances import Distance
+from deadheat.errors import InvalidValueError
+from deadheat.inputs import Pair
 from deadheat.inputs.sources import EmbeddingsLike
 from deadheat.support import checks
 from deadheat.support.lazy import lazy
@@ -35,6 +37,7 @@ class CountingOptions:
     progress: bool | Progress = False
     checkpoint: str | os.PathLike[str] | None = None
     device: devices.Device | None = None
+    exclude: Any = None  # as it was given; once `fitted`, (n_query,) int64
 
     @classmethod
     def checked(
@@ -47,6 +50,7 @@ class CountingOptions:
         progress: bool | Progress = False,
         checkpoint: str | os.PathLike[str] | None = None,
         device: Any = None,
+        exclude: Any = None,
     ) -> CountingOptions:
         """Options as `deadheat.profile` takes and refuses them, with names resolved to what they stand for.
 
@@ -60,7 +64,15 @@ class CountingOptions:
         opened = None if device is None else devices.open_device(device)
         checks.choice(distance, distances.names(), "distance")
         require_progress(progress)
-        return cls(distance, rule, n_thread, junk, progress, checkpoint, opened)
+        return cls(distance, rule, n_thread, junk, progress, checkpoint, opened, exclude)
+
+    def fitted(self, pair: Pair) -> CountingOptions:
+        """The same options, with `exclude` as the row of the gallery that each query is."""
+        if self.exclude is None:
+            return self
+        if pair.gallery is None:
+            raise InvalidValueError("exclude", "must be left out without a gallery: each query is left out already")
+        return replace(self, exclude=inputs.own_rows(self.exclude, len(pair.query.labels), len(pair.gallery.labels)))
 
     def open(self, embeddings: EmbeddingsLike, gallery: EmbeddingsLike | None = None) -> Distance:
         """The distance between embeddings and a gallery, or from the embeddings to themselves."""
@@ -72,4 +84,4 @@ class CountingOptions:
         """Who is ranked for each query of a distance."""
         n_query, n_gallery = distance.n_query, distance.n_gallery
         junk = inputs.junk_mask(self.junk, n_query, n_gallery)
-        return Candidates.of(n_query, n_gallery, junk, leave_one_out=leave_one_out)
+        return Candidates.of(n_query, n_gallery, junk, leave_one_out=leave_one_out, itself=self.exclude)

@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat import inputs
 from deadheat.counting.candidates import Relevance
 from deadheat.counting.options import CountingOptions
+from deadheat.counting.own_gallery import queries_in_gallery
 from deadheat.counting.passes import CountingPass
 from deadheat.distances import Distance
 from deadheat.inputs import Pair, open_pair
+from deadheat.inputs.own_rows import OwnRows
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.profiles import TieProfile
 from deadheat.support.floats import plain_floats
@@ -38,6 +40,7 @@ def profile(
     distance: str = "cosine",
     ties: str | Ties = "exact",
     junk: ArrayLike | None = None,
+    exclude: OwnRows | None = None,
     threads: int | None = None,
     progress: bool | Progress = False,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -52,8 +55,8 @@ def profile(
     ----------
     embeddings : (n_query, dim) array of floats, integers or bool
         Or embeddings on disk, read in pieces where their format allows it: a memory-mapped array, the path of a file
-        (``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``), a pattern such as ``"emb-*.npy"``, or a list of these,
-        one after another.
+        (``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``), a pattern such as ``"emb-*.npy"``, whose files are taken
+        in natural order (emb-2 before emb-10; a report says so), or a list of these, one after another.
     labels : (n_query,) integers or strings, optional
         Or the path of a file (``.txt`` too, one a line), a pattern, or a list of paths. By default they are in the
         files of the embeddings. Labels of queries and gallery that all come from files are compared as text if some
@@ -67,6 +70,11 @@ def profile(
         What tied means; see `deadheat.ties`.
     junk : (n_gallery,) or (n_query, n_gallery) bool, optional
         Items that are neither ranked nor relevant, for every query alike or pair by pair.
+    exclude : (n_query,) integers, or a pair of ids, optional
+        With a gallery that the queries are in: the row of it that each query is, counted from 0, and -1 for none; or
+        ids of the queries and of the gallery, ``(query_ids, gallery_ids)``, where equal ids are one item. A query is
+        not ranked against itself. Without it, queries with an equal row under their label are looked for, and a
+        `deadheat.errors.QueryInGalleryWarning` says how many there are.
     threads : int, optional
         Worker threads, for this call alone; by default as many as there are processors.
     progress : bool or callable
@@ -98,9 +106,12 @@ def profile(
     """
     options = CountingOptions.checked(
         distance=distance, ties=ties, junk=junk, threads=threads, progress=progress, checkpoint=checkpoint,
-        device=device,
+        device=device, exclude=exclude,
     )  # fmt: skip
-    return profile_pair(open_pair(embeddings, labels, gallery, gallery_labels), options)
+    pair = open_pair(embeddings, labels, gallery, gallery_labels)
+    options = options.fitted(pair)
+    queries_in_gallery(pair, options)
+    return profile_pair(pair, options)
 
 
 @plain_floats
@@ -108,7 +119,7 @@ def profile_pair(pair: Pair, options: CountingOptions) -> TieProfile:
     """The profile of queries and a gallery, or of leave one out, that the door has opened and checked."""
     if pair.gallery is None:
         return profile_of(options.open(pair.query.embeddings), pair.query.labels, None, options)
-    opened = options.open(pair.query.embeddings, pair.gallery.embeddings)
+    opened, options = options.open(pair.query.embeddings, pair.gallery.embeddings), options.fitted(pair)
     return profile_of(opened, pair.query.labels, pair.gallery.labels, options)
 
 

@@ -3,15 +3,15 @@
 from deadheat.inputs.arrays import (
     bits,
     embeddings,
-    from_tensor,
-    is_masked,
     junk_mask,
     relevance,
     require_exact,
     require_same_dim,
     scores,
 )
+from deadheat.inputs.conversion import plain
 from deadheat.inputs.labels import label_codes, labels
+from deadheat.inputs.own_rows import own_rows
 from deadheat.inputs.samples import Pair, Samples, open_pair, open_samples, read
 
 __all__ = [
@@ -19,13 +19,13 @@ __all__ = [
     "Samples",
     "bits",
     "embeddings",
-    "from_tensor",
-    "is_masked",
     "junk_mask",
     "label_codes",
     "labels",
     "open_pair",
     "open_samples",
+    "own_rows",
+    "plain",
     "read",
     "relevance",
     "require_exact",

@@ -5,14 +5,15 @@ Whatever is refused is refused with one line that names the argument, the rule a
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs.conversion import plain
 
+_UNMASKED = "to leave items out, use junk"
 _ROWS_AT_ONCE = 1 << 22  # elements checked in one go, so that a check needs little memory
 
 
@@ -47,34 +48,12 @@ def embeddings(values: ArrayLike, name: str) -> NDArray[Any]:
     return np.ascontiguousarray(array, dtype=target)
 
 
-def is_masked(values: Any) -> bool:
-    """Whether values are a masked array of NumPy's; where nobody has imported these, there are none."""
-    masked = sys.modules.get("numpy.ma")
-    return masked is not None and isinstance(values, masked.MaskedArray)
-
-
 def matrix(values: ArrayLike, name: str) -> NDArray[Any]:
     """An array of two dimensions, which may be empty."""
-    if is_masked(values):
-        raise InvalidTypeError(name, "must be a plain array, but is a masked one; to leave items out, use junk")
-    try:
-        array = np.asarray(from_tensor(values))
-    except (ValueError, TypeError):
-        raise InvalidValueError(name, "must be a matrix, but its rows differ in length or kind") from None
+    array = plain(values, name, unmasked=_UNMASKED)
     if array.ndim != 2:
         raise InvalidValueError(name, f"must be two-dimensional (n, dim), but has shape {array.shape}")
     return array
-
-
-def from_tensor(values: Any) -> Any:
-    """A tensor of PyTorch's as an array of the same numbers, wherever it is; anything else as it came."""
-    if not (hasattr(values, "detach") and hasattr(values, "cpu")):
-        return values
-    here = values.detach().cpu()
-    try:
-        return here.numpy()
-    except TypeError:  # bfloat16 and shorter, which NumPy does not have and float32 holds
-        return here.float().numpy()
 
 
 def require_filled(shape: tuple[int, ...], name: str) -> None:
@@ -139,7 +118,7 @@ def bits(values: ArrayLike, name: str) -> NDArray[np.uint64]:
 def require_same_dim(query: Any, gallery: Any, codes: bool = False) -> None:
     """Refuse two sets of embeddings, arrays or sources, that differ in dim or, for binary codes, in type."""
     left, right = (values if hasattr(values, "shape") else np.asarray(values) for values in (query, gallery))
-    kinds = [np.asarray(from_tensor(values)).dtype for values in (query, gallery)] if codes else []
+    kinds = [plain(values, "embeddings and gallery").dtype for values in (query, gallery)] if codes else []
     if codes and (kinds[0] == np.bool_) != (kinds[1] == np.bool_):
         raise InvalidTypeError(
             "embeddings and gallery", f"must both be bool or both be packed, but have dtypes {kinds[0]} and {kinds[1]}"
@@ -154,7 +133,7 @@ def junk_mask(values: ArrayLike | None, n_query: int, n_gallery: int) -> NDArray
     """Check the mask of items to ignore: bool, (n_gallery,) for every query alike or (n_query, n_gallery)."""
     if values is None:
         return None
-    mask = np.asarray(from_tensor(values))
+    mask = plain(values, "junk", ragged="must be a mask, but its rows differ in length or kind")
     if mask.shape not in ((n_gallery,), (n_query, n_gallery)):
         raise InvalidValueError(
             "junk", f"must have shape ({n_gallery},) or ({n_query}, {n_gallery}), but has shape {mask.shape}"
@@ -171,17 +150,12 @@ def scores(values: ArrayLike, name: str) -> NDArray[Any]:
         raise InvalidTypeError(name, f"must hold real numbers of at most 64 bits, but has dtype {array.dtype}")
     if array.dtype.kind == "f":
         _require_finite(array, name, "; to leave an item out, use junk")
-        if not hasattr(values, "__array__"):
-            _require_unrounded(array, values, name)
     return array
 
 
 def relevance(values: Any, shape: tuple[int, ...]) -> Any:
     """Check a relevance matrix: bool or integer grades of 0 and more, as NumPy array or as SciPy sparse rows (CSR)."""
-    try:
-        matrix = values if hasattr(values, "tocsr") else np.asarray(values)
-    except ValueError:
-        raise InvalidValueError("relevant", "must be a matrix, but its rows differ in length or kind") from None
+    matrix = values if hasattr(values, "tocsr") else plain(values, "relevant")
     if matrix.shape != shape:
         raise InvalidValueError("relevant", f"must have the shape of scores, {shape}, but has shape {matrix.shape}")
     if matrix.dtype.kind not in "biu":
@@ -215,12 +189,3 @@ def _require_finite(array: NDArray[Any], name: str, hint: str = "", start: int =
             value = array[row, column]
             where = f"row {start + row}, column {column}"
             raise InvalidValueError(name, f"must be finite, but holds {value} in {where}{hint}")
-
-
-def _require_unrounded(array: NDArray[Any], values: Any, name: str) -> None:
-    """Refuse lists with integers that NumPy rounded, because other entries are floats or of the other sign."""
-    given = np.array(values, dtype=object).ravel().tolist()
-    plain = [value.item() if isinstance(value, np.generic) else value for value in given]
-    rounded = [value for value, kept in zip(plain, array.ravel().tolist(), strict=True) if value != kept]
-    if rounded:
-        raise InvalidValueError(name, f"must fit one type, but {array.dtype} does not hold {rounded[0]}; give an array")

@@ -7,18 +7,20 @@ item's label. Two labels are one class if they are equal as what they are, integ
 - *In several files*, of queries and gallery or of parts of either, they are strings in all as soon as they are strings
   in one: a class called 7 in one file is "7" in the other.
 - *Given as arrays* they are compared as they came, and integers beside strings are refused.
+- *Bytes* stay bytes among themselves; beside strings they are text in UTF-8, or refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs.arrays import from_tensor
+from deadheat.inputs.conversion import plain
 
 Labels = NDArray[Any]
 
@@ -48,12 +50,13 @@ def labels(values: ArrayLike, n: int, name: str, what: str) -> Labels:
     Traceback (most recent call last):
     deadheat.errors.InvalidValueError: labels must have one entry per row of embeddings, but got 2 labels for 3 rows
     """
-    array = values if isinstance(values, np.ndarray) else _label_array(values, name)
+    array = _label_array(values, name)
     if array.ndim != 1:
         raise InvalidValueError(name, f"must be one-dimensional, but has shape {array.shape}")
-    if array.dtype.kind == "O":
+    if array.dtype.kind in "OT":
+        array = array.astype(object)  # of NumPy's own strings some may be missing
         _require_plain_objects(array, name)
-    elif array.dtype.kind not in "iubUS" and getattr(array.dtype, "char", "") != "T":
+    elif array.dtype.kind not in "iubUS":
         raise InvalidTypeError(name, f"must be integers or strings, but has dtype {array.dtype}")
     if len(array) != n:
         raise InvalidValueError(
@@ -76,7 +79,9 @@ def label_codes(query: Labels, gallery: Labels | None = None) -> tuple[NDArray[n
     if gallery is None:
         return codes, codes
     query_names, query_codes = _factorize(query)
-    if query_names and names and isinstance(query_names[0], int) != isinstance(names[0], int):
+    if {bytes, str} == {type(name) for name in (*query_names[:1], *names[:1])}:
+        query_names, names = _as_text(query_names, "labels"), _as_text(names, "gallery_labels")
+    if query_names and names and type(query_names[0]) is not type(names[0]):
         raise InvalidTypeError(
             "labels and gallery_labels",
             f"must be of the same kind, but have dtypes {query.dtype} and {gallery.dtype}",
@@ -114,7 +119,15 @@ def alike(parts: Iterable[Labels]) -> list[Labels]:
     arrays = list(parts)
     if not any(array.dtype.kind == "U" for array in arrays):
         return arrays
-    return [array.astype(np.str_) if array.dtype.kind in "iub" else array for array in arrays]
+    return [_text_of(array) for array in arrays]
+
+
+def _text_of(array: Labels) -> Labels:
+    """Labels from a file as strings; bytes that are not UTF-8 stay as they are, and no string equals them."""
+    if array.dtype.kind == "S":
+        with suppress(UnicodeDecodeError):
+            return np.char.decode(array, "utf-8")
+    return array.astype(np.str_) if array.dtype.kind in "iub" else array
 
 
 def joined(parts: Sequence[tuple[Labels, str]], name: str) -> Labels:
@@ -143,7 +156,7 @@ def _kind(array: Labels) -> str:
 def _label_array(values: Any, name: str) -> Labels:
     """Labels that came as something other than an array: lists stay exact, whatever their size."""
     if hasattr(values, "__array__"):
-        return np.asarray(from_tensor(values))
+        return plain(values, name)
     try:
         items = list(values)
     except TypeError:
@@ -163,14 +176,21 @@ def _require_plain_objects(array: Labels, name: str) -> None:
     raise InvalidTypeError(name, f"must be all integers or all strings, but holds {came}")
 
 
-def _factorize(array: Labels) -> tuple[list[int | str], NDArray[np.int64]]:
-    """The distinct labels as Python integers or strings, and the number of each item's label among them."""
+def _as_text(names: list[Any], name: str) -> list[Any]:
+    """Labels as strings, of which some are bytes in UTF-8."""
+    try:
+        return [item.decode() if isinstance(item, bytes) else item for item in names]
+    except UnicodeDecodeError as error:
+        rule = f"must be text in UTF-8 to be compared with strings, but hold {error.object!r:.50}"
+        raise InvalidValueError(name, rule) from None
+
+
+def _factorize(array: Labels) -> tuple[list[Any], NDArray[np.int64]]:
+    """The distinct labels as integers, strings or bytes of Python's, ascending, and the number of each item's label."""
     if array.dtype.kind == "O":
-        plain = [item if isinstance(item, str) else int(item) for item in array]
-        names = {name: code for code, name in enumerate(dict.fromkeys(plain))}
+        plain = [str(item) if isinstance(item, str) else int(item) for item in array]
+        names = {name: code for code, name in enumerate(sorted(set(plain)))}
         return list(names), np.array([names[item] for item in plain], dtype=np.int64)
     distinct, codes = np.unique(array, return_inverse=True)
-    if array.dtype.kind == "S":
-        return [name.decode("latin-1") for name in distinct.tolist()], codes.astype(np.int64)
     listed = distinct.tolist()
     return (listed if array.dtype.kind not in "b" else [int(x) for x in listed]), codes.astype(np.int64)

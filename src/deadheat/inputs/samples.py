@@ -7,14 +7,17 @@ of its rows. A file may hold both, and then its labels need not be given.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from numpy.typing import NDArray
 
-from deadheat.errors import InvalidTypeError
+from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.labels import alike, require_together
 from deadheat.inputs.labels import labels as checked_labels
 from deadheat.inputs.layout import Labels, Layout
+from deadheat.inputs.patterns import Orders, is_path, orders, paths_in
 from deadheat.inputs.source import Source
 from deadheat.inputs.sources import (
     USUAL,
@@ -22,7 +25,6 @@ from deadheat.inputs.sources import (
     LabelsLike,
     Part,
     are_label_files,
-    is_path,
     join_labels,
     join_rows,
     open_content,
@@ -49,10 +51,14 @@ class Samples(NamedTuple, Generic[Embeddings]):
 
 
 class Pair(NamedTuple):
-    """The queries, and the gallery that they are ranked against; None for leave one out."""
+    """The queries, and the gallery that they are ranked against; None for leave one out.
+
+    `files` has the order of files that came by patterns, by argument: see `patterns.orders`.
+    """
 
     query: Samples[Source]
     gallery: Samples[Source] | None
+    files: Orders = MappingProxyType({})
 
 
 def open_samples(
@@ -125,14 +131,21 @@ def open_pair(
     """
     if gallery is None or (gallery_labels is None and not _are_files(gallery)):
         require_together(gallery, gallery_labels)
+    _require_heeded(layout, [(embeddings, labels), (gallery, gallery_labels)])
+    label_files = {
+        name: value
+        for name, value in (("labels", labels), ("gallery_labels", gallery_labels))
+        if value is not None and are_label_files(value)  # and no labels that look like paths
+    }
+    files = orders(embeddings=embeddings, gallery=gallery, **label_files)
     query = open_samples(embeddings, labels, layout=layout)
     if gallery is None:
-        return Pair(query, None)
+        return Pair(query, None, files)
     items = open_samples(gallery, gallery_labels, name="gallery", labels_name="gallery_labels", layout=layout)
     if all(given is None or are_label_files(given) for given in (labels, gallery_labels)):
         query_labels, item_labels = alike([query.labels, items.labels])
         query, items = query._replace(labels=query_labels), items._replace(labels=item_labels)
-    return Pair(query, items)
+    return Pair(query, items, files)
 
 
 def read(
@@ -153,9 +166,9 @@ def read(
     ----------
     path : path
         The file of embeddings: ``.npz``, ``.npy``, ``.csv``, ``.tsv`` or ``.parquet``; or a pattern such as
-        ``emb-*.npy``, which stands for all files that it fits, in order of name. In a table, all columns but that of
-        the labels are the embedding (without columns that have no name, such as the index that pandas writes); in
-        Parquet it may be one column of lists. Numbers in text become float64.
+        ``emb-*.npy``, which stands for all files that it fits, in natural order: emb-2 before emb-10. In a table, all
+        columns but that of the labels are the embedding (without columns that have no name, such as the index that
+        pandas writes); in Parquet it may be one column of lists. Numbers in text become float64.
     labels : path, optional
         A file of labels, if they are not in `path`, or a pattern: ``.txt`` (one a line), or any of those above. Labels
         in text are integers if all of them are written as integers ("7", not "07"), else strings.
@@ -200,8 +213,21 @@ def read(
     array(['cat', 'dog'], dtype='<U3')
     """
     layout = Layout(embeddings_key, labels_key, label_column, header)
+    _require_heeded(layout, [(path, labels)])
     opened = open_samples(path, labels, layout=layout)
     return Samples(opened.embeddings.whole(), opened.labels)
+
+
+def _require_heeded(layout: Layout, samples: Sequence[tuple[Any, Any]]) -> None:
+    """Refuse what is said of a layout that no file has: it would be ignored."""
+    if layout == USUAL:
+        return
+    embeddings = [path for rows, _ in samples for path in paths_in(rows)]
+    labels = [path for rows, given in samples for path in paths_in(rows if given is None else given)]
+    found = formats.unheeded(layout, embeddings, labels)
+    if found is not None:
+        name, endings = found
+        raise InvalidValueError(name, f"must be left out unless a file that it is for is read: {', '.join(endings)}")
 
 
 def _are_files(embeddings: Any) -> bool:

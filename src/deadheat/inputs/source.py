@@ -144,7 +144,7 @@ class Shards(Source):
 
 
 def fingerprint(source: Source) -> bytes:
-    """A digest of the numbers in a source, the same however they are kept: in files or memory, float16 or float32.
+    """A digest of the numbers in a source, the same however they are kept: in files or memory, float32 or float64.
 
     Examples
     --------
@@ -153,8 +153,16 @@ def fingerprint(source: Source) -> bytes:
     >>> fingerprint(Array(rows)) == fingerprint(parts)
     True
     """
-    digest = hashlib.blake2b(f"{source.shape} {source.dtype.name}".encode(), digest_size=32)
-    for _, rows in source.pieces(max(1, _HASHED // (source.shape[1] * source.dtype.itemsize))):
-        plain = (rows + 0.0).astype(source.dtype.newbyteorder("<"), copy=False)  # -0 and 0 are one number
+    digest = hashlib.blake2b(str(source.shape).encode(), digest_size=32)
+    for _, rows in source.pieces(max(1, _HASHED // (source.shape[1] * 8))):
+        plain = _shortest(rows + 0.0)  # -0 and 0 are one number
+        digest.update(plain.dtype.name.encode())
         digest.update(plain.data)
     return digest.digest()
+
+
+def _shortest(rows: Rows) -> Rows:
+    """Numbers as float32 if that holds them all, else as float64; their lowest byte first."""
+    with np.errstate(over="ignore"):
+        short = rows.astype("<f4", copy=False)
+    return short if short is rows or (short == rows).all() else rows.astype("<f8", copy=False)

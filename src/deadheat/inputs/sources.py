@@ -24,11 +24,13 @@ from numpy.typing import ArrayLike
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.arrays import embeddings as checked_array
 from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
+from deadheat.inputs.conversion import plain
 from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
 from deadheat.inputs.labels import alike, joined
 from deadheat.inputs.layout import Content, Labels, Layout
+from deadheat.inputs.patterns import fitting, is_path
 from deadheat.inputs.source import Array, Shards, Source, fingerprint
-from deadheat.support.lazy import glob, lazy
+from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
     from deadheat.inputs import formats
@@ -61,7 +63,7 @@ def open_rows(value: Any, name: str, layout: Layout = USUAL) -> Source:
     Parameters
     ----------
     value : array-like (n, dim), memory-mapped array, path, list of these, or Source
-        As in `deadheat.profile`. A pattern stands for all files that it fits, in the order of their names as text. A
+        As in `deadheat.profile`. A pattern stands for all files that it fits, in natural order: emb-2 before emb-10. A
         list of paths or of two-dimensional arrays is taken one after another; parts without rows may be among them. A
         list of rows is an array, as ever.
     name : str
@@ -121,7 +123,7 @@ def open_labels(value: Any, name: str, layout: Layout = USUAL) -> Any:
         return value
     parts = _files(value, name) if is_path(value) else _parts(value, name)
     arrays = [
-        formats.read_labels(part.value, layout, part.title) if part.is_file else np.asarray(part.value)
+        formats.read_labels(part.value, layout, part.title) if part.is_file else plain(part.value, part.title)
         for part in parts
     ]
     return join_labels(arrays, parts, name)
@@ -130,10 +132,6 @@ def open_labels(value: Any, name: str, layout: Layout = USUAL) -> Any:
 def are_label_files(value: Any) -> bool:
     """Whether labels come from files, all of them."""
     return is_path(value) or (_are_label_parts(value) and all(map(is_path, value)))
-
-
-def is_path(value: Any) -> bool:
-    return isinstance(value, (str, os.PathLike))
 
 
 def row_parts(value: Any, name: str) -> list[Part]:
@@ -187,12 +185,9 @@ def _parts(values: Sequence[Any], name: str) -> list[Part]:
 
 def _files(path: str | os.PathLike[str], name: str) -> list[Part]:
     """The files that a pattern fits, or the path itself if it is none."""
-    text = os.fspath(path)
-    paths = [text]
-    if not os.path.exists(text) and glob.has_magic(text):
-        paths = sorted(glob.glob(text, recursive=True))
-        if not paths:
-            raise InvalidValueError(name, f"must be files that are there, but none fits {text!r}")
+    paths = fitting(path)
+    if not paths:
+        raise InvalidValueError(name, f"must be files that are there, but none fits {os.fspath(path)!r}")
     return [Part(path, f"{name}: {path}") for path in paths]
 
 
@@ -233,7 +228,7 @@ def _are_label_parts(value: Any) -> bool:
     if not isinstance(value, (list, tuple)) or not len(value):
         return False
     if all(isinstance(part, str) for part in value):
-        if any("." not in part for part in value):
+        if "." not in value[0] or not formats.holds_labels(formats.ending_of(value[0])):  # told from the first
             return False
         endings = {formats.ending_of(part) for part in value}
         return len(endings) == 1 and formats.holds_labels(endings.pop())

@@ -11,14 +11,15 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from deadheat.counting import CountingOptions, profile_pair
-from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.counting import CountingOptions, profile_pair, queries_in_gallery
+from deadheat.errors import InvalidTypeError, InvalidValueError, UndefinedError
 from deadheat.inputs import Pair, open_pair
+from deadheat.inputs.own_rows import OwnRows
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.profiles import TieProfile
 from deadheat.reports.averaging import checked_labels
 from deadheat.reports.options import Average, Singletons, SummaryOptions
-from deadheat.reports.report import Report, report_on
+from deadheat.reports.report import Report
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.ties import Ties
@@ -35,6 +36,7 @@ def evaluate(
     distance: str = "cosine",
     ties: str | Ties = "exact",
     junk: ArrayLike | None = None,
+    exclude: OwnRows | None = None,
     singletons: Singletons = "skip",
     average: Average = "query",
     threads: int | None = None,
@@ -53,8 +55,9 @@ def evaluate(
     measures : str or iterable of str, optional
         Names such as ``"mAP"``, ``"Hit@1"``, ``"nDCG@10"``, or one string with commas between them; default
         `deadheat.measures.DEFAULT_MEASURES`.
-    distance, ties, junk, threads, progress, checkpoint, device
-        As in `deadheat.profile`. By default, items tie whose distances are equal as real numbers.
+    distance, ties, junk, exclude, threads, progress, checkpoint, device
+        As in `deadheat.profile`. By default, items tie whose distances are equal as real numbers. Where the queries are
+        in the gallery themselves, ``exclude`` says which row each is; otherwise that is looked for, and said.
     singletons, average
         As in `measure`.
 
@@ -80,7 +83,7 @@ def evaluate(
     summary = SummaryOptions.checked(measures, singletons, average)
     options = CountingOptions.checked(
         distance=distance, ties=ties, junk=junk, threads=threads, progress=progress, checkpoint=checkpoint,
-        device=device,
+        device=device, exclude=exclude,
     )  # fmt: skip
     return evaluate_pair(open_pair(embeddings, labels, gallery, gallery_labels), options, summary)
 
@@ -88,12 +91,17 @@ def evaluate(
 @plain_floats
 def evaluate_pair(pair: Pair, options: CountingOptions, summary: SummaryOptions) -> Report:
     """`evaluate` of queries and a gallery, or of leave one out, that the door of the inputs has opened and checked."""
+    options = options.fitted(pair)
+    n_in_gallery = queries_in_gallery(pair, options)  # warns before the work begins
     return report_on(
         profile_pair(pair, options),
         summary,
         labels=pair.query.labels,
         distance=options.distance,
         tie_rule=options.rule.describe(options.distance),
+        files=pair.files,
+        n_in_gallery=n_in_gallery,
+        n_excluded=0 if options.exclude is None else int((options.exclude >= 0).sum()),
         threads=options.threads,
     )
 
@@ -159,3 +167,15 @@ def measure(
         tie_rule="tolerance" if profile.bounds_only else None,
         threads=checks.thread_count(threads),
     )
+
+
+def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **origin: Any) -> Report:
+    """The report on a profile, with what was asked for computed at once; `origin`: its labels, distance, tie_rule."""
+    if not profile.n_relevant.any():
+        raise UndefinedError(
+            f"no query has a relevant item, so that no measure is defined, but got {profile.n_query} queries, "
+            "each without a ranked item of its own label"
+        )
+    report = Report(profile, options.measures, options.singletons, options.average, **origin)
+    report.compute(options.measures, threads)
+    return report

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import InvalidValueError
 from deadheat.reports.report import Report
+from deadheat.support.atomic import is_special
 from deadheat.support.extras import require
 from deadheat.support.triple import Triple
 
@@ -26,7 +27,7 @@ Columns = dict[str, NDArray[Any]]
 
 def check(path: Path) -> None:
     """Refuse a file name with an unknown ending, or Parquet without pyarrow."""
-    ending = path.suffix.lower()
+    ending = ending_of(path)
     if ending not in FORMATS:
         raise InvalidValueError(
             f"--per-query {path}", f"must end in one of {', '.join(FORMATS)}, but ends in {ending!r}"
@@ -35,13 +36,23 @@ def check(path: Path) -> None:
         require("pyarrow", "parquet", f"{path}: writing Parquet")
 
 
+def ending_of(path: Path) -> str:
+    """The ending of a file's name in lower case; what goes through a pipe without one is comma-separated text."""
+    return path.suffix.lower() or (".csv" if is_special(path) else "")
+
+
 def columns(report: Report, labels: NDArray[Any]) -> Columns:
     """The columns: ``query`` (its row, from 0), ``label``, and ``mAP_lower``, ``mAP_expected``, ``mAP_upper`` ..."""
-    table: Columns = {"query": np.arange(report.n_query), "label": labels}
+    table: Columns = {"query": np.arange(report.n_query), "label": _as_text(labels)}
     for name in report:
         values = report[name].per_query
         table |= {f"{name}_{bound}": getattr(values, bound) for bound in Triple._fields}
     return table
+
+
+def _as_text(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels, with bytes as the text that they are; what is not UTF-8 comes as \\x.. ."""
+    return np.char.decode(labels, "utf-8", "backslashreplace") if labels.dtype.kind == "S" else labels
 
 
 def write(table: Columns, file: IO[bytes], ending: str) -> None:

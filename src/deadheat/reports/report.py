@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,13 +11,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import measures as rank_measures
-from deadheat.errors import UndefinedError
+from deadheat.errors import InputError, InvalidValueError
+from deadheat.inputs.patterns import sentences
 from deadheat.profiles import Int64, TieProfile
 from deadheat.profiles import Ties as TieCounts
 from deadheat.reports.averaging import Averaging
-from deadheat.reports.options import SummaryOptions
-from deadheat.reports.result import Result
-from deadheat.reports.tables import Table, TabularResult, count, number, percents, plain, program
+from deadheat.reports.breakdown import Breakdown, by_class, worst_queries
+from deadheat.reports.options import measure_names
+from deadheat.reports.result import Result, results_of
+from deadheat.reports.sentences import about_gallery, about_queries, about_ties
+from deadheat.reports.tables import (
+    DIGITS,
+    Table,
+    TabularResult,
+    columns_of_values,
+    count,
+    decimals,
+    has_ties,
+    number,
+    plain,
+    program,
+)
+from deadheat.support import checks
+from deadheat.support.named import ByName
 from deadheat.support.triple import Triple
 
 if TYPE_CHECKING:
@@ -29,13 +45,15 @@ _COUNTS = ("n_query", "n_undefined")
 
 
 @dataclass(frozen=True, eq=False)
-class Report(TabularResult):
+class Report(TabularResult, ByName[Result]):
     """The measures of a profile, and what there is to know about its ties.
 
     `report["mAP"]` is the `Result` for a measure, under any of its names; one that was not asked for is computed
-    from the profile, which the report keeps. Printing a report gives a table in per cent; everything else is a
-    fraction in [0, 1]. With ``std=True``, `to_dict`, `to_json`, `to_text`, `to_markdown`, `to_latex` and `to_pandas`
-    also hold the standard deviation of each mean over random tie-breaking.
+    from the profile, which the report keeps. `dict(report)` has those that were asked for. Printing a report gives a
+    table in per cent; everything else is a fraction in [0, 1].
+
+    `to_text`, `to_markdown` and `to_latex` take ``digits=``, the decimals to show. With ``std=True`` these, `to_dict`,
+    `to_json` and `to_pandas` also hold the standard deviation of each mean over random tie-breaking.
 
     Attributes
     ----------
@@ -51,6 +69,13 @@ class Report(TabularResult):
         The labels of the queries, where they were given.
     tie_rule : str or None
         What a tie was: ``"exact"``, a rounding such as ``"float16 similarity"``, or a tolerance; None if not known.
+    files : mapping of str to tuple of str
+        By argument, the files for which a pattern such as ``emb-*.npy`` stood, in the order in which they were taken.
+    n_in_gallery : int
+        Queries that are in the gallery themselves, as an equal row with their label, and are ranked against it; 0 where
+        equal rows tell nothing, because the gallery has as many of its own.
+    n_excluded : int
+        Queries that left out their own row in the gallery (`exclude`).
 
     Examples
     --------
@@ -62,7 +87,7 @@ class Report(TabularResult):
     Hit@1         50.00     75.00  100.00
     <BLANKLINE>
     3 queries, 1 of them without a relevant item (a singleton) and left out of the means.
-    Ties: 1 mixed tie group in 1 query, of 2 items.
+    Ties between relevant and irrelevant items: 1 group in 1 query, of 2 items.
     """
 
     profile: TieProfile = field(repr=False)
@@ -72,34 +97,31 @@ class Report(TabularResult):
     labels: Any = field(default=None, repr=False)
     distance: str | None = None
     tie_rule: str | None = None
+    files: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    n_in_gallery: int = 0
+    n_excluded: int = 0
     _results: dict[str, Result] = field(default_factory=dict, init=False, repr=False)
 
     def __getitem__(self, name: str) -> Result:
         """The result for a measure; raises ValueError for an unknown name."""
         parsed = rank_measures.parse(name)
         if parsed.name not in self._results:
-            self._compute([parsed.name], threads=1)
+            self.compute([parsed.name], threads=1)
         return self._results[parsed.name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.measures)
 
-    def _compute(self, names: Iterable[str], threads: int) -> None:
-        """Add the results for some measures."""
-        parsed = [rank_measures.parse(name) for name in names]
-        has_relevant = self.profile.n_relevant > 0
-        for measure, values in zip(parsed, rank_measures.all_bounds(self.profile, parsed, threads), strict=True):
-            self._fill(values, measure.kind, ~has_relevant)
-            defined = ~np.isnan(values.lower)
-            counts = int(np.count_nonzero(defined)), int(np.count_nonzero(has_relevant & ~defined))
-            self._results[measure.name] = Result(measure.name, values, *counts, self.profile, self.averaging)
+    def __contains__(self, name: object) -> bool:
+        """Whether the table shows a measure, under any of its names."""
+        try:
+            return isinstance(name, str) and rank_measures.parse(name).name in self.measures
+        except InputError:
+            return False
 
-    def _fill(self, values: Triple[Float64], kind: str, singleton: NDArray[np.bool_]) -> None:
-        """Give singletons the value that the report counts them as; they come as NaN."""
-        if self.singletons != "skip":
-            filler = {"zero": 0.0, "one": 1.0, "balanced": 0.0 if kind == "precision" else 1.0}[self.singletons]
-            for array in (values.lower, values.upper) if self.profile.bounds_only else values:
-                array[singleton] = filler
+    def compute(self, names: Iterable[str], threads: int) -> None:
+        """Add the results for some measures."""
+        self._results.update(results_of(self.profile, names, self.singletons, self.averaging, threads))
 
     @property
     def n_query(self) -> int:
@@ -137,13 +159,101 @@ class Report(TabularResult):
         """``report[measure].interval(...)``; `settings` are those of `Result.interval`."""
         return self[measure].interval(**settings)
 
-    def tables(self, *, std: bool = False) -> list[Table]:
-        """One table: a row for each measure, in per cent."""
-        results = [self[name] for name in self.measures]
-        rows = [[result.name, *cells] for result, cells in zip(results, percents(results), strict=True)]
+    def summary(self, digits: int = DIGITS) -> str:
+        """The numbers to report, in one line, in per cent: see `Result.summary`.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate
+        >>> evaluate([[0], [1], [-1]], ["a", "a", "b"], distance="euclidean", measures="mAP, MRR").summary()
+        'mAP 87.50 [75.00, 100.00] %, MRR 87.50 [75.00, 100.00] %'
+        """
+        return ", ".join(self[name].summary(digits) for name in self.measures)
+
+    def per_class(self, n: int | None = None, *, measures: str | Iterable[str] | None = None) -> Breakdown:
+        """Each class by itself, the worst first: the means over its queries.
+
+        Parameters
+        ----------
+        n : int, optional
+            How many classes to show; default all.
+        measures : str or iterable of str, optional
+            Columns, of which the first says what is worst: its expected value (the lower one under a tolerance), then
+            its lower bound. By default those of the report.
+
+        Returns
+        -------
+        Breakdown
+            A class none of whose queries has a value comes last; classes with equal values are in order of label.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the report does not know labels, or an argument is not as described.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate
+        >>> report = evaluate([[0], [1], [-1], [4], [9]], ["a", "a", "b", "b", "c"], distance="euclidean")
+        >>> print(report.per_class(measures="mAP, Hit@1"))
+        class  queries                mAP (%)              Hit@1 (%)
+        b            2   31.25 [29.17, 33.33]                   0.00
+        a            2  87.50 [75.00, 100.00]  75.00 [50.00, 100.00]
+        c            1                      -                      -
+        <BLANKLINE>
+        3 of 3 classes, worst mAP first; 1 without a value at the end.
+        """
+        if self.classes is None:
+            raise InvalidValueError("per_class", "needs the labels of the queries: deadheat.measure(..., labels=...)")
+        shown = None if n is None else checks.positive_integer(n, "n")
+        return by_class(self._asked(measures), self.classes, np.asarray(self.labels), shown)
+
+    def worst(self, n: int = 10, *, measures: str | Iterable[str] | None = None) -> Breakdown:
+        """The queries with the lowest values, the worst first.
+
+        Parameters
+        ----------
+        n, measures
+            How many queries to show, and which columns: see `per_class`.
+
+        Returns
+        -------
+        Breakdown
+            With the row of each query, counted from 0 (or its id, from a TREC run), its label where labels are known,
+            and how many items are relevant to it. Queries without a value are left out. Those with equal values are in
+            the order in which they came.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate
+        >>> report = evaluate([[0], [1], [-1], [4], [9]], ["a", "a", "b", "b", "c"], distance="euclidean")
+        >>> print(report.worst(2, measures="mAP"))
+        query  label  relevant               mAP (%)
+        3          b         1  29.17 [25.00, 33.33]
+        2          b         1                 33.33
+        <BLANKLINE>
+        2 of 5 queries, worst mAP first; 1 without a value left out.
+        """
+        ids = self.profile.query_ids
+        about = {"query": np.arange(self.n_query) if ids is None else np.array(ids, dtype=np.str_)}
+        if self.labels is not None:
+            about["label"] = np.asarray(self.labels)
+        about["relevant"] = self.profile.n_relevant
+        return worst_queries(self._asked(measures), about, checks.positive_integer(n, "n"))
+
+    def _asked(self, measures: str | Iterable[str] | None) -> list[Result]:
+        """The results for some measures, or for those of the report."""
+        return [self[name] for name in (self.measures if measures is None else measure_names(measures))]
+
+    def tables(self, *, digits: int = DIGITS, std: bool = False) -> list[Table]:
+        """One table: a row for each measure, in per cent; a single column of values if no tie affects any of them."""
+        results = list(self.values())
+        columns, cells = columns_of_values(results, digits)
+        rows = [[result.name, *row] for result, row in zip(results, cells, strict=True)]
         if std:
-            rows = [[*row, number(100 * result.std, ".3g")] for row, result in zip(rows, results, strict=True)]
-        return [Table(["measure (%)", *_columns(std)], rows)]
+            columns, form = (*columns, "std"), decimals(digits)
+            rows = [[*row, number(100 * result.std, form)] for row, result in zip(rows, results, strict=True)]
+        return [Table(["measure (%)", *columns], rows)]
 
     def notes(self) -> list[str]:
         """What a reader has to know beside the numbers: the queries that count, and the ties."""
@@ -154,10 +264,15 @@ class Report(TabularResult):
             if self[name].n_undefined
         ]
         return [
-            _about_queries(self.n_query, self.n_singleton, self.n_class, self.singletons),
+            about_queries(self.n_query, self.n_singleton, self.n_class, self.singletons),
             *undefined,
-            _about_ties(self.ties, self.distance, self.tie_rule, bounds_only=self.profile.bounds_only),
-        ]
+            *about_gallery(self.n_query, self.n_in_gallery, self.n_excluded),
+            about_ties(
+                self.ties, self.distance, self.tie_rule, bounds_only=self.profile.bounds_only,
+                affected=any(map(has_ties, self.values())),
+            ),
+            *sentences(self.files),
+        ]  # fmt: skip
 
     def columns(self, *, std: bool = False) -> dict[str, list[Any]]:
         """The rows of the table: fractions, NaN where a value is undefined, and how many queries count."""
@@ -178,52 +293,18 @@ class Report(TabularResult):
             "n_query": self.n_query,
             "n_singleton": self.n_singleton,
             "n_class": self.n_class,
+            "n_in_gallery": self.n_in_gallery,
+            "n_excluded": self.n_excluded,
             "measures": {name: {column: plain(getattr(self[name], column)) for column in columns} for name in self},
+            "files": {name: list(paths) for name, paths in self.files.items()},
             "profile": self.profile.digest(),
         }
+
+    def __repr__(self) -> str:
+        about = (count(self.n_query, "query", "queries"), self.distance, self.tie_rule)
+        return f"Report({self.summary()}; {', '.join(filter(None, about))})"
 
 
 def _columns(std: bool) -> tuple[str, ...]:
     """The values of a measure that are shown."""
     return (*Triple._fields, *(("std",) if std else ()))
-
-
-def _about_queries(n_query: int, n_singleton: int, n_class: int | None, singletons: str) -> str:
-    """How many queries there are, and which of them count."""
-    queries = count(n_query, "query", "queries")
-    mean = "" if n_class is None else f" Means are over {count(n_class, 'class', 'classes')}."
-    if not n_singleton:
-        return f"{queries}, each with a relevant item.{mean}"
-    noun = "a singleton" if n_singleton == 1 else "singletons"
-    treated = {
-        "skip": "left out of the means",
-        "zero": "counted as 0",
-        "one": "counted as 100 %",
-        "balanced": "counted as 0 in measures of precision and 100 % in those of recall",
-    }[singletons]
-    return f"{queries}, {n_singleton} of them without a relevant item ({noun}) and {treated}.{mean}"
-
-
-def _about_ties(ties: TieCounts, distance: str | None, rule: str | None, *, bounds_only: bool) -> str:
-    """What the ties decide, by the distance and the rule where these are known."""
-    where = ", ".join(filter(None, (distance, rule)))
-    subject = f"Ties ({where})" if where else "Ties"
-    if bounds_only:
-        return f"{subject}: every relevant item may move by the tolerance, either way; that has no expectation."
-    if not ties.mixed_groups:
-        return f"{subject}: none decides anything, so lower, expected and upper are one value."
-    groups = count(ties.mixed_groups, "mixed tie group", "mixed tie groups")
-    size = f"of {ties.largest} items" if ties.mixed_groups == 1 else f"the largest of {ties.largest} items"
-    return f"{subject}: {groups} in {count(ties.queries, 'query', 'queries')}, {size}."
-
-
-def report_on(profile: TieProfile, options: SummaryOptions, *, threads: int, **origin: Any) -> Report:
-    """The report on a profile, with what was asked for computed at once; `origin`: its labels, distance, tie_rule."""
-    if not profile.n_relevant.any():
-        raise UndefinedError(
-            f"no query has a relevant item, so that no measure is defined, but got {profile.n_query} queries, "
-            "each without a ranked item of its own label"
-        )
-    report = Report(profile, options.measures, options.singletons, options.average, **origin)
-    report._compute(options.measures, threads)
-    return report

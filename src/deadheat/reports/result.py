@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from deadheat import measures as rank_measures
 from deadheat.profiles import TieProfile
 from deadheat.reports.averaging import Averaging
 from deadheat.reports.options import Average
+from deadheat.reports.tables import DIGITS, value
 from deadheat.support.lazy import lazy
 from deadheat.support.triple import Triple
 
@@ -69,15 +71,15 @@ class Result:
     def expected(self) -> float:
         if self._profile.bounds_only:
             return math.nan
-        return self._averaging.mean(self.per_query.expected) if self._open else self.lower
+        return self._averaging.mean(self.per_query.expected) if self._affected else self.lower
 
     @cached_property
     def upper(self) -> float:
-        return self._averaging.mean(self.per_query.upper) if self._open else self.lower
+        return self._averaging.mean(self.per_query.upper) if self._affected else self.lower
 
     @cached_property
-    def _open(self) -> bool:
-        """Whether a tie decides anything; where none does, the three values of every query are one."""
+    def _affected(self) -> bool:
+        """Whether ties make a difference to any query; where not, the three values of every query are one."""
         return bool((self.per_query.lower < self.per_query.upper).any())
 
     @cached_property
@@ -159,5 +161,40 @@ class Result:
             seed=seed,
         ).within(0, 1)
 
+    def summary(self, digits: int = DIGITS) -> str:
+        """The number to report, in per cent: the only value that there is, or else expected with [lower, upper].
+
+        Where lower and upper differ by less than the digits shown, it is the expected value after "≈".
+
+        Examples
+        --------
+        >>> from deadheat import TieProfile, measure
+        >>> profile = TieProfile.from_groups([[(0, 0, 2, 1)], [(0, 0, 1, 1)]], n_ranked=[2, 2])
+        >>> measure(profile)["Hit@1"].summary(), measure(profile[1])["Hit@1"].summary()
+        ('Hit@1 75.00 [50.00, 100.00] %', 'Hit@1 100.00 %')
+        """
+        return f"{self.name} {value(self, digits)} %"
+
+    def __str__(self) -> str:
+        return self.summary()
+
     def __repr__(self) -> str:
         return f"Result({self.name!r}, lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
+
+
+def results_of(
+    profile: TieProfile, names: Iterable[str], singletons: str, averaging: Averaging, threads: int
+) -> dict[str, Result]:
+    """The results for some measures of a profile, by name."""
+    parsed = [rank_measures.parse(name) for name in names]
+    has_relevant = profile.n_relevant > 0
+    results = {}
+    for measure, values in zip(parsed, rank_measures.all_bounds(profile, parsed, threads), strict=True):
+        if singletons != "skip":  # they come as NaN, and get what they count as
+            filler = {"zero": 0.0, "one": 1.0, "balanced": 0.0 if measure.kind == "precision" else 1.0}[singletons]
+            for array in (values.lower, values.upper) if profile.bounds_only else values:
+                array[~has_relevant] = filler
+        defined = ~np.isnan(values.lower)
+        counts = int(np.count_nonzero(defined)), int(np.count_nonzero(has_relevant & ~defined))
+        results[measure.name] = Result(measure.name, values, *counts, profile, averaging)
+    return results

@@ -7,12 +7,15 @@ follows from these three, and is here. Tables for people are in per cent; plain 
            ──> to_dict()          ──> to_json
            ──> columns()          ──> to_pandas
 
-Where these take options, what follows from them takes the same ones: ``report.to_latex(std=True)``.
+Where these take options, what follows from them takes the same ones: ``report.to_latex(digits=4)``. How values in per
+cent are written is told in `percents`, and in `value` which of lower, expected and upper to report: the one number that
+they are, or else the expected one with ``[lower, upper]``.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
@@ -21,14 +24,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.errors import MissingPackageError
+from deadheat.errors import InvalidValueError, MissingPackageError
+from deadheat.support import checks
 from deadheat.support.extras import require
 from deadheat.support.lazy import html, json
 from deadheat.support.triple import Triple
 
 FRAMES = ("pandas", "polars")  # the first that is installed is what `to_pandas` returns
 
-_FEWEST_DIGITS, _MOST_DIGITS = 2, 6
+DIGITS = 2  # decimals of a value in per cent, unless others are asked for
+_MOST_DIGITS = 15  # more than a float has
+
+NEARLY = "\N{ALMOST EQUAL TO}"  # before a value whose bounds differ by less than is shown
+_FOOTNOTES = {  # what belongs below a table that shows this
+    NEARLY: f"{NEARLY} lower and upper differ by less than the digits shown.",
+    r"\bRecall@\d": "Recall@k: the share of the relevant items among the first k; metric learning's Recall@K is Hit@k.",
+}
 
 
 class Table(NamedTuple):
@@ -59,7 +70,7 @@ class Table(NamedTuple):
 
     def to_latex(self) -> str:
         """The table for LaTeX with the package booktabs; what LaTeX would read as a command is escaped."""
-        return self._formatted("latex_booktabs")
+        return self._formatted("latex_booktabs").replace(NEARLY, r"\ensuremath{\approx}")
 
     def to_html(self) -> str:
         """The table in HTML; what a browser would read as a tag is escaped."""
@@ -98,11 +109,13 @@ class TabularResult(ABC):
 
     def to_text(self, **options: Any) -> str:
         """The tables as plain text with the notes below: what `print` shows."""
-        return self._with_notes([table.to_text() for table in self.tables(**options)])
+        tables = self.tables(**options)
+        return self._with_notes([table.to_text() for table in tables], tables)
 
     def to_markdown(self, **options: Any) -> str:
         """The tables in Markdown with the notes below."""
-        return self._with_notes([table.to_markdown() for table in self.tables(**options)]) + "\n"
+        tables = self.tables(**options)
+        return self._with_notes([table.to_markdown() for table in tables], tables) + "\n"
 
     def to_latex(self, **options: Any) -> str:
         """The tables for LaTeX with the package booktabs, without the notes."""
@@ -124,46 +137,98 @@ class TabularResult(ABC):
             raise MissingPackageError("a data frame needs pandas or polars: pip install pandas", name="pandas")
         return narwhals.from_dict(dict(self.columns(**options)), backend=installed).to_native()
 
-    def _with_notes(self, tables: list[str]) -> str:
-        notes = "\n".join(self.notes())
-        return "\n\n".join([*tables, notes] if notes else tables)
+    def _with_notes(self, texts: list[str], tables: Sequence[Table]) -> str:
+        notes = "\n".join([*footnotes(tables), *self.notes()])
+        return "\n\n".join([*texts, notes] if notes else texts)
 
     def __str__(self) -> str:
         return self.to_text()
 
     def _repr_html_(self) -> str:
         """The tables as a notebook shows them."""
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes())
-        return "\n".join(table.to_html() for table in self.tables()) + notes
+        tables = self.tables()
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in [*footnotes(tables), *self.notes()])
+        return "\n".join(table.to_html() for table in tables) + notes
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
 
 
-def percents(results: Iterable[Any]) -> list[list[str]]:
-    """Cells for lower, expected and upper of each result in per cent, all with as many digits.
+def footnotes(tables: Sequence[Table]) -> list[str]:
+    """What a reader has to know of what these tables show, whatever result they are of.
 
     Examples
     --------
-    >>> percents([Triple(0.5, math.nan, 1.0)])
-    [['50.00', '-', '100.00']]
+    >>> footnotes([Table(["measure (%)", "value"], [["Recall@1", "0.53"]])])
+    ["Recall@k: the share of the relevant items among the first k; metric learning's Recall@K is Hit@k."]
     """
-    rows = [[100 * getattr(result, name) for name in Triple._fields] for result in results]
-    fixed = f".{digits(rows)}f"
-    return [[number(value, fixed) for value in row] for row in rows]
+    cells = [cell for table in tables for row in (table.header, *table.rows) for cell in row]
+    return [note for mark, note in _FOOTNOTES.items() if any(re.search(mark, cell) for cell in cells)]
+
+
+def percents(results: Iterable[Any], digits: int = DIGITS) -> list[list[str]]:
+    """Cells for lower, expected and upper of each result in per cent, marked where a gap is below the digits shown.
+
+    Examples
+    --------
+    >>> percents([Triple(0.5, math.nan, 1.0), Triple(0.25, 0.250001, 0.250002)])
+    [['50.00', '-', '100.00'], ['25.00', '≈25.00', '25.00']]
+    """
+    return [_marked(result, decimals(digits)) for result in results]
+
+
+def value(result: Any, digits: int = DIGITS) -> str:
+    """The number to report, in per cent: the only value that there is, or else the expected one with its bounds.
+
+    Examples
+    --------
+    >>> value(Triple(0.5, 0.5, 0.5)), value(Triple(0.5, 0.625, 1.0)), value(Triple(0.25, 0.250001, 0.250002))
+    ('50.00', '62.50 [50.00, 100.00]', '≈25.00')
+    """
+    lower, expected, upper = cells = _marked(result, decimals(digits))
+    marked = next((cell for cell in cells if cell.startswith(NEARLY)), None)
+    if marked is not None or not has_ties(result):
+        return marked or lower
+    bounds = f"[{lower}, {upper}]"
+    return bounds if math.isnan(result.expected) else f"{expected} {bounds}"
+
+
+def columns_of_values(results: Sequence[Any], digits: int = DIGITS) -> tuple[tuple[str, ...], list[list[str]]]:
+    """The columns that results need and their cells: one if no tie affects any of them, else lower, expected, upper.
+
+    Examples
+    --------
+    >>> columns_of_values([Triple(0.5, 0.5, 0.5), Triple(0.25, 0.25, 0.25)])
+    (('value',), [['50.00'], ['25.00']])
+    """
+    cells = percents(results, digits)
+    return (Triple._fields, cells) if any(map(has_ties, results)) else (("value",), [row[:1] for row in cells])
+
+
+def has_ties(result: Any) -> bool:
+    """Whether ties make a difference to a value."""
+    return bool(result.lower < result.upper)
+
+
+def _marked(result: Any, form: str) -> list[str]:
+    """Lower, expected and upper in per cent, the one in the middle (or without it, the others) with a mark."""
+    lower, expected, upper = (number(100 * getattr(result, name), form) for name in Triple._fields)
+    if lower != upper or not has_ties(result):
+        return [lower, expected, upper]
+    known = not math.isnan(result.expected)
+    return [lower, NEARLY + expected, upper] if known else [NEARLY + lower, expected, NEARLY + upper]
+
+
+def decimals(digits: Any) -> str:
+    """The format of a number with so many decimals."""
+    if checks.whole_number(digits, "digits") > _MOST_DIGITS:
+        raise InvalidValueError("digits", f"must be at most {_MOST_DIGITS}, but is {digits}")
+    return f".{digits}f"
 
 
 def number(value: float, form: str) -> str:
     """A number in a format of Python's, or a dash where it is undefined."""
     return "-" if math.isnan(value) else format(value, form)
-
-
-def digits(rows: Sequence[Sequence[float]]) -> int:
-    """The fewest digits that still tell lower from upper wherever they differ."""
-    for digits in range(_FEWEST_DIGITS, _MOST_DIGITS):
-        if all(row[0] == row[2] or f"{row[0]:.{digits}f}" != f"{row[2]:.{digits}f}" for row in rows):
-            return digits
-    return _MOST_DIGITS
 
 
 def count(n: int, singular: str, plural: str) -> str:

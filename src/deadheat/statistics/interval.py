@@ -114,7 +114,7 @@ def level_between(confidence_level: Any) -> float:
 
 def vector(values: ArrayLike, name: str) -> Float64:
     """Real numbers in one dimension, as float64; NaN where there is no value."""
-    array = np.asarray(inputs.from_tensor(values))
+    array = inputs.plain(values, name, unmasked="NaN leaves a value out")
     if array.ndim != 1:
         raise InvalidValueError(name, f"must be one-dimensional, but has shape {array.shape}")
     if array.dtype.kind not in "biuf" and array.size:

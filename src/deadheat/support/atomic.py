@@ -30,15 +30,32 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     Raises
     ------
     OSError
-        If the folder does not exist, cannot be written, or is full.
+        If the folder does not exist, cannot be written, or is full; `filename` is `path`.
     """
-    target = Path(os.path.realpath(path))
+    with _named(path):
+        if is_special(Path(path)):  # by the path as it is: a pipe has no other
+            with open(path, "wb") as file:
+                yield file
+        else:
+            with _replacing(Path(os.path.realpath(path))) as file:
+                yield file
+
+
+@contextmanager
+def _named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say of an error which file could not be written, and not which temporary one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:
+            error.filename = os.fspath(path)
+        raise
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[IO[bytes]]:
     if target.is_dir():
         raise IsADirectoryError(f"cannot write {target}: it is a folder")
-    if is_special(target):
-        with open(target, "wb") as file:
-            yield file
-        return
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
     descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 from collections.abc import Iterable
@@ -11,6 +12,8 @@ import numpy as np
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.support.lazy import difflib
+
+MOST_THREADS = 1 << 16
 
 
 def choice(value: Any, options: Iterable[str], name: str) -> str:
@@ -32,8 +35,44 @@ def choice(value: Any, options: Iterable[str], name: str) -> str:
     return value
 
 
-def whole_number(value: Any, name: str, least: int = 0) -> int:
-    """An integer of at least so much.
+def shown(value: Any) -> str:
+    """A value as a message shows it, however long that would be.
+
+    Examples
+    --------
+    >>> shown(10**5000), shown("a")
+    ('an integer of thousands of digits', "'a'")
+    """
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write such numbers
+        return "an integer of thousands of digits"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def real_number(value: Any, name: str, *, least: float = -math.inf) -> float:
+    """A finite number, as a float.
+
+    Examples
+    --------
+    >>> real_number(-0.5, "eps", least=0)
+    Traceback (most recent call last):
+    deadheat.errors.InvalidValueError: eps must be finite and not negative, but is -0.5
+    """
+    if isinstance(value, (bool, np.bool_, str)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise InvalidTypeError(name, f"must be a number, but is {shown(value)}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not (math.isfinite(number) and number >= least):
+        rule = "must be finite and not negative" if least == 0 else "must be finite"
+        raise InvalidValueError(name, f"{rule}, but is {shown(value)}")
+    return number
+
+
+def whole_number(value: Any, name: str, least: int = 0, most: int | None = None) -> int:
+    """An integer of at least so much, and perhaps of at most so much.
 
     Examples
     --------
@@ -48,17 +87,19 @@ def whole_number(value: Any, name: str, least: int = 0) -> int:
     except TypeError:
         raise InvalidTypeError(name, f"must be an integer, but is {value!r}") from None
     if number < least:
-        raise InvalidValueError(name, f"must be at least {least}, but is {number}")
+        raise InvalidValueError(name, f"must be at least {least}, but is {shown(number)}")
+    if most is not None and number > most:
+        raise InvalidValueError(name, f"must be at most {most}, but is {shown(number)}")
     return number
 
 
-def positive_integer(value: Any, name: str) -> int:
+def positive_integer(value: Any, name: str, most: int | None = None) -> int:
     """An integer of at least 1."""
-    return whole_number(value, name, 1)
+    return whole_number(value, name, 1, most)
 
 
 def thread_count(threads: int | None) -> int:
     """How many threads to work with; by default, the processors that this process may use."""
     if threads is not None:
-        return positive_integer(threads, "threads")
+        return positive_integer(threads, "threads", MOST_THREADS)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

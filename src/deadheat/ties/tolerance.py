@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from deadheat.distances import Distance
-from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.exact import Roots
 from deadheat.exact.bounds import nudged, outward
+from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.ties.exact import Thresholds, group_by_score
 from deadheat.ties.rule import Cuts, Groups, Member, Relevant, Ties
@@ -34,11 +32,7 @@ class Tolerance(Ties):
     bounds_only = True
 
     def __init__(self, eps: float) -> None:
-        if isinstance(eps, (bool, str)) or not isinstance(eps, (int, float, np.integer, np.floating)):
-            raise InvalidTypeError("eps", f"must be a number, but is {eps!r}")
-        if not (math.isfinite(eps) and eps >= 0):
-            raise InvalidValueError("eps", f"must be finite and not negative, but is {eps}")
-        self.eps = float(eps)
+        self.eps = checks.real_number(eps, "eps", least=0)
 
     def describe(self, distance: str) -> str:
         return f"tolerance {self.eps!r}"

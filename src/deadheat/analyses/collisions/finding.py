@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat import inputs
-from deadheat.analyses.collisions.groups import GroupedRanks
+from deadheat.analyses.collisions.groups import GroupedRanks, require_room
 from deadheat.analyses.collisions.linking import checked_width, linked
 from deadheat.analyses.collisions.results import Collisions, CollisionTable, Counts
 from deadheat.counting import CountingOptions
@@ -143,7 +143,8 @@ def collisions(
     >>> table["euclidean"].mixed.groups, table["cityblock"].mixed.groups
     (1, 0)
     """
-    names = [distance] if isinstance(distance, str) else list(dict.fromkeys(distance))
+    several = isinstance(distance, Iterable) and not isinstance(distance, str)
+    names: list[Any] = list(dict.fromkeys(distance)) if several else [distance]
     if not names:
         raise InvalidValueError("distance", "must name at least one distance, but got none")
     shared: dict[str, Any] = {"ties": ties, "junk": junk, "threads": threads, "progress": progress}
@@ -191,6 +192,7 @@ class _Search:
     def collisions(self) -> Collisions:
         """All that was found, rank by rank."""
         shape = self._rankings.n_query, self._depth
+        require_room(*shape)
         kind, relevant, size = np.empty(shape, np.int8), np.empty(shape, np.bool_), np.empty(shape, np.int32)
         counts = Counts()
         for ranks in self:
@@ -200,4 +202,5 @@ class _Search:
 
     def counts(self) -> Counts:
         """The counts alone, in memory that does not grow with the queries."""
-        return sum((ranks.counts(self._depth) for ranks in self), Counts())
+        depth = min(self._depth, self._rankings.n_gallery)
+        return sum((ranks.counts(depth) for ranks in self), Counts())

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat import inputs
-from deadheat.analyses.collisions.groups import Bool, GroupedRanks
+from deadheat.analyses.collisions.groups import Bool, GroupedRanks, require_room
 from deadheat.analyses.collisions.linking import checked_width, decided
 from deadheat.analyses.collisions.results import Collisions
 from deadheat.counting.candidates import Candidates
@@ -56,6 +56,7 @@ def collisions_of_distances(
     width = checked_width(within, Exact())
     values, mask, rule = _sorted(distances, relevant, leave_one_out)
     depth = values.shape[1] if depth is None else checks.positive_integer(depth, "depth")
+    require_room(len(values), depth)
     tie_starts = np.ones(values.shape, dtype=np.bool_)
     tie_starts[:, 1:] = values[:, 1:] != values[:, :-1]
     starts = tie_starts.copy()
@@ -69,7 +70,7 @@ def collisions_of_distances(
 
 def _sorted(distances: ArrayLike, relevant: ArrayLike, leave_one_out: bool) -> tuple[NDArray[np.float64], Bool, str]:
     """Distances in order and the relevance of what is there, (n_query, n_ranked), and what the distances are."""
-    matrix, mask = inputs.scores(distances, "distances"), np.asarray(relevant)
+    matrix, mask = inputs.scores(distances, "distances"), inputs.plain(relevant, "relevant")
     inputs.require_exact(matrix, "distances")
     if mask.shape != matrix.shape or mask.dtype != np.bool_:
         came = f"{mask.dtype} of shape {mask.shape}"

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.analyses.collisions.results import Count, Counts, Kind
+from deadheat.errors import InvalidValueError
+from deadheat.support import checks, memory
 
 Int64 = NDArray[np.int64]
 Bool = NDArray[np.bool_]
@@ -101,3 +103,11 @@ class GroupedRanks:
             n_query=len(self.queries),
             n_place=int(np.minimum(self.valid.sum(axis=1), depth).sum()),
         )
+
+
+def require_room(n_query: int, depth: int) -> None:
+    """Refuse matrices that memory has no room for, before long work."""
+    needed, there = 6 * n_query * depth, memory.available()
+    if needed > there:
+        came = f"{n_query} queries and {checks.shown(depth)} ranks take 6 bytes each, and {there / 1e9:.1f} GB are free"
+        raise InvalidValueError("depth", f"must be so small that the result fits in memory, but {came}")

@@ -5,7 +5,6 @@ In come rankings and the starts of their tie groups; out goes which of the group
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +13,8 @@ from numpy.typing import NDArray
 
 from deadheat.analyses.collisions.groups import Bool, Int64
 from deadheat.counting.ranking import Ranked, Rankings
-from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.errors import InvalidValueError
+from deadheat.support import checks
 from deadheat.ties import Exact, Ties
 
 PAIRS_AT_ONCE = 1 << 15  # pairs whose exact distances are held at a time
@@ -26,15 +26,12 @@ def checked_width(within: Any, rule: Ties) -> Fraction | None:
     """The greatest gap that links, as an exact number; None where ties are all that is looked for."""
     if within is None:
         return None
-    if isinstance(within, (bool, str)) or not isinstance(within, (int, float, np.integer, np.floating)):
-        raise InvalidTypeError("within", f"must be a number, but is {within!r}")
-    if not (math.isfinite(within) and within >= 0):
-        raise InvalidValueError("within", f"must be finite and not negative, but is {within}")
+    width = checks.real_number(within, "within", least=0)
     if not isinstance(rule, Exact):
         raise InvalidValueError(
             "within", f"must be left out unless ties are exact, but is {within!r} with ties {rule!r}"
         )
-    return Fraction(float(within)) or None
+    return Fraction(width) or None
 
 
 def linked(rankings: Rankings, block: Ranked, starts: Bool, width: Fraction) -> Bool:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from deadheat.reports.tables import Table, TabularResult, count
 from deadheat.support import checks
+from deadheat.support.named import ByName
 
 
 class Kind(IntEnum):
@@ -148,7 +149,7 @@ class Collisions(TabularResult):
 
 
 @dataclass(frozen=True, eq=False)
-class CollisionTable(TabularResult):
+class CollisionTable(TabularResult, ByName[Counts]):
     """Counts of collisions by distance: `table["cosine"]` is a `Counts`. Printing gives a table.
 
     Attributes

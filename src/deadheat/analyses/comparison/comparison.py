@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from deadheat import measures as rank_measures
 from deadheat.analyses.comparison.difference import COUNTS, ROUNDING, Difference, PairedTest
 from deadheat.reports import Report
-from deadheat.reports.tables import Table, TabularResult, count, digits, number, program
+from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, program
 from deadheat.support import checks
 from deadheat.support.extras import require
 from deadheat.support.triple import Triple
@@ -115,11 +115,11 @@ class Comparison(TabularResult):
         adjusted = stats.false_discovery_control(list(pvalues.values()), method=method)
         return dict(zip(pvalues, map(float, adjusted), strict=True))
 
-    def tables(self) -> list[Table]:
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """One table: a row for each measure, in per cent."""
         shown = self._shown()
         means = [[100 * getattr(difference, name) for name in Triple._fields] for difference in shown]
-        fixed = f".{digits(means)}f"
+        fixed = decimals(digits)
         rows = [
             [
                 difference.name,

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.analyses.confidence import queries
 from deadheat.analyses.confidence.queries import Float64, Int64, Values
-from deadheat.reports.tables import Table, TabularResult
+from deadheat.reports.tables import DIGITS, Table, TabularResult
 from deadheat.support.triple import Triple
 
 
@@ -57,9 +57,9 @@ class ConfidenceAccuracy(TabularResult):
         """A row a value; what ties do not leave open is one value three times."""
         return queries.columns_of_triples("accuracy", self._rows())
 
-    def tables(self) -> list[Table]:
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """The values in per cent."""
-        return [queries.table_of_triples("accuracy", self._rows())]
+        return [queries.table_of_triples("accuracy", self._rows(), digits)]
 
     def notes(self) -> list[str]:
         """Where the guess is best, and which queries count."""

@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike
 from deadheat.analyses.confidence import queries
 from deadheat.analyses.confidence.queries import Float64, Int64, Values
 from deadheat.errors import InvalidValueError
-from deadheat.reports.tables import Table, TabularResult, number
+from deadheat.reports.tables import DIGITS, Table, TabularResult, decimals, number
 from deadheat.support import checks
 from deadheat.support.triple import Triple
 
+_MOST_BINS = 10_000
 _ANY_SCALE = "error_reject_curve, confidence_accuracy and rank_correlation take any scale"
 
 
@@ -63,15 +64,15 @@ class Calibration(TabularResult):
         right = {f"right_{bound}": values for bound, values in self.right._asdict().items()}
         return {name: values.tolist() for name, values in {**arrays, **right}.items()}
 
-    def tables(self) -> list[Table]:
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """The scores, and the reliability table of the bins, in per cent."""
         rows = []
         for above, up_to, count, *shares in zip(*self.columns().values(), strict=True):
             name = f"{100 * above:.4g} to {100 * up_to:.4g}"
-            rows.append([name, str(count), *(number(100 * share, ".2f") for share in shares)])
+            rows.append([name, str(count), *(number(100 * share, decimals(digits)) for share in shares)])
         header = ("confidence (%)", "queries", "mean confidence", *(f"right, {bound}" for bound in Triple._fields))
         return [
-            queries.table_of_triples("calibration", {"Brier score": self.brier, "ECE": self.ece}),
+            queries.table_of_triples("calibration", {"Brier score": self.brier, "ECE": self.ece}, digits),
             Table(header, rows),
         ]
 
@@ -90,7 +91,7 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
     confidence : (n_query,)
         Probabilities of being right.
     bins : int
-        How many bins of equal width.
+        How many bins of equal width, up to 10000.
 
     Returns
     -------
@@ -125,7 +126,7 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
     >>> found.confidence, found.right.expected
     (array([0.25, 0.75]), array([0. , 0.5]))
     """
-    n_bin = checks.positive_integer(bins, "bins")
+    n_bin = checks.positive_integer(bins, "bins", _MOST_BINS)
     hits, sure, n_left_out = queries.matched(correct, confidence, "correct")
     queries.require_hits(hits)
     _require_probabilities(confidence)

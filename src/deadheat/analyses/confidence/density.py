@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from deadheat.analyses.confidence.queries import Float64, confidences, plain_values
-from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.errors import InvalidValueError
 from deadheat.reports.tables import Table, TabularResult
+from deadheat.support import checks
 from deadheat.support.extras import require
+
+_USUAL = 256  # powers of two up to which numbers are taken as they are
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +105,30 @@ def highest_density_interval(
     (array([[0.5, 1.5]]), 1.0, 0.75)
     """
     chance = _chance(probability)
-    places = confidences(values, "values")
+    places, exponent = _scaled(confidences(values, "values"), "values")
     if density is not None:
-        return _densest(places.astype(np.float64), confidences(density, "density").astype(np.float64), chance)
+        if multimodal:
+            raise InvalidValueError("multimodal", "must be left out where a density is given, which says itself")
+        height, _ = _scaled(confidences(density, "density"), "density")
+        found = _densest(places.astype(np.float64), height.astype(np.float64), chance)
+    else:
+        found = _shortest(places, chance, multimodal)
+    return replace(found, intervals=np.ldexp(found.intervals, exponent), mode=math.ldexp(found.mode, exponent))
+
+
+def _scaled(values: NDArray[Any], name: str) -> tuple[NDArray[Any], int]:
+    """Numbers whose sums and squares neither overflow nor vanish, and the power of two that these are smaller by."""
+    if values.dtype.kind != "f":
+        if len(values) and max(-int(values.min()), int(values.max())) > 2**53:
+            raise InvalidValueError(name, "must hold integers up to 2^53 in size, but holds larger ones")
+        return values.astype(np.int64), 0
+    values = values.astype(np.float64)
+    exponent = math.frexp(float(np.abs(values).max(initial=0.0)))[1]
+    return (np.ldexp(values, -exponent), exponent) if abs(exponent) > _USUAL else (values, 0)
+
+
+def _shortest(places: NDArray[Any], chance: float, multimodal: bool) -> HighestDensity:
+    """The region of samples."""
     if not len(places):
         raise InvalidValueError("values", "must hold at least one sample, but are empty")
     stats = require("arviz_stats.base", "confidence", "highest_density_interval").array_stats
@@ -149,7 +173,7 @@ def _require_density(places: Float64, density: Float64) -> None:
     if len(places) != len(density):
         came = f"{len(density)} for {len(places)} places"
         raise InvalidValueError("density", f"must have one entry per place, but got {came}")
-    if len(places) < 2 or not (np.diff(places) > 0).all():
+    if len(places) < 2 or not (places[1:] > places[:-1]).all():
         raise InvalidValueError("values", "must be at least two ascending places where a density is given, but are not")
     if (density < 0).any() or not density.any():
         came = f"lies in [{density.min()}, {density.max()}]"
@@ -157,10 +181,7 @@ def _require_density(places: Float64, density: Float64) -> None:
 
 
 def _chance(probability: Any) -> float:
-    try:
-        chance = float(probability)
-    except (TypeError, ValueError):
-        raise InvalidTypeError("probability", f"must be a number, but is {probability!r}") from None
+    chance = checks.real_number(probability, "probability")
     if not 0 < chance < 1:
         raise InvalidValueError("probability", f"must lie above 0 and below 1, but is {probability!r}")
     return chance

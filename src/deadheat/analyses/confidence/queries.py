@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat import inputs
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports import Report, Result
-from deadheat.reports.tables import Table, TabularResult, count, digits, number, plain
+from deadheat.reports.tables import Table, TabularResult, columns_of_values, count, plain
 from deadheat.support.means import exact_mean
 from deadheat.support.triple import Triple
 
@@ -76,13 +76,8 @@ def confidences(values: Any, name: str) -> NDArray[Any]:
 
 def _numbers(values: Any, name: str) -> NDArray[Any]:
     """An array (n,) of real numbers, in the type that it came in; wide integers are not rounded."""
-    if inputs.is_masked(values):
-        raise InvalidTypeError(name, "must be a plain array, but is a masked one; NaN leaves a query out")
-    try:
-        array = np.asarray(inputs.from_tensor(values))
-    except (ValueError, TypeError):
-        rule = "must be one number for each query, but its entries differ in length"
-        raise InvalidValueError(name, rule) from None
+    ragged = "must be one number for each query, but its entries differ in length"
+    array = inputs.plain(values, name, ragged=ragged, unmasked="NaN leaves a query out")
     if array.ndim != 1:
         raise InvalidValueError(name, f"must be one-dimensional, but has shape {array.shape}")
     if not len(array):
@@ -118,12 +113,10 @@ def plain_values(result: TabularResult, names: Iterable[str]) -> dict[str, Any]:
     return {name: plain(value._asdict() if isinstance(value, Triple) else value) for name, value in values.items()}
 
 
-def table_of_triples(title: str, rows: Mapping[str, Triple[float]]) -> Table:
+def table_of_triples(title: str, rows: Mapping[str, Triple[float]], digits: int) -> Table:
     """A row for each name, in per cent."""
-    values = {name: [100 * value for value in triple] for name, triple in rows.items()}
-    fixed = f".{digits([row for row in values.values() if not math.isnan(row[0])])}f"
-    cells = [[name, *(number(value, fixed) for value in row)] for name, row in values.items()]
-    return Table((f"{title} (%)", *Triple._fields), cells)
+    columns, cells = columns_of_values(list(rows.values()), digits)
+    return Table((f"{title} (%)", *columns), [[name, *row] for name, row in zip(rows, cells, strict=True)])
 
 
 def columns_of_triples(title: str, rows: Mapping[str, Triple[float]]) -> dict[str, Sequence[Any]]:
@@ -133,7 +126,7 @@ def columns_of_triples(title: str, rows: Mapping[str, Triple[float]]) -> dict[st
 
 
 def about_queries(n_query: int, n_left_out: int, n_open: int) -> str:
-    """How many queries count, how many have no value, and how many values distance ties leave open."""
+    """How many queries count, how many have no value, and how many values distance ties decide."""
     left_out = f", and {n_left_out} without a value, left out" if n_left_out else ""
-    is_open = f" Distance ties leave {count(n_open, 'value', 'values')} open." if n_open else ""
-    return f"{count(n_query, 'query', 'queries')}{left_out}.{is_open}"
+    decided = f" Distance ties decide {count(n_open, 'value', 'values')}." if n_open else ""
+    return f"{count(n_query, 'query', 'queries')}{left_out}.{decided}"

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.analyses.confidence import queries
 from deadheat.analyses.confidence.queries import Float64, Int64, Values
-from deadheat.reports.tables import Table, TabularResult
+from deadheat.reports.tables import DIGITS, Table, TabularResult
 from deadheat.support.triple import Triple
 
 _AREAS = {
@@ -107,9 +107,10 @@ class RejectCurve(TabularResult):
         arrays = {"n_kept": kept, "coverage": self.coverage, "confidence": self.confidence, **curves, **perfect}
         return {name: values.tolist() for name, values in arrays.items()}
 
-    def tables(self) -> list[Table]:
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """The areas, in per cent."""
-        return [queries.table_of_triples("error", {title: getattr(self, name) for name, title in _AREAS.items()})]
+        areas = {title: getattr(self, name) for name, title in _AREAS.items()}
+        return [queries.table_of_triples("error", areas, digits)]
 
     def notes(self) -> list[str]:
         """Which queries count, and which of them tie."""

@@ -21,7 +21,7 @@ from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.reports import Report, Result
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.reports.options import SummaryOptions
-from deadheat.reports.tables import Table, TabularResult, count, plain
+from deadheat.reports.tables import DIGITS, Table, TabularResult, count, plain
 from deadheat.statistics.interval import PARAMETRIC, Intervals, resolved
 from deadheat.statistics.intervals import class_sums
 from deadheat.statistics.standard_error import standard_error, welch_interval
@@ -253,13 +253,13 @@ class GeneralizationGap(TabularResult):
             "standard_error": list(errors),
         }
 
-    def tables(self) -> list[Table]:
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """The values and the gaps, in per cent."""
         rows, errors = [], []
         for (title, part), value, error in self._rows():
             rows.append((f"{title}: train" if part == "train" else f"  {part}", value))
             errors.append(error)
-        return [table_with_errors(rows, errors)]
+        return [table_with_errors(rows, errors, digits)]
 
     def notes(self) -> list[str]:
         """How many classes there are, and how many of them are in no group."""

@@ -26,9 +26,9 @@ from deadheat.inputs import Samples, open_samples
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.profiles import Int64, TieProfile
 from deadheat.reports import Report
+from deadheat.reports.evaluating import report_on
 from deadheat.reports.options import Singletons, SummaryOptions
-from deadheat.reports.report import report_on
-from deadheat.reports.tables import Table, TabularResult, count, plain
+from deadheat.reports.tables import DIGITS, Table, TabularResult, count, plain
 from deadheat.support.floats import plain_floats
 from deadheat.support.means import exact_mean
 from deadheat.support.progress import Progress, Reporting
@@ -154,12 +154,12 @@ class GroupedReport(TabularResult):
     --------
     >>> from deadheat import grouped
     >>> print(grouped([[0], [1], [5], [6], [9]], list("aabbc"), group_size=2, distance="euclidean", measures="Hit@1"))
-    measure (%)   lower  expected   upper  s.e.
-    Hit@1        100.00    100.00  100.00     -
+    measure (%)   value  s.e.
+    Hit@1        100.00     -
     <BLANKLINE>
     1 group of 2 labels each, drawn with seed 0. 1 of 3 labels left over: 'a'.
     3 queries, 1 of them without a relevant item (a singleton) and left out of the means.
-    Ties (euclidean, exact): none decides anything, so lower, expected and upper are one value.
+    No tie affects the result (euclidean, exact): lower = expected = upper.
     """
 
     measures: tuple[str, ...]
@@ -232,9 +232,9 @@ class GroupedReport(TabularResult):
         values = {bound: [getattr(self[name], bound) for name in self.measures] for bound in Triple._fields}
         return {"measure": list(self.measures), **values, "standard_error": self._shown_errors()}
 
-    def tables(self) -> list[Table]:
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """A row a measure, in per cent."""
-        return [table_with_errors([(name, self[name]) for name in self.measures], self._shown_errors())]
+        return [table_with_errors([(name, self[name]) for name in self.measures], self._shown_errors(), digits)]
 
     def notes(self) -> list[str]:
         """How the groups were drawn, what has no value, and what a report says of its queries and ties."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.reports.tables import Table, number, percents
+from deadheat.reports.tables import Table, columns_of_values, decimals, number
 from deadheat.statistics.interval import BOOTSTRAP, Interval, Intervals
 from deadheat.statistics.intervals import mean_intervals
 from deadheat.statistics.standard_error import normal_interval, standard_error
@@ -145,11 +145,11 @@ class GroupedResult:
         return f"GroupedResult({self.name!r}, lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
 
 
-def table_with_errors(rows: Sequence[tuple[str, Any]], errors: Sequence[float]) -> Table:
-    """Titles and three values in per cent, with standard errors in the last column."""
-    shown = percents([value for _, value in rows])
+def table_with_errors(rows: Sequence[tuple[str, Any]], errors: Sequence[float], digits: int) -> Table:
+    """Titles and values in per cent, with standard errors in the last column."""
+    columns, shown = columns_of_values([value for _, value in rows], digits)
     cells = [
-        [title, *values, number(100 * error, ".2f")]
+        [title, *values, number(100 * error, decimals(digits))]
         for (title, _), values, error in zip(rows, shown, errors, strict=True)
     ]
-    return Table(("measure (%)", *Triple._fields, "s.e."), cells)
+    return Table(("measure (%)", *columns, "s.e."), cells)

@@ -11,6 +11,7 @@ from deadheat.inputs.formats.registry import (
     read_labels,
     read_samples,
     register,
+    unheeded,
 )
 
 __all__ = [
@@ -23,13 +24,25 @@ __all__ = [
     "read_labels",
     "read_samples",
     "register",
+    "unheeded",
 ]
 
+_IN_TABLE = ("label_column", "header")
+
 for _row in (
-    Format(endings=(".npz",), embeddings=npz.embeddings, labels=npz.labels, samples=npz.samples),
+    Format(
+        endings=(".npz",), embeddings=npz.embeddings, labels=npz.labels, samples=npz.samples,
+        embeddings_heed=("embeddings_key",), labels_heed=("labels_key",),
+    ),
     Format(endings=(".npy",), embeddings=npy.embeddings, labels=npy.labels, samples=None),
     Format(endings=(".txt",), embeddings=None, labels=text.line_labels, samples=None),
-    Format(endings=(".csv", ".tsv"), embeddings=text.embeddings, labels=text.labels, samples=text.samples),
-    Format(endings=(".parquet",), embeddings=parquet.embeddings, labels=parquet.labels, samples=parquet.samples),
-):
+    Format(
+        endings=(".csv", ".tsv"), embeddings=text.embeddings, labels=text.labels, samples=text.samples,
+        embeddings_heed=_IN_TABLE, labels_heed=_IN_TABLE,
+    ),
+    Format(
+        endings=(".parquet",), embeddings=parquet.embeddings, labels=parquet.labels, samples=parquet.samples,
+        embeddings_heed=("embeddings_key", "label_column"), labels_heed=("label_column",),
+    ),
+):  # fmt: skip
     register(_row)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import math
+import os
 import struct
 import tokenize
 import zipfile
@@ -10,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +28,23 @@ _MAGIC = b"\x93NUMPY"
 _DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError)
 
 
+class Header(NamedTuple):
+    """What a file in NumPy's format says at its beginning, where that could be read."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    begins: int  # bytes before the numbers
+
+    @property
+    def n_byte(self) -> int:
+        """The size of the whole, in Python's integers, which do not overflow."""
+        return self.begins + math.prod(self.shape) * self.dtype.itemsize
+
+
 def embeddings(path: Path, layout: Layout) -> Array:
     """The array of a ``.npy`` file, which stays on disk."""
     with open(path, "rb") as file:
-        start = file.read(len(_MAGIC))
-    _require_magic(path, start)
+        _require_whole(path, file)
     with reading(path):
         return np.lib.format.open_memmap(path, mode="r")
 
@@ -38,10 +52,38 @@ def embeddings(path: Path, layout: Layout) -> Array:
 def labels(path: Path, layout: Layout) -> Labels:
     """The array of a ``.npy`` file, in memory."""
     with open(path, "rb") as file:
-        _require_magic(path, file.read(len(_MAGIC)))
+        _require_whole(path, file)
         file.seek(0)
         with reading(path):
             return flat(np.load(file, allow_pickle=False))
+
+
+def _require_whole(path: Path, file: IO[bytes]) -> None:
+    """Refuse a file that is of another kind, or shorter than it says."""
+    _require_magic(path, file.read(len(_MAGIC)))
+    file.seek(0)
+    with reading(path):
+        found = header(file)
+    require_size(path, "", found, os.fstat(file.fileno()).st_size)
+
+
+def require_size(path: Path, part: str, found: Header | None, n_byte: int) -> None:
+    """Refuse an array whose numbers are not all there, before NumPy makes room for them."""
+    if found is not None and found.n_byte > n_byte:
+        came = f"its shape {found.shape} needs {found.n_byte} bytes, and there are {n_byte}"
+        raise FileError(path, f"{part} cannot be read; truncated or damaged? {came}")
+
+
+def header(file: IO[bytes]) -> Header | None:
+    """The header of an array; None for what has no size (Python objects), and for versions that only NumPy reads."""
+    version = np.lib.format.read_magic(file)
+    if version not in ((1, 0), (2, 0)):
+        return None
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(file)
+    if any(not 0 <= length < 2**62 for length in shape):
+        raise ValueError(f"its shape {shape} is none that an array can have")
+    return None if dtype.hasobject else Header(shape, dtype, file.tell())
 
 
 def _require_magic(path: Path, start: bytes) -> None:
@@ -60,6 +102,8 @@ def reading(path: Path, part: str = "") -> Iterator[None]:
         if error.errno != errno.EINVAL:  # a damaged archive sends zipfile to a place before the file's beginning
             raise
         raise FileError(path, f"{part} cannot be read; truncated or damaged?") from None
+    except MemoryError as error:
+        raise MemoryError(f"{path}{part}: {error}") from None
     except (ArithmeticError, EOFError, LookupError, RuntimeError, TypeError, ValueError, *_DAMAGED) as error:
         reason = " ".join(str(error).split())
         if ("allow_pickle" in reason and "Object arrays" in reason) or "Python objects in dtype" in reason:

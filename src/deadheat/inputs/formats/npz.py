@@ -1,11 +1,15 @@
-"""NumPy's archives: several arrays in one file, of which one is the embeddings and one the labels."""
+"""NumPy's archives: several arrays in one file, of which one is the embeddings and one the labels.
+
+Which is which is told by names and shapes, so that nothing is unpacked but what is asked for. A small file can unpack
+to any size; so what takes more memory than there is, of next to no bytes on disk, is refused before it is unpacked.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +17,15 @@ from numpy.typing import NDArray
 from deadheat.errors import FileError
 from deadheat.inputs.formats import npy
 from deadheat.inputs.layout import Labels, Layout
+from deadheat.support import memory
 
 EMBEDDING_KEYS = ("embeddings", "embedding", "features", "x")
 LABEL_KEYS = ("labels", "label", "y")
 
+_ABSURD = 100  # bytes unpacked from one: rows of numbers that differ stay far below, and the most is about 1000
+
 Array = NDArray[Any]
+Shape: TypeAlias = tuple[int, ...]
 
 
 def embeddings(path: Path, layout: Layout) -> Array:
@@ -40,19 +48,19 @@ def samples(path: Path, layout: Layout) -> tuple[Array, Labels]:
 
 def _embeddings(archive: Any, path: Path, layout: Layout) -> Array:
     key = layout.embeddings_key or _key(
-        archive, path, "embeddings", EMBEDDING_KEYS, lambda array: array.ndim == 2 and 1 not in array.shape
+        archive, path, "embeddings", EMBEDDING_KEYS, lambda shape: len(shape) == 2 and 1 not in shape
     )
     return _member(archive, key, path)
 
 
 def _labels(archive: Any, path: Path, layout: Layout) -> Labels:
     key = layout.labels_key or _key(
-        archive, path, "labels", LABEL_KEYS, lambda array: array.ndim in (1, 2) and npy.flat(array).ndim == 1
+        archive, path, "labels", LABEL_KEYS, lambda shape: len(shape) == 1 or (len(shape) == 2 and 1 in shape)
     )
     return npy.flat(_member(archive, key, path))
 
 
-def _key(archive: Any, path: Path, what: str, usual: tuple[str, ...], fits: Callable[[Array], bool]) -> str:
+def _key(archive: Any, path: Path, what: str, usual: tuple[str, ...], fits: Callable[[Shape], bool]) -> str:
     """The name of the array that is meant: a usual one, or that of the only array that has the shape."""
     lower = {key.lower(): key for key in reversed(archive.files)}
     for name in usual:
@@ -65,20 +73,41 @@ def _key(archive: Any, path: Path, what: str, usual: tuple[str, ...], fits: Call
     raise FileError(path, f": {which}; name the {what} (--{what}-key), one of {_listed(archive.files)}")
 
 
-def _fits(archive: Any, key: str, path: Path, fits: Callable[[Array], bool]) -> bool:
+def _fits(archive: Any, key: str, path: Path, fits: Callable[[Shape], bool]) -> bool:
     """Whether an array has the shape; one that cannot be read has not."""
     try:
-        return fits(_member(archive, key, path))
+        found = _header(archive, key, path)
     except FileError:
         return False
+    return found is not None and fits(found.shape)
 
 
 def _member(archive: Any, key: str, path: Path) -> Array:
     """One array of an archive; never a pickled one."""
     if key not in archive.files:
         raise FileError(path, f" has no array {key!r}, only {_listed(archive.files)}")
-    with npy.reading(path, f" array {key!r}"):
+    part, entry = f" array {key!r}", archive.zip.getinfo(_entry(archive, key))
+    npy.require_size(path, part, _header(archive, key, path), entry.file_size)
+    with npy.reading(path, part):
         return np.asarray(archive[key])
+
+
+def _header(archive: Any, key: str, path: Path) -> npy.Header | None:
+    """What an array says of itself, of which nothing else is unpacked."""
+    part, entry = f" array {key!r}", archive.zip.getinfo(_entry(archive, key))
+    if entry.file_size > _ABSURD * entry.compress_size and entry.file_size > memory.available():
+        raise FileError(
+            path,
+            f"{part} unpacks from {entry.compress_size} bytes to {entry.file_size / 1e9:.1f} GB, more than there is "
+            f"memory ({memory.available() / 1e9:.1f} GB): save it as a .npy file, which stays on disk",
+        )
+    with npy.reading(path, part), archive.zip.open(entry) as file:
+        return npy.header(file)
+
+
+def _entry(archive: Any, key: str) -> str:
+    """The name of an array's file in the archive; NumPy lets ``.npy`` out of names."""
+    return key if key in archive.zip.namelist() else f"{key}.npy"
 
 
 @contextmanager

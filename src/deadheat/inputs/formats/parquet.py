@@ -129,6 +129,11 @@ def _is_list(path: Path, kind: Any) -> bool:
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
+def _is_number(path: Path, kind: Any) -> bool:
+    types = _arrow(path, "types")
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind))
+
+
 def _column(path: Path, name: str, column: Any, first: int, width: int | None) -> Array:
     """A Parquet column as an array: (n,), or (n, dim) if it holds lists."""
     if column.null_count:
@@ -150,6 +155,8 @@ def _lists(path: Path, name: str, column: Any, first: int, width: int | None) ->
     widths = _arrow(path, "compute").list_value_length(column).to_numpy(zero_copy_only=False)
     if values.null_count:
         raise FileError(path, f", column {name!r} has {values.null_count} missing values inside its lists")
+    if len(values) and not _is_number(path, values.type):
+        raise FileError(path, f", column {name!r} must hold lists of numbers, but holds {column.type}")
     if width is None:
         width = int(widths[0]) if len(widths) else 0
     if (widths != width).any():

@@ -13,12 +13,13 @@ Whatever is wrong with what is in the file it says as a `FileError`, in one line
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from deadheat.errors import DeadheatError, FileError, InvalidValueError
+from deadheat.inputs.formats import stream
 from deadheat.inputs.layout import Content, Labels, Layout
 
 
@@ -40,15 +41,21 @@ class Format:
         Reads labels, (n,), from a file of labels.
     samples : function of (path, layout), or None
         Reads both from one file, as (embeddings, labels).
+    embeddings_heed, labels_heed : tuple of str
+        Which fields of a `Layout` matter where embeddings, or labels, are read: others are refused.
     """
 
     endings: tuple[str, ...]
     embeddings: Callable[[Path, Layout], Content] | None
     labels: Callable[[Path, Layout], Labels] | None
     samples: Callable[[Path, Layout], tuple[Content, Labels]] | None
+    embeddings_heed: tuple[str, ...] = ()
+    labels_heed: tuple[str, ...] = ()
 
 
 FORMATS: dict[str, Format] = {}  # by ending
+
+_FIELDS = tuple(Layout.__annotations__)
 
 
 def register(row: Format) -> Format:
@@ -70,6 +77,9 @@ def register(row: Format) -> Format:
         raise FormatError(f"the format {row.endings[0]!r} must read embeddings or labels, but has a reader of neither")
     if row.samples is not None and (row.embeddings is None or row.labels is None):
         raise FormatError(f"the format {row.endings[0]!r} reads both from one file, so it must read each by itself too")
+    odd = next((name for name in (*row.embeddings_heed, *row.labels_heed) if name not in _FIELDS), None)
+    if odd is not None:
+        raise FormatError(f"the format {row.endings[0]!r} heeds {odd!r}, which is no field of a layout")
     for what in ("embeddings", "labels", "samples"):
         reader = getattr(row, what)
         if reader is not None and not callable(reader):
@@ -89,34 +99,57 @@ def holds_labels(ending: str) -> bool:
 
 
 def read_embeddings(path: str, layout: Layout, title: str) -> Content:
-    """The embeddings in a file; messages about its name call it `title`."""
-    reader = _format_of(path, "embeddings", title).embeddings
-    assert reader is not None
-    return reader(Path(path), layout)
+    """The embeddings in a file, or in what comes through a pipe; messages about its name call it `title`."""
+    content: Content = _read(path, layout, title, "embeddings")
+    return content
 
 
 def read_labels(path: str, layout: Layout, title: str) -> Labels:
-    """The labels in a file of labels."""
-    reader = _format_of(path, "labels", title).labels
-    assert reader is not None
-    return reader(Path(path), layout)
+    """The labels in a file of labels, or in what comes through a pipe."""
+    labels: Labels = _read(path, layout, title, "labels")
+    return labels
 
 
 def read_samples(path: str, layout: Layout, title: str) -> tuple[Content, Labels]:
-    """The embeddings in a file and the labels beside them."""
-    reader = _format_of(path, "embeddings", title).samples
-    if reader is None:
-        raise FileError(path, " holds embeddings only: give a file of labels too")
-    return reader(Path(path), layout)
+    """The embeddings in a file, or in what comes through a pipe, and the labels beside them."""
+    samples: tuple[Content, Labels] = _read(path, layout, title, "samples")
+    return samples
 
 
-def _format_of(path: str, what: Literal["embeddings", "labels"], title: str) -> Format:
-    """The format of a file that is to hold embeddings, or labels."""
-    rows = {ending: row for ending, row in FORMATS.items() if getattr(row, what) is not None}
+def _read(path: str, layout: Layout, title: str, what: Literal["embeddings", "labels", "samples"]) -> Any:
+    if not stream.is_stream(path):
+        return _reader(path, title, what)(Path(path), layout)
+    with stream.landed(path, alone=".txt" if what == "labels" else ".csv") as file:
+        try:
+            return stream.in_memory(_reader(str(file), title, what)(file, layout))
+        except FileError as error:
+            raise FileError(path, error.args[1]) from None
+
+
+def _reader(path: str, title: str, what: Literal["embeddings", "labels", "samples"]) -> Callable[[Path, Layout], Any]:
+    """What reads a file of this name."""
+    held: Literal["embeddings", "labels"] = "labels" if what == "labels" else "embeddings"
+    rows = {ending: row for ending, row in FORMATS.items() if getattr(row, held) is not None}
     ending = ending_of(path)
     if ending not in rows:
         endings = ", ".join(rows)
         raise InvalidValueError(
-            title, f"must be a file of {what} that ends in one of {endings}, but ends in {ending!r}"
+            title, f"must be a file of {held} that ends in one of {endings}, but ends in {ending!r}"
         )
-    return rows[ending]
+    reader: Callable[[Path, Layout], Any] | None = getattr(rows[ending], what)
+    if reader is None:
+        raise FileError(path, " holds embeddings only: give a file of labels too")
+    return reader
+
+
+def unheeded(layout: Layout, embeddings: Iterable[str], labels: Iterable[str]) -> tuple[str, list[str]] | None:
+    """A field of a layout that none of the files has a use for, and the endings of those that would have one."""
+    of_embeddings, of_labels = [*map(ending_of, embeddings)], [*map(ending_of, labels)]
+    if not {*of_embeddings, *of_labels} <= FORMATS.keys():  # a pipe, say, of which nothing is known yet
+        return None
+    heeded = {name for ending in of_embeddings for name in FORMATS[ending].embeddings_heed}
+    heeded |= {name for ending in of_labels for name in FORMATS[ending].labels_heed}
+    for name in _FIELDS:
+        if getattr(layout, name) is not None and name not in heeded:
+            return name, [end for end, row in FORMATS.items() if name in (*row.embeddings_heed, *row.labels_heed)]
+    return None

@@ -5,6 +5,8 @@ Messages name the file and, for text, the line.
 
 from __future__ import annotations
 
+import operator
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,7 @@ from deadheat.errors import FileError
 from deadheat.inputs.labels import from_text
 from deadheat.inputs.layout import Labels
 
+_INTEGER = re.compile("[+-]?[0-9]+")
 LABEL_COLUMNS = ("labels", "label", "class", "y")
 
 Array = NDArray[Any]
@@ -105,11 +108,13 @@ def _place(table: Table, column: str | int) -> int:
     if table.names is not None and column in table.names:
         return table.names.index(str(column))
     try:
-        return range(len(table.columns))[int(column)]
-    except (ValueError, IndexError):
+        if isinstance(column, bool) or (isinstance(column, str) and not re.fullmatch("-?[0-9]{1,9}", column)):
+            raise IndexError
+        return range(len(table.columns))[operator.index(int(column) if isinstance(column, str) else column)]
+    except (TypeError, IndexError):
         names = "has no names of columns" if table.names is None else f"has {', '.join(map(repr, table.names))}"
         raise FileError(
-            table.path, f" has no column {column!r}: it has {len(table.columns)} columns and {names}"
+            table.path, f" has no column {column!r:.50}: it has {len(table.columns)} columns and {names}"
         ) from None
 
 
@@ -138,12 +143,27 @@ def _floats(table: Table, place: int) -> Array:
 def _floats_in_text(table: Table, place: int, column: list[str]) -> Array:
     try:
         if not any("_" in cell for cell in column):
-            return np.array([float(cell) for cell in column])
-    except ValueError:
-        pass
+            return _unrounded(table, place, np.array([float(cell) for cell in column]), column)
+    except ValueError as error:
+        if isinstance(error, FileError):
+            raise
     index = next(i for i, cell in enumerate(column) if not is_number(cell))
-    where = f", line {table.lines[index]}, {table.title(place)}"
-    raise FileError(table.path, f"{where}: {clipped(column[index])} is not a number")
+    raise FileError(table.path, f"{_where(table, place, index)}: {clipped(column[index])} is not a number")
+
+
+def _unrounded(table: Table, place: int, values: Array, column: list[str]) -> Array:
+    """Numbers in text, of which no integer has become another; what is written with a point or an exponent may."""
+    for index in np.flatnonzero(np.abs(values) >= 2.0**53).tolist():
+        cell, value = column[index], values[index]
+        if _INTEGER.fullmatch(cell) and (np.isinf(value) or int(cell) != int(value)):
+            came = f"{clipped(cell)} is an integer too large to be exact in float64"
+            raise FileError(table.path, f"{_where(table, place, index)}: {came}")
+    return values
+
+
+def _where(table: Table, place: int, index: int) -> str:
+    """How a message calls a cell of text."""
+    return f", line {table.lines[index]}, {table.title(place)}"
 
 
 def labels(table: Table, place: int) -> Labels:

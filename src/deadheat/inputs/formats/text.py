@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from bisect import bisect_right
 from pathlib import Path
 from typing import Any
 
@@ -58,16 +60,32 @@ def _read(path: Path, header: bool | None) -> Table:
 def _rows(path: Path) -> tuple[list[list[str]], list[int]]:
     """The rows that are not empty, and the lines that they end in."""
     delimiter = "\t" if ending_of(path) == ".tsv" else ","
-    reader = csv.reader(io.StringIO(_decoded(path), newline=""), delimiter=delimiter, strict=True)
-    rows, lines = [], []
+    text = _decoded(path)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows, lines, ended = [], [], 0
     try:
         for row in reader:
+            ended = reader.line_num
             if row:
                 rows.append([cell.strip() for cell in row])
-                lines.append(reader.line_num)
+                lines.append(ended)
     except csv.Error as error:
-        raise FileError(path, f", line {reader.line_num}: {error}") from None
+        opened = _open_quote(text, delimiter, ended)
+        raise FileError(path, opened or f", line {reader.line_num}: {error}") from None
     return rows, lines
+
+
+def _open_quote(text: str, delimiter: str, n_line: int) -> str | None:
+    """What is wrong with a row that begins after so many lines, if a quote in it is not closed."""
+    begins = [0, *(match.end() for match in re.finditer("\r\n|\r|\n", text))]
+    field = re.compile(rf'(?:"(?:[^"]|"")*"|[^{delimiter}"\r\n][^{delimiter}\r\n]*|)(?:{delimiter}|\r\n|\r|\n)')
+    place, longest = begins[n_line], csv.field_size_limit()
+    while (found := field.match(text, place)) and found.end() - place <= longest:
+        place = found.end()
+    if text[place : place + 1] != '"' or (found is None and '"' in text[place + 1 :].replace('""', "")):
+        return None
+    within = f" within {longest} characters" if found else ""
+    return f", line {bisect_right(begins, place)}: the quote that opens here is not closed{within}"
 
 
 def _looks_like_header(rows: list[list[str]], path: Path) -> bool:

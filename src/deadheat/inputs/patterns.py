@@ -1,0 +1,84 @@
+"""Patterns such as ``emb-*.npy``: the files that one fits, in natural order, which is said wherever it could matter."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from deadheat.support.lazy import glob
+
+Orders = Mapping[str, tuple[str, ...]]
+
+
+def is_path(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+def fitting(path: str | os.PathLike[str]) -> list[str]:
+    """The files that a pattern fits, in natural order; the path itself if it is none, or is of a file.
+
+    Examples
+    --------
+    >>> fitting("emb-10.npy")
+    ['emb-10.npy']
+    """
+    text = os.fspath(path)
+    if os.path.exists(text) or not glob.has_magic(text):
+        return [text]
+    return sorted(glob.glob(text, recursive=True), key=natural)
+
+
+def natural(text: str) -> tuple[list[str | int], str]:
+    """What sorts names as people do: numbers in them by size.
+
+    Examples
+    --------
+    >>> sorted(["emb-10.npy", "emb-2.npy", "emb-02.npy"], key=natural)
+    ['emb-02.npy', 'emb-2.npy', 'emb-10.npy']
+    """
+    parts = re.split("([0-9]+)", text)  # text and digits in turn, so that like meets like
+    return [int(part) if place % 2 else part for place, part in enumerate(parts)], text
+
+
+def orders(**arguments: Any) -> Orders:
+    """The files of each argument in which a pattern fits more than one: their order is nobody's choice but ours.
+
+    Examples
+    --------
+    >>> orders(embeddings=["emb-2.npy", "emb-1.npy"], labels=[0, 1])
+    {}
+    """
+    found = {}
+    for name, value in arguments.items():
+        files = [fitting(path) for path in _given(value)]
+        if any(len(some) > 1 for some in files):
+            found[name] = tuple(path for some in files for path in some)
+    return found
+
+
+def paths_in(value: Any) -> list[str]:
+    """The files of an argument, with those that patterns stand for; none where it is not all files."""
+    return [path for given in _given(value) for path in fitting(given)]
+
+
+def _given(value: Any) -> list[str | os.PathLike[str]]:
+    """The paths and patterns of an argument; none where it is not all paths."""
+    paths = [value] if is_path(value) else list(value) if isinstance(value, (list, tuple)) else []
+    return paths if all(map(is_path, paths)) else []
+
+
+def sentences(files: Orders) -> Iterable[str]:
+    """The orders in words, a line an argument, with the names alone and at most seven of them.
+
+    Examples
+    --------
+    >>> print(*sentences({"embeddings": tuple(f"parts/emb-{part}.npy" for part in range(9))}))
+    embeddings: 9 files in this order: emb-0.npy, emb-1.npy, emb-2.npy, emb-3.npy, emb-4.npy, ..., emb-8.npy.
+    """
+    for name, paths in files.items():
+        shown = [os.path.basename(path) for path in paths]
+        if len(shown) > 7:
+            shown[5:-1] = ["..."]
+        yield f"{name}: {len(paths)} files in this order: {', '.join(shown)}."

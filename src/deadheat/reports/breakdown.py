@@ -1,0 +1,131 @@
+"""What the means of a report are made of, worst first: a row for each class, or for each query.
+
+In come the values of the queries; out go tables as every result has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.profiles import Int64
+from deadheat.reports.result import Result
+from deadheat.reports.tables import DIGITS, Table, TabularResult, count, plain, program, value
+from deadheat.support.arrays import offsets_of
+from deadheat.support.means import exact_mean
+from deadheat.support.triple import Triple
+
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Breakdown(TabularResult):
+    """Classes or queries of a report, worst first: `Report.per_class` and `Report.worst`.
+
+    Printing gives a table in per cent, in which a cell is one number where lower and upper are equal and otherwise the
+    expected value with ``[lower, upper]``; all else holds fractions in [0, 1].
+
+    Attributes
+    ----------
+    rows : dict of str to list
+        What each row is, by column: ``class`` and ``queries``, or ``query``, ``label`` and ``relevant``.
+    per_row : dict of str to Triple
+        The values by measure: arrays `lower`, `expected` and `upper`, (n_row,), NaN where undefined.
+    sentences : tuple of str
+        How many rows of how many, and in which order.
+    """
+
+    rows: Mapping[str, Sequence[Any]]
+    per_row: Mapping[str, Triple[Float64]]
+    sentences: tuple[str, ...]
+
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+        """One table: a row for each class or query, a column for each measure."""
+        columns = [list(map(str, column)) for column in self.rows.values()]
+        columns += [[value(each, digits) for each in _triples(values)] for values in self.per_row.values()]
+        header = [*self.rows, *(f"{name} (%)" for name in self.per_row)]
+        return [Table(header, [list(cells) for cells in zip(*columns, strict=True)])]
+
+    def notes(self) -> list[str]:
+        """How many rows of how many, and in which order."""
+        return list(self.sentences)
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """The rows as columns: what each is, and ``mAP_lower``, ``mAP_expected``, ``mAP_upper`` ..."""
+        values = {
+            f"{name}_{bound}": getattr(triple, bound).tolist()
+            for name, triple in self.per_row.items()
+            for bound in Triple._fields
+        }
+        return {**self.rows, **values}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rows as plain Python values that JSON can hold; None where a value is undefined."""
+        values = {name: [plain(each._asdict()) for each in _triples(triple)] for name, triple in self.per_row.items()}
+        n_row = len(next(iter(self.rows.values())))
+        rows = [
+            {
+                **{name: plain(column[i]) for name, column in self.rows.items()},
+                "measures": {name: of_rows[i] for name, of_rows in values.items()},
+            }
+            for i in range(n_row)
+        ]
+        return {"deadheat": program(), "rows": rows}
+
+
+def by_class(results: Sequence[Result], classes: Int64, labels: NDArray[Any], n: int | None) -> Breakdown:
+    """The mean of each measure over the queries of each class, worst class by the first measure first.
+
+    `classes` are the numbers of the queries' classes, from 0; `n` is how many classes to show, None for all.
+    """
+    numbers, first, sizes = np.unique(classes, return_index=True, return_counts=True)
+    names = [_plain_label(labels[query]) for query in first.tolist()]
+    by_name = np.array(sorted(range(len(numbers)), key=names.__getitem__))  # whatever the order of the samples is
+    queries, ends = np.argsort(classes, kind="stable"), offsets_of(sizes)
+    means = {result.name: Triple(*(_means(row[queries], ends) for row in result.per_query)) for result in results}
+    order = by_name[_worst_first(Triple(*(row[by_name] for row in means[results[0].name])))]
+    shown = order[:n]
+    undefined = int(np.isnan(means[results[0].name].lower).sum())
+    left = f"; {undefined} without a value at the end" if undefined else ""
+    title = f"{len(shown)} of {count(len(order), 'class', 'classes')}, worst {results[0].name} first{left}."
+    rows = {"class": [names[each] for each in shown.tolist()], "queries": sizes[shown].tolist()}
+    return Breakdown(rows, {name: Triple(*(row[shown] for row in triple)) for name, triple in means.items()}, (title,))
+
+
+def worst_queries(results: Sequence[Result], about: Mapping[str, NDArray[Any]], n: int) -> Breakdown:
+    """The queries with the lowest values of the first measure; `about` are the columns that say what each query is."""
+    values = results[0].per_query
+    order = _worst_first(values)[: int(np.count_nonzero(~np.isnan(values.lower)))]
+    shown = order[:n]
+    undefined = len(values.lower) - len(order)
+    left = f"; {undefined} without a value left out" if undefined else ""
+    title = f"{len(shown)} of {count(len(values.lower), 'query', 'queries')}, worst {results[0].name} first{left}."
+    rows = {name: [_plain_label(each) for each in column[shown]] for name, column in about.items()}
+    per_row = {result.name: Triple(*(row[shown] for row in result.per_query)) for result in results}
+    return Breakdown(rows, per_row, (title,))
+
+
+def _worst_first(values: Triple[Float64]) -> Int64:
+    """Places in ascending order of the expected value, or of the lower one where there is none; NaN comes last."""
+    headline = np.where(np.isnan(values.expected), values.lower, values.expected)
+    return np.lexsort((values.upper, values.lower, headline))
+
+
+def _means(values: Float64, ends: Int64) -> Float64:
+    """The mean of each run of values, NaN left out."""
+    return np.array([exact_mean(part) for part in np.split(values, ends[1:-1])])
+
+
+def _triples(values: Triple[Float64]) -> list[Triple[float]]:
+    """A triple of numbers for each row."""
+    return [Triple(*each) for each in zip(*(row.tolist() for row in values), strict=True)]
+
+
+def _plain_label(label: Any) -> Any:
+    """A label as Python has it; bytes as text."""
+    label = label.item() if isinstance(label, np.generic) else label
+    return label.decode("utf-8", "backslashreplace") if isinstance(label, bytes) else label

@@ -1,0 +1,216 @@
+"""The command among other programs: pipes for files, standard output by other names, and streams that are closed."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import deadheat as dh
+from deadheat.cli import main
+from deadheat.support.atomic import replacing
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the shell here is that of Unix")
+
+RNG = np.random.default_rng(0)
+ROWS, LABELS = RNG.standard_normal((12, 3)).astype(np.float32), np.array(["café", "b", "c"] * 4)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The same samples in every kind of file."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    np.savez(tmp_path / "p.npz", embeddings=ROWS, labels=np.array([label.encode() for label in LABELS]))
+    np.save(tmp_path / "p.npy", ROWS)
+    (tmp_path / "labels.txt").write_text("\n".join(LABELS) + "\n")
+    parquet.write_table(pyarrow.table({"e": list(ROWS), "label": LABELS}), tmp_path / "p.parquet")
+    for ending, between in ((".csv", ","), (".tsv", "\t")):
+        lines = [between.join(map(str, [label, *row])) for label, row in zip(LABELS, ROWS, strict=True)]
+        (tmp_path / f"p{ending}").write_text("\n".join([between.join(["label", "x", "y", "z"]), *lines]))
+    return tmp_path
+
+
+def shell(folder: Path, line: str) -> tuple[int, str, str]:
+    """Status, standard output and standard error of a line of bash in which ``deadheat`` is the command."""
+    program = f"deadheat() {{ {sys.executable} -c 'from deadheat.cli import main; main()' \"$@\"; }}\n"
+    done = subprocess.run(
+        ["bash", "-c", program + line], cwd=folder, capture_output=True, text=True, check=False, timeout=120
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def table() -> str:
+    return str(dh.evaluate(ROWS, LABELS)) + "\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "deadheat evaluate <(cat p.npz)",
+        "deadheat evaluate <(cat p.npy) --labels <(cat labels.txt)",
+        "deadheat evaluate <(cat p.parquet)",
+        "deadheat evaluate <(gzip -c p.csv | gunzip)",
+        "deadheat evaluate <(cat p.tsv)",
+        "cat p.npz | deadheat evaluate /dev/stdin",
+        "deadheat evaluate /dev/stdin < p.npz",
+    ],
+)
+def test_pipes_are_read_as_files_are(folder: Path, line: str) -> None:
+    assert shell(folder, line) == (0, table(), "")
+
+
+def test_what_is_wrong_in_a_pipe_is_said_of_the_pipe(folder: Path) -> None:
+    status, out, said = shell(folder, "deadheat evaluate <(head -c 300 p.npz)")
+    assert (status, out) == (2, "")
+    assert said.startswith("deadheat: /dev/fd/")
+    status, out, said = shell(folder, "deadheat evaluate <(cat p.npy)")
+    assert said.endswith(" holds embeddings only: give a file of labels too\n")
+    assert "stream" not in said
+
+
+def test_the_library_reads_pipes_too(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    writer = subprocess.Popen(["sh", "-c", "cat p.parquet > pipe"], cwd=folder)
+    read = dh.read(folder / "pipe")
+    assert writer.wait() == 0
+    np.testing.assert_array_equal(read.embeddings, ROWS)
+    np.testing.assert_array_equal(read.labels, LABELS)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "deadheat evaluate p.npz --json /dev/stdout",
+        "deadheat evaluate p.npz --json /dev/stdout | cat",
+        "deadheat evaluate p.npz --json /dev/stdout > out; cat out",
+        "deadheat evaluate p.npz --json out > out; cat out",
+        "deadheat evaluate p.npz --json >(cat > out) > table; while ! grep -q '^}' out; do sleep .1; done; cat out",
+    ],
+)
+def test_json_goes_to_standard_output_or_a_pipe_by_any_name(folder: Path, line: str) -> None:
+    status, out, said = shell(folder, f": > out; {line}")
+    assert (status, said) == (0, "")
+    assert json.loads(out) == json.loads(dh.evaluate(ROWS, LABELS).to_json())
+
+
+def test_values_of_queries_go_to_a_pipe(folder: Path) -> None:
+    line = "deadheat evaluate p.npz -m mAP --per-query >(cat > out) > table; sleep .5; cat out"
+    rows = list(csv.reader(shell(folder, line)[1].splitlines()))
+    assert rows[0] == ["query", "label", "mAP_lower", "mAP_expected", "mAP_upper"]
+    assert [row[1] for row in rows[1:]] == LABELS.tolist()  # that are bytes in p.npz
+
+
+def test_labels_that_are_bytes_are_written_as_text(folder: Path) -> None:
+    for ending in (".csv", ".tsv", ".npz", ".parquet"):
+        out = folder / f"values{ending}"
+        result = CliRunner().invoke(main, ["evaluate", str(folder / "p.npz"), "--per-query", str(out)])
+        assert result.exit_code == 0
+    assert np.load(folder / "values.npz")["label"].tolist() == LABELS.tolist()
+    assert "0,café,0" in (folder / "values.csv").read_text()
+    assert pytest.importorskip("pyarrow.parquet").read_table(out)["label"].to_pylist() == LABELS.tolist()
+
+
+CLOSED = "deadheat: cannot write to standard output: it is closed\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("deadheat evaluate p.npz >&-", (2, "", CLOSED)),
+        ("deadheat measures >&-", (2, "", CLOSED)),
+        ("deadheat >&-", (2, "", CLOSED)),
+        ("deadheat evaluate p.npz >&- 2>&-", (2, "", "")),
+        ("deadheat evaluate none.npz 2>&-", (2, "", "")),
+        ("deadheat evaluate none.npz >&- 2>&-", (2, "", "")),
+        ("deadheat evaluate none.npz 2> /dev/full", (2, "", "")),
+        ("deadheat evaluate none.npz >&-", (2, "", "deadheat: none.npz: No such file or directory\n")),
+    ],
+)
+def test_closed_streams(folder: Path, line: str, expected: tuple[int, str, str]) -> None:
+    assert shell(folder, line) == expected
+
+
+def test_a_closed_standard_error_hinders_nothing(folder: Path) -> None:
+    assert shell(folder, "deadheat evaluate p.npz 2>&-") == (0, table(), "")
+    status, _, said = shell(folder, "deadheat evaluate p.npz --json out.json >&-")
+    assert (status, said) == (2, CLOSED)
+    assert json.loads((folder / "out.json").read_text())["n_query"] == 12  # all files were written before
+
+
+LIMITED = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+from deadheat.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("option", ["--json", "--markdown", "--save-profile", "--per-query"])
+def test_a_full_disk_names_the_file(folder: Path, option: str) -> None:
+    out = folder / "out.csv"
+    command = [sys.executable, "-c", LIMITED, "evaluate", "p.npz", option, str(out)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert str(out) in done.stderr
+    assert "File too large" in done.stderr
+    assert not out.exists()
+    assert not list(folder.glob(".out*"))
+
+
+def test_an_error_of_writing_names_the_file_that_was_meant(tmp_path: Path) -> None:
+    for path, kind in ((tmp_path / "none" / "a.txt", FileNotFoundError), (Path("/dev/full"), OSError)):
+        with pytest.raises(kind) as caught, replacing(path) as file:
+            file.write(bytes(1 << 20))
+        assert caught.value.filename == str(path)
+
+
+# Options ------------------------------------------------------------------------------------------------------------
+
+
+def refused(*args: Any) -> str:
+    result = CliRunner().invoke(main, ["evaluate", *map(str, args)])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("deadheat: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+@pytest.mark.parametrize("threads", ["9" * 23, "65537", "1_0", "٣", "0", "-1", "1.0"])
+def test_threads_are_a_plain_number_of_a_machine(folder: Path, threads: str) -> None:
+    assert "--threads" in refused(folder / "p.npz", "--threads", threads)
+
+
+def test_a_tolerance_is_a_plain_number(folder: Path) -> None:
+    assert "tolerance=... must be a number" in refused(folder / "p.npz", "--ties", "tolerance=1_0")
+
+
+@pytest.mark.parametrize(
+    ("args", "name", "endings"),
+    [
+        (["p.npz", "--label-column", "label"], "label_column", ".csv, .tsv, .parquet"),
+        (["p.npz", "--header"], "header", ".csv, .tsv"),
+        (["p.csv", "--labels-key", "y"], "labels_key", ".npz"),
+        (["p.csv", "--embeddings-key", "x"], "embeddings_key", ".npz, .parquet"),
+        (["p.npy", "--labels", "labels.txt", "--embeddings-key", "x"], "embeddings_key", ".npz, .parquet"),
+        (["p.npz", "--labels", "labels.txt", "--labels-key", "y"], "labels_key", ".npz"),
+        (["p.parquet", "--no-header"], "header", ".csv, .tsv"),
+    ],
+)
+def test_an_option_of_no_file_is_not_ignored(folder: Path, args: list[str], name: str, endings: str) -> None:
+    args = [str(folder / arg) if arg.startswith(("p.", "labels.")) else arg for arg in args]
+    assert f"{name} must be left out unless a file that it is for is read: {endings}" in refused(*args)
+
+
+def test_an_option_of_one_of_the_files_is_taken(folder: Path) -> None:
+    files = [folder / "p.npy", "--labels", folder / "p.csv", "--label-column", "label"]
+    result = CliRunner().invoke(main, ["evaluate", *map(str, files)])
+    assert (result.exit_code, result.stdout) == (0, table())

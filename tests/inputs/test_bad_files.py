@@ -1,0 +1,182 @@
+"""Files that lie about their size, hide a mistake or hold numbers that float64 does not: one line, and no warning."""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+from numpy.testing import assert_array_equal
+
+from deadheat.errors import FileError
+from deadheat.inputs import read
+from deadheat.support import memory
+
+ODD = 2**53 + 1  # the first integer that float64 does not hold
+
+
+def refusal(path: Path, **options: Any) -> str:
+    """What is said of a file after its name: one line."""
+    with pytest.raises(FileError) as caught:
+        read(path, **options)
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    assert "\n" not in message
+    return message.removeprefix(str(path))
+
+
+def npy(shape: tuple[int, ...], kind: str = "<f8") -> bytes:
+    """The beginning of a file in NumPy's format."""
+    header = repr({"descr": kind, "fortran_order": False, "shape": shape}).encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header
+
+
+@pytest.fixture(params=["npy", "npz"])
+def save(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """Write the bytes of an array, by itself or in an archive, and return path and options to read it."""
+
+    def to(content: bytes) -> tuple[Path, dict[str, Any]]:
+        (tmp_path / "labels.txt").write_text("a\nb\n")
+        path = tmp_path / f"a.{request.param}"
+        if request.param == "npy":
+            path.write_bytes(content)
+        else:
+            with zipfile.ZipFile(path, "w") as archive:
+                archive.writestr("embeddings.npy", content)
+        return path, {"labels": tmp_path / "labels.txt"}
+
+    return to
+
+
+@pytest.mark.parametrize("shape", [(2**62 - 1, 8), (2**40, 3), (3, 3)])
+def test_an_array_that_is_shorter_than_its_shape(save: Any, shape: tuple[int, int]) -> None:
+    path, options = save(npy(shape) + bytes(48))
+    assert f"cannot be read; truncated or damaged? its shape {shape} needs " in refusal(path, **options)
+
+
+@pytest.mark.parametrize("shape", [(-1, 3), (2, -3), (0, 2**63), (2**64, 2)])
+def test_a_shape_that_no_array_has(save: Any, shape: tuple[int, int]) -> None:
+    path, options = save(npy(shape) + bytes(48))
+    assert f"its shape {shape} is none that an array can have" in refusal(path, **options)
+
+
+def test_labels_that_are_shorter_than_their_shape(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.ones((2, 2)))
+    (tmp_path / "labels.npy").write_bytes(npy((2**61, 2**20), "<i8") + bytes(16))
+    with pytest.raises(FileError, match=r"labels\.npy cannot be read; truncated or damaged\? its shape"):
+        read(tmp_path / "a.npy", tmp_path / "labels.npy")
+
+
+def test_an_archive_that_unpacks_to_more_than_there_is_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, embeddings=np.zeros((1000, 500)), labels=np.arange(1000) % 7)
+    assert read(path).embeddings.shape == (1000, 500)  # as long as there is room for it
+    monkeypatch.setattr(memory, "available", lambda: 3_000_000)
+    said = refusal(path)
+    assert said.startswith(" array 'embeddings' unpacks from ")
+    assert said.endswith("more than there is memory (0.0 GB): save it as a .npy file, which stays on disk")
+    with zipfile.ZipFile(path) as archive:
+        assert max(entry.file_size / entry.compress_size for entry in archive.infolist()) > 100
+
+
+def test_an_archive_of_what_could_be_data_is_left_to_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = np.random.default_rng(0).integers(0, 3, (300, 200)).astype(np.float64)
+    np.savez_compressed(tmp_path / "a.npz", embeddings=rows, labels=np.arange(300) % 7)
+    monkeypatch.setattr(memory, "available", lambda: 1000)
+    assert_array_equal(read(tmp_path / "a.npz").embeddings, rows)
+
+
+def test_nothing_is_unpacked_to_find_an_array(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.savez(tmp_path / "a.npz", rows=np.ones((2, 3)), cube=np.ones((2, 2, 2)), classes=np.array([1, 2]))
+    loaded: list[str] = []
+    whole = np.lib.npyio.NpzFile.__getitem__
+
+    def watched(archive: Any, key: str) -> Any:
+        loaded.append(key)
+        return whole(archive, key)
+
+    monkeypatch.setattr(np.lib.npyio.NpzFile, "__getitem__", watched)
+    assert read(tmp_path / "a.npz").labels.tolist() == [1, 2]
+    assert loaded == ["rows", "classes"]
+
+
+def test_too_little_memory_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.savez(tmp_path / "a.npz", embeddings=np.ones((2, 3)), labels=[1, 2])
+
+    def fail(*_: object) -> None:
+        raise MemoryError("Unable to allocate 8 GiB")
+
+    monkeypatch.setattr(np.lib.npyio.NpzFile, "__getitem__", fail)
+    with pytest.raises(MemoryError, match=r"a\.npz array 'embeddings': Unable to allocate 8 GiB"):
+        read(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("cell", [str(ODD), str(-ODD), f"+{ODD}", "9" * 400, "9" * 5000])
+def test_an_integer_in_text_is_never_rounded(tmp_path: Path, cell: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"label,x\na,1\nb,{cell}\n")
+    assert refusal(path).startswith(f", line 3, column 'x': '{cell[:37]}")
+    assert refusal(path).endswith("is an integer too large to be exact in float64")
+
+
+def test_numbers_in_text_that_are_exact_or_measured_are_taken(tmp_path: Path) -> None:
+    cells = [str(2**53), str(2**60), str(-(2**70)), "9007199254740993.0", "1e300", "0.1"]
+    (tmp_path / "a.csv").write_text("label,x\n" + "".join(f"a,{cell}\n" for cell in cells))
+    assert read(tmp_path / "a.csv").embeddings.ravel().tolist() == [float(cell) for cell in cells]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('label,x\na,1\n"b,2\nc,3\nd,4\n', 3),
+        ('label,x\r\na,1\r\n"b,2\r\nc,3\r\n', 3),
+        ('label,x\n"two\nlines",1\n"and\n""two","2\nc,3\n', 5),
+        ('label,x\n5"b,2\n"c,3', 3),
+        ('"label\n', 1),
+    ],
+)
+def test_an_unclosed_quote_is_named_where_it_opens(tmp_path: Path, text: str, line: int) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.encode())
+    assert refusal(path) == f", line {line}: the quote that opens here is not closed"
+    path = tmp_path / "a.tsv"
+    path.write_bytes(text.replace(",", "\t").encode())
+    assert refusal(path) == f", line {line}: the quote that opens here is not closed"
+
+
+def test_a_quote_that_swallows_a_large_file_is_named_where_it_opens(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    for end in ("", '"\n'):
+        path.write_text('label,x\na,1\n"b,' + "2\nc,3\n" * 50_000 + end)
+        assert refusal(path).startswith(", line 3: the quote that opens here is not closed")
+
+
+def test_other_errors_of_quotes_keep_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('label,x\na,1\n"b"c,2\n')
+    assert refusal(path) == ", line 3: ',' expected after '\"'"
+
+
+@pytest.mark.parametrize("column", ["1_0", "٣", True, 1.0, "9" * 5000])
+def test_a_column_is_a_name_or_a_plain_number(tmp_path: Path, column: Any) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(",".join(map(str, range(12))) for _ in range(2)))
+    assert refusal(path, label_column=column, header=False).startswith(" has no column ")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[[[1.0, 2.0]], [[3.0, 4.0]]], [["a", "b"], ["c", "d"]], [[{"a": 1}], [{"a": 2}]]],
+    ids=["lists", "text", "structs"],
+)
+def test_lists_in_parquet_hold_numbers(tmp_path: Path, values: Any) -> None:
+    path = tmp_path / "a.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"label": ["a", "b"], "v": values}), path)
+    assert refusal(path).startswith(", column 'v' must hold lists of numbers, but holds list<")

@@ -1,0 +1,228 @@
+"""What is handed over becomes an array of the same numbers and labels, or is refused: nothing is lost in silence."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+from numpy.testing import assert_array_equal
+
+import deadheat as dh
+from deadheat.analyses.collisions.given import collisions_of_distances
+from deadheat.inputs import embeddings, label_codes, plain
+
+ROWS = np.arange(12.0).reshape(4, 3) ** 2
+LABELS = np.array([0, 1, 0, 1])
+ODD = 2**53 + 1  # the first integer that float64 does not hold
+
+
+def refusal(kind, function, *arguments, **options):
+    """The message, one line, with which a call is refused."""
+    with pytest.raises(kind) as caught:
+        function(*arguments, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# Masks --------------------------------------------------------------------------------------------------------------
+
+
+def masked(array):
+    return np.ma.masked_array(array, mask=np.arange(np.size(array)).reshape(np.shape(array)) == 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "options"),
+    [
+        ("labels", (ROWS, masked(LABELS)), {}),
+        ("labels", (ROWS, masked(np.array(["a", "b", "a", "b"]))), {}),
+        ("labels[0]", (ROWS, [masked(LABELS[:2]), masked(LABELS[2:])]), {}),
+        ("gallery_labels", (ROWS, LABELS, ROWS, masked(LABELS)), {}),
+        ("embeddings", (masked(ROWS), LABELS), {}),
+        ("embeddings", ([masked(row) for row in ROWS], LABELS), {}),
+        ("junk", (ROWS, LABELS), {"junk": masked(np.zeros(4, dtype=bool))}),
+        ("junk", (ROWS, LABELS), {"junk": list(masked(np.zeros((4, 4), dtype=bool)))}),
+    ],
+)
+def test_a_mask_is_not_lost(name, arguments, options):
+    assert refusal(TypeError, dh.profile, *arguments, **options).startswith(f"{name} must be a plain array, but is a m")
+
+
+def test_a_mask_of_relevance_or_scores_is_not_lost():
+    square, relevant = ROWS @ ROWS.T, LABELS[:, None] == LABELS
+    for function in (dh.profile_scores, collisions_of_distances):
+        assert refusal(TypeError, function, square, masked(relevant)).startswith("relevant must be a plain array")
+        assert "must be a plain array" in refusal(TypeError, function, masked(square), relevant)
+    message = refusal(
+        TypeError, dh.measure(dh.profile(ROWS, LABELS)).interval, "mAP", resample="class", labels=masked(LABELS)
+    )
+    assert message.startswith("labels must be")
+
+
+# Labels -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("missing", "shown"), [(np.nan, "float"), (None, "NoneType")])
+def test_a_missing_string_of_numpy_is_no_label(missing, shown):
+    array = np.array(["a", "b", missing, "c"], dtype=np.dtypes.StringDType(na_object=missing))
+    assert refusal(TypeError, dh.profile, ROWS, array).endswith(f"holds an entry of type {shown}")
+
+
+def test_strings_of_numpy_are_labels():
+    array = np.array(["a", "é", "a", "b"], dtype=np.dtypes.StringDType())
+    assert dh.profile(ROWS, array) == dh.profile(ROWS, ["a", "é", "a", "b"])
+
+
+def test_bytes_beside_strings_are_text_in_utf_8():
+    words = ["é", "b", "ü", "é"]
+    coded = np.array([word.encode() for word in words])
+    for query, gallery in ((np.array(words), coded), (coded, np.array(words, dtype=object)), (coded, coded)):
+        query_codes, codes = label_codes(query, gallery)
+        assert_array_equal(query_codes, codes)
+        assert len(set(codes.tolist())) == 3
+    message = refusal(ValueError, label_codes, np.array([b"\xe9"]), np.array(["é"]))
+    assert message == "labels must be text in UTF-8 to be compared with strings, but hold b'\\xe9'"
+    assert refusal(ValueError, label_codes, np.array(["é"]), np.array([b"\xe9"])).startswith("gallery_labels must be")
+
+
+def test_bytes_are_no_integers():
+    assert "of the same kind" in refusal(TypeError, label_codes, np.array([b"1"]), np.array([1]))
+
+
+def test_bytes_that_are_not_text_are_labels_among_themselves():
+    assert_array_equal(label_codes(np.array([b"\xe9", b"\xff", b"\xe9"]))[1], [0, 1, 0])
+
+
+def test_bytes_in_one_file_are_the_strings_of_another(tmp_path):
+    np.savez(tmp_path / "query.npz", embeddings=ROWS, labels=np.array([word.encode() for word in "éböé"]))
+    (tmp_path / "gallery.csv").write_text("\n".join(f"{word},{i},1,0" for i, word in enumerate("éböx")))
+    profile = dh.profile(tmp_path / "query.npz", gallery=tmp_path / "gallery.csv")
+    assert profile.n_relevant.tolist() == [1, 1, 1, 1]
+
+
+# Integers that float64 does not hold ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [[ODD, 0.5]] * 4,
+        [(0.5, -ODD)] * 4,
+        [[2**63 + 1, -5]] * 4,
+        [[1.0, 2.0]] * 3 + [[np.int64(ODD), 0.5]],
+        pd.DataFrame({"a": [ODD] * 4, "b": [0.5] * 4}),
+        pd.DataFrame({"a": [ODD] * 4, "b": [0.5] * 4}).convert_dtypes(),
+        pl.DataFrame({"a": [ODD] * 4, "b": [0.5] * 4}),
+        pa.table({"a": [ODD] * 4, "b": [0.5] * 4}),
+    ],
+    ids=["list", "tuples", "both signs", "last row", "pandas", "nullable", "polars", "pyarrow"],
+)
+def test_an_integer_is_never_rounded(values):
+    for name, function, other in (
+        ("embeddings", dh.profile, LABELS),
+        ("scores", dh.profile_scores, np.ones((4, 2), dtype=bool)),
+    ):
+        message = refusal(ValueError, function, values, other)
+        assert message.startswith(f"{name} must fit one type, but float64 does not hold ")
+
+
+@pytest.mark.parametrize("values", [[[ODD, 1]], [[2**53, 0.5]], [[2**60, 0.5]], [[float(ODD), 0.5]]])
+def test_scores_that_a_type_holds_are_taken(values):
+    assert dh.profile_scores(values, [[1, 1]]).closer.tolist() == [0, 1]
+
+
+def test_confidences_are_never_rounded():
+    rank_correlation = dh.confidence.rank_correlation
+    message = refusal(ValueError, rank_correlation, [ODD, 2**53, 0.5], [1, 2, 3])
+    assert message == f"confidence must fit one type, but float64 does not hold {ODD}"
+    assert rank_correlation([ODD, 2**53, 5], [3, 2, 1]).spearman == 1
+
+
+# Data frames --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
+def test_nullable_frames_without_missing_values_are_taken(backend):
+    for values in (ROWS, ROWS + 0.5, ROWS.astype(np.int32), ROWS > 4):
+        frame = pd.DataFrame(values).convert_dtypes(dtype_backend=backend)
+        taken = plain(frame, "embeddings")
+        assert taken.dtype.kind in "biuf"
+        assert_array_equal(taken, values)
+    bits = pd.DataFrame(ROWS > 4).convert_dtypes(dtype_backend=backend)
+    assert dh.profile(bits, LABELS, distance="hamming") == dh.profile(ROWS > 4, LABELS, distance="hamming")
+    for column in (pd.Series(LABELS), pd.Series(["a", "b", "a", "b"])):
+        assert dh.profile(ROWS, column.convert_dtypes(dtype_backend=backend)) == dh.profile(ROWS, LABELS)
+
+
+def test_columns_of_several_types_stand_side_by_side():
+    frame = pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5], "c": [True, False]})
+    assert_array_equal(plain(frame, "embeddings"), [[1, 0.5, 1], [2, 1.5, 0]])
+    twice = pd.DataFrame([[1, 0.5], [2, 1.5]], columns=["a", "a"]).astype(object).convert_dtypes()
+    assert_array_equal(plain(twice, "embeddings"), [[1, 0.5], [2, 1.5]])
+
+
+def test_what_is_missing_from_a_frame_is_refused():
+    frame = pd.DataFrame({"a": [1.5, None], "b": [1, 2]}).convert_dtypes()
+    assert refusal(ValueError, embeddings, frame, "embeddings").startswith("embeddings must be finite")
+    assert refusal(ValueError, embeddings, pl.DataFrame({"a": [1, None]}), "embeddings").startswith("embeddings must b")
+    marks = pd.DataFrame({"good": [True, None]}, dtype="boolean")
+    message = refusal(TypeError, plain, marks, "relevant")
+    assert message == "relevant must hold real numbers and none missing, but column 'good' has dtype object"
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_column_of_text_is_named(kind):
+    frame = kind({"x": [1.0, 2.0], "label": ["a", "b"]})
+    assert "column 'label' has dtype" in refusal(TypeError, embeddings, frame, "embeddings")
+
+
+# What is no array ---------------------------------------------------------------------------------------------------
+
+
+def test_sparse_matrices_are_refused():
+    for sparse in (scipy.sparse.csr_matrix(ROWS), scipy.sparse.coo_array(ROWS)):
+        message = refusal(TypeError, dh.profile, sparse, LABELS)
+        assert message == f"embeddings must be dense, but is a sparse {type(sparse).__name__}: give values.toarray()"
+    eye = scipy.sparse.csr_matrix(np.eye(4, dtype=bool))
+    assert refusal(TypeError, dh.profile, ROWS, LABELS, junk=eye).startswith("junk must be dense")
+    assert refusal(TypeError, dh.profile_scores, eye, eye).startswith("scores must be dense")
+
+
+def test_ragged_rows_are_refused():
+    ragged = [[True], [True, False], [True], [True]]
+    message = refusal(ValueError, dh.profile, ROWS, LABELS, junk=ragged)
+    assert message == "junk must be a mask, but its rows differ in length or kind"
+    assert "rows differ" in refusal(ValueError, dh.profile_scores, ROWS, ragged)
+    assert "differ" in refusal(ValueError, collisions_of_distances, ROWS, ragged)
+
+
+def test_tensors_without_numbers_of_their_own_are_refused():
+    torch = pytest.importorskip("torch")
+    rows = torch.tensor(ROWS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that these kinds of tensor are young, or old
+        sparse = [rows.to_sparse(), rows.to_sparse_csr(), torch.nested.nested_tensor([rows[0], rows[1, :2]])]
+        quantized = torch.quantize_per_tensor(rows.float(), 0.1, 0, torch.qint8)
+    for tensor in sparse:
+        assert refusal(TypeError, dh.profile, tensor, LABELS).startswith("embeddings must be dense")
+    assert "quantized" in refusal(TypeError, dh.profile, quantized, LABELS)
+    meta = torch.empty(4, 4, dtype=torch.bool, device="meta")
+    nothing = "must hold numbers, but is a tensor on the device 'meta', which has none"
+    assert refusal(TypeError, dh.profile, meta, LABELS) == f"embeddings {nothing}"
+    assert refusal(TypeError, dh.profile, ROWS, meta[0]) == f"labels {nothing}"
+    assert refusal(TypeError, dh.profile, ROWS, LABELS, junk=meta) == f"junk {nothing}"
+    assert refusal(TypeError, dh.profile_scores, torch.eye(4), meta) == f"relevant {nothing}"
+
+
+def test_tensors_are_taken_wherever_their_signs_are():
+    torch = pytest.importorskip("torch")
+    rows = torch.tensor(ROWS)
+    for tensor in (rows, rows.clone().requires_grad_(), (-rows)._neg_view()):
+        assert_array_equal(plain(tensor, "embeddings"), ROWS)
+    relevant = torch.tensor(LABELS[:, None] == LABELS)
+    assert dh.profile_scores(rows @ rows.T, relevant) == dh.profile_scores(ROWS @ ROWS.T, relevant.numpy())
