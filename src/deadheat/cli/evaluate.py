@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from deadheat.cli.shell import PATH, STDOUT, TEXT, THREADS, bar, check_output, output, say
 from deadheat.counting import CountingOptions
 from deadheat.errors import InputError
-from deadheat.exact import FORMATS
+from deadheat.exact import ALIASES, FORMATS
 from deadheat.inputs import Pair, open_pair
 from deadheat.inputs.labels import alike
 from deadheat.inputs.layout import Layout
@@ -47,7 +47,9 @@ _INPUTS = ("labels", "gallery", "gallery_labels")
 @click.option("--labels-key", metavar="NAME", help="Array of labels in a .npz file.")
 @click.option("--label-column", metavar="COLUMN", help="Column of labels in a table: its name, or its place from 0.")
 @click.option("--header/--no-header", default=None, help="Whether line 1 of a table is names; default: guessed.")
-@click.option("--distance", default="cosine", show_default=True, help="Or euclidean, inner_product, cityblock, hamming")
+@click.option(
+    "--distance", default="cosine", show_default=True, help="Or euclidean, inner_product, cityblock, hamming."
+)
 @click.option("--measure", "-m", "measures", multiple=True, metavar="NAMES", help="Such as mAP,Hit@1; can be repeated.")
 @click.option("--ties", default="exact", show_default=True, help="Or float16, bfloat16, float32, tolerance=1e-6.")
 @click.option("--ties-of", metavar="VALUE", help="What is rounded for --ties float...: similarity or distance.")
@@ -140,7 +142,7 @@ class Outputs(NamedTuple):
 def _ties(text: str, of: str | None) -> str | Ties:
     """What `--ties` and `--ties-of` say, as `deadheat.profile` takes it."""
     kind, _, amount = text.partition("=")
-    if of is not None and kind not in FORMATS:
+    if of is not None and kind.lower() not in {*FORMATS, *ALIASES}:
         raise click.UsageError(f"--ties-of goes with --ties {', '.join(FORMATS)}, but got --ties {text}")
     if kind == "tolerance":
         return Tolerance(_amount(amount))
