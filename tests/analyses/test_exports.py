@@ -28,7 +28,7 @@ RESULTS: dict[str, Callable[[], TabularResult]] = {
     "collisions": lambda: dh.collisions(POINTS, LABELS, distance="cityblock"),
     "table": lambda: dh.collisions(POINTS, LABELS, distance=["euclidean", "cityblock"]),
     "given": lambda: collisions_of_distances([[0.1, 0.1, 0.2]], [[True, False, False]]),
-    "precisions": lambda: dh.precision.precisions(POINTS, LABELS, measures=["mAP", "P@2"], kinds=["int8", "1 bit"]),
+    "precisions": lambda: dh.precision.precisions(POINTS, LABELS, measures=["mAP", "P@2"], formats=["int8", "1 bit"]),
     "reject": lambda: confidence.error_reject_curve(HITS, SURE),
     "accuracy": lambda: confidence.confidence_accuracy(HITS.lower, SURE),
     "open accuracy": lambda: confidence.confidence_accuracy(HITS, SURE),
@@ -95,10 +95,11 @@ def test_columns_are_the_values_as_fractions() -> None:
     ]  # fmt: skip
     assert column("collisions", "items") == column("table", "items")[4:]
 
-    by_kind = RESULTS["precisions"]()
-    assert column("precisions", "kind") == ["int8", "1 bit"] * 2
+    by_format = RESULTS["precisions"]()
+    formats = ["float32", "int8", "1 bit"]
+    assert column("precisions", "format") == formats * 2
     assert column("precisions", "expected") == [
-        by_kind[kind][measure].expected for measure in ("mAP", "P@2") for kind in ("int8", "1 bit")
+        by_format[name][measure].expected for measure in ("mAP", "P@2") for name in formats
     ]
 
     curve = RESULTS["reject"]()

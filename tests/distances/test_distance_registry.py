@@ -117,7 +117,7 @@ def test_rankings_and_analyses(data):
         assert_array_equal(rankings.closeness(block), [-ranked, -ranked])
     collisions = dh.collisions(rows, labels, distance="chebyshev")
     assert collisions.size.max() > 1
-    assert dh.precision.precisions(rows, labels, distance="chebyshev", kinds=["float32"], measures="mAP")["float32"]
+    assert dh.precision.precisions(rows, labels, distance="chebyshev", formats=["float32"], measures="mAP")["float32"]
 
 
 def test_names_by_what_they_take_and_what_they_measure():

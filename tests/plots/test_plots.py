@@ -57,7 +57,7 @@ def test_without_matplotlib_the_package_says_what_to_install() -> None:
 
 def _draws() -> dict[str, Callable[..., Axes]]:
     """Each plot of what comes at hand, without axes."""
-    reports = dh.precision.precisions(POINTS, LABELS, kinds=["float32", "1 bit"], measures="mAP").reports
+    reports = dh.precision.precisions(POINTS, LABELS, formats=["float32", "1 bit"], measures="mAP").reports
     curve = error_reject_curve([1, 0], [2, 1])
     return {
         "bounds": lambda **to: dh.plots.bounds(reports, **to),

@@ -12,6 +12,7 @@ COMMANDS = {
     "demo": "Evaluate 1797 handwritten digits, and then an embedding that cheats a sort.",
     "evaluate": "Evaluate a file of embeddings and labels.",
     "measures": "List the measures, with their other names.",
+    "precision": "Say what the same embeddings lose in fewer bits: float16, int8, 1 bit.",
     "reproduce": "Compute published tables and figures anew, beside the published values.",
 }
 

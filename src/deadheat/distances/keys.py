@@ -48,7 +48,8 @@ class KeySize(NamedTuple):
         return 8 * dim * (2 + 64 * self.limbs // 40)
 
     def rows(self, left: Rows, right: Rows) -> Any:
-        """Rows made ready."""
+        """Rows made ready, of the wider type of the two, which holds the numbers of both."""
+        left, right = (rows.astype(np.result_type(left, right), copy=False) for rows in (left, right))
         return _core.KeyRows(_core.KeyKind[self.kind], self.limbs, left, right, self.low, self.high)
 
     def thresholds(self, shape: tuple[int, int]) -> Any:

@@ -6,6 +6,6 @@ query, for the worst case for A, the expected values, and the best case for A.
 
 from deadheat.analyses.comparison.comparing import compare
 from deadheat.analyses.comparison.comparison import Comparison
-from deadheat.analyses.comparison.difference import Difference
+from deadheat.analyses.comparison.difference import Difference, PairedTest
 
-__all__ = ["Comparison", "Difference", "compare"]
+__all__ = ["Comparison", "Difference", "PairedTest", "compare"]
