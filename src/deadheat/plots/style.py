@@ -5,10 +5,13 @@ The colours are those of Okabe and Ito; a line also differs by its style, a mark
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from deadheat.support.extras import require
 
@@ -60,7 +63,39 @@ def rows(ax: Axes, names: list[str]) -> None:
     ax.set_ylim(len(names) - 0.4, -0.6)
 
 
+def ends(ax: Axes, values: NDArray[np.float64], size: int) -> None:
+    """Lower, expected and upper, (3, n), a row each: a bar with a mark at each of them, or one dot where they agree."""
+    rows = np.arange(values.shape[1])
+    tied = values[0] < values[2]
+    ax.hlines(rows[tied], values[0, tied], values[2, tied], color=GREY, linewidth=3, zorder=1)
+    name = (
+        "expected" if tied.all() else "value: no tie decides" if not tied.any() else "expected (alone: no tie decides)"
+    )
+    marks = (("lower", "<", VERMILION, tied), (name, "o", INK, tied | True), ("upper", ">", BLUE, tied))
+    for (label, marker, colour, where), row in zip(marks, values, strict=True):
+        if where.any():
+            ax.plot(row[where], rows[where], marker, color=colour, markersize=size, label=label, zorder=3)
+
+
+def right_column(ax: Axes, title: str, texts: Iterable[str]) -> None:
+    """A word on each row, to the right of the axes."""
+    for row, text in enumerate(texts):
+        ax.text(1.03, row, text, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
+    ax.text(1.03, 1.0, title, transform=ax.transAxes, va="bottom", fontsize="small")
+
+
+def per_cent(value: float, _: object = None) -> str:
+    """A fraction as a tick says it in per cent."""
+    return f"{100 * value:.4g}"
+
+
 def legend_above(ax: Axes, loc: Literal["lower left", "lower center", "lower right"], ncols: int, **more: Any) -> None:
     """A legend without a frame that stands on the axes."""
     left = {"lower left": 0.0, "lower center": 0.5, "lower right": 1.0}[loc]
     ax.legend(loc=loc, bbox_to_anchor=(left, 1.0), ncols=ncols, frameon=False, fontsize="small", **more)
+
+
+def legend_right(ax: Axes, title: str) -> None:
+    """A legend without a frame to the right of the axes, for many names."""
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize="small", title=title,
+              title_fontsize="small", alignment="left", borderaxespad=0.0)  # fmt: skip
