@@ -166,6 +166,5 @@ def _line(number: int) -> dict[str, Any]:
 def _legend(ax: Axes, *more: Any) -> Axes:
     """A legend above the data, with what has no label of its own."""
     handles = [*ax.get_legend_handles_labels()[0], *more]
-    columns = 2 if max((len(str(handle.get_label())) for handle in handles), default=0) > 18 else 3
-    style.legend_above(ax, "lower left", columns, handles=handles, handlelength=3.0, borderaxespad=0.2)
+    style.legend_above(ax, handles=handles, handlelength=3.0)
     return ax

@@ -52,7 +52,7 @@ def error_reject(
     ...     print(text.get_text())
     random order: area 50.00 %
     perfect order: area 20.83 %
-    by confidence: area 27.08 % [20.83, 33.33]
+    by confidence: area 27.08 [20.83, 33.33] %
     by confidence: what ties decide
     """
     return _curve(curve, curve.rejected, "rejected queries", ax, label, number, references, legend)
@@ -97,7 +97,7 @@ def _curve(
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(style.per_cent)
     if legend:
-        _legend(ax)
+        style.legend_above(ax)
     return ax
 
 
@@ -106,14 +106,7 @@ def _area(area: Triple[float]) -> str:
     lower, expected, upper = (100 * value for value in area)
     if lower == upper:
         return f"area {upper:.2f} %"
-    return f"area {'' if np.isnan(expected) else f'{expected:.2f} % '}[{lower:.2f}, {upper:.2f}]"
-
-
-def _legend(ax: Axes) -> None:
-    """Above the axes, in as many columns as fit."""
-    longest = max(map(len, ax.get_legend_handles_labels()[1]))
-    width = ax.figure.get_figure(root=True).get_figwidth() / ax.get_subplotspec().get_gridspec().ncols  # type: ignore[union-attr]
-    style.legend_above(ax, "lower left", max(1, int(width / (0.08 * longest + 0.5))), borderaxespad=0.2)
+    return f"area {'' if np.isnan(expected) else f'{expected:.2f} '}[{lower:.2f}, {upper:.2f}] %"
 
 
 def _references(ax: Axes, curve: RejectCurve, x: NDArray[np.float64]) -> None:
@@ -152,7 +145,7 @@ def reliability(
         axis.set_major_formatter(style.per_cent)
     ax.set_aspect("equal")
     if legend:
-        style.legend_above(ax, "lower left", 1, borderaxespad=0.2, markerscale=0.6)
+        style.legend_above(ax, markerscale=0.6)
     return ax
 
 
@@ -195,7 +188,7 @@ def highest_density(
     ax.set(xlabel="parameter", ylabel="density")
     ax.set_ylim(bottom=0)
     if legend:
-        style.legend_above(ax, "lower left", 2, borderaxespad=0.2)
+        style.legend_above(ax)
     return ax
 
 
@@ -251,8 +244,7 @@ def labelled_points(
             places[ring, 0], places[ring, 1], s=26, facecolor="none", edgecolor=style.INK, linewidth=0.7, label=mark
         )
     if legend and len(names) <= len(_CLASSES) * len(style.MARKERS):
-        columns = min(6, len(names) + 1)
-        style.legend_above(ax, "lower left", columns, markerscale=2, columnspacing=1.0, handletextpad=0.2)
+        style.legend_above(ax, markerscale=2)
     return ax
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from deadheat.analyses.comparison import compare
@@ -18,11 +19,16 @@ from deadheat.reports import Report
 Float64 = NDArray[np.float64]
 
 _FAR = 10  # rows so many times as far out as all others leave the axis
-_COLOURS = {
-    "float64": style.INK, "float32": style.INK, "bfloat16": style.GREEN, "float16": style.ORANGE, "int8": style.BLUE,
-    "1 bit": style.VERMILION,
-}  # fmt: skip
-_MARKERS = ("o", "s", "^", "v", "D", "P")
+_LOOKS = {  # of formats, by number and scale: colour, and a mark that tells them apart in grey
+    ("float64", "all"): (style.INK, "*"),
+    ("float32", "all"): (style.INK, "o"),
+    ("bfloat16", "all"): (style.GREEN, "P"),
+    ("float16", "all"): (style.ORANGE, "X"),
+    ("int8", "all"): (style.BLUE, "s"),
+    ("int8", "dimension"): (style.BLUE, "^"),
+    ("int8", "vector"): (style.BLUE, "v"),
+    ("1 bit", "all"): (style.VERMILION, "D"),
+}
 
 
 def precision_changes(
@@ -84,15 +90,19 @@ def precision_changes(
     ax.axvline(0, color=style.INK, linewidth=0.8, zorder=0)
     rows = np.arange(len(names))
     moved = inside & (values[0] < values[4])
-    ax.hlines(rows[moved], values[0, moved], values[4, moved], color=style.INK, linewidth=1, label="with its interval")
+    ax.hlines(rows[moved], values[0, moved], values[4, moved], color=style.INK, linewidth=1, label=_interval(settings))
     style.ends(ax, np.where(inside, values[1:4], np.nan), 5)
     _limits(ax, values[:, inside])
     _arrows(ax, rows[~inside], values[2, ~inside])
     style.rows(ax, names)
     style.right_column(ax, "difference", [_signed(value) for value in values[2]])
     ax.set_xlabel(f"{next(iter(reports.values()))[measure].name}, difference to {base} (points)")
-    style.legend_above(ax, "lower left", 3, handletextpad=0.2, columnspacing=1.0)
+    style.legend_above(ax)
     return ax
+
+
+def _interval(settings: Mapping[str, Any]) -> str:
+    return f"{100 * settings.get('confidence_level', 0.95):g} % interval, with ties"
 
 
 def _change(report: Report, base: Report, measure: str, settings: dict[str, Any]) -> list[float]:
@@ -148,9 +158,9 @@ def measure_against_bytes(found: Precisions, measure: str = "mAP", *, ax: Axes |
     Returns
     -------
     Axes
-        Bytes on a log scale; formats of one size stand side by side. A mark is the expected value, a bar goes from
-        lower to upper, and a thin line from the base's value plus the low end of the paired interval to the same plus
-        the high end: what fewer bits can have changed.
+        Bytes on a log scale; formats of one size stand side by side. A mark is the expected value (hollow with float
+        queries), and a bar goes from lower to upper. A thin line goes from the base's value plus the low end of the
+        paired interval to the same plus the high end: what fewer bits can have changed.
 
     Examples
     --------
@@ -162,20 +172,31 @@ def measure_against_bytes(found: Precisions, measure: str = "mAP", *, ax: Axes |
     """
     ax = style.quiet(style.axes(ax, (6.4, 3.6)), grid="both")
     sizes = [found.bytes_per_vector(name) for name in found]
+    step = max(2.0, max(sizes) / min(sizes)) ** 0.035  # between marks of one size: some of the axis' width
     origin = found[found.base][measure].expected
     for number, (name, size) in enumerate(zip(found, sizes, strict=True)):
-        place = size * 1.09 ** (sizes[:number].count(size) - (sizes.count(size) - 1) / 2)
+        place = size * step ** (sizes[:number].count(size) - (sizes.count(size) - 1) / 2)
         result, row = found[name][measure], FORMATS[name]
         change = found.change(name, measure)
-        colour = _COLOURS[row.number]
+        colour, marker = _LOOKS[row.number, row.scale]
         ax.vlines(place, 100 * (origin + change.low), 100 * (origin + change.high), color=colour, linewidth=1)
         if result.lower < result.upper:
             ax.vlines(place, 100 * result.lower, 100 * result.upper, color=colour, linewidth=4, alpha=0.35)
-        kin = [other for other in found if FORMATS[other].number == row.number]
-        marker, filled = _MARKERS[kin.index(name) % len(_MARKERS)], not row.float_query
-        ax.plot(place, 100 * result.expected, marker, color=colour, markersize=6.5, label=f"{name}: {size:,}",
-                markerfacecolor=colour if filled else "white")  # fmt: skip
+        face = "white" if row.float_query else colour
+        ax.plot(place, 100 * result.expected, marker, color=colour, markerfacecolor=face, markersize=6.5,
+                linestyle="", label=f"{name}: {size:,}")  # fmt: skip
     ticks.log_x(ax, [sizes])
     ax.set(xlabel="bytes per vector", ylabel=f"{found[found.base][measure].name} (%)")
-    style.legend_right(ax, "format: bytes")
+    style.legend_right(ax, "format: bytes", _lines(found))
     return ax
+
+
+def _lines(found: Precisions) -> list[Any]:
+    """What the lines through a mark mean."""
+    level = 100 * found.comparisons[found.base].test.confidence_level
+    tied = any(report.ties.mixed_groups for report in found.reports.values())
+    bar = [Line2D([], [], color=style.GREY, linewidth=4, alpha=0.5, label="lower to upper: ties")] if tied else []
+    return [
+        *bar,
+        Line2D([], [], color=style.GREY, linewidth=1, label=f"{level:g} % interval of\nthe difference to {found.base}"),
+    ]

@@ -73,7 +73,7 @@ def cmc(reports: Report | Mapping[str, Report], *, k: int | Iterable[int] = 20, 
     ax.set(xlabel="k", ylabel="Hit@k (%)")
     ax.set_ylim(top=min(101.0, ax.get_ylim()[1]))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    style.legend_above(ax, "lower left", 2 if max(map(len, named)) > 12 else 3, borderaxespad=0.2)
+    style.legend_above(ax)
     return ax
 
 
@@ -116,7 +116,7 @@ def per_class(report: Report, measure: str = "mAP", *, n: int = 20, ax: Axes | N
     ax.barh(rows, length, height=0.66, color=style.SKY, edgecolor=style.INK, linewidth=0.6, label="mean of the class")
     tied = lower < upper
     if tied.any():
-        ends: dict[str, Any] = {"color": style.VERMILION, "linewidth": 2.2, "label": "lower to upper: ties"}
+        ends: dict[str, Any] = {"color": style.INK, "linewidth": 2.2, "label": "lower to upper: ties"}
         ax.hlines(rows[tied], lower[tied], upper[tied], **ends)
     whole = report[measure]
     mean = whole.lower if np.isnan(whole.expected) else whole.expected
@@ -124,7 +124,7 @@ def per_class(report: Report, measure: str = "mAP", *, n: int = 20, ax: Axes | N
     style.rows(ax, [str(names[place]) for place in worst])
     style.right_column(ax, "queries", [str(count) for count in counts[worst]])
     ax.set(xlabel=f"{whole.name} (%)", ylabel=_how_many(len(worst), len(names)), xlim=(0, 100))
-    style.legend_above(ax, "lower left", 3, columnspacing=1.0, handletextpad=0.4)
+    style.legend_above(ax)
     return ax
 
 
@@ -179,12 +179,12 @@ def caterpillar(report: Report, measure: str = "mAP", *, ax: Axes | None = None)
     dot: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 4 if few else 2, "zorder": 3}
     if tied.any():
         ax.vlines(place[tied], lower[tied], upper[tied], color=style.ORANGE, linewidth=2 if few else 0.8)
-        ax.plot(place[tied], middle[tied], color=style.VERMILION, label=f"ties decide ({tied.sum()})", **dot)
+        ax.plot(place[tied], middle[tied], color=style.INK, label=f"ties decide ({tied.sum()})", **dot)
     if not tied.all():
         ax.plot(place[~tied], middle[~tied], color=style.BLUE, label=f"no tie decides ({(~tied).sum()})", **dot)
     _mean(ax, result)
     ax.set(xlabel="queries, from worst to best", ylabel=f"{result.name} (%)", xlim=(0, len(order) + 1))
-    style.legend_above(ax, "lower left", 3, columnspacing=1.0, handletextpad=0.4)
+    style.legend_above(ax)
     return ax
 
 

@@ -67,11 +67,15 @@ def bounds(
     if ticks:
         ax.plot(*np.array(ticks).T, "|", color=style.INK, markersize=6, markeredgewidth=0.9, label="plain sorts")
     style.rows(ax, list(results))
-    style.right_column(ax, "upper − lower\n(points)", [f"{width:.3g}" if width else "0" for width in ends[2] - ends[0]])
+    style.right_column(ax, "upper − lower\n(points)", [_width(width) for width in ends[2] - ends[0]])
     names = dict.fromkeys(result.name for result in results.values())
     ax.set_xlabel(f"{next(iter(names))} (%)" if len(names) == 1 else "value (%)")
-    style.legend_above(ax, "lower right", 4, handletextpad=0.2)
+    style.legend_above(ax)
     return ax
+
+
+def _width(points: float) -> str:
+    return "0" if points == 0 else f"{points:.2f}" if points >= 0.005 else "< 0.01"
 
 
 def _rows(reports: Report | Mapping[str, Report], measures: str | Iterable[str] | None) -> dict[str, Result]:
@@ -140,7 +144,7 @@ def mean_intervals(reports: Mapping[str, Report], measure: str, *, ax: Axes | No
     ax.plot(expected, places, linestyle="", marker="D", markersize=4.5, color=style.BLUE, label=name)
     ax.set_yticks(places, list(reports))
     ax.set(xlabel=f"{results[0].name} (%)", ylim=(len(reports) - 0.5, -0.5))
-    style.legend_above(ax, "lower left", 2 if tied.any() else 3, columnspacing=1.0, handletextpad=0.4)
+    style.legend_above(ax)
     return ax
 
 
@@ -188,5 +192,5 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     if len(place) > _SINGLE:
         ax.plot(place, middle, color=style.INK, linewidth=0.9)
     ax.set(xlabel="queries, sorted", ylabel=f"{difference.name} of A − B (%)", xlim=(0, len(place) + 1))
-    style.legend_above(ax, "lower center", 4, columnspacing=1.0, handletextpad=0.4)
+    style.legend_above(ax)
     return ax

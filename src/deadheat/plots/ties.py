@@ -59,7 +59,7 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
     ticks.log_x(ax)
     style.rows(ax, list(profiles))
     ax.set_xlabel("items at the distance of a relevant item")
-    style.legend_above(ax, "lower right", 4)
+    style.legend_above(ax)
     return ax
 
 
