@@ -52,7 +52,7 @@ def measure_against_classes(
         ax.plot(at, 100 * value, label=name, **line)
     if truth is not None:
         ax.axhline(100 * truth, color=style.INK, linewidth=0.8, label="value of the population in groups")
-    ticks.log_x(ax, [band.at for band in bands.values()])
+    ticks.log_axis(ax, "x", [band.at for band in bands.values()])
     ax.set_ylim(0, 100)
     ax.set_xlabel("classes")
     ax.set_ylabel(f"{measure} (%)")
@@ -146,8 +146,8 @@ def processor_time(seconds: Mapping[str, tuple[ArrayLike, ArrayLike]], *, ax: Ax
     ax = style.quiet(style.axes(ax), grid="both")
     for number, (name, (n, time)) in enumerate(seconds.items()):
         ax.plot(n, time, label=name, **_line(number))
-    ticks.log_x(ax, [n for n, _ in seconds.values()])
-    ticks.log_y(ax)
+    ticks.log_axis(ax, "x", [n for n, _ in seconds.values()])
+    ticks.log_axis(ax, "y")
     ax.set_xlabel("samples")
     ax.set_ylabel("processor seconds")
     return _legend(ax)

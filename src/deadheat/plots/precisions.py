@@ -185,7 +185,7 @@ def measure_against_bytes(found: Precisions, measure: str = "mAP", *, ax: Axes |
         face = "white" if row.float_query else colour
         ax.plot(place, 100 * result.expected, marker, color=colour, markerfacecolor=face, markersize=6.5,
                 linestyle="", label=f"{name}: {size:,}")  # fmt: skip
-    ticks.log_x(ax, [sizes])
+    ticks.log_axis(ax, "x", [sizes])
     ax.set(xlabel="bytes per vector", ylabel=f"{found[found.base][measure].name} (%)")
     style.legend_right(ax, "format: bytes", _lines(found))
     return ax

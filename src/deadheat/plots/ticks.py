@@ -1,59 +1,83 @@
-"""Logarithmic scales whose numbers do not touch."""
+"""Logarithmic axes whose numbers do not touch."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from typing import Any
+from itertools import pairwise
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter, NullLocator, StrMethodFormatter
-from numpy.typing import ArrayLike
+from matplotlib.ticker import AutoLocator, Locator, NullFormatter, NullLocator, StrMethodFormatter
+from numpy.typing import ArrayLike, NDArray
 
 _LABEL = "{x:,.10g}"
-_LETTER = 10 / 72  # inches: about as high as one of ten points is with its gap
+_SIZE = 10 / 72  # inches: about as high as a number is
+_WIDTH, _GAP, _HEIGHT = 0.62, 0.8, 1.4  # of a digit, between two numbers, from line to line: in that unit
 
 
-def log_x(ax: Axes, places: Iterable[ArrayLike] | None = None) -> None:
-    """A logarithmic horizontal axis with numbers at these places, as far as there is room; else at 1, 2, 5, 10 ..."""
-    ax.set_xscale("log")
-    ax.xaxis.set_major_locator(_usual() if places is None else _Spaced(ax, places))
-    ax.xaxis.set_major_formatter(StrMethodFormatter(_LABEL))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_minor_formatter(NullFormatter())
+def log_axis(ax: Axes, which: Literal["x", "y"], places: Iterable[ArrayLike] | None = None) -> None:
+    """A logarithmic axis with numbers at these places, as far as there is room; else at 1, 2, 5, 10 ..."""
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    (ax.set_xscale if which == "x" else ax.set_yscale)("log")
+    axis.set_major_locator(_Round(ax, which) if places is None else _Given(ax, which, places))
+    axis.set_major_formatter(StrMethodFormatter(_LABEL))
+    axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
 
 
-def log_y(ax: Axes) -> None:
-    """A logarithmic vertical axis with numbers at 1, 2, 5, 10 ..., as far as there is room."""
-    ax.set_yscale("log")
-    ax.yaxis.set_major_locator(_usual())
-    ax.yaxis.set_major_formatter(StrMethodFormatter(_LABEL))
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_minor_formatter(NullFormatter())
+class _Spaced(Locator):
+    """What both kinds know: whether there is a gap between two numbers."""
+
+    def __init__(self, ax: Axes, which: Literal["x", "y"]) -> None:
+        self.ax, self.which = ax, which
+
+    def apart(self, place: float, other: float) -> bool:
+        pixels = np.diff(self.ax.transData.transform([(place, place), (other, other)]), axis=0)[0]
+        if self.which == "y":
+            return float(abs(pixels[1])) > self.ax.figure.dpi * _SIZE * _HEIGHT
+        digits = (len(_LABEL.format(x=place)) + len(_LABEL.format(x=other))) / 2
+        return float(abs(pixels[0])) > self.ax.figure.dpi * _SIZE * (_WIDTH * digits + _GAP)
+
+    def thinned(self, places: list[float]) -> NDArray[np.float64]:
+        """The first place, and each of the others whose number touches none that is there."""
+        kept: list[float] = []
+        for place in places:
+            if all(self.apart(place, other) for other in kept):
+                kept.append(place)
+        return np.array(sorted(kept))
 
 
-def _usual() -> LogLocator:
-    return LogLocator(subs=(1.0, 2.0, 5.0), numticks=8)
+class _Given(_Spaced):
+    """Ticks at given places, first of all the ends, as far as their numbers touch none."""
 
-
-class _Spaced(FixedLocator):
-    """Ticks at given places, the ends first, and each of the others where its number touches none that is there."""
-
-    def __init__(self, ax: Axes, places: Iterable[ArrayLike]) -> None:
-        found: list[float] = np.unique(np.concatenate([np.ravel(np.asarray(part)) for part in places])).tolist()
-        super().__init__(found)
-        self._ax, self._places = ax, found
+    def __init__(self, ax: Axes, which: Literal["x", "y"], places: Iterable[ArrayLike]) -> None:
+        super().__init__(ax, which)
+        self.places = np.unique(np.concatenate([np.ravel(np.asarray(part)) for part in places])).tolist()
 
     def __call__(self) -> Any:
-        first, *inner, last = self._places if len(self._places) > 1 else self._places * 2
-        kept = [last]
-        for place in [first, *inner]:
-            if all(self._apart(place, other) for other in kept):
-                kept.append(place)
-        return sorted(kept)
+        return self.thinned([self.places[-1], *self.places[:-1]])
 
-    def _apart(self, place: float, other: float) -> bool:
-        """Whether there is a gap between two numbers."""
-        pixels = np.diff(self._ax.transData.transform([(place, 1.0), (other, 1.0)])[:, 0])
-        letters = (len(_LABEL.format(x=place)) + len(_LABEL.format(x=other))) / 2
-        return float(abs(pixels[0])) > self._ax.figure.dpi * _LETTER * (0.62 * letters + 0.8)
+
+class _Round(_Spaced):
+    """Ticks at 1, 2, 5 and so on, or at powers of ten, or at every second of them: the most for which there is room."""
+
+    def __call__(self) -> Any:
+        low, high = sorted(self.ax.get_xlim() if self.which == "x" else self.ax.get_ylim())
+        for step in ((1.0, 2.0, 5.0), 1, 2, 3, 4, 6, 12):
+            ticks = _round(low, high, step)
+            if len(ticks) > 1 and all(self.apart(*pair) for pair in pairwise(ticks.tolist())):
+                return ticks
+        within = np.asarray(AutoLocator().tick_values(low, high))  # of less than a decade
+        return self.thinned(within[(within >= low) & (within <= high) & (within > 0)].tolist())
+
+
+def _round(low: float, high: float, step: tuple[float, ...] | int) -> NDArray[np.float64]:
+    """Powers of ten times these, or each so many-th power of ten, that lie between two ends."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    if isinstance(step, int):
+        found = [10.0**power for power in powers if power % step == 0]
+    else:
+        found = [10.0**power * factor for power in powers for factor in step]
+    return np.array([place for place in found if low <= place <= high])

@@ -56,7 +56,7 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
     ax.hlines(rows, levels[:, 1], levels[:, 3], color=style.SKY, linewidth=7, label="middle half")
     ax.plot(levels[:, 2], rows, "o", color=style.INK, markersize=5, label="median")
     ax.plot(levels[:, 5], rows, "x", color=style.VERMILION, markersize=5, label="largest")
-    ticks.log_x(ax)
+    ticks.log_axis(ax, "x")
     style.rows(ax, list(profiles))
     ax.set_xlabel("items at the distance of a relevant item")
     style.legend_above(ax)
