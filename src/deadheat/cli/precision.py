@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from deadheat.analyses.precision import FORMATS
+from deadheat.analyses.precision import FORMATS, Precisions
 from deadheat.analyses.precision.evaluating import MEASURES, precisions_of_pair
 from deadheat.cli.embeddings import (
     RANKING,
@@ -60,7 +60,7 @@ def precision(file: Path, **options: Any) -> None:
             found = precisions_of_pair(pair, replace(counting, progress=progress), summary, **told)
     if plots is not None:
         with output(picture) as out:
-            plots.save_measure_against_bytes(found, out, picture.suffix.lower().removeprefix("."))
+            _draw(plots, found).savefig(out, format=picture.suffix.lower().removeprefix("."), dpi=200)
     deliver(found, options)
 
 
@@ -70,6 +70,14 @@ def _threshold(text: str) -> float | str:
         return float(text) if "_" not in text else text
     except ValueError:
         return text
+
+
+def _draw(plots: Any, found: Precisions) -> Any:
+    """A figure with axes for each measure, one below the other."""
+    figure = plots.style.figure(6.4, 3.4 * len(found.measures))
+    for ax, measure in zip(figure.subplots(len(found.measures), squeeze=False)[:, 0], found.measures, strict=True):
+        plots.measure_against_bytes(found, measure, ax=ax)
+    return figure
 
 
 def _plots(path: Path) -> Any:
