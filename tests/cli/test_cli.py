@@ -220,13 +220,13 @@ def test_tolerance(folder: Path) -> None:
 def test_precision_is_what_python_prints(folder: Path) -> None:
     points = np.random.default_rng(0).normal(size=(20, 3))
     np.savez(folder / "more.npz", embeddings=points, labels=np.arange(20) % 4)
-    out = passed("precision", folder / "more.npz", "-f", "fp16,int8", "-f", "binary", "--threshold", "mean", "-m", "MRR",
-                 "--distance", "l2", "--seed", 3)  # fmt: skip
-    found = precisions(points, np.arange(20) % 4, formats=["float16", "int8", "1 bit"], threshold="mean", measures="MRR",
-                       distance="euclidean", seed=3)  # fmt: skip
+    asked = ("-f", "fp16,int8", "-f", "binary", "--threshold", "mean", "-m", "MRR", "--distance", "l2", "--seed", 3)
+    out = passed("precision", folder / "more.npz", *asked)
+    told = {"formats": ["float16", "int8", "1 bit"], "threshold": "mean", "measures": "MRR", "distance": "euclidean"}
+    found = precisions(points, np.arange(20) % 4, **told, seed=3)  # type: ignore[arg-type]
     assert out == f"{found}\n"
-    told = passed("precision", folder / "more.npz", "--base", "int8", "--json", "-")
-    assert json.loads(told) == precisions(points, np.arange(20) % 4, base="int8").to_dict()
+    content = passed("precision", folder / "more.npz", "--base", "int8", "--json", "-")
+    assert json.loads(content) == precisions(points, np.arange(20) % 4, base="int8").to_dict()
 
 
 def test_precision_draws_a_picture(folder: Path) -> None:

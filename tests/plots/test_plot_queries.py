@@ -56,7 +56,7 @@ def test_classes_from_the_worst(ax: Axes) -> None:
     assert words(ax) == ["lower to upper: ties", "mean of the report", "mean of the class"]
     two = dh.plots.per_class(TIED, "Hit@1", n=2, ax=Figure().subplots())
     assert two.get_ylabel() == "the worst 2 of 3 classes"
-    with pytest.raises(ValueError, match=r"^report must know the labels of its queries, but was made without$"):
+    with pytest.raises(ValueError, match=r"^per_class needs the labels of the queries"):
         dh.plots.per_class(dh.measure(TIED.profile))
 
 

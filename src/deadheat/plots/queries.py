@@ -14,7 +14,6 @@ from deadheat.errors import InvalidValueError
 from deadheat.plots import style
 from deadheat.reports import Report, Result
 from deadheat.support import checks
-from deadheat.support.means import exact_mean
 from deadheat.support.triple import Triple
 
 Float64 = NDArray[np.float64]
@@ -87,14 +86,14 @@ def per_class(report: Report, measure: str = "mAP", *, n: int = 20, ax: Axes | N
     measure : str
         Any name of a measure.
     n : int
-        At most so many classes, the worst; by the expected value, and then by label.
+        At most so many classes, in the order of `Report.per_class`.
     ax : Axes, optional
 
     Returns
     -------
     Axes
         A bar is the expected value, and a line across its end goes from lower to upper. On the right stands how many
-        queries of the class have a value; a class without any is left out.
+        queries the class has; a class without a value is left out.
 
     Raises
     ------
@@ -108,11 +107,13 @@ def per_class(report: Report, measure: str = "mAP", *, n: int = 20, ax: Axes | N
     >>> [row.get_text() for row in dh.plots.per_class(report).get_yticklabels()]
     ['far', 'near']
     """
-    names, counts, means = _classes(report, measure)
-    middle = np.where(np.isnan(means[1]), means[0], means[1])
-    worst = np.argsort(middle, kind="stable")[: checks.positive_integer(n, "n")]
-    rows, (lower, _, upper), length = np.arange(len(worst)), means[:, worst], middle[worst]
-    ax = style.quiet(style.axes(ax, (6.4, 1.2 + 0.24 * len(worst))), grid="x")
+    every = report.per_class(measures=measure)
+    (values,) = every.per_row.values()
+    n_class = int(np.count_nonzero(~np.isnan(values.lower)))  # those without a value come last
+    names, counts = (column[: min(checks.positive_integer(n, "n"), n_class)] for column in every.rows.values())
+    lower, expected, upper = (100 * end[: len(names)] for end in values)
+    rows, length = np.arange(len(names)), np.where(np.isnan(expected), lower, expected)
+    ax = style.quiet(style.axes(ax, (6.4, 1.2 + 0.24 * len(names))), grid="x")
     ax.barh(rows, length, height=0.66, color=style.SKY, edgecolor=style.INK, linewidth=0.6, label="mean of the class")
     tied = lower < upper
     if tied.any():
@@ -121,24 +122,11 @@ def per_class(report: Report, measure: str = "mAP", *, n: int = 20, ax: Axes | N
     whole = report[measure]
     mean = whole.lower if np.isnan(whole.expected) else whole.expected
     ax.axvline(100 * mean, color=style.INK, linestyle=style.DASHED, linewidth=1, label="mean of the report")
-    style.rows(ax, [str(names[place]) for place in worst])
-    style.right_column(ax, "queries", [str(count) for count in counts[worst]])
-    ax.set(xlabel=f"{whole.name} (%)", ylabel=_how_many(len(worst), len(names)), xlim=(0, 100))
+    style.rows(ax, list(map(str, names)))
+    style.right_column(ax, "queries", map(str, counts))
+    ax.set(xlabel=f"{whole.name} (%)", ylabel=_how_many(len(names), n_class), xlim=(0, 100))
     style.legend_above(ax)
     return ax
-
-
-def _classes(report: Report, measure: str) -> tuple[NDArray[Any], NDArray[np.int64], Float64]:
-    """The labels of the classes that have a value, how many queries have one, and the means, (3, n)."""
-    if report.labels is None:
-        raise InvalidValueError("report", "must know the labels of its queries, but was made without")
-    values = np.stack(report[measure].per_query)
-    kept = ~np.isnan(values[0])
-    names, of_query, counts = np.unique(report.labels[kept], return_inverse=True, return_counts=True)
-    cuts = np.cumsum(counts)[:-1]
-    by_class = np.split(values[:, kept][:, np.argsort(of_query, kind="stable")], cuts, axis=1)
-    means = np.array([[100 * exact_mean(row) for row in part] for part in by_class]).T
-    return names, counts, means
 
 
 def _how_many(n: int, n_all: int) -> str:
