@@ -426,3 +426,29 @@ def test_what_is_lost_at_most_is_rounded_up():
     found = precisions(POINTS, LABELS, formats="bfloat16", measures="mAP", n_resamples=999)
     shown = float(str(found).splitlines()[2].split()[-1])
     assert 0 <= shown - 100 * found.change("bf16", "mAP").loses_at_most < 0.01
+
+
+def test_a_type_too_short_is_left_out_unless_it_is_asked_for():
+    points = 1e5 * POINTS
+    found = precisions(points, LABELS, measures="mAP")
+    assert "float16" not in list(found)
+    assert "float16 is left out: its largest number is 65504." in found.notes()
+    with pytest.raises(ValueError, match="must stay finite in float16"):
+        precisions(points, LABELS, formats="float16")
+    assert "bfloat16" not in list(precisions(1e300 * POINTS, LABELS, measures="mAP"))
+
+
+def test_a_change_of_nothing_has_no_sign():
+    found = precisions(POINTS, LABELS, formats="int8", measures="mAP", n_resamples=99)
+    assert "-0.00" not in str(found)
+    for digits in (0, 5):
+        assert f"{100 * found['int8']['mAP'].expected:.{digits}f}" in found.to_text(digits=digits)
+
+
+def test_queries_in_a_gallery_can_be_excluded():
+    left_out = precisions(POINTS, LABELS, formats="int8, int8 float query", measures="mAP")
+    excluded = precisions(POINTS, LABELS, POINTS, LABELS, formats="int8, int8 float query", measures="mAP",
+                          exclude=np.arange(30))  # fmt: skip
+    assert [report.profile for report in left_out.reports.values()] == [
+        report.profile for report in excluded.reports.values()
+    ]

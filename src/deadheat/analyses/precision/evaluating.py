@@ -65,7 +65,7 @@ def precisions(
         What to round to, as in `quantized`; one string can hold several, with commas between them. "(float query)"
         behind a format with int8 or one bit, such as "int8 (float query)", leaves queries in float32, less `threshold`
         if it is one bit, and rounds the gallery alone. By default float32, bfloat16, float16, int8, int8 per
-        dimension, int8 per vector, int8 (float query) and 1 bit.
+        dimension, int8 per vector, int8 (float query) and 1 bit, but for types too short for the largest number.
     base : str, optional
         The format that the others are compared with, which comes first if it is not among `formats`. By default the
         embeddings as they are: "float32" where that holds every number, and else "float64".
@@ -139,16 +139,16 @@ def precisions_of_pair(
     if items is not None:
         inputs.require_same_dim(query.embeddings, items.embeddings)
     parts = [part.embeddings for part in (query, items) if part is not None]
-    first = FORMATS["float32" if all(map(_is_float32, parts)) else "float64"] if first is None else first
-    asked = [first, *(FORMATS[name] for name in DEFAULT if name != first.name)] if asked is None else asked
-    rows = asked if first in asked else [first, *asked]
-    _require_lengths(rows, options.distance)
     rounding = Rounding.of(parts, threshold)
+    first = FORMATS["float32" if all(map(_is_float32, parts)) else "float64"] if first is None else first
+    usual, too_short = rounding.fitting(FORMATS[name] for name in DEFAULT)
+    rows = list(dict.fromkeys([first, *usual])) if asked is None else asked if first in asked else [first, *asked]
+    _require_lengths(rows, options.distance)
     rounded = _Rounded(query, items, rounding, options)
     reports = {row.name: evaluate_pair(*rounded.pair(row), summary) for row in rows}
     comparisons = {name: compare(report, reports[first.name], **test) for name, report in reports.items()}
     dim = query.embeddings.shape[1]
-    notices = () if all(row.number != "1 bit" for row in rows) else rounding.notices(parts)
+    notices = (*(too_short if asked is None else ()), *rounding.notices(rows, parts))
     return Precisions(reports, first.name, dim, options.distance, summary.measures, comparisons, notices)
 
 

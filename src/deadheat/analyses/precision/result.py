@@ -145,7 +145,7 @@ class Precisions(TabularResult):
         """The change in percentage points; what is lost at most is rounded up."""
         if name == self.base:
             return ["", "", ""]
-        change, form = self.change(name, measure), decimals(digits)
+        change, form = self.change(name, measure), f"z{decimals(digits)}"  # no minus before a zero
         low, high = (format(100 * end, form) for end in (change.low, change.high))
         interval = "-" if math.isnan(change.low) else f"[{low}, {high}]"
         return [number(100 * change.expected, form), interval, number(_up(100 * change.loses_at_most, digits), form)]

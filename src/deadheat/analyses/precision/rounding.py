@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -132,8 +132,22 @@ class Rounding:
         scaled = _times(_to_int8(items, largest), _float32(largest), row, "gallery")
         return _times(queries, np.array(float(_INT8)), row, "embeddings"), scaled
 
-    def notices(self, parts: list[Float64]) -> tuple[str, ...]:
-        """What to know of one bit: whether it tells anything apart."""
+    def fitting(self, rows: Iterable[Format]) -> tuple[list[Format], tuple[str, ...]]:
+        """The formats that can hold the largest number, and a sentence on each of the others."""
+        fitting, too_short = [], []
+        for row in rows:
+            number = "float32" if row.float_query else row.number
+            if number not in _STORED or np.isfinite(exact.round_to(self.largest, number)).all():
+                fitting.append(row)
+            else:
+                largest = exact.FORMATS[number].largest
+                too_short.append(f"{row.name} is left out: its largest number is {largest:g}.")
+        return fitting, tuple(too_short)
+
+    def notices(self, rows: Iterable[Format], parts: list[Float64]) -> tuple[str, ...]:
+        """What to know of one bit, if it is among the formats: whether it tells anything apart."""
+        if all(row.number != "1 bit" for row in rows):
+            return ()
         above = {bool(side) for part in parts for side in np.unique(part >= self.threshold)}
         if len(above) == 2:
             return ()
