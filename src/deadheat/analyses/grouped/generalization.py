@@ -165,16 +165,12 @@ class Gap:
         law = resolved(chosen, min(self.n_unit))
         a, b = self.train_errors, self.test_errors
         errors = {"lower": (a.lower, b.upper), "expected": (a.expected, b.expected), "upper": (a.upper, b.lower)}
-        ends = {
-            name: welch_interval(getattr(self, name), pair, self.n_unit, confidence_level, law)
+        worst, middle, best = (
+            welch_interval(getattr(self, name), pair, self.n_unit, confidence_level, law)
             for name, pair in errors.items()
-        }
-        level, n, unit = (
-            float(confidence_level),
-            sum(self.n_unit),
-            "class" if isinstance(self.train, Result) else "group",
         )
-        return Intervals(*ends.values(), level, law, n, unit).within(-1, 1)
+        unit = "class" if isinstance(self.train, Result) else "group"
+        return Intervals(worst, middle, best, float(confidence_level), law, sum(self.n_unit), unit).within(-1, 1)
 
     def bound(self, *, confidence_level: float = 0.95, method: str | None = None) -> float:
         """What the two populations' values differ by at most, either way, at a confidence level.

@@ -123,11 +123,10 @@ class GroupedResult:
         if self.repeats == 1:
             return by_repeat[0].within(0, 1)
         level, method = by_repeat[0].confidence_level, min(by_repeat, key=operator.attrgetter("n")).method
-        ends = {
-            name: self._ends(name, [getattr(each, name) for each in by_repeat], level, method)
-            for name in Triple._fields
-        }
-        return Intervals(*ends.values(), level, method, self.n_unit, "group").within(0, 1)
+        worst, middle, best = (
+            self._ends(name, [getattr(each, name) for each in by_repeat], level, method) for name in Triple._fields
+        )
+        return Intervals(worst, middle, best, level, method, self.n_unit, "group").within(0, 1)
 
     def _ends(self, name: str, by_repeat: Sequence[Interval], level: float, method: str) -> Interval:
         """The interval for one of the three values, from the intervals of the repeats."""
