@@ -23,15 +23,17 @@ from deadheat.ties import Rounded, Ties, Tolerance
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_FILES = ("labels", "gallery", "gallery_labels")
+PARTS = ("labels", "gallery", "gallery_labels")
 _IDS = Layout(labels_key="ids", label_column="ids")  # where a file has more than that
 
-SOURCES = (
+FILES = (
     click.option("--labels", type=PATH, help="File of labels, if not in FILE: .npy, .npz, .txt (one a line), .csv ..."),
     click.option(
         "--gallery", type=PATH, help="File of the items to rank; default: FILE itself, leaving each query out."
     ),
     click.option("--gallery-labels", type=PATH, help="File of the gallery's labels, if not in its file."),
+)
+EXCLUDE = (
     click.option(
         "--exclude",
         type=PATH,
@@ -39,6 +41,8 @@ SOURCES = (
         metavar="ROWS",
         help="File of the row of the gallery, from 0 or -1, that each query is; or, given twice, files of ids of both.",
     ),
+)
+LAYOUT = (
     click.option("--embeddings-key", metavar="NAME", help="Array of embeddings in a .npz file, or column of lists."),
     click.option("--labels-key", metavar="NAME", help="Array of labels in a .npz file."),
     click.option(
@@ -46,6 +50,7 @@ SOURCES = (
     ),
     click.option("--header/--no-header", default=None, help="Whether line 1 of a table is names; default: guessed."),
 )
+SOURCES = (*FILES, *EXCLUDE, *LAYOUT)
 RANKING = (
     click.option(
         "--distance", default="cosine", show_default=True, help="Or euclidean, inner_product, cityblock, hamming"
@@ -77,7 +82,7 @@ def with_options(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Command],
 
 def source_files(file: Path, options: dict[str, Any]) -> list[Path]:
     """All files that are to be read."""
-    return [path for path in (file, *map(options.get, _FILES)) if path is not None]
+    return [path for path in (file, *map(options.get, PARTS)) if path is not None]
 
 
 def summary_options(options: dict[str, Any], *, measures: Sequence[str] = ()) -> SummaryOptions:
@@ -119,7 +124,7 @@ def opened(file: Path, options: dict[str, Any]) -> Pair:
     if options["gallery_labels"] is not None and options["gallery"] is None:
         raise click.UsageError("--gallery-labels goes with --gallery")
     layout = Layout(**{key: options[key] for key in ("embeddings_key", "labels_key", "label_column", "header")})
-    return open_pair(file, *(options[key] for key in _FILES), layout=layout)
+    return open_pair(file, *(options[key] for key in PARTS), layout=layout)
 
 
 def own_rows(options: dict[str, Any]) -> Any:

@@ -43,7 +43,7 @@ def evaluate(file: Path, **options: Any) -> None:
     gallery themselves are found out and said, unless --exclude tells which rows they are: in .txt (one a line) or .npy
     files, or under the name ids in .npz, .csv, .tsv or .parquet files. With ids, equal ones are the same item.
 
-    --json and --markdown without OUT, or with -, print that instead of the table; put them after FILE.
+    --json, --markdown and --latex without OUT, or with -, print that instead of the table; put them after FILE.
     """
     per_query, profile = options["per_query"], options["save_profile"]
     check_outputs(options, source_files(file, options), per_query, profile)

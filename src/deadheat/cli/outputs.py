@@ -17,7 +17,15 @@ TEXTS = (
     click.option(
         "--markdown", type=TEXT, is_flag=False, flag_value="-", metavar="[OUT]", help="Write the table in Markdown."
     ),
+    click.option(
+        "--latex", type=PATH, is_flag=False, flag_value="-", metavar="[OUT]", help="Write the table for LaTeX."
+    ),
 )
+
+
+def asked(options: dict[str, Any]) -> list[Path | None]:
+    """Where the texts of `TEXTS` go; None for what was not asked for."""
+    return [options["json_out"], options["markdown"], options["latex"]]
 
 
 def check_outputs(options: dict[str, Any], inputs: Sequence[Path], *more: Path | None) -> None:
@@ -26,7 +34,7 @@ def check_outputs(options: dict[str, Any], inputs: Sequence[Path], *more: Path |
     These are the texts that `TEXTS` ask for, and what else a command writes; None was not asked for.
     """
     decimals(options["digits"])
-    paths = [path for path in (options["json_out"], options["markdown"], *more) if path is not None]
+    paths = [path for path in (*asked(options), *more) if path is not None]
     twice = next((path for path in paths if paths.count(path) > 1), None)
     if twice is not None:
         where = "standard output" if twice == STDOUT else str(twice)
@@ -39,8 +47,12 @@ def check_outputs(options: dict[str, Any], inputs: Sequence[Path], *more: Path |
 def deliver(result: TabularResult, options: dict[str, Any], **content: Any) -> None:
     """Write the texts that `TEXTS` ask for, and then print one of them or the table; `content` says what is in them."""
     shown = {"digits": options["digits"], **content}
-    asked = [(result.to_json, content, options["json_out"]), (result.to_markdown, shown, options["markdown"])]
-    texts = {path: text(**settings).rstrip() for text, settings, path in asked if path is not None}
+    made = [(result.to_json, content), (result.to_markdown, shown), (result.to_latex, shown)]
+    texts = {
+        path: text(**settings).rstrip()
+        for (text, settings), path in zip(made, asked(options), strict=True)
+        if path is not None
+    }
     printed = texts.pop(STDOUT, None)
     for path, text in texts.items():
         with output(path) as file:

@@ -45,7 +45,7 @@ def precision(file: Path, **options: Any) -> None:
     FILE and its labels are given as to `deadheat evaluate`, and are taken into memory. The difference of each format to
     the embeddings as they are has a confidence interval, and is compared query by query.
 
-    --json and --markdown without OUT, or with -, print that instead of the tables; put them after FILE.
+    --json, --markdown and --latex without OUT, or with -, print that instead of the tables; put them after FILE.
     """
     picture = options["plot"]
     check_outputs(options, source_files(file, options), picture)

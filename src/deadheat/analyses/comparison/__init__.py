@@ -11,7 +11,8 @@ comparing ──> Comparison ──> Difference          sentences, cells: how t
 from deadheat.analyses.comparison.board import Leaderboard
 from deadheat.analyses.comparison.comparing import compare
 from deadheat.analyses.comparison.comparison import Comparison
-from deadheat.analyses.comparison.difference import Difference, PairedTest
+from deadheat.analyses.comparison.difference import Difference
 from deadheat.analyses.comparison.ranking import leaderboard
+from deadheat.analyses.comparison.settings import PairedTest
 
 __all__ = ["Comparison", "Difference", "Leaderboard", "PairedTest", "compare", "leaderboard"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,8 +11,9 @@ from typing import Any
 from deadheat import measures as rank_measures
 from deadheat.analyses.comparison import cells
 from deadheat.analyses.comparison.comparison import Comparison
-from deadheat.analyses.comparison.difference import Difference, PairedTest
+from deadheat.analyses.comparison.difference import Difference
 from deadheat.analyses.comparison.letters import for_latex, letters, raised
+from deadheat.analyses.comparison.settings import PairedTest
 from deadheat.reports import Report
 from deadheat.reports.tables import Table, TabularResult, count, plain, program
 from deadheat.statistics.holm import holm
@@ -52,6 +52,13 @@ class Leaderboard(TabularResult):
     >>> files = {"float32": points, "rounded": np.rint(points), "half": points[:, :4]}
     >>> reports = {name: dh.evaluate(rows, labels, measures="mAP, Hit@1") for name, rows in files.items()}
     >>> print(dh.leaderboard(reports))
+    system      rank                mAP (%)   95 % interval              Hit@1 (%)
+    a  float32     1                 62.29ᶜ  [52.45, 71.73]                 66.00ᶜ
+    b  rounded     2  57.42 [56.63, 58.23]ᶜ  [48.05, 66.40]  65.00 [63.00, 67.00]
+    c  half        3                 44.54   [34.80, 54.04]                 45.00
+    <BLANKLINE>
+    Ranked by the lower bound of mAP. Per cent; expected [lower, upper] over all tie-breakings; tests over 20 classes.
+    Raised letters: significantly ahead of that system, whatever the ties do (p < 0.05, Holm's correction for 3 pairs).
     """
 
     reports: dict[str, Report]
@@ -87,7 +94,7 @@ class Leaderboard(TabularResult):
 
     @cached_property
     def could_swap(self) -> tuple[Pair, ...]:
-        """Pairs that ties alone could put in the other order: the upper value of one is above the lower of the other."""
+        """Pairs that ties alone could put in the other order, for the upper value of one is above the other's lower."""
         results = {name: report[self.measures[0]] for name, report in self.reports.items()}
         return tuple((a, b) for a, b in self._comparisons if results[b].upper > results[a].lower)
 
@@ -173,15 +180,14 @@ class Leaderboard(TabularResult):
 
     def notes(self) -> list[str]:
         """What ranks, what the letters and marks say, and what to beware of; `explain` says the rest."""
-        tied = any(report[name].lower < report[name].upper for report in self.reports.values() for name in self.measures)
+        results = [report[name] for report in self.reports.values() for name in self.measures]
+        tied = any(result.lower < result.upper for result in results)
         values = "expected [lower, upper] over all tie-breakings" if tied else "no tie changes any value"
-        by = "" if not tied else f"the {self.rank_by} value of " if self.rank_by == "expected" else (
-            f"the {self.rank_by} bound of "
-        )  # fmt: skip
+        by = f"the {self.rank_by} {'value' if self.rank_by == 'expected' else 'bound'} of " if tied else ""
         whatever = ", whatever the ties do" if tied else ""
         pairs = count(len(self._comparisons), "pair", "pairs")
         return [
-            f"Ranked by {by}{self.measures[0]}. Per cent; {values}. Tests and intervals are over {self._units()}.",
+            f"Ranked by {by}{self.measures[0]}. Per cent; {values}; tests over {self._units()}.",
             f"Raised letters: significantly ahead of that system{whatever} "
             f"(p < {self.test.alpha:g}, Holm's correction for {pairs}).",
             *self._about_swaps(),
@@ -218,16 +224,16 @@ class Leaderboard(TabularResult):
         """What each part of the table means, and how it is tested."""
         test = self.test
         return "\n".join([
-            f"rank: by the {self.rank_by} value of {self.measures[0]}; systems with one and the same value share a rank. "
+            f"rank: by the {self.rank_by} value of {self.measures[0]}; systems with one and the same value share one. "
             "~ where the bounds of two systems overlap, so that their ties alone could put them in the other order.",
-            "A number with [lower, upper] is the expected value over all tie-breakings, and what it is in the worst and "
-            "in the best of them; a number alone does not depend on ties.",
-            f"{100 * test.confidence_level:g} % interval: of the expected value, for the population that the units were "
-            f"drawn from; {test.method} bootstrap over {self._units()}, {test.n_resamples} resamples. Intervals of two "
-            "systems may overlap although they differ significantly, since they are of the same queries.",
+            "A number with [lower, upper] is the expected value over all tie-breakings, and what it is in the worst "
+            "and in the best of them; a number alone does not depend on ties.",
+            f"{100 * test.confidence_level:g} % interval: of the expected value, for the population that the units "
+            f"were drawn from; {test.method} bootstrap over {self._units()}, {test.n_resamples} resamples. Intervals "
+            "of two systems may overlap although they differ significantly, since they are of the same queries.",
             "Raised letters: paired permutation test of each pair, two-sided, with the worst-case p over all "
-            "tie-breakings, adjusted after Holm for all pairs, for each measure by itself. The chance that any letter of "
-            f"a column is false is below {test.alpha:g}.",
+            "tie-breakings, adjusted after Holm for all pairs, for each measure by itself. The chance that any letter "
+            f"of a column is false is at most {test.alpha:g}.",
             "`board.comparison(a, b)` has the differences of a pair, their intervals and both p-values.",
         ])  # fmt: skip
 

@@ -10,14 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.analyses.comparison.comparison import Comparison
-from deadheat.analyses.comparison.difference import PairedTest
+from deadheat.analyses.comparison.settings import PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports import Report
 from deadheat.reports.averaging import Averaging
 from deadheat.reports.options import Average, measure_names
-from deadheat.statistics import permutation
-from deadheat.statistics.interval import BOOTSTRAP, level_between
-from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 
 Int64 = NDArray[np.int64]
@@ -120,14 +117,10 @@ def compare(
     place_in_b, n_query = _matched(a, b, both)
     _require_same_classes(a, b, place_in_b, both)
     averaging = _averaging(a, b, place_in_b)
-    test = PairedTest(
-        resample=averaging.units(resample, labels),
-        alternative=checks.choice(alternative, permutation.ALTERNATIVES, "alternative"),
-        confidence_level=level_between(confidence_level),
-        method=checks.choice(method, BOOTSTRAP, "method"),
-        n_resamples=checks.positive_integer(n_resamples, "n_resamples"),
-        seed=checks.whole_number(seed, "seed"),
-    )
+    test = PairedTest.checked(
+        resample=averaging.units(resample, labels), alternative=alternative, confidence_level=confidence_level,
+        method=method, n_resamples=n_resamples, seed=seed,
+    )  # fmt: skip
     clusters, caveats = averaging.clusters(resample, labels), averaging.caveats(resample, labels)
     return Comparison(a, b, called, shown, test, n_query, place_in_b, clusters, caveats)
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from deadheat import measures as rank_measures
 from deadheat.analyses.comparison import cells, sentences
-from deadheat.analyses.comparison.difference import COUNTS, ROUNDING, Difference, PairedTest
+from deadheat.analyses.comparison.difference import COUNTS, ROUNDING, Difference
+from deadheat.analyses.comparison.settings import PairedTest
 from deadheat.reports import Report
 from deadheat.reports.tables import DIGITS, Table, TabularResult, program
 from deadheat.support import checks

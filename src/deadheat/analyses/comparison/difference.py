@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.analyses.comparison.settings import PairedTest
 from deadheat.reports.tables import plain
 from deadheat.statistics import permutation
 from deadheat.statistics.intervals import Intervals, mean_intervals
@@ -24,23 +25,6 @@ Int64 = NDArray[np.int64]
 
 ROUNDING = 2.0**-47  # two values that are equal may differ by so much of their size, once computed
 COUNTS = ("n_wins_a", "n_wins_b", "n_equal", "n_open")
-
-
-@dataclass(frozen=True)
-class PairedTest:
-    """How differences are tested: the arguments of `compare` of the same names."""
-
-    resample: str
-    alternative: str
-    confidence_level: float
-    method: str
-    n_resamples: int
-    seed: int
-
-    @property
-    def alpha(self) -> float:
-        """Below which a p-value is called significant."""
-        return round(1 - self.confidence_level, 12)
 
 
 @dataclass(frozen=True, eq=False)
