@@ -97,7 +97,9 @@ class Intervals:
 
     def mirrored(self) -> Intervals:
         """Those for the means of the same values with the opposite sign."""
-        lower, expected, upper = (Interval(0.0 - ends.high, 0.0 - ends.low) for ends in (self.lower, self.expected, self.upper))
+        lower, expected, upper = (
+            Interval(0.0 - ends.high, 0.0 - ends.low) for ends in (self.lower, self.expected, self.upper)
+        )
         return replace(self, lower=upper, expected=expected, upper=lower)
 
     def __str__(self) -> str:

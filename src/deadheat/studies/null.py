@@ -10,12 +10,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from deadheat.analyses.comparison import compare
+from deadheat.plots import style
 from deadheat.reports import Report, evaluate
 from deadheat.reports.options import Average
-from deadheat.studies.study import Finding, Mark, Outcome, Setting, Study, Table
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table
 
 _SOURCE = "No publication: a check of deadheat.compare where the null hypothesis holds by construction."
 _ABOUT = (
@@ -62,7 +64,8 @@ def run(setting: Setting) -> Outcome:
     ]
     columns = ["classes", *map(str, rows[0][1])]
     caption = f"Share of {n_set} test sets without any difference for which the test says p < {ALPHA:g}."
-    return Outcome(findings, (), [Table("size", caption, columns, [[n, *shares.values()] for n, shares in rows])])
+    table = Table("size", caption, columns, [[n, *shares.values()] for n, shares in rows])
+    return Outcome(findings, [Picture("size", caption, _figure(rows))], [table])
 
 
 def false_alarms(n_class: int, n_set: int, threads: int | None = None, seed: int = 0) -> dict[Kind, float]:
@@ -122,6 +125,22 @@ def _reports(systems: list[tuple[Any, ...]], threads: int | None) -> tuple[Repor
 def _percent(share: float, n: int) -> str:
     """A share of n in per cent, with its standard error."""
     return f"{100 * share:.1f} ± {100 * math.sqrt(share * (1 - share) / n):.1f} %"
+
+
+def _figure(rows: list[tuple[int, dict[Kind, float]]]) -> Figure:
+    """Shares against the number of classes."""
+    figure = style.figure(5.6, 4.0)
+    ax = style.quiet(figure.subplots())
+    n_class = [n for n, _ in rows]
+    for i, kind in enumerate(rows[0][1]):
+        shares = [100 * of_kind[kind] for _, of_kind in rows]
+        ax.plot(n_class, shares, **style.marked_line(i), markersize=5, markerfacecolor="white", label=str(kind))
+    ax.axhline(100 * ALPHA, color=style.GREY, linewidth=0.9)
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(n_class, list(map(str, n_class)))
+    ax.set(xlabel="classes in the test set", ylabel=f"test sets with p < {ALPHA:g} (%)", ylim=(0, None))
+    figure.legend(*ax.get_legend_handles_labels(), frameon=False, fontsize="small", loc="outside lower center", ncols=1)
+    return figure
 
 
 STUDY = Study(
