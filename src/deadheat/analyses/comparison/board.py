@@ -213,7 +213,7 @@ class Leaderboard(TabularResult):
     def _about_reach(self) -> list[str]:
         """A sentence where no difference, however large, could come out as significant."""
         n_unit, n_resamples = min(each.n_unit for each in self._differences()), self.test.n_resamples
-        every = 2.0**n_unit <= n_resamples
+        every = n_unit < n_resamples.bit_length()  # 2^n swaps
         smallest = len(self._comparisons) * (2.0 ** (1 - n_unit) if every else 2 / (n_resamples + 1))
         if smallest < self.test.alpha:
             return []

@@ -86,7 +86,9 @@ class Comparison(TabularResult):
         kept = ~np.isnan(values.lower)
         of_a, of_b = (Triple(*(self.a.averaging.mean(np.where(kept, x, np.nan)) for x in side)) for side in (a, b))
         n_left_out = self._n_query - int(np.count_nonzero(kept))
-        return Difference(name, values, of_a, of_b, self.test, self.a.average, n_left_out, sizes, self._classes)
+        return Difference(
+            name, values, of_a, of_b, self.names, self.test, self.a.average, n_left_out, sizes, self._classes
+        )
 
     def _values(self, name: str) -> tuple[Triple[Float64], Triple[Float64]]:
         """The values of A, and those of B for the same queries."""

@@ -46,6 +46,8 @@ class Difference:
         their order. NaN for pairs that are left out.
     a, b : Triple[float]
         Of A and of B, over the pairs that count.
+    names : tuple of str
+        What A and B are called in tables and pictures.
     lower, expected, upper : float
         Mean differences, over queries or over classes as the reports have it.
     n_pair, n_left_out : int
@@ -62,6 +64,7 @@ class Difference:
     per_query: Triple[Float64]
     a: Triple[float]
     b: Triple[float]
+    names: tuple[str, str]
     test: PairedTest = field(repr=False)
     average: str = field(repr=False)
     n_left_out: int = field(repr=False)
