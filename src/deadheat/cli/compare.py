@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from deadheat.analyses import comparison
-from deadheat.cli.embeddings import LAYOUT, RANKING, with_options
+from deadheat.cli.embeddings import EXCLUDE, LAYOUT, RANKING, with_options
 from deadheat.cli.outputs import TEXTS
 from deadheat.cli.several import EXPLAIN, FILES, TESTING, deliver_with_words, reports_of, settings
 from deadheat.cli.shell import PATH
@@ -16,7 +16,7 @@ from deadheat.cli.shell import PATH
 
 @click.command()
 @click.argument("files", nargs=-1, type=PATH, metavar="A B")
-@with_options(FILES, LAYOUT, RANKING, TESTING)
+@with_options(FILES, EXCLUDE, LAYOUT, RANKING, TESTING)
 @click.option("--alternative", default="two-sided", show_default=True, help="Or greater (A is better), less.")
 @with_options(TEXTS, EXPLAIN)
 def compare(files: tuple[Path, ...], **options: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from deadheat.analyses import comparison
-from deadheat.cli.embeddings import LAYOUT, RANKING, with_options
+from deadheat.cli.embeddings import EXCLUDE, LAYOUT, RANKING, with_options
 from deadheat.cli.outputs import TEXTS
 from deadheat.cli.several import EXPLAIN, FILES, TESTING, deliver_with_words, reports_of, settings
 from deadheat.cli.shell import PATH
@@ -17,7 +17,7 @@ from deadheat.support.triple import Triple
 
 @click.command()
 @click.argument("files", nargs=-1, type=PATH, metavar="FILE...")
-@with_options(FILES, LAYOUT, RANKING)
+@with_options(FILES, EXCLUDE, LAYOUT, RANKING)
 @click.option("--rank-by", type=click.Choice(Triple._fields), default="lower", help="Of the first measure.")
 @with_options(TESTING, TEXTS, EXPLAIN)
 def leaderboard(files: tuple[Path, ...], **options: Any) -> None:

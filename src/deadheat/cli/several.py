@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from deadheat.analyses.comparison import Comparison, Leaderboard, PairedTest
-from deadheat.cli.embeddings import PARTS, counting_options, files_named, opened, summary_options
+from deadheat.cli.embeddings import PARTS, counting_options, files_named, opened, own_rows, summary_options
 from deadheat.cli.outputs import STDOUT, asked, check_outputs, deliver
 from deadheat.cli.shell import PATH, bar, say
 from deadheat.reports import Report
@@ -40,7 +40,7 @@ def settings(options: dict[str, Any]) -> dict[str, Any]:
 
 def reports_of(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Report]:
     """The report on each file, by the name of its system; before that, options and outputs are checked."""
-    check_outputs(asked(options), [*files, *(path for part in PARTS for path in options[part])])
+    check_outputs(options, [*files, *(path for part in PARTS for path in options[part])])
     if options["explain"] and STDOUT in asked(options):
         raise click.UsageError("--explain goes with the table, but another text is to be printed")
     PairedTest.checked(**settings(options))
@@ -51,6 +51,7 @@ def reports_of(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Re
         own = {**options, **dict(zip(PARTS, paths, strict=True))}
         with files_named(file, own):
             pair = opened(file, own)
+            counting = replace(counting, exclude=own_rows(options))
             with bar(f"ranking {name}") as progress:
                 reports[name] = evaluate_pair(pair, replace(counting, progress=progress), summary)
     return reports

@@ -9,13 +9,12 @@ from functools import cached_property
 from typing import Any
 
 from deadheat import measures as rank_measures
-from deadheat.analyses.comparison import cells
 from deadheat.analyses.comparison.comparison import Comparison
 from deadheat.analyses.comparison.difference import Difference
 from deadheat.analyses.comparison.letters import for_latex, letters, raised
 from deadheat.analyses.comparison.settings import PairedTest
 from deadheat.reports import Report
-from deadheat.reports.tables import Table, TabularResult, count, plain, program
+from deadheat.reports.tables import DIGITS, Table, TabularResult, count, has_ties, plain, program, value
 from deadheat.statistics.holm import holm
 from deadheat.statistics.intervals import Intervals
 from deadheat.statistics.units import about_few, counted
@@ -144,7 +143,7 @@ class Leaderboard(TabularResult):
     # -----------------------------------------------------------------------------------------------------------------
     # as people read it
 
-    def tables(self, *, digits: int = 2) -> list[Table]:
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """One table: a row for each system, in per cent."""
         first, *others = self.measures
         level = f"{100 * self.test.confidence_level:g} % interval"
@@ -171,8 +170,8 @@ class Leaderboard(TabularResult):
         """Values with the letters of the systems that they are significantly ahead of, padded so that digits align."""
         behind = [raised(self._letters[other] for other in self.ahead_of(name, measure)) for name in self]
         width = max(map(len, behind))
-        values = [cells.spread(report[measure], digits) for report in self.reports.values()]
-        return [value + mark.ljust(width) for value, mark in zip(values, behind, strict=True)]
+        values = [value(report[measure], digits) for report in self.reports.values()]
+        return [cell + mark.ljust(width) for cell, mark in zip(values, behind, strict=True)]
 
     def to_latex(self, **options: Any) -> str:
         """The table for LaTeX with the package booktabs, without the notes; letters are ``\\textsuperscript``."""
@@ -180,8 +179,7 @@ class Leaderboard(TabularResult):
 
     def notes(self) -> list[str]:
         """What ranks, what the letters and marks say, and what to beware of; `explain` says the rest."""
-        results = [report[name] for report in self.reports.values() for name in self.measures]
-        tied = any(result.lower < result.upper for result in results)
+        tied = any(has_ties(report[name]) for report in self.reports.values() for name in self.measures)
         values = "expected [lower, upper] over all tie-breakings" if tied else "no tie changes any value"
         by = f"the {self.rank_by} {'value' if self.rank_by == 'expected' else 'bound'} of " if tied else ""
         whatever = ", whatever the ties do" if tied else ""

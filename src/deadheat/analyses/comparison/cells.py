@@ -1,31 +1,8 @@
-"""How values, intervals and p-values are written in comparisons and leaderboards: one rule for all of them.
-
-Equal bounds are one number; otherwise it is the expected value with [lower, upper], and the bounds alone where there is
-no expected value.
-"""
+"""How p-values and lists of names are written in comparisons and leaderboards."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
-
-
-def spread(value: Any, digits: int) -> str:
-    """What has `lower`, `expected` and `upper`, in per cent.
-
-    Examples
-    --------
-    >>> from deadheat.support.triple import Triple
-    >>> spread(Triple(0.5, 0.5, 0.5), 2), spread(Triple(0.5, 0.75, 1.0), 2), spread(Triple(0.5, math.nan, 1.0), 1)
-    ('50.00', '75.00 [50.00, 100.00]', '[50.0, 100.0]')
-    """
-    lower, expected, upper = (100 * part for part in (value.lower, value.expected, value.upper))
-    if math.isnan(lower):
-        return "-"
-    if lower == upper:
-        return f"{lower:z.{digits}f}"
-    bounds = f"[{lower:z.{digits}f}, {upper:z.{digits}f}]"
-    return bounds if math.isnan(expected) else f"{expected:z.{digits}f} {bounds}"
 
 
 def p_value(value: float) -> str:

@@ -15,7 +15,7 @@ from deadheat.analyses.comparison import cells, sentences
 from deadheat.analyses.comparison.difference import COUNTS, ROUNDING, Difference
 from deadheat.analyses.comparison.settings import PairedTest
 from deadheat.reports import Report
-from deadheat.reports.tables import DIGITS, Table, TabularResult, program
+from deadheat.reports.tables import DIGITS, Table, TabularResult, has_ties, program, value
 from deadheat.support import checks
 from deadheat.support.extras import require
 from deadheat.support.triple import Triple
@@ -129,13 +129,13 @@ class Comparison(TabularResult):
         rows = [
             [
                 each.name,
-                *(cells.spread(value, digits) for value in (each.a, each.b, each)),
+                *(value(of, digits) for of in (each.a, each.b, each)),
                 each.interval().expected.per_cent(digits),
                 cells.p_value(each.pvalue),
             ]
             for each in shown
         ]
-        if any(each.lower < each.upper for each in shown):
+        if any(map(has_ties, shown)):
             header.append("worst-case p")
             rows = [[*row, cells.p_value(each.pvalue_worst_case)] for row, each in zip(rows, shown, strict=True)]
         return [Table(header, rows)]

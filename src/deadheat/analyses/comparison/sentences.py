@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from deadheat.analyses.comparison.cells import listed
 from deadheat.analyses.comparison.difference import Difference
-from deadheat.reports.tables import count
+from deadheat.reports.tables import count, has_ties
 from deadheat.statistics.units import about_few, counted
 
 Names = tuple[str, str]
@@ -48,7 +48,7 @@ def _values(shown: Sequence[Difference]) -> str:
 
 def _tied(shown: Sequence[Difference]) -> bool:
     """Whether ties change any of the differences."""
-    return any(each.lower < each.upper for each in shown)
+    return any(map(has_ties, shown))
 
 
 def _pairs(shown: Sequence[Difference], names: Names) -> str:
