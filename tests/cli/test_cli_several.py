@@ -23,6 +23,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, rows in SYSTEMS.items():
         np.savez(tmp_path / f"{name}.npz", embeddings=rows, labels=LABELS)
         np.save(tmp_path / f"{name}.npy", rows)
+        np.savez(tmp_path / f"{name}-items.npz", embeddings=rows + 0.5, labels=LABELS)
+        np.save(tmp_path / f"{name}-items.npy", rows + 0.5)
     np.save(tmp_path / "labels.npy", LABELS)
     np.savez(tmp_path / "short.npz", embeddings=POINTS[:30], labels=LABELS[:30])
     np.savez(tmp_path / "turned.npz", embeddings=POINTS[::-1], labels=LABELS[::-1] // 2)
@@ -84,11 +86,19 @@ def test_labels_galleries_and_names(folder: Path) -> None:
     )
     named = passed("compare", *files, "--labels", "labels.npy", "--name", "ours", "--name", "theirs", *QUICK)
     assert named.splitlines()[0].split()[2:7] == ["ours", "theirs", "ours", "-", "theirs"]
-    galleries = ("--gallery", "full.npz", "--gallery", "half.npz")
+    galleries = ("--gallery", "full-items.npz", "--gallery", "half-items.npz")
     apart = passed("compare", "full.npz", "half.npz", *galleries, *QUICK)
     assert "Tests and intervals are over queries." in apart
     both = ("--labels", "labels.npy", "--labels", "labels.npy", "--gallery-labels", "labels.npy")
-    assert passed("compare", *files, *both, "--gallery", "full.npy", "--gallery", "half.npy", *QUICK) == apart
+    items = ("--gallery", "full-items.npy", "--gallery", "half-items.npy")
+    assert passed("compare", *files, *both, *items, *QUICK) == apart
+
+
+def test_each_query_leaves_its_own_row_out_of_the_gallery(folder: Path) -> None:
+    np.save("own.npy", np.arange(36))
+    galleries = ("--gallery", "full.npz", "--gallery", "half.npz")
+    excluded = passed("compare", "full.npz", "half.npz", *galleries, "--exclude", "own.npy", *QUICK)
+    assert excluded == passed("compare", "full.npz", "half.npz", *QUICK)  # leave one out, over classes
 
 
 def test_outputs_go_to_files(folder: Path) -> None:

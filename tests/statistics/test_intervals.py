@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadheat import TieProfile, compare, evaluate, measure
+from deadheat.errors import QueryInGalleryWarning
 from deadheat.statistics import bootstrap
 from deadheat.statistics.interval import METHODS, Interval
 from deadheat.statistics.intervals import difference_interval, mean_interval, mean_intervals, ratio_interval
@@ -343,6 +344,11 @@ def test_classes_are_the_units_unless_there_is_a_separate_gallery() -> None:
     assert alone.interval("mAP") == alone.interval("mAP", resample="class")
     assert (alone.interval("mAP").unit, alone.interval("mAP").n) == ("class", 12)
     assert measure(alone.profile, "mAP", labels=labels).interval("mAP") == alone.interval("mAP")
+    with pytest.warns(QueryInGalleryWarning):
+        same = evaluate(points, labels, points, labels, measures="mAP")
+    assert same.interval("mAP").unit == "class", "a gallery of the queries themselves is none of its own"
+    excluded = evaluate(points, labels, points, labels, measures="mAP", exclude=np.arange(24))
+    assert excluded.interval("mAP") == alone.interval("mAP")
     bare = measure(alone.profile, "mAP")
     assert bare.interval("mAP").unit == "query"
     assert bare.interval("mAP", labels=labels) == alone.interval("mAP")
