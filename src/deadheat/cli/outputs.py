@@ -18,7 +18,7 @@ TEXTS = (
         "--markdown", type=TEXT, is_flag=False, flag_value="-", metavar="[OUT]", help="Write the table in Markdown."
     ),
     click.option(
-        "--latex", type=PATH, is_flag=False, flag_value="-", metavar="[OUT]", help="Write the table for LaTeX."
+        "--latex", type=TEXT, is_flag=False, flag_value="-", metavar="[OUT]", help="Write the table for LaTeX."
     ),
 )
 

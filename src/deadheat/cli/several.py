@@ -10,8 +10,8 @@ import click
 
 from deadheat.analyses.comparison import Comparison, Leaderboard, PairedTest
 from deadheat.cli.embeddings import PARTS, counting_options, files_named, opened, own_rows, summary_options
-from deadheat.cli.outputs import STDOUT, asked, check_outputs, deliver
-from deadheat.cli.shell import PATH, bar, say
+from deadheat.cli.outputs import asked, check_outputs, deliver
+from deadheat.cli.shell import PATH, STDOUT, bar, say
 from deadheat.reports import Report
 from deadheat.reports.evaluating import evaluate_pair
 
