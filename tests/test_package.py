@@ -28,6 +28,7 @@ PUBLIC = [
     "exploit",
     "generalization_gap",
     "grouped",
+    "leaderboard",
     "measure",
     "measures",
     "plots",

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from deadheat import measures, plots, reference
     from deadheat.analyses import confidence, precision, words
     from deadheat.analyses.collisions import collisions
-    from deadheat.analyses.comparison import compare
+    from deadheat.analyses.comparison import compare, leaderboard
     from deadheat.analyses.exploit import exploit, random_baseline
     from deadheat.analyses.grouped import generalization_gap, grouped
     from deadheat.counting import profile
@@ -32,6 +32,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "exploit": "analyses.exploit:exploit",
     "generalization_gap": "analyses.grouped:generalization_gap",
     "grouped": "analyses.grouped:grouped",
+    "leaderboard": "analyses.comparison:leaderboard",
     "measure": "reports:measure",
     "measures": "measures",
     "plots": "plots",
@@ -58,6 +59,7 @@ __all__ = [
     "exploit",
     "generalization_gap",
     "grouped",
+    "leaderboard",
     "measure",
     "measures",
     "plots",

@@ -22,13 +22,17 @@ POINTS, LABELS = RNG.integers(0, 4, (24, 2)), np.arange(24) % 6
 HITS = Triple(np.array([0.0, 0, 1, 1, np.nan]), np.array([0.0, 0.5, 1, 1, np.nan]), np.array([0.0, 1, 1, 1, np.nan]))
 SURE = np.array([0.1, 0.5, 0.5, 0.9, 1.0])
 
+REPORTS = {f"{dim} of 2": dh.evaluate(POINTS[:, :dim], LABELS, measures="mAP, Hit@1") for dim in (1, 2)}
+
 RESULTS: dict[str, Callable[[], TabularResult]] = {
     "grouped": lambda: dh.grouped(POINTS, LABELS, group_size=2, measures=["Hit@1", "mAP"], distance="euclidean"),
     "gap": lambda: dh.generalization_gap(POINTS, LABELS, POINTS[::-1], LABELS, group_size=2, distance="euclidean"),
+    "comparison": lambda: dh.compare(*REPORTS.values(), names=REPORTS, n_resamples=99),
+    "leaderboard": lambda: dh.leaderboard(REPORTS, n_resamples=99),
     "collisions": lambda: dh.collisions(POINTS, LABELS, distance="cityblock"),
     "table": lambda: dh.collisions(POINTS, LABELS, distance=["euclidean", "cityblock"]),
     "given": lambda: collisions_of_distances([[0.1, 0.1, 0.2]], [[True, False, False]]),
-    "precisions": lambda: dh.precision.precisions(POINTS, LABELS, measures=["mAP", "P@2"], kinds=["int8", "1 bit"]),
+    "precisions": lambda: dh.precision.precisions(POINTS, LABELS, measures=["mAP", "P@2"], formats=["int8", "1 bit"]),
     "reject": lambda: confidence.error_reject_curve(HITS, SURE),
     "accuracy": lambda: confidence.confidence_accuracy(HITS.lower, SURE),
     "open accuracy": lambda: confidence.confidence_accuracy(HITS, SURE),
@@ -49,7 +53,7 @@ def test_every_form_has_all_cells(name: str) -> None:
                 assert cell in text
                 assert cell in markdown
                 assert cell.replace("'", "&#x27;") in page
-                assert cell.replace("_", r"\_") in latex
+                assert cell.replace("_", r"\_").replace("~", r"\textasciitilde{}") in latex
     for note in result.notes():
         assert note in text
         assert note in markdown
@@ -95,10 +99,11 @@ def test_columns_are_the_values_as_fractions() -> None:
     ]  # fmt: skip
     assert column("collisions", "items") == column("table", "items")[4:]
 
-    by_kind = RESULTS["precisions"]()
-    assert column("precisions", "kind") == ["int8", "1 bit"] * 2
+    by_format = RESULTS["precisions"]()
+    formats = ["float32", "int8", "1 bit"]
+    assert column("precisions", "format") == formats * 2
     assert column("precisions", "expected") == [
-        by_kind[kind][measure].expected for measure in ("mAP", "P@2") for kind in ("int8", "1 bit")
+        by_format[name][measure].expected for measure in ("mAP", "P@2") for name in formats
     ]
 
     curve = RESULTS["reject"]()

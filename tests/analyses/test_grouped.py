@@ -331,9 +331,9 @@ def test_the_method_that_suits_is_auto() -> None:
 def test_bootstrap_is_over_groups() -> None:
     values = np.random.default_rng(1).random(15)
     found = result_of(values).interval(confidence_level=0.9, method="BCa", n_resamples=999, seed=3)
-    assert found == intervals.mean_intervals(
-        values / 2, values, np.minimum(1, values * 1.5), confidence_level=0.9, method="BCa", n_resamples=999, seed=3
-    )
+    rows = values / 2, values, np.minimum(1, values * 1.5)
+    how: dict = {"confidence_level": 0.9, "method": "BCa", "n_resamples": 999, "seed": 3}
+    assert found == intervals.mean_intervals(*rows, unit="group", **how)
     assert found.lower.high < found.expected.high < found.upper.high
 
 

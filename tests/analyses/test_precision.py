@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -15,10 +16,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
-from deadheat.analyses.precision import KINDS, Precisions, precisions, quantized
+from deadheat.analyses.precision import FORMATS, Precisions, precisions, quantized
 
 POINTS = np.random.default_rng(5).normal(size=(30, 4))
 LABELS = np.arange(30) % 5
+PLAIN = ("float64", "float32", "bfloat16", "float16", "int8", "1 bit")
 DISTANCES = ("cosine", "euclidean", "inner_product", "cityblock")
 
 
@@ -140,23 +142,26 @@ def test_a_number_too_large_is_refused_with_its_place():
     with pytest.raises(ValueError, match="must stay finite in bfloat16"):
         quantized([[3.4e38]], "bfloat16")
     with pytest.raises(ValueError, match=r"gallery must stay finite in float16, but holds 70000\.0 in row 0"):
-        precisions([[1.0]], [1], [[7e4]], [1], kinds="float16")
+        precisions([[1.0]], [1], [[7e4]], [1], formats="float16")
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"kind": "float15"}, ValueError, "kind must be one of float64, float32, bfloat16, float16, int8, 1 bit"),
+        ({"format": "float15"}, ValueError, "format must be one of float64, float32, bfloat16, float16, int8, "),
         ({"embeddings": [1.0, 2.0]}, ValueError, "embeddings must be two-dimensional (n, dim), but has shape (2,)"),
         ({"embeddings": [[math.nan]]}, ValueError, "embeddings must be finite, but holds nan in row 0, column 0"),
-        ({"threshold": "0"}, TypeError, "threshold must hold real numbers of at most 64 bits, but has dtype <U1"),
+        ({"threshold": ["0"]}, TypeError, "threshold must hold real numbers of at most 64 bits, but has dtype <U1"),
         ({"threshold": [0.0]}, ValueError, "threshold must be one number or one a dimension, (2,), but has shape (1,)"),
+        ({"threshold": "middle"}, ValueError, "threshold must be numbers, or one of mean, median, but is 'middle'"),
+        ({"format": "int8 (float query)"}, ValueError, "but 'int8 (float query)' is of queries and a gallery"),
+        ({"format": 8}, TypeError, "format must be one of"),
         ({"threshold": math.inf}, ValueError, "threshold must be finite, but is not"),
     ],
 )
 def test_quantized_refuses(arguments, error, message):
     with pytest.raises(error) as caught:
-        quantized(**{"embeddings": [[1.0, 2.0]], "kind": "1 bit", **arguments})
+        quantized(**{"embeddings": [[1.0, 2.0]], "format": "1 bit", **arguments})
     assert message in str(caught.value)
 
 
@@ -172,7 +177,7 @@ def test_one_bit_ranks_alike_under_every_distance():
     hamming = dh.evaluate(halves > 0, labels, distance="hamming")
     assert hamming.ties.mixed_groups > 0
     for distance in DISTANCES:
-        report = precisions(points, labels, kinds="1 bit", distance=distance)["1 bit"]
+        report = precisions(points, labels, formats="1 bit", distance=distance)["1 bit"]
         assert report.profile.digest() == hamming.profile.digest()
         for name in report:
             assert_array_equal(report[name].per_query.lower, hamming[name].per_query.lower)
@@ -180,10 +185,11 @@ def test_one_bit_ranks_alike_under_every_distance():
 
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_rows_are_evaluations_of_rounded_embeddings(distance):
-    found = precisions(POINTS, LABELS, distance=distance, measures=["mAP", "Hit@1"])
-    assert list(found) == list(KINDS)
-    assert len(found) == 6
-    for kind in KINDS:
+    rounded = [name for name, row in FORMATS.items() if not row.float_query]
+    found = precisions(POINTS, LABELS, distance=distance, formats=rounded, measures=["mAP", "Hit@1"])
+    assert list(found) == rounded
+    assert len(found) == 8
+    for kind in rounded:
         report = dh.evaluate(quantized(POINTS, kind), LABELS, distance=distance, measures=["mAP", "Hit@1"])
         assert found[kind].profile.digest() == report.profile.digest()
         assert found[kind]["mAP"].lower == report["mAP"].lower
@@ -193,16 +199,16 @@ def test_rows_are_evaluations_of_rounded_embeddings(distance):
 def test_queries_and_gallery_have_one_scale():
     """The largest number is in the gallery; with a scale of its own the query would become another direction."""
     query, gallery = np.array([[1.0, 0.004]]), np.array([[100.0, 3.0], [100.0, -3.0], [0.0, 50.0]])
-    report = precisions(query, [1], gallery, [1, 0, 0], kinds=["float64", "int8"], measures="mAP")
+    report = precisions(query, [1], gallery, [1, 0, 0], formats=["float64", "int8"], measures="mAP")
     assert (report["float64"]["mAP"].lower, report["float64"]["mAP"].upper) == (1.0, 1.0)
     assert (report["int8"]["mAP"].lower, report["int8"]["mAP"].upper) == (0.5, 1.0)  # the query is (1, 0) there
 
 
 def test_options_go_to_evaluate():
-    coarse = precisions(POINTS, LABELS, kinds="float64", ties="bfloat16", singletons="zero")["float64"]
+    coarse = precisions(POINTS, LABELS, formats="float64", ties="bfloat16", singletons="zero")["float64"]
     assert coarse.tie_rule == "bfloat16 similarity"
     assert coarse.singletons == "zero"
-    split = precisions(POINTS, LABELS, kinds="1 bit", threshold=0.5)["1 bit"]
+    split = precisions(POINTS, LABELS, formats="1 bit", threshold=0.5)["1 bit"]
     assert split.profile == dh.evaluate(np.where(POINTS >= 0.5, 1, -1), LABELS).profile
 
 
@@ -210,7 +216,7 @@ def test_nothing_is_lost_on_small_integers_but_by_int8():
     """Integers up to 16 fit all floating-point types; 127/16 is no integer, so int8 moves them."""
     images = np.random.default_rng(3).integers(0, 17, size=(60, 6))
     images[0, 0] = 16
-    found = precisions(images, np.arange(60) % 6)
+    found = precisions(images, np.arange(60) % 6, formats=PLAIN)
     first = found["float64"].profile
     assert first.ties.mixed_groups > 0
     assert all(found[kind].profile == first for kind in ("float32", "bfloat16", "float16"))
@@ -218,35 +224,34 @@ def test_nothing_is_lost_on_small_integers_but_by_int8():
 
 
 def test_an_undefined_value_prints_as_a_dash():
-    found = precisions(POINTS, LABELS, kinds="float64", measures="mAP", ties=dh.Tolerance(0.01))
+    found = precisions(POINTS, LABELS, formats="float64", measures="mAP", ties=dh.Tolerance(0.01))
     assert str(found).splitlines()[1].split()[3] == "-"
-    assert found.to_dict()["kinds"]["float64"]["measures"]["mAP"]["expected"] is None
+    assert found.to_dict()["formats"]["float64"]["measures"]["mAP"]["expected"] is None
 
 
 def test_a_result_prints_and_is_json():
-    found = precisions(POINTS, LABELS, kinds=["float32", "1 bit", "float32"], measures=["mAP", "Hit@1"])
+    found = precisions(POINTS, LABELS, formats=["float32", "1 bit", "fp32"], base="fp32", measures=["mAP", "Hit@1"])
     assert isinstance(found, Precisions)
-    assert list(found) == ["float32", "1 bit"]
-    first, second = str(found).split("\n\n")
-    header = ["mAP", "(%)", "bits", "lower", "expected", "upper", "mixed", "groups", "queries", "largest"]
-    assert first.splitlines()[0].split() == header
+    assert (list(found), found.base) == (["float32", "1 bit"], "float32")
+    first, second, notes = str(found).split("\n\n")
+    header = ["mAP (%)", "bytes", "lower", "expected", "upper", "- float32", "95 % interval", "loses at most"]
+    assert re.split(r"\s{2,}", first.splitlines()[0]) == header
+    assert re.split(r"\s{2,}", first.splitlines()[2])[:2] == ["1 bit", "1"]  # four bits
     assert second.startswith("Hit@1 (%)")
+    assert notes.startswith("Bytes: of a vector of the gallery, 4 numbers.")
     content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert content["distance"] == "cosine"
-    assert content["measures"] == ["mAP", "Hit@1"]
-    assert content["kinds"]["1 bit"]["bits"] == 1
-    assert content["kinds"]["1 bit"]["measures"]["mAP"]["lower"] == found["1 bit"]["mAP"].lower
-    ties = found["1 bit"].ties
-    assert first.splitlines()[2].split()[-3:] == [str(ties.mixed_groups), str(ties.queries), str(ties.largest)]
-    with pytest.raises(ValueError, match="kind must be one of float32, 1 bit, but is 'int8'"):
+    assert (content["distance"], content["base"], content["measures"]) == ("cosine", "float32", ["mAP", "Hit@1"])
+    assert content["formats"]["1 bit"]["bits"] == 1
+    assert content["formats"]["1 bit"]["measures"]["mAP"]["lower"] == found["1 bit"]["mAP"].lower
+    with pytest.raises(ValueError, match="format must be one of float32, 1 bit, but is 'int8'"):
         found["int8"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"kinds": []}, ValueError, "kinds must name at least one precision, but got none"),
-        ({"kinds": ["int4"]}, ValueError, "kind must be one of"),
+        ({"formats": []}, ValueError, "formats must name at least one format, but got none"),
+        ({"formats": ["int4"]}, ValueError, "formats must be one of"),
         ({"distance": "hamming"}, ValueError, "distance must be one of cosine, euclidean, inner_product, cityblock"),
         ({"labels": [1, 2]}, ValueError, "labels must have one entry per row of embeddings"),
         ({"gallery": POINTS}, ValueError, "gallery and gallery_labels must be given together"),
@@ -254,6 +259,14 @@ def test_a_result_prints_and_is_json():
         ({"gallery": POINTS[:, :2], "gallery_labels": LABELS}, ValueError, "must have the same dim"),
         ({"measures": "nAP"}, ValueError, "nAP"),
         ({"tie": "exact"}, TypeError, "tie"),
+        ({"base": "int4"}, ValueError, "base must be one of"),
+        ({"confidence_level": 2}, ValueError, "confidence_level"),
+        ({"formats": 8}, TypeError, "formats must be names"),
+        (
+            {"formats": "binary float query", "distance": "l2"},
+            ValueError,
+            "formats: '1 bit (float query)' must be left out unless distance is cosine or inner_product",
+        ),
     ],
 )
 def test_precisions_refuses(arguments, error, message):
@@ -266,8 +279,176 @@ def test_george_washington():
     """No mixed tie in the float32 of the file; split at a half, one bit keeps most of it, and at 0 nothing."""
     with np.load(data_file("phocnet_gw.npz")) as archive:
         features, labels = archive["phocnet_features"], archive["phocnet_labels"].ravel()
-    found = precisions(features, labels, measures="mAP", kinds=["float64", "float32", "1 bit"])
+    found = precisions(features, labels, measures="mAP", formats=["float64", "float32", "1 bit"])
     assert found["float64"].profile == found["float32"].profile
     assert round(100 * found["float64"]["mAP"].lower, 4) == 95.5491
     assert found["1 bit"].ties == type(found["1 bit"].ties)(899, 899, 1163)
     assert found["1 bit"]["mAP"].upper == 1.0
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# scales, float queries, sizes
+
+
+def integers_of(values, largest):
+    """The 8 bits of each number, by trying all of them."""
+    pairs = zip(values.ravel().tolist(), np.broadcast_to(largest, values.shape).ravel().tolist(), strict=True)
+    return np.array([nearest_integer(x, top) if top else 0 for x, top in pairs]).reshape(values.shape)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_int8_has_a_scale_for_each_dimension_or_vector(dtype):
+    values = (np.random.default_rng(4).normal(size=(7, 5)) * [1, 10, 0, 1e-3, 1e6]).astype(dtype).astype(np.float64)
+    values[3] = 0
+    for part, axis in (("dimension", 0), ("vector", 1)):
+        largest = np.abs(values).max(axis=axis, keepdims=True)
+        scale = np.where(largest < 2.0**-126, largest, largest.astype(np.float32))  # what is stored beside integers
+        found = quantized(values, f"int8 per {part}")
+        assert_array_equal(found, integers_of(values, largest) * scale)
+        assert found.dtype == np.float64
+
+
+def test_what_no_scale_changes_is_what_integers_say():
+    """Cosine sees the direction alone, so that a vector needs no scale: bit for bit the profile of its integers."""
+    found = precisions(POINTS, LABELS, formats="int8 per vector", measures="mAP")
+    assert found["int8 per vector"].profile == dh.evaluate(quantized(POINTS, "int8 per vector"), LABELS).profile
+    assert found.bytes_per_vector("int8 per vector") == 4
+    scaled = precisions(POINTS, LABELS, formats="int8 per vector", distance="euclidean", measures="mAP")
+    assert scaled.bytes_per_vector("int8-per-vector") == 4 + 4
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("scale", ["", " per dimension", " per vector"])
+def test_float_queries_meet_what_the_gallery_stands_for(distance, scale):
+    """In fractions: the query in float32, each item its integers times its scale over 127."""
+    points, labels = POINTS.astype(np.float32).astype(np.float64), LABELS
+    name = f"int8{scale} (float query)"
+    report = precisions(points, labels, formats=name, distance=distance, measures="mAP")[name]
+    axis = {"": None, " per dimension": 0, " per vector": 1}[scale]
+    largest = np.abs(points).max(axis=axis, keepdims=True)
+    items = integers_of(points, largest) * largest / 127
+    product, square = points @ items.T, (items**2).sum(axis=1)
+    apart = {
+        "inner_product": -product,
+        "cosine": -product / np.sqrt(square),
+        "euclidean": ((points[:, None] - items) ** 2).sum(axis=2),
+        "cityblock": np.abs(points[:, None] - items).sum(axis=2),
+    }[distance]
+    np.fill_diagonal(apart, np.inf)
+    ranking = np.argsort(apart, axis=1)[:, :-1]
+    relevant = labels[ranking] == labels[:, None]
+    precision = np.cumsum(relevant, axis=1) / np.arange(1, len(points))
+    values = (precision * relevant).sum(axis=1) / relevant.sum(axis=1)
+    np.testing.assert_allclose(report["mAP"].per_query.expected, values, rtol=1e-12)
+
+
+def test_a_query_is_not_ranked_for_itself_nor_is_junk():
+    """With the embeddings as 8 bits already, float queries change nothing, and junk stays junk."""
+    points = np.random.default_rng(6).integers(-127, 128, size=(20, 3))
+    points[0, 0] = 127
+    junk = np.arange(20) % 7 == 3
+    for given_junk in (None, junk, np.broadcast_to(junk, (20, 20))):
+        settings = {"formats": "int8, int8 (float query)", "distance": "l2", "junk": given_junk}
+        found = precisions(points, np.arange(20) % 4, **settings)
+        assert found["int8"].profile == found["int8 float query"].profile == found["float32"].profile
+
+
+def test_float_queries_against_bits():
+    threshold = np.array([0.1, -0.2, 0.0, 0.3])
+    points = POINTS.astype(np.float32)
+    found = precisions(points, LABELS, points, LABELS, formats="binary float query", threshold=threshold)
+    queries = (points.astype(np.float64) - threshold).astype(np.float32)
+    bits = np.where(points >= threshold, 1, -1)
+    assert found["1 bit (float query)"].profile == dh.evaluate(queries, LABELS, bits, LABELS).profile
+
+
+@pytest.mark.parametrize("name", ["mean", "median"])
+def test_bits_can_be_split_in_the_middle(name):
+    values = [[1.0, 0.0], [2.0, 5.0], [6.0, 7.0]]
+    middle = {"mean": [3.0, 4.0], "median": [2.0, 5.0]}[name]
+    assert_array_equal(quantized(values, "binary", threshold=name), quantized(values, "binary", threshold=middle))
+
+
+def test_bits_that_tell_nothing_apart_are_said_so():
+    said = "1 bit: no number is below the threshold, so that all vectors are one; threshold= moves it."
+    assert said in precisions(np.abs(POINTS), LABELS, formats="binary").notes()
+    assert said not in precisions(np.abs(POINTS), LABELS, formats="int8").notes()
+    assert said not in precisions(POINTS, LABELS, formats="binary").notes()
+
+
+def test_the_base_is_the_embeddings_as_they_are():
+    assert precisions(POINTS, LABELS).base == "float64"
+    assert list(precisions(POINTS, LABELS, formats="int8")) == ["float64", "int8"]
+    assert precisions(POINTS.astype(np.float32).astype(np.float64), LABELS).base == "float32"
+    assert precisions(POINTS, LABELS, formats="int8", base="fp16").base == "float16"
+
+
+def test_sizes():
+    found = precisions(np.random.default_rng(0).normal(size=(8, 9)), np.arange(8) % 2, formats=list(FORMATS))
+    assert [found.bytes_per_vector(name) for name in PLAIN] == [72, 36, 18, 18, 9, 2]
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [("fp16", "float16"), ("half", "float16"), ("BF16", "bfloat16"), ("fp32", "float32"), ("double", "float64"),
+     ("binary", "1 bit"), ("1bit", "1 bit"), ("int8-per-vector", "int8 per vector"),
+     ("binary_float_query", "1 bit (float query)")],
+)  # fmt: skip
+def test_formats_have_other_names(alias, name):
+    assert list(precisions(POINTS, LABELS, formats=alias, base=alias, distance="dot", measures="mAP")) == [name]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what is lost
+
+
+def test_a_change_is_the_paired_comparison():
+    found = precisions(POINTS, LABELS, formats="1 bit", base="float32", measures="mAP", seed=3, n_resamples=999)
+    difference = dh.compare(found["1 bit"], found["float32"], seed=3, n_resamples=999)["mAP"]
+    interval, change = difference.interval(), found.change("binary", "AP")
+    assert (change.expected, change.low, change.high) == (difference.expected, *interval.expected)
+    assert change.loses_at_most == -interval.lower.low > 0
+    columns = found.columns()
+    assert columns["loses_at_most"] == [0.0, change.loses_at_most]
+    assert columns["bytes"] == [16, 1]
+
+
+def test_nothing_is_lost_where_no_rank_changes():
+    """Ties of the embeddings themselves are no loss: they are the same ties."""
+    images = np.random.default_rng(3).integers(0, 3, size=(60, 4))
+    found = precisions(images, np.arange(60) % 6, formats="float16", measures="mAP")
+    assert found["float16"].ties.mixed_groups > 0
+    assert found.change("float16", "mAP") == (0.0, 0.0, 0.0, 0.0)
+    assert found.difference("float16", "mAP").lower < 0
+
+
+def test_what_is_lost_at_most_is_rounded_up():
+    found = precisions(POINTS, LABELS, formats="bfloat16", measures="mAP", n_resamples=999)
+    shown = float(str(found).splitlines()[2].split()[-1])
+    assert 0 <= shown - 100 * found.change("bf16", "mAP").loses_at_most < 0.01
+
+
+def test_a_type_too_short_is_left_out_unless_it_is_asked_for():
+    points = 1e5 * POINTS
+    found = precisions(points, LABELS, measures="mAP")
+    assert "float16" not in list(found)
+    assert "float16 is left out: its largest number is 65504." in found.notes()
+    with pytest.raises(ValueError, match="must stay finite in float16"):
+        precisions(points, LABELS, formats="float16")
+    assert "bfloat16" not in list(precisions(1e300 * POINTS, LABELS, measures="mAP"))
+
+
+def test_a_change_of_nothing_has_no_sign():
+    found = precisions(POINTS, LABELS, formats="int8", measures="mAP", n_resamples=99)
+    assert "-0.00" not in str(found)
+    for digits in (0, 5):
+        assert f"{100 * found['int8']['mAP'].expected:.{digits}f}" in found.to_text(digits=digits)
+
+
+def test_queries_in_a_gallery_can_be_excluded():
+    left_out = precisions(POINTS, LABELS, formats="int8, int8 float query", measures="mAP")
+    excluded = precisions(POINTS, LABELS, POINTS, LABELS, formats="int8, int8 float query", measures="mAP",
+                          exclude=np.arange(30))  # fmt: skip
+    assert [report.profile for report in left_out.reports.values()] == [
+        report.profile for report in excluded.reports.values()
+    ]

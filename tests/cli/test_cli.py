@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from deadheat.analyses.precision import precisions
 from deadheat.cli import main, shell
 from deadheat.measures import DEFAULT_MEASURES, parse
 from deadheat.profiles import TieProfile
@@ -214,6 +215,47 @@ def test_tolerance(folder: Path) -> None:
     content = json.loads(passed("evaluate", folder / "points.npz", *EUCLIDEAN, "--ties", "tolerance=1e-3", "--json"))
     assert content["ties"]["rule"] == "tolerance 0.001"
     assert content["measures"]["mAP"]["expected"] is None
+
+
+def test_precision_is_what_python_prints(folder: Path) -> None:
+    points = np.random.default_rng(0).normal(size=(20, 3))
+    np.savez(folder / "more.npz", embeddings=points, labels=np.arange(20) % 4)
+    asked = ("-f", "fp16,int8", "-f", "binary", "--threshold", "mean", "-m", "MRR", "--distance", "l2", "--seed", 3)
+    out = passed("precision", folder / "more.npz", *asked)
+    told = {"formats": ["float16", "int8", "1 bit"], "threshold": "mean", "measures": "MRR", "distance": "euclidean"}
+    found = precisions(points, np.arange(20) % 4, **told, seed=3)  # type: ignore[arg-type]
+    assert out == f"{found}\n"
+    content = passed("precision", folder / "more.npz", "--base", "int8", "--json", "-")
+    assert json.loads(content) == precisions(points, np.arange(20) % 4, base="int8").to_dict()
+
+
+def test_precision_draws_a_picture(folder: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for ending, begins in ((".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")):
+        picture = folder / f"bytes{ending}"
+        passed("precision", folder / "points.npz", "-f", "int8,binary", "--plot", picture)
+        assert picture.read_bytes().startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("args", "part"),
+    [
+        (["-f", "int9"], "formats must be one of float64, float32"),
+        (["-f", "int8,,"], "formats must be one of"),
+        (["--base", "int9"], "base must be one of"),
+        (["--threshold", "1_0"], "threshold must be numbers, or one of mean, median, but is '1_0'"),
+        (["--threshold", "nan"], "threshold must be finite"),
+        (["--resample", "page"], "resample must be one of"),
+        (["--confidence-level", "1.5"], "confidence_level must"),
+        (["--distance", "hamming"], "distance must be one of cosine, euclidean, inner_product, cityblock"),
+        (["--plot", "bytes.jpg"], "--plot bytes.jpg must end in one of .png, .pdf, .svg"),
+        (["--json", "out.png", "--plot", "out.png"], "two results cannot both be written to out.png"),
+    ],
+)
+def test_bad_options_of_precision(args: list[str], part: str, folder: Path) -> None:
+    before = sorted(folder.iterdir())
+    assert part in refused("precision", folder / "points.npz", *args)
+    assert sorted(folder.iterdir()) == before
 
 
 def test_measures_lists_every_measure() -> None:

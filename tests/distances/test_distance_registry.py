@@ -117,7 +117,7 @@ def test_rankings_and_analyses(data):
         assert_array_equal(rankings.closeness(block), [-ranked, -ranked])
     collisions = dh.collisions(rows, labels, distance="chebyshev")
     assert collisions.size.max() > 1
-    assert dh.precision.precisions(rows, labels, distance="chebyshev", kinds=["float32"], measures="mAP")["float32"]
+    assert dh.precision.precisions(rows, labels, distance="chebyshev", formats=["float32"], measures="mAP")["float32"]
 
 
 def test_names_by_what_they_take_and_what_they_measure():
@@ -246,3 +246,24 @@ def test_scores_of_its_own_do_not_become_those_of_another_on_a_device(method, tw
 def test_an_unknown_distance():
     with pytest.raises(ValueError, match=r"^distance must be one of cosine, euclidean, .*, but is 'chebyshev'$"):
         dh.profile([[0], [1]], [0, 0], distance="chebyshev")
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [
+        ("l2", "euclidean"),
+        ("L1", "cityblock"),
+        ("manhattan", "cityblock"),
+        ("dot", "inner_product"),
+        ("IP", "inner_product"),
+    ],
+)
+def test_distances_have_other_names(alias: str, name: str) -> None:
+    rows, labels = [[0, 1], [1, 2], [3, 1], [2, 5]], [0, 0, 1, 1]
+    report = dh.evaluate(rows, labels, distance=alias)
+    assert (report.distance, report.profile) == (name, dh.evaluate(rows, labels, distance=name).profile)
+    assert dh.exploit(rows, labels, distance=alias).distance == name
+    assert dh.collisions(rows, labels, distance=[alias, name])[alias.lower()].n_query == 4
+    assert dh.random_baseline([0, 0, 1, 1], dim=2, distance=alias, draws=1)
+    with pytest.raises(ValueError, match=r"^distance must be one of cosine, .*, but is 'l3'"):
+        dh.evaluate(rows, labels, distance="l3")

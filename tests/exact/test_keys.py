@@ -36,15 +36,18 @@ def thresholds_of(closeness, members):
     return [j for k, j in enumerate(order) if k == 0 or closeness[j].compare(closeness[order[k - 1]]) > 0]
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtypes", [(np.float32, np.float32), (np.float64, np.float64), (np.float32, np.float64)])
 @pytest.mark.parametrize("kind", ROWS)
 @pytest.mark.parametrize("name", list(KINDS))
-def test_items_are_counted_between_thresholds_and_on_them(name, kind, dtype):
+def test_items_are_counted_between_thresholds_and_on_them(name, kind, dtypes):
     n_left, n_right, n_fitting = 3, 24, 0
     for seed, d in enumerate((1, 3, 8, 17, 64, 130)):
         rng = np.random.default_rng(seed)
         with np.errstate(over="ignore", under="ignore"):
-            left, right = (np.nan_to_num(hostile(kind, rng, n, d).astype(dtype)) for n in (n_left, n_right))
+            left, right = (
+                np.nan_to_num(hostile(kind, rng, n, d).astype(dtype))
+                for n, dtype in zip((n_left, n_right), dtypes, strict=True)
+            )
         right[2], right[7:9] = left[1], left[2]
         size = KeySize.of(KINDS[name], Array(left), Array(right))
         if size is None:

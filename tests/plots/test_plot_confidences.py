@@ -25,13 +25,17 @@ def ax() -> Iterator[Any]:
 def test_reject_curves_show_what_ties_leave_open(ax: Any) -> None:
     tied = measures.error_reject_curve([1, 0, 1, 0], [3, 2, 2, 1])
     assert plots.error_reject(tied, ax=ax, label="model") is ax
-    assert ax.get_legend_handles_labels()[1] == ["random order", "perfect order", "model", "model: ties"]
-    (line,) = [line for line in ax.get_lines() if line.get_label() == "model"]
+    lower, expected, upper = (f"{100 * area:.2f}" for area in tied.area)
+    named = ["random order: area 50.00 %", f"perfect order: area {100 * tied.optimal_area.expected:.2f} %",
+             f"model: area {expected} [{lower}, {upper}] %", "model: what ties decide"]  # fmt: skip
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == named
+    (line,) = [line for line in ax.get_lines() if str(line.get_label()).startswith("model")]
     np.testing.assert_array_equal(line.get_xdata(), [0.75, 0.5, 0.25, 0])
     np.testing.assert_array_equal(line.get_ydata(), tied.expected)
     apart = measures.error_reject_curve([1, 0], [2, 1])
     plots.risk_coverage(apart, ax=ax, label="other", number=1, references=False)
-    assert ax.get_legend_handles_labels()[1][2:] == ["model", "model: ties", "other"]  # no band where nothing is open
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts[2:] == [*named[2:], "other: area 25.00 %"]  # no band where nothing is open
     assert ax.get_xlabel() == "kept queries (coverage) (%)"
 
 
@@ -39,6 +43,7 @@ def test_open_values_have_two_references(ax: Any) -> None:
     values = Triple(np.zeros(2), np.full(2, np.nan), np.ones(2))
     plots.error_reject(measures.error_reject_curve(values, [2, 1]), ax=ax)
     assert len(ax.get_lines()) == 5
+    assert "by confidence: area [0.00, 100.00] %" in [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 def test_bins_points_and_densities(ax: Any) -> None:
@@ -46,6 +51,12 @@ def test_bins_points_and_densities(ax: Any) -> None:
     points = plots.reliability(found, ax=ax).collections[-1]
     np.testing.assert_array_equal(points.get_offsets(), np.column_stack([found.confidence, found.right.expected]))
     assert points.get_sizes()[0] < points.get_sizes()[1]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("mean confidence of the bin (%)", "right queries (%)")
+    for axis in (ax.xaxis, ax.yaxis):  # per cent on both
+        assert axis.get_major_formatter()(0.2, 0) == "20"
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "as confident as right", "queries of a bin: area by number, 1 to 2",
+    ]  # fmt: skip
     figure = Figure()
     scatter, density = figure.subplots(1, 2)
     points = [[0, 0], [1, 1], [2, 2]]
@@ -58,3 +69,12 @@ def test_bins_points_and_densities(ax: Any) -> None:
     plots.highest_density(region, density=(x, height), samples=[0.5, 1.0, 1.5], ax=density)
     assert "75.0 % interval" in density.get_legend_handles_labels()[1]
     figure.savefig(BytesIO())
+
+
+def test_each_of_many_classes_has_a_look_of_its_own(ax: Any) -> None:
+    n = 36
+    plots.labelled_points(np.arange(2 * n).reshape(n, 2), np.arange(n), ax=ax)
+    looks = {(tuple(points.get_facecolor()[0]), points.get_paths()[0].vertices.tobytes()) for points in ax.collections}
+    assert len(looks) == n
+    assert len(ax.get_legend().get_texts()) == n
+    assert plots.labelled_points([[0, 0]], [1], legend=False, ax=Figure().subplots()).get_legend() is None

@@ -57,10 +57,15 @@ def test_without_matplotlib_the_package_says_what_to_install() -> None:
 
 def _draws() -> dict[str, Callable[..., Axes]]:
     """Each plot of what comes at hand, without axes."""
-    reports = dh.precision.precisions(POINTS, LABELS, kinds=["float32", "1 bit"], measures="mAP").reports
+    found = dh.precision.precisions(POINTS, LABELS, formats=["float32", "1 bit"], measures="mAP")
+    reports = found.reports
     curve = error_reject_curve([1, 0], [2, 1])
     return {
         "bounds": lambda **to: dh.plots.bounds(reports, **to),
+        "measure_against_bytes": lambda **to: dh.plots.measure_against_bytes(found, **to),
+        "cmc": lambda **to: dh.plots.cmc(reports, **to),
+        "per_class": lambda **to: dh.plots.per_class(reports["1 bit"], **to),
+        "caterpillar": lambda **to: dh.plots.caterpillar(reports["1 bit"], **to),
         "precision_changes": lambda **to: dh.plots.precision_changes(reports, **to),
         "mixed_queries": lambda **to: dh.plots.mixed_queries(reports, **to),
         "error_reject": lambda **to: dh.plots.error_reject(curve, **to),
@@ -68,13 +73,14 @@ def _draws() -> dict[str, Callable[..., Axes]]:
     }
 
 
-def test_new_axes_where_none_are_given(ax: Axes) -> None:
+def test_new_axes_where_none_are_given() -> None:
     pyplot.switch_backend("agg")
     for name, draw in _draws().items():
         made = draw()
         assert isinstance(made, Axes), name
         made.figure.canvas.draw()
         pyplot.close(made.figure)  # type: ignore[arg-type]
+        ax = Figure().subplots()
         assert draw(ax=ax) is ax, name
 
 
@@ -108,17 +114,21 @@ def test_no_report_is_nothing_to_draw() -> None:
             draw()
 
 
-def test_changes_and_mixed_queries_hold_the_numbers(ax: Axes) -> None:
+def test_an_untied_row_is_one_dot(ax: Axes) -> None:
+    tied, apart = (dh.evaluate(points, [0, 0, 1, 1], measures="mAP", distance="l2")
+                   for points in ([[0], [0], [0], [1]], [[0], [1], [3], [7]]))  # fmt: skip
+    dh.plots.bounds({"tied": tied, "apart": apart}, ax=ax)
+    assert len(line(ax, "lower").get_xdata()) == len(line(ax, "upper").get_xdata()) == 1
+    assert_array_equal(line(ax, "expected (alone: no tie decides)").get_ydata(), [0, 1])
+    alone = dh.plots.bounds(apart, ax=Figure().subplots())
+    assert [text.get_text() for text in alone.get_legend().get_texts()] == ["value: no tie decides"]  # type: ignore[union-attr]
+    assert [text.get_text() for text in alone.texts] == ["0", "upper − lower\n(points)"]
+
+
+def test_mixed_queries_hold_the_numbers(ax: Axes) -> None:
     reports = dh.precision.precisions(POINTS, LABELS, measures="mAP").reports
-    assert dh.plots.precision_changes(reports, base="float32", ax=ax) is ax
-    base = reports["float32"]["mAP"].expected
-    assert_array_equal(
-        line(ax, "lower").get_xdata(), [100 * (report["mAP"].lower - base) for report in reports.values()]
-    )
-    mixed = dh.plots.mixed_queries(reports, ax=Figure().subplots())
+    mixed = dh.plots.mixed_queries(reports, ax=ax)
     assert [bar.get_width() for bar in mixed.patches] == [100 * r.ties.queries / r.n_query for r in reports.values()]
-    with pytest.raises(ValueError, match=r"base must be one of float64, .*, but is 'int9'"):
-        dh.plots.precision_changes(reports, base="int9", ax=ax)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

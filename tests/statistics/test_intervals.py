@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadheat import TieProfile, evaluate, measure
+from deadheat import TieProfile, compare, evaluate, measure
+from deadheat.errors import QueryInGalleryWarning
 from deadheat.statistics import bootstrap
 from deadheat.statistics.interval import METHODS, Interval
 from deadheat.statistics.intervals import difference_interval, mean_interval, mean_intervals, ratio_interval
@@ -141,6 +142,7 @@ def test_bootstrap_is_a_slow_loop_with_the_same_draws(weighted: bool) -> None:
     rows = np.sort(rng.random((3, n)), axis=0)
     classes = np.arange(n) if not weighted else np.array([0, 1, 1, 2, 2, 2, 3, 4, 4, 5, 5])
     units = [np.flatnonzero(classes == c) for c in np.unique(classes)]
+    units.sort(key=lambda unit: [math.fsum(row[unit]) for row in rows])  # an order of their own
     found = mean_intervals(
         *rows,
         classes=classes if weighted else None,
@@ -164,6 +166,8 @@ def test_bootstrap_is_a_slow_loop_with_the_same_draws(weighted: bool) -> None:
 def test_bootstrap_is_that_of_scipy_with_the_same_draws(method: str, weights: list[int] | None) -> None:
     stats = pytest.importorskip("scipy.stats")
     values, sizes = np.random.default_rng(6).random(7), np.array(weights or [1] * 7)
+    order = np.argsort(values * sizes)  # that in which units are drawn
+    values, sizes = values[order], sizes[order]
     oracle = stats.bootstrap(
         (values * sizes, sizes),
         lambda above, below, axis: above.sum(axis) / below.sum(axis),
@@ -323,7 +327,86 @@ def test_interval_by_class() -> None:
     found = over_classes.interval("mAP", method="t", confidence_level=0.5)
     assert found.lower == mean_interval([0.5, 2.5 / 3], method="t", confidence_level=0.5)
     other = named.interval("mAP", resample="class", labels=[1, 2, 3, 4, 5], seed=2)
-    assert other == named.interval("mAP", seed=2)
+    by_query = named.interval("mAP", resample="query", seed=2)
+    assert (other.lower, other.expected, other.upper) == (by_query.lower, by_query.expected, by_query.upper)
+    assert (other.unit, by_query.unit, other.n, by_query.n) == ("class", "query", 4, 4)
+
+
+def test_classes_are_the_units_unless_there_is_a_separate_gallery() -> None:
+    rng = np.random.default_rng(2)
+    points, labels = rng.normal(size=(24, 3)), np.arange(24) % 12
+    apart = evaluate(points, labels, points + 1, labels, measures="mAP")
+    assert apart.separate_gallery
+    assert apart.interval("mAP") == apart.interval("mAP", resample="query")
+    assert apart.interval("mAP").unit == "query"
+    alone = evaluate(points, labels, measures="mAP")
+    assert not alone.separate_gallery
+    assert alone.interval("mAP") == alone.interval("mAP", resample="class")
+    assert (alone.interval("mAP").unit, alone.interval("mAP").n) == ("class", 12)
+    assert measure(alone.profile, "mAP", labels=labels).interval("mAP") == alone.interval("mAP")
+    with pytest.warns(QueryInGalleryWarning):
+        same = evaluate(points, labels, points, labels, measures="mAP")
+    assert same.interval("mAP").unit == "class", "a gallery of the queries themselves is none of its own"
+    excluded = evaluate(points, labels, points, labels, measures="mAP", exclude=np.arange(24))
+    assert excluded.interval("mAP") == alone.interval("mAP")
+    bare = measure(alone.profile, "mAP")
+    assert bare.interval("mAP").unit == "query"
+    assert bare.interval("mAP", labels=labels) == alone.interval("mAP")
+    assert [report.interval("mAP").notes for report in (apart, alone)] == [(), ()]
+    assert bare.interval("mAP").notes == (
+        "No labels are known, so each query counts as independent; where queries come in classes, give labels.",
+    )
+    assert bare.interval("mAP", resample="query").notes == ()
+
+
+def test_few_classes_are_said_beside_the_interval() -> None:
+    values = np.linspace(0, 1, 20)
+    few = mean_intervals(*[values] * 3, classes=np.arange(20) % 9)
+    assert str(few).splitlines()[-1] == (
+        "Only 9 classes: with fewer than about 10 neither intervals nor p-values can be trusted."
+    )
+    assert mean_intervals(*[values] * 3, classes=np.arange(20) % 10).notes == ()
+    assert mean_intervals(*[values[:4]] * 3).notes == ()  # queries
+
+
+def test_intervals_as_people_read_them() -> None:
+    rows = [[0.25, 0.5], [0.25, 0.75], [0.25, 1.0]]
+    assert str(mean_intervals(*rows, method="percentile", n_resamples=99)).splitlines() == [
+        "lower     [25.00, 50.00]",
+        "expected  [25.00, 75.00]",
+        "upper     [25.00, 100.00]",
+        "95 % intervals (%): percentile, over 2 queries.",
+    ]
+    assert str(mean_intervals(*rows[:1] * 3, method="percentile", confidence_level=0.8, unit="group")).splitlines() == [
+        "interval  [25.00, 50.00]",
+        "80 % interval (%): percentile, over 2 groups.",
+    ]
+
+
+def test_no_bit_depends_on_the_order_of_the_samples() -> None:
+    rng = np.random.default_rng(5)
+    labels = rng.integers(0, 14, 90)
+    points = rng.integers(0, 4, (90, 2))  # full of ties
+    methods = ["percentile", "basic", "BCa", "t"]
+
+    def everything(order: np.ndarray) -> list[object]:
+        a, b = (
+            evaluate(rows[order], labels[order], distance="euclidean", measures=["mAP", "Hit@1"])
+            for rows in (points, points[:, :1])
+        )
+        found: list[object] = [
+            report.interval(name, resample=unit, method=method, n_resamples=200)
+            for report in (a, b) for name in a for unit in ("query", "class") for method in methods
+        ]  # fmt: skip
+        for unit in ("query", "class"):
+            comparison = compare(a, b, resample=unit, n_resamples=500)
+            found += [comparison[name].to_dict() for name in comparison]
+            found += [comparison[name].wilcoxon() for name in comparison]
+            found.append(str(comparison))
+        over_classes = measure(a.profile, "mAP", average="class", labels=labels[order])
+        return [*found, over_classes.interval("mAP", n_resamples=200)]
+
+    assert everything(np.arange(90)) == everything(rng.permutation(90)) == everything(np.argsort(labels))
 
 
 def test_labels_in_a_report_change_nothing_else() -> None:
@@ -369,7 +452,7 @@ def test_what_a_report_refuses() -> None:
     with pytest.raises(ValueError, match=r'^resample="class" needs labels, one for each query$'):
         report.interval("mAP", resample="class")
     with pytest.raises(ValueError, match=r'^labels must be left out unless resample is "class", but it is "query"$'):
-        report.interval("mAP", labels=LABELS)
+        report.interval("mAP", resample="query", labels=LABELS)
     with pytest.raises(ValueError, match=r"^resample must be one of query, class, but is 'classes'; did you mean"):
         report.interval("mAP", resample="classes")  # type: ignore[arg-type]
     over_classes = measure(PROFILE, "mAP", average="class", labels=LABELS)

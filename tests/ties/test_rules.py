@@ -59,6 +59,14 @@ def test_bad_roundings_are_refused():
 
 
 @pytest.mark.parametrize(
+    ("alias", "name"),
+    [("fp16", "float16"), ("Half", "float16"), ("bf16", "bfloat16"), ("FP32", "float32"), ("single", "float32")],
+)
+def test_types_have_other_names(alias, name):
+    assert (rules.make(alias).dtype, dh.Rounded(alias).dtype) == (name, name)
+
+
+@pytest.mark.parametrize(
     ("distance", "of"),
     [
         ("euclidean", "similarity"),

@@ -56,13 +56,13 @@ class CountingOptions:
 
         Examples
         --------
-        >>> options = CountingOptions.checked(ties="float16", threads=2)
-        >>> options.rule, options.threads
-        (Rounded('float16', of=None), 2)
+        >>> options = CountingOptions.checked(distance="L2", ties="fp16", threads=2)
+        >>> options.distance, options.rule, options.threads
+        ('euclidean', Rounded('float16', of=None), 2)
         """
         rule, n_thread = tie_rules.make(ties), checks.thread_count(threads)
         opened = None if device is None else devices.open_device(device)
-        checks.choice(distance, distances.names(), "distance")
+        distance = distances.named(distance)
         require_progress(progress)
         return cls(distance, rule, n_thread, junk, progress, checkpoint, opened, exclude)
 

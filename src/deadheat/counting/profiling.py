@@ -65,9 +65,10 @@ def profile(
     gallery_labels : (n_gallery,) integers or strings, optional
         Both as above; labels in the files of the gallery need not be given.
     distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
-        Hamming takes bool, or uint8 with eight bits packed in each.
+        Or another name of one of them: "l2", "l1", "manhattan", "dot", "ip". Hamming takes bool, or uint8 with eight
+        bits packed in each.
     ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
-        What tied means; see `deadheat.ties`.
+        What tied means; see `deadheat.ties`. Types have other names too, such as "fp16", "half" or "bf16".
     junk : (n_gallery,) or (n_query, n_gallery) bool, optional
         Items that are neither ranked nor relevant, for every query alike or pair by pair.
     exclude : (n_query,) integers, or a pair of ids, optional

@@ -3,6 +3,19 @@
 from deadheat.distances.columns import Columns
 from deadheat.distances.distance import Distance, Target, Workspace
 from deadheat.distances.levels import Level
-from deadheat.distances.registry import find, make, names, opened, register
+from deadheat.distances.registry import ALIASES, find, make, named, names, opened, register
 
-__all__ = ["Columns", "Distance", "Level", "Target", "Workspace", "find", "make", "names", "opened", "register"]
+__all__ = [
+    "ALIASES",
+    "Columns",
+    "Distance",
+    "Level",
+    "Target",
+    "Workspace",
+    "find",
+    "make",
+    "named",
+    "names",
+    "opened",
+    "register",
+]

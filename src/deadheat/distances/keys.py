@@ -67,7 +67,7 @@ class Twofold(Bulk):
         return 8 * (dim + 32)
 
     def rows(self, left: Rows, right: Rows) -> Any:
-        return _core.TwofoldRows(_core.KeyKind[self.kind], left, right, self.exponent)
+        return _core.TwofoldRows(_core.KeyKind[self.kind], *_of_one_type(left, right), self.exponent)
 
     def thresholds(self, shape: tuple[int, int]) -> Any:
         return _core.TwofoldThresholds(*shape)
@@ -105,10 +105,16 @@ class KeySize(Bulk):
         return 8 * dim * (2 + 64 * self.limbs // 40)
 
     def rows(self, left: Rows, right: Rows) -> Any:
-        return _core.KeyRows(_core.KeyKind[self.kind], self.limbs, left, right, self.low, self.high)
+        return _core.KeyRows(_core.KeyKind[self.kind], self.limbs, *_of_one_type(left, right), self.low, self.high)
 
     def thresholds(self, shape: tuple[int, int]) -> Any:
         return _core.KeyThresholds(_core.KeyKind[self.kind], self.limbs, *shape)
+
+
+def _of_one_type(left: Rows, right: Rows) -> tuple[Rows, Rows]:
+    """Rows in the wider type of the two, which holds the numbers of both."""
+    wider = np.result_type(left, right)
+    return left.astype(wider, copy=False), right.astype(wider, copy=False)
 
 
 def _numbers_of_rows(rows: Rows) -> Int64:

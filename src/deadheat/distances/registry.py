@@ -70,6 +70,11 @@ OPENERS = {"numbers": Opener(_pair_of_numbers, open_rows), "bits": Opener(_pair_
 
 DISTANCES: dict[str, type[Distance]] = {}
 
+ALIASES = {
+    "cos": "cosine", "l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock", "taxicab": "cityblock",
+    "dot": "inner_product", "dot_product": "inner_product", "ip": "inner_product", "inner": "inner_product",
+}  # fmt: skip
+
 _VALUES = {"similarity", "distance"}  # that can be rounded
 _TWINS = {"product": "device_product", "finish": "device_finish"}  # what comes anew for arrays comes anew for tensors
 
@@ -108,7 +113,18 @@ def _depth(kind: type, method: str) -> int:
 
 def find(name: Any) -> type[Distance]:
     """The distance of this name."""
-    return DISTANCES[checks.choice(name, DISTANCES, "distance")]
+    return DISTANCES[named(name)]
+
+
+def named(name: Any, *, takes: str | None = None) -> str:
+    """The name of a distance as deadheat writes it, of those that take such embeddings ("numbers", "bits").
+
+    Examples
+    --------
+    >>> named("L2"), named("dot"), named("manhattan")
+    ('euclidean', 'inner_product', 'cityblock')
+    """
+    return checks.choice(name, names(takes=takes), "distance", ALIASES)
 
 
 def names(*, takes: str | None = None, target: str | None = None) -> tuple[str, ...]:

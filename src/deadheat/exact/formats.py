@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64
 
 
@@ -23,6 +25,21 @@ class Format(NamedTuple):
 
 
 FORMATS = {"float16": Format(11, -14, 15), "bfloat16": Format(8, -126, 127), "float32": Format(24, -126, 127)}
+ALIASES = {
+    "fp16": "float16", "f16": "float16", "half": "float16", "bf16": "bfloat16",
+    "fp32": "float32", "f32": "float32", "single": "float32",
+}  # fmt: skip
+
+
+def named(name: Any, argument: str, *, beside: Iterable[str] = ()) -> str:
+    """The type that a name stands for, or what else is taken beside types; an error names the argument.
+
+    Examples
+    --------
+    >>> named("bf16", "dtype"), named("exact", "ties", beside=["exact"])
+    ('bfloat16', 'exact')
+    """
+    return checks.choice(name, (*beside, *FORMATS), argument, ALIASES)
 
 
 def round_to(values: Float64, name: str) -> Float64:

@@ -42,7 +42,8 @@ def own_rows(exclude: OwnRows, n_query: int, n_gallery: int) -> Int64:
         query_ids = labels(exclude[0], n_query, "exclude[0]", "embeddings")
         gallery_ids = labels(exclude[1], n_gallery, "exclude[1]", "gallery")
         return _by_id(query_ids, gallery_ids)
-    rows = plain(exclude, "exclude", ragged=f"{_RULE}, but its entries differ in length", unmasked="-1 stands for no row")
+    ragged = f"{_RULE}, but its entries differ in length"
+    rows = plain(exclude, "exclude", ragged=ragged, unmasked="-1 stands for no row")
     if rows.shape != (n_query,):
         raise InvalidValueError("exclude", f"{_RULE}, but has shape {rows.shape} for {n_query} queries")
     if rows.dtype.kind not in "iu":

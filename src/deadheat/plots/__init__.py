@@ -1,5 +1,8 @@
 """Plots: in come results, out go Matplotlib axes: those given as `ax`, or new ones. `pip install 'deadheat[plots]'`.
 
+cmc                            Hit@k against k
+per_class                      the classes, the worst on top
+caterpillar                    each query from worst to best, with what ties leave open
 bounds                         a report, or several side by side: lower, expected, upper
 mean_intervals                 several reports with the confidence intervals of their means
 differences                    A − B for each query of a comparison
@@ -16,7 +19,8 @@ measure_against_classes        a measure against the number of classes, as a `Ba
 interval_coverage              how many intervals hold what they are for
 gap_histogram                  differences found in many draws
 processor_time                 seconds against the number of samples
-precision_changes              the same embeddings in fewer bits
+precision_changes              the same embeddings in fewer bits: differences
+measure_against_bytes          the same embeddings in fewer bits: what a vector takes
 mixed_queries                  how many queries have a tie that decides something
 tie_sizes                      how large tie groups are
 """
@@ -29,12 +33,16 @@ from deadheat.plots.bands import Band, gap_histogram, interval_coverage, measure
 from deadheat.plots.confidences import error_reject, highest_density, labelled_points, reliability, risk_coverage
 from deadheat.plots.images import collision_image, collision_legend, distance_matrix, shift_matrix
 from deadheat.plots.orders import order_ranges, sample_order
-from deadheat.plots.summaries import bounds, differences, mean_intervals, precision_changes
+from deadheat.plots.precisions import measure_against_bytes, precision_changes
+from deadheat.plots.queries import caterpillar, cmc, per_class
+from deadheat.plots.summaries import bounds, differences, mean_intervals
 from deadheat.plots.ties import mixed_queries, tie_sizes
 
 __all__ = [
     "Band",
     "bounds",
+    "caterpillar",
+    "cmc",
     "collision_image",
     "collision_legend",
     "differences",
@@ -45,9 +53,11 @@ __all__ = [
     "interval_coverage",
     "labelled_points",
     "mean_intervals",
+    "measure_against_bytes",
     "measure_against_classes",
     "mixed_queries",
     "order_ranges",
+    "per_class",
     "precision_changes",
     "processor_time",
     "reliability",

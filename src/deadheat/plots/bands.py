@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator, StrMethodFormatter
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.plots import style
+from deadheat.plots import style, ticks
 
 
 class Band(NamedTuple):
@@ -50,11 +52,12 @@ def measure_against_classes(
         ax.plot(at, 100 * value, label=name, **line)
     if truth is not None:
         ax.axhline(100 * truth, color=style.INK, linewidth=0.8, label="value of the population in groups")
-    _log_x(ax, [band.at for band in bands.values()])
+    ticks.log_axis(ax, "x", [band.at for band in bands.values()])
     ax.set_ylim(0, 100)
     ax.set_xlabel("classes")
     ax.set_ylabel(f"{measure} (%)")
-    return _legend(ax)
+    shaded = any(np.isfinite(np.asarray(band.low, dtype=np.float64)).any() for band in bands.values())
+    return _legend(ax, *([Patch(facecolor=style.GREY, alpha=0.3, label="interval")] if shaded else []))
 
 
 def interval_coverage(bands: Mapping[str, Band], *, level: float = 0.95, ax: Axes | None = None) -> Axes:
@@ -76,9 +79,7 @@ def interval_coverage(bands: Mapping[str, Band], *, level: float = 0.95, ax: Axe
     ax = style.quiet(style.axes(ax))
     places = sorted({int(at) for band in bands.values() for at in np.asarray(band.at).tolist()})
     shift = 0.5 / max(1, len(bands))
-    ax.axhline(100 * level, color=style.INK, linewidth=1.0)
-    ax.annotate(f"{100 * level:.0f} %", (1.0, 100 * level), xycoords=("axes fraction", "data"), va="center",
-                xytext=(3, 0), textcoords="offset points", fontsize="small")  # fmt: skip
+    ax.axhline(100 * level, color=style.INK, linewidth=1.0, label=f"as promised: {100 * level:g} %")
     for number, (name, band) in enumerate(bands.items()):
         at, value, low, high = _sorted(band)
         where = np.searchsorted(places, at) + shift * (number - (len(bands) - 1) / 2)
@@ -89,7 +90,7 @@ def interval_coverage(bands: Mapping[str, Band], *, level: float = 0.95, ax: Axe
     ax.set_xlim(-0.5, len(places) - 0.5)
     ax.set_xlabel("groups")
     ax.set_ylabel("intervals that hold the value (%)")
-    return _legend(ax)
+    return _legend(ax, Line2D([], [], color=style.GREY, marker="|", label="bar: what the draws leave open"))
 
 
 def gap_histogram(values: Mapping[str, ArrayLike], *, truth: float = 0.0, ax: Axes | None = None) -> Axes:
@@ -122,7 +123,7 @@ def gap_histogram(values: Mapping[str, ArrayLike], *, truth: float = 0.0, ax: Ax
             edgecolor="white",
             hatch=("", "///", "...")[number % 3],
         )
-    ax.axvline(100 * truth, color=style.INK, linewidth=1.0)
+    ax.axvline(100 * truth, color=style.INK, linewidth=1.0, label=f"true gap: {100 * truth:g}")
     ax.set_xlabel("gap (percentage points)")
     ax.set_ylabel("draws")
     return _legend(ax)
@@ -145,23 +146,11 @@ def processor_time(seconds: Mapping[str, tuple[ArrayLike, ArrayLike]], *, ax: Ax
     ax = style.quiet(style.axes(ax), grid="both")
     for number, (name, (n, time)) in enumerate(seconds.items()):
         ax.plot(n, time, label=name, **_line(number))
-    _log_x(ax, [n for n, _ in seconds.values()])
-    ax.set_yscale("log")
-    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    ax.yaxis.set_minor_formatter(NullFormatter())
+    ticks.log_axis(ax, "x", [n for n, _ in seconds.values()])
+    ticks.log_axis(ax, "y")
     ax.set_xlabel("samples")
     ax.set_ylabel("processor seconds")
     return _legend(ax)
-
-
-def _log_x(ax: Axes, places: Sequence[ArrayLike]) -> None:
-    """A logarithmic horizontal axis with a tick at each place that has something."""
-    ax.set_xscale("log")
-    ax.xaxis.set_major_locator(
-        FixedLocator(np.unique(np.concatenate([np.asarray(numbers) for numbers in places])).tolist())
-    )
-    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    ax.xaxis.set_minor_locator(NullLocator())
 
 
 def _sorted(band: Band) -> tuple[NDArray[np.float64], ...]:
@@ -174,9 +163,8 @@ def _line(number: int) -> dict[str, Any]:
     return style.marked_line(number) | {"markersize": 4.5}
 
 
-def _legend(ax: Axes) -> Axes:
-    """A legend above the data."""
-    names = ax.get_legend_handles_labels()[1]
-    columns = 2 if max(map(len, names), default=0) > 18 else 3
-    style.legend_above(ax, "lower left", columns, handlelength=3.0, borderaxespad=0.2)
+def _legend(ax: Axes, *more: Any) -> Axes:
+    """A legend above the data, with what has no label of its own."""
+    handles = [*ax.get_legend_handles_labels()[0], *more]
+    style.legend_above(ax, handles=handles, handlelength=3.0)
     return ax

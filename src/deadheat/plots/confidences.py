@@ -1,7 +1,7 @@
 """Plots of confidences: what rejecting costs and gains, whether probabilities hold, where points and parameters lie.
 
-A band is what ties leave open, from lower to upper. Everything has a label, for a legend where there is room:
-``ax.legend()``.
+A band is what ties leave open, from lower to upper. `legend=False` leaves the legend to the caller; everything has a
+label for it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.analyses.confidence import Calibration, HighestDensity, RejectCurve
 from deadheat.plots import style
+from deadheat.support.triple import Triple
 
 _BAND = 0.25  # opacity
 
@@ -23,6 +24,7 @@ def error_reject(
     label: str = "by confidence",
     number: int = 0,
     references: bool = True,
+    legend: bool = True,
 ) -> Axes:
     """The mean error of the queries that are kept, against the share that is rejected.
 
@@ -38,15 +40,22 @@ def error_reject(
         Of the curve in the picture: the next colour and line style for each.
     references : bool
         Also the perfect order and a random one.
+    legend : bool
+        Names each line with the area under it, the mean over all shares: ERC, also called AURC. Where ties leave it
+        open, its bounds follow.
 
     Examples
     --------
     >>> import deadheat as dh
     >>> curve = dh.confidence.error_reject_curve([1, 0, 1, 0], [3, 2, 2, 1])
-    >>> dh.plots.error_reject(curve).get_legend_handles_labels()[1]
-    ['random order', 'perfect order', 'by confidence', 'by confidence: ties']
+    >>> for text in dh.plots.error_reject(curve).get_legend().get_texts():
+    ...     print(text.get_text())
+    random order: area 50.00 %
+    perfect order: area 20.83 %
+    by confidence: area 27.08 [20.83, 33.33] %
+    by confidence: what ties decide
     """
-    return _curve(curve, curve.rejected, "rejected queries", ax, label, number, references)
+    return _curve(curve, curve.rejected, "rejected queries", ax, label, number, references, legend)
 
 
 def risk_coverage(
@@ -56,62 +65,87 @@ def risk_coverage(
     label: str = "by confidence",
     number: int = 0,
     references: bool = True,
+    legend: bool = True,
 ) -> Axes:
     """The mean error (the risk) of the queries that are kept, against their share. Parameters as in `error_reject`."""
-    return _curve(curve, curve.coverage, "kept queries (coverage)", ax, label, number, references)
+    return _curve(curve, curve.coverage, "kept queries (coverage)", ax, label, number, references, legend)
 
 
 def _curve(
-    curve: RejectCurve, x: NDArray[np.float64], what: str, ax: Axes | None, label: str, number: int, references: bool
+    curve: RejectCurve,
+    x: NDArray[np.float64],
+    what: str,
+    ax: Axes | None,
+    label: str,
+    number: int,
+    references: bool,
+    legend: bool,
 ) -> Axes:
     ax = style.quiet(style.axes(ax))
     if references:
         _references(ax, curve, x)
     drawn = style.line(number)
     middle = curve.upper if np.isnan(curve.expected).any() else curve.expected
-    ax.plot(x, middle, linewidth=1.6, label=label, **drawn)
+    ax.plot(x, middle, linewidth=1.6, label=f"{label}: {_area(curve.area)}", **drawn)
     if (curve.lower < curve.upper).any():
-        ax.fill_between(
-            x, curve.lower, curve.upper, color=drawn["color"], alpha=_BAND, linewidth=0, label=f"{label}: ties"
-        )
+        look = {"color": drawn["color"], "alpha": _BAND, "linewidth": 0}
+        ax.fill_between(x, curve.lower, curve.upper, label=f"{label}: what ties decide", **look)
     ax.set(xlabel=f"{what} (%)", ylabel="error of the kept (%)", xlim=(0, 1))
     highest = max(middle[curve.n_query // 50 :].max(initial=0.0), curve.random_area.upper)
     before = ax.get_ylim()[1] if ax.get_ylim()[0] == 0 else 0.0  # of the curves that are there already
     ax.set_ylim(0, max(min(1.2 * highest, 1.03), before))
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(_per_cent)
+        axis.set_major_formatter(style.per_cent)
+    if legend:
+        style.legend_above(ax)
     return ax
 
 
-def _per_cent(value: float, _: object) -> str:
-    return f"{100 * value:.4g}"
+def _area(area: Triple[float]) -> str:
+    """An area in per cent, and its bounds if they differ."""
+    lower, expected, upper = (100 * value for value in area)
+    if lower == upper:
+        return f"area {upper:.2f} %"
+    return f"area {'' if np.isnan(expected) else f'{expected:.2f} '}[{lower:.2f}, {upper:.2f}] %"
 
 
 def _references(ax: Axes, curve: RejectCurve, x: NDArray[np.float64]) -> None:
-    ax.axhline(curve.random_area.upper, color=style.GREY, linestyle=style.DOTTED, linewidth=1.2, label="random order")
-    ax.plot(x, curve.optimal.upper, color=style.INK, linestyle=style.DASHED, linewidth=1.0, label="perfect order")
+    random, perfect = (f"{order} order: {_area(area)}" for order, area in
+                       (("random", curve.random_area), ("perfect", curve.optimal_area)))  # fmt: skip
+    ax.axhline(curve.random_area.upper, color=style.GREY, linestyle=style.DOTTED, linewidth=1.2, label=random)
+    ax.plot(x, curve.optimal.upper, color=style.INK, linestyle=style.DASHED, linewidth=1.0, label=perfect)
     if curve.n_open:
         ax.plot(x, curve.optimal.lower, color=style.INK, linestyle=style.DASHED, linewidth=1.0)
         ax.axhline(curve.random_area.lower, color=style.GREY, linestyle=style.DOTTED, linewidth=1.2)
 
 
-def reliability(calibration: Calibration, *, ax: Axes | None = None, label: str = "queries") -> Axes:
-    """The share of right queries in each bin, against its mean confidence; a mark's area is the number of queries.
+def reliability(
+    calibration: Calibration, *, ax: Axes | None = None, label: str = "queries", legend: bool = True
+) -> Axes:
+    """The share of right queries in each bin, against its mean confidence, both in per cent.
 
-    A vertical line is what distance ties leave open.
+    A mark's area is the number of queries, a vertical line what distance ties leave open.
     """
-    ax = style.quiet(style.axes(ax, (3.8, 3.6)), grid="both")
+    ax = style.quiet(style.axes(ax, (3.8, 3.9)), grid="both")
     ax.plot([0, 1], [0, 1], color=style.GREY, linestyle=style.DOTTED, label="as confident as right")
     filled = calibration.count > 0
     x, (lower, expected, upper) = calibration.confidence[filled], (array[filled] for array in calibration.right)
     middle = np.where(np.isnan(expected), (lower + upper) / 2, expected)
-    ax.vlines(x, lower, upper, color=style.BLUE, linewidth=2)
+    open_bins = lower < upper
+    if open_bins.any():
+        ends = lower[open_bins], upper[open_bins]
+        ax.vlines(x[open_bins], *ends, color=style.BLUE, linewidth=2, label="what ties decide")
     ax.plot(x, middle, color=style.BLUE, linewidth=1.2)
-    size = 14 + 160 * calibration.count[filled] / calibration.count.max(initial=1)
-    ax.scatter(x, middle, s=size, color=style.BLUE, edgecolor="white", linewidth=0.6, zorder=3, label=label)
-    ax.set(xlabel="mean confidence of the bin", ylabel="right queries (%)", xlim=(-0.03, 1.03), ylim=(-0.03, 1.05))
-    ax.yaxis.set_major_formatter(_per_cent)
+    counts, largest = calibration.count[filled], int(calibration.count.max(initial=1))
+    size = 14 + 160 * counts / largest
+    shown = f"{label} of a bin: area by number, {counts.min(initial=largest)} to {largest}"
+    ax.scatter(x, middle, s=size, color=style.BLUE, edgecolor="white", linewidth=0.6, zorder=3, label=shown)
+    ax.set(xlabel="mean confidence of the bin (%)", ylabel="right queries (%)", xlim=(-0.03, 1.03), ylim=(-0.03, 1.05))
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(style.per_cent)
     ax.set_aspect("equal")
+    if legend:
+        style.legend_above(ax, markerscale=0.6)
     return ax
 
 
@@ -121,6 +155,7 @@ def highest_density(
     density: tuple[ArrayLike, ArrayLike] | None = None,
     samples: ArrayLike | None = None,
     ax: Axes | None = None,
+    legend: bool = True,
 ) -> Axes:
     """Intervals of highest density: thick bars, below the hatched part of the density and a histogram of the samples.
 
@@ -131,6 +166,7 @@ def highest_density(
     samples : (n,), optional
         Drawn as a histogram of the same total.
     ax : Axes, optional
+    legend : bool
     """
     ax = style.quiet(style.axes(ax))
     if samples is not None:
@@ -149,8 +185,10 @@ def highest_density(
             [low, high], [0, 0], color=style.VERMILION, linewidth=5, solid_capstyle="butt", clip_on=False, label=label
         )
     ax.axvline(region.mode, color=style.INK, linestyle=style.DASHED, linewidth=1.0, label="mode")
-    ax.set(ylabel="density")
+    ax.set(xlabel="parameter", ylabel="density")
     ax.set_ylim(bottom=0)
+    if legend:
+        style.legend_above(ax)
     return ax
 
 
@@ -165,6 +203,7 @@ def labelled_points(
     marked: ArrayLike | None = None,
     mark: str = "marked",
     ax: Axes | None = None,
+    legend: bool = True,
 ) -> Axes:
     """Points of a plane, each class with its own colour and mark; a confident point is opaque, an unsure one faint.
 
@@ -177,8 +216,10 @@ def labelled_points(
     marked : (n,) bool, optional
         Points to be ringed.
     mark : str
-        What the ring means, for a legend.
+        What the ring means, for the legend.
     ax : Axes, optional
+    legend : bool
+        Above the axes, unless there are more than 36 classes, which no colour and mark tells apart.
 
     Examples
     --------
@@ -190,9 +231,11 @@ def labelled_points(
     ax = style.quiet(style.axes(ax, (4.6, 2.8)), grid="")
     places, kinds = np.asarray(points, dtype=np.float64), np.asarray(labels)
     opacity = np.full(len(places), 0.75) if confidence is None else _opacity(np.asarray(confidence, dtype=np.float64))
-    for number, kind in enumerate(np.unique(kinds)):
+    names = np.unique(kinds)
+    for number, kind in enumerate(names):
         own = kinds == kind
-        color, marker = _CLASSES[number % len(_CLASSES)], style.MARKERS[number % len(style.MARKERS)]
+        color = _CLASSES[number % len(_CLASSES)]
+        marker = style.MARKERS[(number + number // len(_CLASSES)) % len(style.MARKERS)]  # all pairs before one returns
         look = {"s": 7, "marker": marker, "color": color, "alpha": opacity[own], "linewidth": 0}
         ax.scatter(places[own, 0], places[own, 1], label=f"class {kind}", **look)
     if marked is not None:
@@ -200,6 +243,8 @@ def labelled_points(
         ax.scatter(
             places[ring, 0], places[ring, 1], s=26, facecolor="none", edgecolor=style.INK, linewidth=0.7, label=mark
         )
+    if legend and len(names) <= len(_CLASSES) * len(style.MARKERS):
+        style.legend_above(ax, markerscale=2)
     return ax
 
 

@@ -81,16 +81,16 @@ def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> 
     Axes
         Across: the way from the lower bound (0) to the upper bound (100), in per cent; both are written beside the
         row, in per cent of the measure. A bar reaches from the lowest to the highest value found, with a cap at an
-        end where it is known that no order goes beyond it. A row without ties has no bar.
+        end where it is known that no order goes beyond it. A row whose bounds are one value has no bar.
     """
-    rows = np.arange(len(exploits))
     ax = style.quiet(style.axes(ax, (7.2, 1.2 + 0.5 * len(exploits))), grid="x")
-    ax.hlines(rows, 0, 100, color=style.GREY, linewidth=0.8, zorder=1)
     series: dict[str, list[tuple[float, float]]] = {"expected": [], "as given": []}
     for row, exploit in enumerate(exploits.values()):
         low, high = exploit.bounds.lower, exploit.bounds.upper
         if low == high:
+            ax.text(50, row, "no tie decides: one value", ha="center", va="center", fontsize="small")
             continue
+        ax.hlines(row, 0, 100, color=style.GREY, linewidth=0.8, zorder=1)
         ends = (exploit.lowest, exploit.highest)
         values = (*(end.value for end in ends), exploit.bounds.expected, exploit.as_given, exploit.random_mean)
         least, most, expected, given, mean = (100 * (value - low) / (high - low) for value in values)
@@ -124,7 +124,7 @@ def _legend(ax: Axes) -> None:
                label="no order beyond"),
         Line2D([], [], color=style.INK, linewidth=3, label="random orders ± std"),
     ]  # fmt: skip
-    style.legend_above(ax, "lower left", 3, handles=[*more, *handles], handletextpad=0.5)
+    style.legend_above(ax, handles=[*more, *handles])
 
 
 def _write_bounds(ax: Axes, exploits: Mapping[str, Exploit]) -> None:

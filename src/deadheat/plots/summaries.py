@@ -1,4 +1,4 @@
-"""Reports side by side: what ties can change, the intervals round that, and what fewer bits or two systems change."""
+"""Reports side by side: what ties can change, the intervals round that, and what lies between two systems."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from deadheat.errors import InvalidValueError
 from deadheat.plots import style
 from deadheat.reports import Report, Result
 from deadheat.reports.options import measure_names
+from deadheat.support.triple import Triple
 
-_ENDS = ("lower", "expected", "upper")
-_SMALLEST = 1e-3  # percentage points; a scale of changes is linear below
 _SINGLE = 150  # up to so many queries are drawn one by one
 
 
@@ -27,7 +26,9 @@ def bounds(
     sorts: Mapping[str, Sequence[float]] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw measures of a report, or of several: a bar from lower to upper, and a dot at the expectation.
+    """Draw measures of a report, or of several: a bar from lower to upper with a dot at the expectation.
+
+    Where no tie decides anything, the three are one dot.
 
     Parameters
     ----------
@@ -61,18 +62,20 @@ def bounds(
     results = _rows(reports, measures)
     ax = style.quiet(style.axes(ax, (6.4, 1.0 + 0.36 * len(results))), grid="x")
     ends = _per_cent(results.values())
-    _draw_ends(ax, ends, 6)
+    style.ends(ax, ends, 6)
     ticks = [(100 * value, row + 0.32) for row, name in enumerate(results) for value in (sorts or {}).get(name, ())]
     if ticks:
         ax.plot(*np.array(ticks).T, "|", color=style.INK, markersize=6, markeredgewidth=0.9, label="plain sorts")
     style.rows(ax, list(results))
-    for row, width in enumerate(ends[2] - ends[0]):
-        ax.text(1.03, row, f"{width:.3g}", transform=ax.get_yaxis_transform(), va="center", fontsize="small")
-    ax.text(1.03, 1.0, "upper − lower\n(points)", transform=ax.transAxes, va="bottom", fontsize="small")
+    style.right_column(ax, "upper − lower\n(points)", [_width(width) for width in ends[2] - ends[0]])
     names = dict.fromkeys(result.name for result in results.values())
     ax.set_xlabel(f"{next(iter(names))} (%)" if len(names) == 1 else "value (%)")
-    style.legend_above(ax, "lower right", 4, handletextpad=0.2)
+    style.legend_above(ax)
     return ax
+
+
+def _width(points: float) -> str:
+    return "0" if points == 0 else f"{points:.2f}" if points >= 0.005 else "< 0.01"
 
 
 def _rows(reports: Report | Mapping[str, Report], measures: str | Iterable[str] | None) -> dict[str, Result]:
@@ -94,16 +97,8 @@ def _check_some(reports: Mapping[str, Report]) -> None:
 
 def _per_cent(results: Iterable[Result]) -> NDArray[np.float64]:
     """Lower, expected and upper, (3, n)."""
-    return np.array([[100 * getattr(result, end) for end in _ENDS] for result in results], dtype=np.float64).T
-
-
-def _draw_ends(ax: Axes, ends: NDArray[np.float64], size: int) -> None:
-    """Lower, expected and upper, (3, n), a row each: a bar with a mark for each of them."""
-    rows = np.arange(ends.shape[1])
-    ax.hlines(rows, ends[0], ends[2], color=style.GREY, linewidth=3, zorder=1)
-    colours = (style.VERMILION, style.INK, style.BLUE)
-    for label, values, marker, colour in zip(_ENDS, ends, "<o>", colours, strict=True):
-        ax.plot(values, rows, marker, color=colour, markersize=size, label=label, zorder=3)
+    values = [[100 * getattr(result, end) for end in Triple._fields] for result in results]
+    return np.array(values, dtype=np.float64).T
 
 
 def mean_intervals(reports: Mapping[str, Report], measure: str, *, ax: Axes | None = None, **settings: Any) -> Axes:
@@ -121,8 +116,8 @@ def mean_intervals(reports: Mapping[str, Report], measure: str, *, ax: Axes | No
     Returns
     -------
     Axes
-        For each report a box from lower to upper, a mark at the expectation, and whiskers from the low end of the
-        interval for lower to the high end of that for upper.
+        For each report a box from lower to upper where they differ, a mark at the expectation, and whiskers from the
+        low end of the interval for lower to the high end of that for upper.
 
     Raises
     ------
@@ -138,67 +133,19 @@ def mean_intervals(reports: Mapping[str, Report], measure: str, *, ax: Axes | No
     low = 100 * np.array([interval.lower.low for interval in intervals])
     high = 100 * np.array([interval.upper.high for interval in intervals])
     level = intervals[0].confidence_level
-    ax.hlines(places, low, high, color=style.INK, linewidth=1, label=f"ties and {100 * level:g} % interval")
+    tied = lower < upper
+    what = f"{100 * level:g} % interval"
+    ax.hlines(places, low, high, color=style.INK, linewidth=1, label=f"{what}, with ties" if tied.any() else what)
     ax.plot([*low, *high], [*places, *places], linestyle="", marker="|", color=style.INK, markersize=7)
-    ax.barh(places, upper - lower, left=lower, height=0.36, color=style.BLUE, alpha=0.35, label="ties")
-    ax.plot(expected, places, linestyle="", marker="D", markersize=4.5, color=style.BLUE, label="expected")
+    if tied.any():
+        width, left = (upper - lower)[tied], lower[tied]
+        ax.barh(places[tied], width, left=left, height=0.36, color=style.SKY, label="lower to upper: ties")
+    name = "expected" if tied.all() else "value" if not tied.any() else "expected, or the value without ties"
+    ax.plot(expected, places, linestyle="", marker="D", markersize=4.5, color=style.BLUE, label=name)
     ax.set_yticks(places, list(reports))
     ax.set(xlabel=f"{results[0].name} (%)", ylim=(len(reports) - 0.5, -0.5))
-    style.legend_above(ax, "lower center", 4, columnspacing=1.0, handletextpad=0.4)
+    style.legend_above(ax)
     return ax
-
-
-def precision_changes(
-    reports: Mapping[str, Report], *, base: str | None = None, measure: str = "mAP", ax: Axes | None = None
-) -> Axes:
-    """Draw how far lower, expected and upper of several reports are from the expected value of one of them.
-
-    Parameters
-    ----------
-    reports : mapping of str to Report
-        One row each, the first on top; `precisions(...).reports` is such a mapping.
-    base : str, optional
-        The name of the report whose expected value is 0; the first by default.
-    measure : str
-        Any name of a measure.
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
-        The horizontal axis is in percentage points, logarithmic on both sides of 0 and linear up to 0.001.
-
-    Raises
-    ------
-    ValueError
-        If there is no report named `base`.
-    """
-    names = list(reports)
-    if base is not None and base not in reports:
-        raise InvalidValueError("base", f"must be one of {', '.join(names)}, but is {base!r}")
-    ax = style.quiet(style.axes(ax, (6.4, 1.0 + 0.33 * len(names))), grid="x")
-    origin = reports[names[0] if base is None else base][measure].expected
-    ends = {name: [getattr(report[measure], name) for report in reports.values()] for name in _ENDS}
-    changes = 100 * (np.array(list(ends.values())) - origin)
-    ax.axvline(0, color=style.INK, linewidth=0.8, zorder=0)
-    _draw_ends(ax, changes, 5)
-    _points(ax, float(np.abs(changes).max()))
-    style.rows(ax, names)
-    ax.set_xlabel(f"{next(iter(reports.values()))[measure].name} above or below (points)")
-    style.legend_above(ax, "lower center", 3, handletextpad=0.2)
-    return ax
-
-
-def _points(ax: Axes, largest: float) -> None:
-    """A scale that is logarithmic on both sides of 0, with few ticks."""
-    ax.set_xscale("symlog", linthresh=_SMALLEST, linscale=0.5)
-    reach = 2 * max(largest, 0.01)
-    labelled, between = ([p for p in powers if p <= reach] for powers in ((0.01, 1.0, 100.0), (0.001, 0.1, 10.0)))
-    ax.set_xticks([*(-power for power in labelled), 0.0, *labelled])
-    ax.set_xticks([*(-power for power in between), *between], minor=True)
-    ax.xaxis.set_major_formatter("{x:g}")
-    ax.xaxis.set_minor_formatter("")
-    ax.set_xlim(-reach, reach)
 
 
 def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
@@ -245,5 +192,5 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     if len(place) > _SINGLE:
         ax.plot(place, middle, color=style.INK, linewidth=0.9)
     ax.set(xlabel="queries, sorted", ylabel=f"{difference.name} of A − B (%)", xlim=(0, len(place) + 1))
-    style.legend_above(ax, "lower center", 4, columnspacing=1.0, handletextpad=0.4)
+    style.legend_above(ax)
     return ax

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from deadheat.plots import style
+from deadheat.plots import style, ticks
 from deadheat.profiles import TieProfile
 from deadheat.reports import Report
 
@@ -52,15 +52,14 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
         [np.quantile(group_sizes(profile), (0.05, 0.25, 0.5, 0.75, 0.95, 1.0)) for profile in profiles.values()]
     )
     rows = np.arange(len(profiles))
-    ax.hlines(rows, levels[:, 0], levels[:, 4], color=style.GREY, linewidth=1.2, label="90 %")
-    ax.hlines(rows, levels[:, 1], levels[:, 3], color=style.SKY, linewidth=7, label="half")
+    ax.hlines(rows, levels[:, 0], levels[:, 4], color=style.GREY, linewidth=1.2, label="middle 90 %")
+    ax.hlines(rows, levels[:, 1], levels[:, 3], color=style.SKY, linewidth=7, label="middle half")
     ax.plot(levels[:, 2], rows, "o", color=style.INK, markersize=5, label="median")
     ax.plot(levels[:, 5], rows, "x", color=style.VERMILION, markersize=5, label="largest")
-    ax.set_xscale("log")
-    ax.xaxis.set_major_formatter("{x:g}")
+    ticks.log_axis(ax, "x")
     style.rows(ax, list(profiles))
     ax.set_xlabel("items at the distance of a relevant item")
-    style.legend_above(ax, "lower right", 4)
+    style.legend_above(ax)
     return ax
 
 

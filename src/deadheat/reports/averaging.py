@@ -17,6 +17,8 @@ from deadheat.reports.options import Average
 from deadheat.support import checks
 from deadheat.support.means import exact_mean, exact_total
 
+NO_LABELS = "No labels are known, so each query counts as independent; where queries come in classes, give labels."
+
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
@@ -28,6 +30,7 @@ class Averaging:
     average: str  # "query" or "class"
     n_query: int
     labels: Any = field(default=None, repr=False)  # (n_query,), where they are known
+    separate_gallery: bool = False  # whether the queries are known to be ranked against others than themselves
 
     @cached_property
     def classes(self) -> Int64 | None:
@@ -46,7 +49,7 @@ class Averaging:
 
     def clusters(self, resample: str | None = None, labels: LabelsLike | None = None) -> Int64 | None:
         """The classes to draw as a whole, by `labels` in place of those known; None to draw each query by itself."""
-        if self.units(resample) == "query":
+        if self.units(resample, labels) == "query":
             if self.average == "class":
                 raise InvalidValueError("resample", 'must be "class" for a mean over classes, but is "query"')
             if labels is not None:
@@ -62,9 +65,21 @@ class Averaging:
             )
         return class_numbers(labels, self.n_query)
 
-    def units(self, resample: str | None) -> str:
-        """What is drawn, "query" or "class"; by default what the mean is over."""
-        return checks.choice(self.average if resample is None else resample, get_args(Average), "resample")
+    def units(self, resample: str | None, labels: LabelsLike | None = None) -> str:
+        """What is drawn, "query" or "class".
+
+        By default classes, where the mean is over them, where their `labels` are given, and where they are known and no
+        separate gallery is: in leave one out the queries of a class rise and fall together.
+        """
+        if resample is not None:
+            return checks.choice(resample, get_args(Average), "resample")
+        together = self.labels is not None and not self.separate_gallery
+        return "class" if self.average == "class" or labels is not None or together else "query"
+
+    def caveats(self, resample: str | None, labels: LabelsLike | None = None) -> tuple[str, ...]:
+        """A sentence where queries are drawn only because nobody knows their classes; none elsewhere."""
+        known = resample is not None or labels is not None or self.labels is not None or self.separate_gallery
+        return () if known else (NO_LABELS,)
 
     def _parts(self, values: Float64) -> list[Float64]:
         """The values of each class, without NaN; all in one part for a mean over queries."""

@@ -93,6 +93,7 @@ def evaluate_pair(pair: Pair, options: CountingOptions, summary: SummaryOptions)
     """`evaluate` of queries and a gallery, or of leave one out, that the door of the inputs has opened and checked."""
     options = options.fitted(pair)
     n_in_gallery = queries_in_gallery(pair, options)  # warns before the work begins
+    n_excluded = 0 if options.exclude is None else int((options.exclude >= 0).sum())
     return report_on(
         profile_pair(pair, options),
         summary,
@@ -101,7 +102,8 @@ def evaluate_pair(pair: Pair, options: CountingOptions, summary: SummaryOptions)
         tie_rule=options.rule.describe(options.distance),
         files=pair.files,
         n_in_gallery=n_in_gallery,
-        n_excluded=0 if options.exclude is None else int((options.exclude >= 0).sum()),
+        n_excluded=n_excluded,
+        separate_gallery=pair.gallery is not None and not n_in_gallery and not n_excluded,
         threads=options.threads,
     )
 
@@ -132,7 +134,9 @@ def measure(
         The mean over queries, or the mean over classes of the mean over the queries of a class. A class without a
         query that counts does not count.
     labels : (n_query,), optional
-        The labels of the queries; needed for ``average="class"``. The report keeps them for `Report.interval`.
+        The labels of the queries; needed for ``average="class"``. The report keeps them, and takes their classes as
+        the independent units of `Report.interval` and `deadheat.compare`: a profile does not tell whether there was a
+        separate gallery.
     threads : int, optional
         Worker threads, for this call alone; by default as many as there are processors. A small profile takes fewer.
 

@@ -76,6 +76,9 @@ class Report(TabularResult, ByName[Result]):
         equal rows tell nothing, because the gallery has as many of its own.
     n_excluded : int
         Queries that left out their own row in the gallery (`exclude`).
+    separate_gallery : bool
+        Whether the queries are known to have been ranked against a gallery of others. If not, intervals and tests take
+        the classes of the queries as the independent units, where labels are known.
 
     Examples
     --------
@@ -100,6 +103,7 @@ class Report(TabularResult, ByName[Result]):
     files: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     n_in_gallery: int = 0
     n_excluded: int = 0
+    separate_gallery: bool = field(default=False, repr=False)
     _results: dict[str, Result] = field(default_factory=dict, init=False, repr=False)
 
     def __getitem__(self, name: str) -> Result:
@@ -136,7 +140,7 @@ class Report(TabularResult, ByName[Result]):
     @cached_property
     def averaging(self) -> Averaging:
         """What the means are over."""
-        return Averaging(self.average, self.n_query, self.labels)
+        return Averaging(self.average, self.n_query, self.labels, self.separate_gallery)
 
     @property
     def classes(self) -> Int64 | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -110,11 +110,12 @@ class Result:
             Of each of the three intervals by itself, strictly between 0 and 1.
         resample : {"query", "class"}, optional
             What is drawn, each independently of the others: queries, or whole classes with all of their queries. By
-            default what the mean is over. Queries of one class that resemble each other, or that are each other's
-            gallery in leave one out, are not independent; then classes are the safer choice.
+            default classes, wherever labels are known and the queries were not ranked against a separate gallery: in
+            leave one out the queries of a class are each other's gallery, and rise and fall together. Otherwise, and
+            for a report on a profile without labels, queries.
         labels : (n_query,), optional
-            The labels of the queries, for ``resample="class"``; by default the classes that the report knows. Any
-            other clusters that were drawn as a whole, such as pages or people, will do for a mean over queries.
+            The labels of the queries; by default the classes that the report knows. Any other clusters that were drawn
+            as a whole, such as pages or people, will do for a mean over queries.
         method : {"percentile", "basic", "BCa", "auto", "normal", "t"}, optional
             A bootstrap, by default ``"percentile"``, or the mean ± a quantile times its standard error; see
             `deadheat.statistics.intervals`.
@@ -127,7 +128,8 @@ class Result:
             For lower, expected and upper, all from the same resamples; fractions. **Ties:** `lower.low` to
             `upper.high` covers both what ties and what the drawing of queries can do. **Undefined:** NaN where fewer
             than two queries or classes have a value, and for `expected` under a tolerance. Queries without a value
-            are left out. Ends are cut to [0, 1].
+            are left out. Ends are cut to [0, 1]. They do not depend on the order of the samples. `notes` says so where
+            there are fewer than about ten classes.
 
         Raises
         ------
@@ -151,7 +153,7 @@ class Result:
         >>> interval.lower, interval.upper
         (Interval(low=0.0, high=1.0), Interval(low=1.0, high=1.0))
         """
-        return intervals.mean_intervals(
+        found = intervals.mean_intervals(
             *self.per_query,
             classes=self._averaging.clusters(resample, labels),
             average=self._averaging.average,
@@ -160,6 +162,7 @@ class Result:
             n_resamples=n_resamples,
             seed=seed,
         ).within(0, 1)
+        return replace(found, notes=found.notes + self._averaging.caveats(resample, labels))
 
     def summary(self, digits: int = DIGITS) -> str:
         """The number to report, in per cent: the only value that there is, or else expected with [lower, upper].

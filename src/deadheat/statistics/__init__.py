@@ -2,5 +2,6 @@
 
 values ──> intervals ──> standard_error   mean ± a quantile of the normal distribution or Student's
                      └─> bootstrap        means of the units drawn again
-differences ──> permutation               p-values
+differences ──> permutation               p-values, and holm for many of them
+units: whole classes as units, and the order of their own in which draws take them
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat import inputs
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.statistics.units import counted
 from deadheat.support import checks
 
 Float64 = NDArray[np.float64]
@@ -41,6 +42,10 @@ class Interval(NamedTuple):
         """The same with no end below that of another."""
         return Interval(*(least if end < least else end for end, least in zip(self, other, strict=True)))
 
+    def per_cent(self, digits: int = 2) -> str:
+        """The ends of an interval for a fraction in per cent; a dash where there is none."""
+        return "-" if math.isnan(self.low) else f"[{100 * self.low:z.{digits}f}, {100 * self.high:z.{digits}f}]"
+
 
 NOTHING = Interval(math.nan, math.nan)
 
@@ -48,6 +53,8 @@ NOTHING = Interval(math.nan, math.nan)
 @dataclass(frozen=True)
 class Intervals:
     """Confidence intervals for the lower, expected and upper value of a measure.
+
+    Printed, they are in per cent, with what a reader has to know beside them; everything else is a fraction.
 
     Attributes
     ----------
@@ -59,7 +66,19 @@ class Intervals:
     method : str
         How they were made, as `mean_interval` names it; never ``"auto"``.
     n : int
-        Independent units: queries, classes, or groups.
+        Independent units.
+    unit : {"query", "class", "group"}
+        What they are.
+    notes : tuple of str
+        What a reader has to know beside the numbers, such as that there are few classes.
+
+    Examples
+    --------
+    >>> print(Intervals(Interval(0.4, 0.6), Interval(0.5, 0.7), Interval(0.5, 0.8), 0.95, "percentile", 12, "class"))
+    lower     [40.00, 60.00]
+    expected  [50.00, 70.00]
+    upper     [50.00, 80.00]
+    95 % intervals (%): percentile, over 12 classes.
     """
 
     lower: Interval
@@ -68,11 +87,30 @@ class Intervals:
     confidence_level: float
     method: str
     n: int
+    unit: str = "query"
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def within(self, least: float, most: float) -> Intervals:
         """The same with ends cut to what the population's mean can be: z and Student's t know no such limits."""
         lower, expected, upper = (ends.within(least, most) for ends in (self.lower, self.expected, self.upper))
         return replace(self, lower=lower, expected=expected, upper=upper)
+
+    def mirrored(self) -> Intervals:
+        """Those for the means of the same values with the opposite sign."""
+        lower, expected, upper = (
+            Interval(0.0 - ends.high, 0.0 - ends.low) for ends in (self.lower, self.expected, self.upper)
+        )
+        return replace(self, lower=upper, expected=expected, upper=lower)
+
+    def __str__(self) -> str:
+        ends = {name: getattr(self, name).per_cent() for name in ("lower", "expected", "upper")}
+        if len(set(ends.values())) == 1:
+            ends = {"interval": ends["lower"]}
+        width = max(map(len, ends))
+        rows = [f"{name:{width}}  {text}" for name, text in ends.items()]
+        kind = f"{100 * self.confidence_level:g} % {'intervals' if len(ends) > 1 else 'interval'} (%)"
+        about = f"{kind}: {self.method}, over {counted(self.n, self.unit)}."
+        return "\n".join([*rows, about, *self.notes])
 
 
 class Settings(NamedTuple):

@@ -30,13 +30,13 @@ from deadheat.statistics.interval import (
     vector,
 )
 from deadheat.statistics.standard_error import normal_interval, standard_error, welch_interval
+from deadheat.statistics.units import about_few, class_sums, own_order
 from deadheat.support import checks
 from deadheat.support.means import exact_mean
 
 __all__ = [
     "Interval",
     "Intervals",
-    "class_sums",
     "difference_interval",
     "mean_interval",
     "mean_intervals",
@@ -70,7 +70,7 @@ def mean_interval(
     n_resamples : int
         How often the bootstrap draws.
     seed : int
-        For `numpy.random.default_rng`.
+        For `numpy.random.default_rng`. What is drawn does not depend on the order of the values.
 
     Returns
     -------
@@ -202,6 +202,7 @@ def mean_intervals(
     *,
     classes: NDArray[Any] | None = None,
     average: str = "query",
+    unit: str | None = None,
     confidence_level: float = 0.95,
     method: str = "auto",
     n_resamples: int = 9999,
@@ -217,6 +218,8 @@ def mean_intervals(
         Whole classes are the independent units; by default each value is one.
     average : {"query", "class"}
         With classes, whether the mean is over queries, a ratio of sums, or over classes of the means of their queries.
+    unit : {"query", "class", "group"}, optional
+        What the independent units are called; by default ``"class"`` with classes and ``"query"`` without.
     confidence_level, method, n_resamples, seed
         As in `mean_interval` and, for a mean over queries by classes, `ratio_interval`.
 
@@ -244,29 +247,15 @@ def mean_intervals(
     worst, middle, best = _of_rows(rows, weights, settings)
     if method == "percentile":  # those of the same draws ascend with the values; a rounding must not say otherwise
         middle, best = middle.at_least(worst), best.at_least(worst).at_least(middle)
-    return Intervals(worst, middle, best, settings.level, resolved(method, n), n)
-
-
-def class_sums(rows: Float64, classes: NDArray[Any]) -> tuple[Float64, Float64]:
-    """Correctly rounded sums over each class that occurs, (k, n_class), and how many values each class has.
-
-    Examples
-    --------
-    >>> class_sums(np.array([[1.0, 2.0, 4.0]]), np.array([7, 3, 7]))
-    (array([[2., 5.]]), array([1., 2.]))
-    """
-    order = np.argsort(classes, kind="stable")
-    starts = np.flatnonzero(np.diff(classes[order])) + 1
-    sums = [[math.fsum(part) for part in np.split(row[order], starts)] for row in rows]
-    sizes = np.diff(np.concatenate([[0], starts, [len(order)]]))
-    if not len(order):
-        return np.zeros((len(rows), 0)), np.zeros(0)
-    return np.array(sums), sizes.astype(np.float64)
+    unit = unit or ("query" if classes is None else "class")
+    return Intervals(worst, middle, best, settings.level, resolved(method, n), n, unit, about_few(n, unit))
 
 
 def _of_rows(rows: Float64, weights: Float64 | None, settings: Settings) -> list[Interval]:
     """An interval for the mean of each row (k, n), or for the ratio of its sum to that of the weights."""
     settings = settings._replace(method=resolved(settings.method, rows.shape[1]))
+    order = own_order(*rows) if weights is None else own_order(*rows, weights)
+    rows, weights = rows[:, order], None if weights is None else weights[order]
     distinct = {row.tobytes(): row for row in rows}  # without ties in the ranking, all three are one
     intervals = {key: _without_draws(row, weights, settings) for key, row in distinct.items()}
     open_keys = [key for key, interval in intervals.items() if interval is None]

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.statistics.units import own_order
+
 Float64 = NDArray[np.float64]
 
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -23,6 +25,10 @@ class Tail(NamedTuple):
 
     at_most: float
     at_least: float
+
+    def mirrored(self) -> Tail:
+        """The shares for the differences with the opposite sign."""
+        return Tail(self.at_least, self.at_most)
 
 
 def is_exact(differences: Float64, n_resamples: int) -> bool:
@@ -52,7 +58,8 @@ def tails(differences: Float64, scale: float, n_resamples: int, seed: int) -> li
     Returns
     -------
     list of Tail
-        One a row. With random swaps the one that was observed counts as one more (Phipson and Smyth 2010).
+        One a row. With random swaps the one that was observed counts as one more (Phipson and Smyth 2010). The order
+        of the units does not matter: they are swapped in an order of their own.
 
     References
     ----------
@@ -68,6 +75,7 @@ def tails(differences: Float64, scale: float, n_resamples: int, seed: int) -> li
     """
     exact = is_exact(differences, n_resamples)
     chosen = differences[:, differences.any(axis=0)]
+    chosen = chosen[:, own_order(*chosen)]
     tail_of: dict[bytes, Tail] = {}
     for row in chosen:
         if row.tobytes() not in tail_of:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import plots
-from deadheat.analyses.precision import KINDS, precisions, quantized
+from deadheat.analyses.precision import FORMATS, precisions, quantized
 from deadheat.plots import style
 from deadheat.reports import Report, evaluate
 from deadheat.studies.data import GEORGE_WASHINGTON, WASHINGTON_MAP, WASHINGTON_ROUNDED, digits, george_washington
@@ -31,6 +31,7 @@ _ABOUT = (
 )
 
 MEASURES = ("mAP", "Hit@1")
+_FORMATS = ("float64", "float32", "bfloat16", "float16", "int8", "1 bit")
 _SCORE_TYPES = ("float32", "bfloat16", "float16")
 _PUBLISHED, _PAPER = "95.34 to 95.36 %", "arXiv:1806.07171"
 _BY_CDIST = "not published: SciPy's cdist in float64 and a sort, the query taken out by its index"
@@ -101,7 +102,7 @@ def clusters(n_class: int, size: int = 10, dim: int = 32) -> Data:
 def rounded(data: Data, threads: int | None) -> dict[str, Report]:
     """A report for each way to round: first the embedding, then the score."""
     settings: dict[str, Any] = {"measures": MEASURES, "threads": threads}
-    reports = dict(precisions(data.embeddings, data.labels, **settings).reports)
+    reports = dict(precisions(data.embeddings, data.labels, formats=_FORMATS, **settings).reports)
     if data.split is not None:
         halves = quantized(data.embeddings, "1 bit", threshold=data.split)
         reports[f"1 bit, split at {data.split:g}"] = evaluate(halves, data.labels, **settings)
@@ -163,7 +164,8 @@ def _range(data: Data, name: str, report: Report) -> Finding:
 
 def _bits(name: str) -> int | str:
     """Bits of a number of the embedding; empty where the score is what is rounded."""
-    return KINDS.get(name.split(",")[0], "")
+    row = FORMATS.get(name.split(",")[0])
+    return "" if row is None else row.bits
 
 
 def _table(data: Data, reports: Mapping[str, Report]) -> Table:

@@ -65,5 +65,6 @@ STUDIES = by_name(
     Row("precision", "the same embeddings in fewer bits", "deadheat.studies.precision"),
     Row("grouped", "Grouped Recall@K: cost, intervals, and the number of classes", "deadheat.studies.grouped"),
     Row("sampling", "what intervals hold when queries are drawn, or whole classes", "deadheat.studies.sampling"),
+    Row("null", "how often a test says p < 0.05 where nothing differs", "deadheat.studies.null"),
     Row("dropout", "a network on rendered words: train, test, and the gap between", "deadheat.studies.dropout"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,15 @@ from deadheat.support.lazy import difflib
 MOST_THREADS = 1 << 16
 
 
-def choice(value: Any, options: Iterable[str], name: str) -> str:
+def choice(value: Any, options: Iterable[str], name: str, aliases: Mapping[str, str] | None = None) -> str:
     """One of the options, or an error that lists them and suggests the nearest.
+
+    `aliases` are other names for some of them, in lower case; their case does not matter.
 
     Examples
     --------
+    >>> choice("L2", ["cosine", "euclidean"], "distance", {"l2": "euclidean"})
+    'euclidean'
     >>> choice("cosin", ["cosine", "euclidean"], "distance")
     Traceback (most recent call last):
     deadheat.errors.InvalidValueError: distance must be one of cosine, euclidean, but is 'cosin'; did you mean 'cosine'?
@@ -29,10 +33,11 @@ def choice(value: Any, options: Iterable[str], name: str) -> str:
     rule = f"must be one of {', '.join(listed)}, but is {value!r}"
     if not isinstance(value, str):
         raise InvalidTypeError(name, rule)
-    if value not in listed:
+    meant = (aliases or {}).get(value.lower(), value)
+    if meant not in listed:
         near = difflib.get_close_matches(value.lower(), listed, n=1)
         raise InvalidValueError(name, rule + (f"; did you mean {near[0]!r}?" if near else ""))
-    return value
+    return meant
 
 
 def shown(value: Any) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from deadheat import exact
-from deadheat.support import checks
 from deadheat.ties.exact import Exact
 from deadheat.ties.rounded import Rounded
 from deadheat.ties.rule import Ties
@@ -18,8 +17,10 @@ def make(ties: Any) -> Ties:
     --------
     >>> make("float16")
     Rounded('float16', of=None)
+    >>> make("bf16")
+    Rounded('bfloat16', of=None)
     """
     if isinstance(ties, Ties):
         return ties
-    checks.choice(ties, ("exact", *exact.FORMATS), "ties")
-    return Exact() if ties == "exact" else Rounded(ties)
+    name = exact.named(ties, "ties", beside=["exact"])
+    return Exact() if name == "exact" else Rounded(name)

@@ -25,6 +25,7 @@ class Rounded(Ties):
     Parameters
     ----------
     dtype : {"float16", "bfloat16", "float32"}
+        Or another name of one of them, such as "fp16", "half", "bf16" or "fp32".
     of : {"similarity", "distance"}, optional
         What is rounded. By default the similarity for cosine and inner product, and else the distance. The distance
         that belongs to the cosine is 1 − cosine; near 1 a similarity is far coarser than a small distance.
@@ -36,7 +37,7 @@ class Rounded(Ties):
     """
 
     def __init__(self, dtype: str, of: str | None = None) -> None:
-        self.dtype = checks.choice(dtype, exact.FORMATS, "dtype")
+        self.dtype = exact.named(dtype, "dtype")
         self.of = None if of is None else checks.choice(of, ("similarity", "distance"), "of")
 
     def describe(self, distance: str) -> str:

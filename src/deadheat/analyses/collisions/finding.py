@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat import inputs
+from deadheat import distances, inputs
 from deadheat.analyses.collisions.groups import GroupedRanks, require_room
 from deadheat.analyses.collisions.linking import checked_width, linked
 from deadheat.analyses.collisions.results import Collisions, CollisionTable, Counts
@@ -144,7 +144,7 @@ def collisions(
     (1, 0)
     """
     several = isinstance(distance, Iterable) and not isinstance(distance, str)
-    names: list[Any] = list(dict.fromkeys(distance)) if several else [distance]
+    names = list(dict.fromkeys(map(distances.named, distance if several else [distance])))
     if not names:
         raise InvalidValueError("distance", "must name at least one distance, but got none")
     shared: dict[str, Any] = {"ties": ties, "junk": junk, "threads": threads, "progress": progress}

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat import distances
 from deadheat.reports.tables import Table, TabularResult, count
 from deadheat.support import checks
 from deadheat.support.named import ByName
@@ -164,7 +165,7 @@ class CollisionTable(TabularResult, ByName[Counts]):
 
     def __getitem__(self, distance: str) -> Counts:
         """The counts for a distance; raises ValueError for one that was not asked for."""
-        return self.by_distance[checks.choice(distance, self.by_distance, "distance")]
+        return self.by_distance[checks.choice(distance, self.by_distance, "distance", distances.ALIASES)]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.by_distance)

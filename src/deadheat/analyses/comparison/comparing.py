@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.analyses.comparison.comparison import Comparison
-from deadheat.analyses.comparison.difference import PairedTest
+from deadheat.analyses.comparison.settings import PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports import Report
+from deadheat.reports.averaging import Averaging
 from deadheat.reports.options import Average, measure_names
-from deadheat.statistics import permutation
-from deadheat.statistics.interval import BOOTSTRAP, level_between
-from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 
 Int64 = NDArray[np.int64]
 Alternative = Literal["two-sided", "greater", "less"]
-
-_BOTH = "a and b"
 
 
 @plain_floats
@@ -29,6 +26,7 @@ def compare(
     a: Report,
     b: Report,
     *,
+    names: Iterable[str] = ("A", "B"),
     measures: str | Iterable[str] | None = None,
     resample: Average | None = None,
     labels: ArrayLike | None = None,
@@ -46,13 +44,16 @@ def compare(
         Of the same queries, averaged alike. They are matched by `query_ids` where both profiles have them, and by
         position otherwise; where both reports know the classes of the queries, these must agree. A query that only
         one of them has is left out if it has no relevant item, and an error if it has.
+    names : (str, str)
+        What the two are called in the table and in what is said of them.
     measures : str or iterable of str, optional
         What the table shows; by default what both reports show. Any other measure can be asked for by its name.
     resample : {"query", "class"}, optional
-        The independent units, which the tests swap and the bootstrap draws: queries, or whole classes; by default
-        what the reports average over. See `Result.interval`.
+        The independent units, which the tests swap and the bootstrap draws: queries, or whole classes. By default
+        classes, wherever labels are known and there is no separate gallery, since in leave one out the queries of a
+        class rise and fall together; see `Result.interval`.
     labels : (n_query,), optional
-        For ``resample="class"``, the labels of the queries of `a`; by default the classes it knows.
+        The labels of the queries of `a`, to take their classes as units; by default those that the reports know.
     alternative : {"two-sided", "greater", "less"}
         What the p-values ask: whether A and B differ, A is better than B, or A is worse.
     confidence_level, seed
@@ -76,11 +77,13 @@ def compare(
 
     Notes
     -----
-    **Ties:** the worst case for A is its lower value against B's upper one, for each query; `Difference.pvalue_strict`
-    and `Difference.winner` hold however the ties fall, in A and in B.
+    **Ties:** the worst case for A is its lower value against B's upper one, for each query; `Difference.winner` and
+    `Difference.pvalue_worst_case` hold however the ties fall, in A and in B.
 
     For n queries each test takes time of n_resamples × n, in memory that does not grow with it: for 100 000 queries a
     few seconds, and the interval some ten.
+
+    Nothing depends on the order of the queries, and comparing B with A gives the same p-values as A with B.
 
     Each p-value stands for itself. With 20 measures, or 20 systems, one of 20 falls below 0.05 by chance: decide on the
     measure beforehand, or see `Comparison.false_discovery`.
@@ -101,57 +104,77 @@ def compare(
     Swapping any of the two queries that differ gives a smaller sum; one swap of four gives so large a one, and the
     two-sided p-value is twice 1/4:
 
-    >>> difference.pvalue, difference.pvalue_strict
+    >>> difference.pvalue, difference.pvalue_worst_case
     (0.5, 1.0)
     """
     for report, name in ((a, "a"), (b, "b")):
         if not isinstance(report, Report):
             raise InvalidTypeError(name, f"must be a Report, but is {type(report).__name__}")
-    names = _shared(a, b) if measures is None else measure_names(measures)
-    _require_alike(a, b)
-    test = PairedTest(
-        resample=a.averaging.units(resample),
-        alternative=checks.choice(alternative, permutation.ALTERNATIVES, "alternative"),
-        confidence_level=level_between(confidence_level),
-        method=checks.choice(method, BOOTSTRAP, "method"),
-        n_resamples=checks.positive_integer(n_resamples, "n_resamples"),
-        seed=checks.whole_number(seed, "seed"),
-    )
-    place_in_b, n_query = _matched(a, b)
-    clusters = a.averaging.clusters(resample, labels)
-    _require_same_classes(a, b, place_in_b)
-    return Comparison(a, b, names, test, n_query, place_in_b, clusters)
+    called = _two_names(names)
+    both = "a and b" if called == ("A", "B") else " and ".join(called)
+    shown = _shared(a, b, both) if measures is None else measure_names(measures)
+    _require_alike(a, b, both)
+    place_in_b, n_query = _matched(a, b, both)
+    _require_same_classes(a, b, place_in_b, both)
+    averaging = _averaging(a, b, place_in_b)
+    test = PairedTest.checked(
+        resample=averaging.units(resample, labels), alternative=alternative, confidence_level=confidence_level,
+        method=method, n_resamples=n_resamples, seed=seed,
+    )  # fmt: skip
+    clusters, caveats = averaging.clusters(resample, labels), averaging.caveats(resample, labels)
+    return Comparison(a, b, called, shown, test, n_query, place_in_b, clusters, caveats)
 
 
-def _shared(a: Report, b: Report) -> tuple[str, ...]:
+def _two_names(names: Iterable[str]) -> tuple[str, str]:
+    """What the two are called."""
+    called = () if isinstance(names, str) else tuple(names)
+    if len(called) != 2 or not all(isinstance(name, str) and name.strip() for name in called):
+        raise InvalidTypeError("names", f"must be two strings that are not empty, but is {names!r}")
+    if called[0] == called[1]:
+        raise InvalidValueError("names", f"must be two different ones, but both are {called[0]!r}")
+    return called[0], called[1]
+
+
+def _averaging(a: Report, b: Report, place_in_b: Int64) -> Averaging:
+    """The averaging of A, with the labels of B where only B knows them; leave one out if either may be that."""
+    classes = a.labels
+    if classes is None and b.classes is not None:
+        classes = np.append(b.classes, -1)[place_in_b]
+    separate = all(report.separate_gallery for report in (a, b) if report.labels is not None)
+    return replace(a.averaging, labels=classes, separate_gallery=separate and classes is not None)
+
+
+def _shared(a: Report, b: Report, both: str) -> tuple[str, ...]:
     """The measures that both tables show, in the order of A."""
     names = tuple(name for name in a.measures if name in b.measures)
     if not names:
         raise InvalidValueError(
-            _BOTH,
+            both,
             "must show a measure in common, or measures be given, "
             f"but they show {', '.join(a.measures)} and {', '.join(b.measures)}",
         )
     return names
 
 
-def _matched(a: Report, b: Report) -> tuple[Int64, int]:
+def _matched(a: Report, b: Report, both: str) -> tuple[Int64, int]:
     """Where each query of A is in B, or -1, and how many there are: by ids if both have them, else by position."""
     ids_a, ids_b = a.profile.query_ids, b.profile.query_ids
     if ids_a is not None and ids_b is not None and ids_a != ids_b:
-        return _matched_by_ids(a, ids_a, b, ids_b)
+        return _matched_by_ids(a, ids_a, b, ids_b, both)
     if a.n_query != b.n_query:
         unlike = "" if ids_a is None and ids_b is None else ", and only one of them has query_ids"
-        raise InvalidValueError(_BOTH, f"must be of the same queries, but have {a.n_query} and {b.n_query}{unlike}")
+        raise InvalidValueError(both, f"must be of the same queries, but have {a.n_query} and {b.n_query}{unlike}")
     return np.arange(a.n_query), a.n_query
 
 
-def _matched_by_ids(a: Report, ids_a: tuple[str, ...], b: Report, ids_b: tuple[str, ...]) -> tuple[Int64, int]:
+def _matched_by_ids(
+    a: Report, ids_a: tuple[str, ...], b: Report, ids_b: tuple[str, ...], both: str
+) -> tuple[Int64, int]:
     in_a, in_b = _places(ids_a, "a"), _places(ids_b, "b")
     lacking = {"a": _counting(a, in_a, in_b), "b": _counting(b, in_b, in_a)}
     listed = [f"{len(ids)} only in {name} ({ids[0]!r}, ...)" for name, ids in lacking.items() if ids]
     if listed:
-        raise InvalidValueError(_BOTH, f"must be of the same queries, but of those with a value {' and '.join(listed)}")
+        raise InvalidValueError(both, f"must be of the same queries, but of those with a value {' and '.join(listed)}")
     place = np.array([in_b.get(query, -1) for query in ids_a], dtype=np.int64)
     return place, len(in_a.keys() | in_b.keys())
 
@@ -172,15 +195,15 @@ def _counting(report: Report, places: dict[str, int], places_in_other: dict[str,
     return [query for query in missing if report.profile.n_relevant[places[query]]]
 
 
-def _require_alike(a: Report, b: Report) -> None:
+def _require_alike(a: Report, b: Report, both: str) -> None:
     """Refuse reports whose means are over different things."""
     for name in ("average", "singletons"):
         of_a, of_b = getattr(a, name), getattr(b, name)
         if of_a != of_b:
-            raise InvalidValueError(_BOTH, f"must have the same {name}, but have {of_a!r} and {of_b!r}")
+            raise InvalidValueError(both, f"must have the same {name}, but have {of_a!r} and {of_b!r}")
 
 
-def _require_same_classes(a: Report, b: Report, place_in_b: Int64) -> None:
+def _require_same_classes(a: Report, b: Report, place_in_b: Int64, both: str) -> None:
     """Refuse reports whose queries have different labels: they are other queries, or in another order."""
     if a.classes is None or b.classes is None:
         return
@@ -188,4 +211,4 @@ def _require_same_classes(a: Report, b: Report, place_in_b: Int64) -> None:
     of_a, of_b = a.classes[in_both], b.classes[place_in_b[in_both]]
     n_distinct_pair = len(np.unique(np.stack([of_a, of_b]), axis=1).T)
     if not n_distinct_pair == len(np.unique(of_a)) == len(np.unique(of_b)):
-        raise InvalidValueError(_BOTH, "must be of the same queries in the same order, but their labels differ")
+        raise InvalidValueError(both, "must be of the same queries in the same order, but their labels differ")

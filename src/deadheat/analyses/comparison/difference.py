@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -10,9 +11,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.analyses.comparison.settings import PairedTest
 from deadheat.reports.tables import plain
 from deadheat.statistics import permutation
-from deadheat.statistics.intervals import Intervals, class_sums, mean_intervals
+from deadheat.statistics.intervals import Intervals, mean_intervals
+from deadheat.statistics.units import class_sums
 from deadheat.support.extras import require
 from deadheat.support.means import exact_total
 from deadheat.support.triple import Triple
@@ -22,18 +25,6 @@ Int64 = NDArray[np.int64]
 
 ROUNDING = 2.0**-47  # two values that are equal may differ by so much of their size, once computed
 COUNTS = ("n_wins_a", "n_wins_b", "n_equal", "n_open")
-
-
-@dataclass(frozen=True)
-class PairedTest:
-    """How differences are tested: the arguments of `compare` of the same names."""
-
-    resample: str
-    alternative: str
-    confidence_level: float
-    method: str
-    n_resamples: int
-    seed: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +46,8 @@ class Difference:
         their order. NaN for pairs that are left out.
     a, b : Triple[float]
         Of A and of B, over the pairs that count.
+    names : tuple of str
+        What A and B are called in tables and pictures.
     lower, expected, upper : float
         Mean differences, over queries or over classes as the reports have it.
     n_pair, n_left_out : int
@@ -71,6 +64,7 @@ class Difference:
     per_query: Triple[Float64]
     a: Triple[float]
     b: Triple[float]
+    names: tuple[str, str]
     test: PairedTest = field(repr=False)
     average: str = field(repr=False)
     n_left_out: int = field(repr=False)
@@ -115,6 +109,29 @@ class Difference:
         return "A" if self.lower > 0 else "B" if self.upper < 0 else None
 
     @property
+    def ahead(self) -> Literal["A", "B"] | None:
+        """Who is significantly ahead, by `pvalue` at 1 − the confidence level; None where nobody is shown to be.
+
+        By `pvalue_worst_case` where there are no expected values (a tolerance).
+        """
+        return self.ahead_worst_case if math.isnan(self.pvalue) else self._ahead(self.pvalue, self.expected)
+
+    @property
+    def ahead_worst_case(self) -> Literal["A", "B"] | None:
+        """Who is significantly ahead however the ties fall, by `pvalue_worst_case`."""
+        return self._ahead(self.pvalue_worst_case, self.lower + self.upper)
+
+    def _ahead(self, pvalue: float, difference: float) -> Literal["A", "B"] | None:
+        if not pvalue < self.test.alpha or difference == 0:
+            return None
+        return "A" if difference > 0 else "B"
+
+    @property
+    def n_unit(self) -> int:
+        """Independent units, which the tests swap and the intervals draw: queries or classes."""
+        return len(self._units[1])
+
+    @property
     def is_exact(self) -> bool:
         """Whether the permutation test tries every swap."""
         return permutation.is_exact(self._units[0][[0, 2]], self.test.n_resamples)
@@ -141,8 +158,9 @@ class Difference:
         return self._interval_by(self.test)
 
     def _interval_by(self, test: PairedTest) -> Intervals:
-        return mean_intervals(
-            *self.per_query,
+        leader_first = _turned(self.per_query) if self._b_leads else self.per_query
+        intervals = mean_intervals(
+            *leader_first,
             classes=self._classes,
             average=self.average,
             confidence_level=test.confidence_level,
@@ -150,6 +168,7 @@ class Difference:
             n_resamples=test.n_resamples,
             seed=test.seed,
         ).within(-1, 1)
+        return intervals.mirrored() if self._b_leads else intervals
 
     @property
     def pvalue(self) -> float:
@@ -162,8 +181,8 @@ class Difference:
         return math.nan if math.isnan(self.expected) else permutation.pvalue(tail, tail, self.test.alternative)
 
     @property
-    def pvalue_strict(self) -> float:
-        """The largest p-value of the paired permutation test, over all ways the ties can fall in A and in B.
+    def pvalue_worst_case(self) -> float:
+        """The worst-case p-value: the largest of the paired permutation test over all tie-breakings of A and of B.
 
         Two-sided, it is twice the smaller of the two one-sided ones, each at its own worst case, and 1 where the ties
         decide who is ahead. Below 1 some way for the ties to fall has that very p-value.
@@ -185,7 +204,7 @@ class Difference:
         """
         stats = require("scipy.stats", "stats", "Wilcoxon's test")
         rows, sizes = self._units
-        differences = np.round(rows[1] / sizes, 12)
+        differences = np.sort(np.round(rows[1] / sizes, 12))
         differences = differences[differences != 0]
         if not len(differences) or np.isnan(differences).any():
             return math.nan
@@ -200,12 +219,14 @@ class Difference:
             "b": self.b._asdict(),
             "interval": {name: getattr(interval, name) for name in Triple._fields},
             "pvalue": self.pvalue,
-            "pvalue_strict": self.pvalue_strict,
+            "pvalue_worst_case": self.pvalue_worst_case,
             "exact": self.is_exact,
             "winner": self.winner,
+            "ahead": self.ahead,
+            "ahead_worst_case": self.ahead_worst_case,
             "n_pair": self.n_pair,
             "n_left_out": self.n_left_out,
-            "n_unit": interval.n,
+            "n_unit": self.n_unit,
             **{name: getattr(self, name) for name in COUNTS},
         }
         return {name: plain(value) for name, value in content.items()}
@@ -236,7 +257,15 @@ class Difference:
     def _tails(self) -> list[permutation.Tail]:
         test, (rows, _) = self.test, self._units
         rows = np.where(np.isnan(rows), 0.0, rows)  # under a tolerance there are no expected values
-        return permutation.tails(rows, self._scale, test.n_resamples, test.seed)
+        if not self._b_leads:
+            return permutation.tails(rows, self._scale, test.n_resamples, test.seed)
+        turned = permutation.tails(np.stack(_turned(rows)), self._scale, test.n_resamples, test.seed)
+        return [tail.mirrored() for tail in reversed(turned)]
+
+    @cached_property
+    def _b_leads(self) -> bool:
+        """Whether draws are made of B − A, so that B compared with A gets the same ones as A compared with B."""
+        return self.lower + self.upper < 0
 
     def _mean(self, row: int) -> float:
         """The mean of a row of differences; 0 where rounding of the values could have made it."""
@@ -245,3 +274,8 @@ class Difference:
         if not n_value:
             return math.nan
         return 0.0 if abs(total) <= ROUNDING * self._scale else total / math.fsum(sizes)
+
+
+def _turned(rows: Sequence[Float64] | Float64) -> Triple[Float64]:
+    """B − A from A − B: what is worst for A is best for B."""
+    return Triple(*(0.0 - row for row in reversed(rows)))

@@ -23,8 +23,8 @@ from deadheat.reports.evaluating import evaluate_pair
 from deadheat.reports.options import SummaryOptions
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, plain
 from deadheat.statistics.interval import PARAMETRIC, Intervals, resolved
-from deadheat.statistics.intervals import class_sums
 from deadheat.statistics.standard_error import standard_error, welch_interval
+from deadheat.statistics.units import class_sums
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress
@@ -165,12 +165,12 @@ class Gap:
         law = resolved(chosen, min(self.n_unit))
         a, b = self.train_errors, self.test_errors
         errors = {"lower": (a.lower, b.upper), "expected": (a.expected, b.expected), "upper": (a.upper, b.lower)}
-        ends = {
-            name: welch_interval(getattr(self, name), pair, self.n_unit, confidence_level, law)
+        worst, middle, best = (
+            welch_interval(getattr(self, name), pair, self.n_unit, confidence_level, law)
             for name, pair in errors.items()
-        }
-        level, n = float(confidence_level), sum(self.n_unit)
-        return Intervals(**ends, confidence_level=level, method=law, n=n).within(-1, 1)
+        )
+        unit = "class" if isinstance(self.train, Result) else "group"
+        return Intervals(worst, middle, best, float(confidence_level), law, sum(self.n_unit), unit).within(-1, 1)
 
     def bound(self, *, confidence_level: float = 0.95, method: str | None = None) -> float:
         """What the two populations' values differ by at most, either way, at a confidence level.

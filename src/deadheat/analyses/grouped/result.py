@@ -119,15 +119,14 @@ class GroupedResult:
         """
         settings: dict[str, Any] = {"confidence_level": confidence_level, "n_resamples": n_resamples, "seed": seed}
         settings["method"] = BY_ERROR if method is None else method
-        by_repeat = [mean_intervals(*values, **settings) for values in self._by_repeat()]
+        by_repeat = [mean_intervals(*values, unit="group", **settings) for values in self._by_repeat()]
         if self.repeats == 1:
             return by_repeat[0].within(0, 1)
         level, method = by_repeat[0].confidence_level, min(by_repeat, key=operator.attrgetter("n")).method
-        ends = {
-            name: self._ends(name, [getattr(each, name) for each in by_repeat], level, method)
-            for name in Triple._fields
-        }
-        return Intervals(**ends, confidence_level=level, method=method, n=self.n_unit).within(0, 1)
+        worst, middle, best = (
+            self._ends(name, [getattr(each, name) for each in by_repeat], level, method) for name in Triple._fields
+        )
+        return Intervals(worst, middle, best, level, method, self.n_unit, "group").within(0, 1)
 
     def _ends(self, name: str, by_repeat: Sequence[Interval], level: float, method: str) -> Interval:
         """The interval for one of the three values, from the intervals of the repeats."""

@@ -52,7 +52,13 @@ def _points(draw: Draw) -> Figure:
     ax = figure.subplots()
     data = draw.data
     plots.labelled_points(
-        data.points, data.labels, confidence=data.moved(1.0), marked=data.flipped, mark="flipped label", ax=ax
+        data.points,
+        data.labels,
+        confidence=data.moved(1.0),
+        marked=data.flipped,
+        mark="flipped label",
+        ax=ax,
+        legend=False,
     )
     ax.set(xlim=(-1.03, 1.03), ylim=(-0.03, 1.03), xticks=[-1, 0, 1], yticks=[0, 1])
     figure.legend(loc="outside upper right", ncols=3, frameon=False, markerscale=1.6)
@@ -86,9 +92,9 @@ def _curves(draw: Draw) -> Figure:
     ax = figure.subplots()
     for number, confidence in enumerate((0.05, 0.6, 1.0)):
         curve = measures.error_reject_curve(draw.hit, draw.data.moved(confidence))
-        plots.error_reject(curve, ax=ax, label=f"flipped at {confidence:g}", number=number, references=number == 0)
-    lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
-    figure.legend(handles=lines, loc="outside upper center", ncols=3, frameon=False, fontsize=9)
+        plots.error_reject(
+            curve, ax=ax, label=f"flipped at {confidence:g}", number=number, references=number == 0, legend=False
+        )
     return figure
 
 

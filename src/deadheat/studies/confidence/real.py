@@ -93,8 +93,6 @@ def _curves(real: Real) -> Figure:
         for number, confidence in enumerate(real.confidences):
             curve = real.curve(confidence, "Hit@1")
             plot(curve, ax=ax, label=confidence, number=number, references=number == 0)
-    named = figure.axes[0].get_legend_handles_labels()
-    figure.legend(*named, loc="outside upper center", ncols=3, frameon=False, fontsize=9)
     return figure
 
 

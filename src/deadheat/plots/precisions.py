@@ -1,0 +1,202 @@
+"""The same embeddings in fewer bits: what that changes, and what a measure costs in bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
+
+from deadheat.analyses.comparison import compare
+from deadheat.analyses.precision import FORMATS, Precisions
+from deadheat.errors import InvalidValueError
+from deadheat.plots import style, ticks
+from deadheat.reports import Report
+
+Float64 = NDArray[np.float64]
+
+_FAR = 10  # rows so many times as far out as all others leave the axis
+_LOOKS = {  # of formats, by number and scale: colour, and a mark that tells them apart in grey
+    ("float64", "all"): (style.INK, "*"),
+    ("float32", "all"): (style.INK, "o"),
+    ("bfloat16", "all"): (style.GREEN, "P"),
+    ("float16", "all"): (style.ORANGE, "X"),
+    ("int8", "all"): (style.BLUE, "s"),
+    ("int8", "dimension"): (style.BLUE, "^"),
+    ("int8", "vector"): (style.BLUE, "v"),
+    ("1 bit", "all"): (style.VERMILION, "D"),
+}
+
+
+def precision_changes(
+    reports: Precisions | Mapping[str, Report],
+    *,
+    base: str | None = None,
+    measure: str = "mAP",
+    ax: Axes | None = None,
+    **settings: Any,
+) -> Axes:
+    """Draw how far several reports on the same queries are from one of them, in percentage points.
+
+    Parameters
+    ----------
+    reports : Precisions, or mapping of str to Report
+        One row each, the first on top.
+    base : str, optional
+        The name of the report that is 0; by default that of `Precisions.base`, or the first.
+    measure : str
+        Any name of a measure.
+    ax : Axes, optional
+    **settings
+        For `deadheat.compare`: `confidence_level`, `resample`, `n_resamples`, `seed`.
+
+    Returns
+    -------
+    Axes
+        A linear scale. A row is a dot at the difference of the expected values, a bar for what ties leave open in both,
+        and a thin line on to the ends of the paired confidence intervals; a report with the very ranks of `base` is one
+        dot at 0. The difference stands on the right. Where one row is more than ten times as far out as most, the axis
+        ends before it, and an arrow says so.
+
+    Raises
+    ------
+    ValueError
+        If there is no report, none is named `base`, or they are not of the same queries.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> points, labels = [[0.1], [0.2], [0.9], [0.8]], [0, 0, 1, 1]
+    >>> found = dh.precision.precisions(points, labels, formats="int8,binary", distance="l2")
+    >>> ax = dh.plots.precision_changes(found)
+    >>> [row.get_text() for row in ax.get_yticklabels()]
+    ['float64', 'int8', '1 bit']
+    """
+    if isinstance(reports, Precisions):
+        base = reports.base if base is None else base
+        reports = reports.reports
+    names = list(reports)
+    if not names:
+        raise InvalidValueError("reports", "must hold at least one report, but is empty")
+    base = names[0] if base is None else base
+    if base not in reports:
+        raise InvalidValueError("base", f"must be one of {', '.join(names)}, but is {base!r}")
+    values = np.array([_change(report, reports[base], measure, settings) for report in reports.values()]).T
+    ax = style.quiet(style.axes(ax, (6.4, 1.2 + 0.33 * len(names))), grid="x")
+    inside = _inside(np.abs(values).max(axis=0))
+    ax.axvline(0, color=style.INK, linewidth=0.8, zorder=0)
+    rows = np.arange(len(names))
+    moved = inside & (values[0] < values[4])
+    ax.hlines(rows[moved], values[0, moved], values[4, moved], color=style.INK, linewidth=1, label=_interval(settings))
+    style.ends(ax, np.where(inside, values[1:4], np.nan), 5)
+    _limits(ax, values[:, inside])
+    _arrows(ax, rows[~inside], values[2, ~inside])
+    style.rows(ax, names)
+    style.right_column(ax, "difference", [_signed(value) for value in values[2]])
+    ax.set_xlabel(f"{next(iter(reports.values()))[measure].name}, difference to {base} (points)")
+    style.legend_above(ax)
+    return ax
+
+
+def _interval(settings: Mapping[str, Any]) -> str:
+    return f"{100 * settings.get('confidence_level', 0.95):g} % interval, with ties"
+
+
+def _change(report: Report, base: Report, measure: str, settings: dict[str, Any]) -> list[float]:
+    """In points: the low end with the interval, lower, expected, upper, the high end with the interval."""
+    if report.profile == base.profile:
+        return [0.0] * 5
+    difference = compare(report, base, measures=measure, **settings)[measure]
+    interval = difference.interval()
+    ends = (interval.lower.low, difference.lower, difference.expected, difference.upper, interval.upper.high)
+    return [100 * end for end in ends]
+
+
+def _inside(sizes: Float64) -> NDArray[np.bool_]:
+    """Which rows the axis reaches: all, or those before the first that is far out, if these are most."""
+    ascending = np.sort(sizes)
+    for at in range(len(sizes) // 2, len(sizes) - 1):
+        if ascending[at] > 0 and ascending[at + 1] > _FAR * ascending[at]:
+            return np.asarray(sizes <= ascending[at])
+    return np.ones(len(sizes), dtype=np.bool_)
+
+
+def _limits(ax: Axes, values: Float64) -> None:
+    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
+    room = 0.08 * (high - low) or 1.0
+    ax.set_xlim(low - room, high + room)
+
+
+def _arrows(ax: Axes, rows: NDArray[np.int64], values: Float64) -> None:
+    """A mark at the edge for what lies beyond it."""
+    for beyond, edge, marker in ((values < 0, 0.0, 4), (values >= 0, 1.0, 5)):  # carets to the left, to the right
+        if beyond.any():
+            ax.plot(
+                np.full(np.count_nonzero(beyond), edge), rows[beyond], linestyle="", marker=marker, markersize=8,
+                color=style.INK, transform=ax.get_yaxis_transform(), clip_on=False, label="beyond the axis",
+            )  # fmt: skip
+
+
+def _signed(points: float) -> str:
+    """Two decimals, and a sign that what is too small for them lacks."""
+    return "0" if points == 0 else f"{points:+.2f}".replace("-", "−") if abs(points) >= 0.005 else "≈ 0"
+
+
+def measure_against_bytes(found: Precisions, measure: str = "mAP", *, ax: Axes | None = None) -> Axes:
+    """Draw what a measure is worth in each format against the bytes that a vector takes.
+
+    Parameters
+    ----------
+    found : Precisions
+    measure : str
+        Any name of a measure.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+        Bytes on a log scale; formats of one size stand side by side. A mark is the expected value (hollow with float
+        queries), and a bar goes from lower to upper. A thin line goes from the base's value plus the low end of the
+        paired interval to the same plus the high end: what fewer bits can have changed.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> points, labels = [[0.1], [0.2], [0.9], [0.8]], [0, 0, 1, 1]
+    >>> found = dh.precision.precisions(points, labels, formats="int8,binary", distance="l2")
+    >>> dh.plots.measure_against_bytes(found, "Hit@1").get_ylabel()
+    'Hit@1 (%)'
+    """
+    ax = style.quiet(style.axes(ax, (6.4, 3.6)), grid="both")
+    sizes = [found.bytes_per_vector(name) for name in found]
+    step = max(2.0, max(sizes) / min(sizes)) ** 0.035  # between marks of one size: some of the axis' width
+    origin = found[found.base][measure].expected
+    for number, (name, size) in enumerate(zip(found, sizes, strict=True)):
+        place = size * step ** (sizes[:number].count(size) - (sizes.count(size) - 1) / 2)
+        result, row = found[name][measure], FORMATS[name]
+        change = found.change(name, measure)
+        colour, marker = _LOOKS[row.number, row.scale]
+        ax.vlines(place, 100 * (origin + change.low), 100 * (origin + change.high), color=colour, linewidth=1)
+        if result.lower < result.upper:
+            ax.vlines(place, 100 * result.lower, 100 * result.upper, color=colour, linewidth=4, alpha=0.35)
+        face = "white" if row.float_query else colour
+        ax.plot(place, 100 * result.expected, marker, color=colour, markerfacecolor=face, markersize=6.5,
+                linestyle="", label=f"{name}: {size:,}")  # fmt: skip
+    ticks.log_axis(ax, "x", [sizes])
+    ax.set(xlabel="bytes per vector", ylabel=f"{found[found.base][measure].name} (%)")
+    style.legend_right(ax, "format: bytes", _lines(found))
+    return ax
+
+
+def _lines(found: Precisions) -> list[Any]:
+    """What the lines through a mark mean."""
+    level = 100 * found.comparisons[found.base].test.confidence_level
+    tied = any(report.ties.mixed_groups for report in found.reports.values())
+    bar = [Line2D([], [], color=style.GREY, linewidth=4, alpha=0.5, label="lower to upper: ties")] if tied else []
+    return [
+        *bar,
+        Line2D([], [], color=style.GREY, linewidth=1, label=f"{level:g} % interval of\nthe difference to {found.base}"),
+    ]

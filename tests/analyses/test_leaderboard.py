@@ -1,0 +1,286 @@
+"""Leaderboards: ranks and swaps against definitions, letters against p-values adjusted by hand, the forms they take."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import deadheat as dh
+from deadheat import Report, TieProfile, compare, leaderboard, measure
+from deadheat.analyses.comparison import Leaderboard
+from deadheat.analyses.comparison.letters import for_latex, letters, raised
+from deadheat.statistics.holm import holm
+
+# A query is (closer, tied): one relevant item, in a group of `tied` items behind `closer` others.
+Query = tuple[int, int]
+QUERIES = st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3)), min_size=5, max_size=5)
+
+
+def report(queries: list[Query], measures: str = "MRR", **options: object) -> Report:
+    profile = TieProfile.from_groups([[(k, 0, tied, 1)] for k, tied in queries], n_ranked=[6] * len(queries))
+    return measure(profile, measures, **{"labels": np.arange(len(queries)), **options})  # type: ignore[arg-type]
+
+
+SYSTEMS = {
+    "late": [(2, 1)] * 12,
+    "sure": [(0, 1)] * 12,
+    "torn": [(0, 1)] * 6 + [(0, 2)] * 6,
+    "even": [(0, 1)] * 10 + [(1, 1)] * 2,
+}
+
+
+def board(**options: object) -> Leaderboard:
+    return leaderboard({name: report(queries, "MRR, Hit@1") for name, queries in SYSTEMS.items()}, **options)  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# ranks
+
+
+def test_ranks_are_by_the_lower_bound_of_the_first_measure() -> None:
+    found = board()
+    # lower MRR: sure 1, even 11/12, torn 9/12, late 1/3
+    assert list(found) == ["sure", "even", "torn", "late"]
+    assert found.ranks == {"sure": 1, "even": 2, "torn": 3, "late": 4}
+    assert (found.measures, found.rank_by, len(found)) == (("MRR", "Hit@1"), "lower", 4)
+    assert found["torn"]["MRR"].lower == 0.75
+    # torn reaches 1 at best, which is more than even's 11/12, and no more than sure's
+    assert found.could_swap == (("even", "torn"),)
+    assert list(board(rank_by="upper")) == ["sure", "torn", "even", "late"]
+    assert board(rank_by="upper").ranks == {"sure": 1, "torn": 1, "even": 3, "late": 4}
+    assert list(board(measures="Hit@1, MRR", rank_by="expected"))[:2] == ["sure", "even"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(QUERIES, min_size=2, max_size=4), st.sampled_from(["lower", "expected", "upper"]))
+def test_swaps_are_what_some_tie_breaking_does(systems: list[list[Query]], rank_by: str) -> None:
+    reports = {f"s{i}": report(queries) for i, queries in enumerate(systems)}
+    found = leaderboard(reports, rank_by=rank_by, n_resamples=9)  # type: ignore[arg-type]
+    values = [getattr(found[name]["MRR"], rank_by) for name in found]
+    assert values == sorted(values, reverse=True)
+    assert list(found.ranks.values()) == [1 + sum(other > value for other in values) for value in values]
+    for a, b in itertools.combinations(found, 2):
+        best_of_b, worst_of_a = found[b]["MRR"].upper, found[a]["MRR"].lower
+        assert ((a, b) in found.could_swap) == (best_of_b > worst_of_a)
+
+
+def test_the_order_in_which_reports_are_given_changes_nothing() -> None:
+    names = list(SYSTEMS)
+    tables = {
+        json.dumps(leaderboard({name: report(SYSTEMS[name]) for name in order}, n_resamples=99).to_dict())
+        for order in itertools.permutations(names)
+    }
+    assert len(tables) == 1
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# who is significantly ahead of whom
+
+
+def test_holm_by_hand() -> None:
+    # 0.01·4, 0.013·3 = 0.039 but not below its predecessor, 0.03·2, 0.5
+    found = holm({"b": 0.013, "a": 0.01, "d": 0.5, "c": 0.03, "e": math.nan})
+    assert list(found) == ["b", "a", "d", "c", "e"]
+    assert [found[key] for key in "abcd"] == [0.04, 0.04, 0.06, 0.5]
+    assert math.isnan(found["e"])
+    assert holm({1: 0.6, 2: 0.7}) == {1: 1.0, 2: 1.0}
+    assert holm({}) == {}
+
+
+@settings(max_examples=60)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
+def test_holm_is_the_largest_bonferroni_over_all_sets_of_hypotheses_that_hold_one(pvalues: list[float]) -> None:
+    # closed testing: a hypothesis is rejected when every set that holds it is, each by Bonferroni's test
+    adjusted = holm(dict(enumerate(pvalues)))
+    for i in range(len(pvalues)):
+        sets = [s for r in range(1, len(pvalues) + 1) for s in itertools.combinations(range(len(pvalues)), r) if i in s]
+        assert adjusted[i] == max(min(1.0, len(s) * min(pvalues[j] for j in s)) for s in sets)
+
+
+def test_letters_are_the_worst_case_p_values_after_holm() -> None:
+    found = board()
+    for name in found.measures:
+        pvalues = {
+            pair: compare(found[pair[0]], found[pair[1]])[name].pvalue_worst_case
+            for pair in itertools.combinations(found, 2)
+        }
+        adjusted = holm(pvalues)
+        for (a, b), value in adjusted.items():
+            assert found.pvalue(a, b, name) == found.pvalue(b, a, name) == value
+            assert (b in found.ahead_of(a, name)) == (value < 0.05)
+            assert a not in found.ahead_of(b, name)
+    assert found.ahead_of("sure") == found.ahead_of("even") == found.ahead_of("torn") == ("late",)
+    assert found.ahead_of("late") == ()
+    # sure is ahead of torn in 6 of 6 queries that differ, but by ties alone
+    assert found.comparison("torn", "sure").names == ("sure", "torn")
+    assert found.comparison("sure", "torn")["MRR"].ahead == "A"
+    assert found.pvalue("sure", "torn") == 1
+
+
+def test_another_measure_can_put_a_lower_rank_ahead() -> None:
+    slow, quick = [(1, 1)] * 12, [(0, 1)] * 6 + [(5, 1)] * 6
+    found = leaderboard({"slow": report(slow, "MRR"), "quick": report(quick, "MRR")}, measures="Hit@2, Hit@1")
+    assert list(found) == ["slow", "quick"]
+    assert (found.ahead_of("slow"), found.ahead_of("quick")) == (("quick",), ())
+    assert (found.ahead_of("slow", "Hit@1"), found.ahead_of("quick", "success@1")) == ((), ("slow",))
+
+
+def test_a_level_of_its_own() -> None:
+    assert board(confidence_level=0.99).pvalue("torn", "late") == 6 * 2 / 2**12
+    assert board(confidence_level=0.99).ahead_of("torn") == ("late",)
+    assert board(confidence_level=0.999).ahead_of("torn") == ()
+
+
+def test_intervals_are_those_of_the_reports() -> None:
+    found = board(confidence_level=0.8, n_resamples=500, seed=4)
+    assert found.interval("torn") == found["torn"].interval("MRR", confidence_level=0.8, n_resamples=500, seed=4)
+    assert found.interval("torn").unit == "class"
+    by_query = board(resample="query", n_resamples=500)
+    assert by_query.interval("torn", "Hit@1") == found["torn"].interval("Hit@1", resample="query", n_resamples=500)
+    assert by_query.test.resample == "query"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what is shown
+
+
+def lines(found: Leaderboard) -> list[str]:
+    return [" ".join(line.split()) for line in str(found).splitlines()]
+
+
+def test_text() -> None:
+    assert lines(board()) == [
+        "system rank MRR (%) 95 % interval Hit@1 (%)",
+        "a sure 1 100.00ᵈ [100.00, 100.00] 100.00ᵈ",
+        "b even 2~ 91.67ᵈ [79.17, 100.00] 83.33ᵈ",
+        "c torn 3~ 87.50 [75.00, 100.00]ᵈ [81.25, 93.75] 75.00 [50.00, 100.00]",
+        "d late 4 33.33 [33.33, 33.33] 0.00",
+        "",
+        "Ranked by the lower bound of MRR. Per cent; expected [lower, upper] over all tie-breakings; tests over 12 "
+        "classes.",
+        "Raised letters: significantly ahead of that system, whatever the ties do (p < 0.05, Holm's correction for 6 "
+        "pairs).",
+        "~ ties alone could swap even and torn.",
+    ]
+    digits = board().to_text(digits=1)
+    assert "87.5 [75.0, 100.0]ᵈ" in digits
+
+
+def test_without_ties_nothing_is_said_of_them() -> None:
+    found = leaderboard({name: report(SYSTEMS[name]) for name in ("sure", "late")})
+    assert lines(found)[-2:] == [
+        "Ranked by MRR. Per cent; no tie changes any value; tests over 12 classes.",
+        "Raised letters: significantly ahead of that system (p < 0.05, Holm's correction for 1 pair).",
+    ]
+
+
+def test_what_to_beware_of_is_said() -> None:
+    few = leaderboard({name: report(queries[:4]) for name, queries in SYSTEMS.items()})
+    assert lines(few)[-2:] == [
+        "Only 4 classes: with fewer than about 10 neither intervals nor p-values can be trusted.",
+        "No difference can be significant here, for the smallest adjusted p is 0.75: there are too few units.",
+    ]
+    assert lines(board(n_resamples=99))[-1] == (
+        "No difference can be significant here, for the smallest adjusted p is 0.12: raise n_resamples."
+    )
+    bare = leaderboard({name: report(queries, labels=None) for name, queries in SYSTEMS.items()})
+    assert lines(bare)[-1].startswith("No labels are known, so each query counts as independent;")
+    many = leaderboard({str(i): report([(0, 2)] * 12) for i in range(4)})
+    assert many.ranks == dict.fromkeys("0123", 1)
+    assert "~ ties alone could swap 0 and 1; 0 and 2; 0 and 3; 1 and 2; and 2 more pairs." in lines(many)
+
+
+def test_thousands_of_units() -> None:
+    rng = np.random.default_rng(0)
+    queries = {name: [(int(k), 1) for k in rng.integers(0, most, 2000)] for name, most in (("a", 3), ("b", 5))}
+    found = leaderboard({name: report(rows) for name, rows in queries.items()}, n_resamples=200)
+    assert "tests over 2000 classes" in str(found)
+    assert found.ahead_of("a") == ("b",)
+
+
+def test_explanation_names_the_correction_and_the_rule() -> None:
+    text = board().explain()
+    for part in ("rank: by the lower value of MRR", "adjusted after Holm for all pairs", "9999 resamples"):
+        assert part in text
+
+
+def test_latex_has_letters_that_every_engine_sets() -> None:
+    latex = board().to_latex()
+    assert r"100.00\textsuperscript{d}" in latex
+    assert latex.isascii()
+    assert for_latex("1ᵃᵇ 2ᵃᵃ,ᵃᵇ 3") == r"1\textsuperscript{ab} 2\textsuperscript{aa,ab} 3"
+
+
+def test_letters_are_distinct_for_any_number_of_systems() -> None:
+    for n in (2, 25, 26, 700):
+        found = letters(n)
+        assert len(set(found)) == n
+        assert len(set(map(len, found))) == 1
+        assert for_latex(raised(found[:2])).count("{") == 1
+
+
+def test_json_and_frame() -> None:
+    found = board(n_resamples=99)
+    content = json.loads(found.to_json())
+    assert [(system["name"], system["rank"]) for system in content["systems"]] == list(found.ranks.items())
+    assert content["rank_by"] == {"measure": "MRR", "value": "lower"}
+    assert content["could_swap"] == [["even", "torn"]]
+    assert content["test"]["correction"] == "holm"
+    pair = content["pairs"][0]
+    difference = found.comparison("sure", "even")["MRR"]
+    assert (pair["a"], pair["b"]) == ("sure", "even")
+    assert pair["measures"]["MRR"] == {
+        "lower": difference.lower, "expected": difference.expected, "upper": difference.upper,
+        "pvalue": difference.pvalue, "pvalue_worst_case": difference.pvalue_worst_case,
+        "pvalue_adjusted": found.pvalue("sure", "even"),
+    }  # fmt: skip
+    frame = found.to_pandas()
+    assert list(frame["system"]) == [name for name in found for _ in "12"]
+    assert list(frame["upper"]) == [found[name][m].upper for name in found for m in found.measures]
+    assert list(frame["low"]) == [found.interval(name, m).expected.low for name in found for m in found.measures]
+
+
+def test_a_tolerance_has_bounds_and_no_expected_value() -> None:
+    points, labels = np.random.default_rng(3).normal(size=(24, 4)), np.arange(24) % 12
+    reports = {
+        str(n): dh.evaluate(points[:, :n], labels, ties=dh.Tolerance(1e-3), measures="mAP") for n in (4, 2)
+    }  # fmt: skip
+    found = leaderboard(reports)
+    assert all(row[3] == "-" for row in found.tables()[0].rows)
+    assert json.loads(found.to_json())["pairs"][0]["measures"]["mAP"]["pvalue"] is None
+    with pytest.raises(ValueError, match=r'^rank_by must be "lower" or "upper", because \'4\' has no expected values$'):
+        leaderboard(reports, rank_by="expected")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what is refused
+
+
+def test_arguments_are_checked() -> None:
+    a, b = report(SYSTEMS["sure"]), report(SYSTEMS["late"])
+    with pytest.raises(TypeError, match=r"^reports must be a mapping of names to reports, but is list$"):
+        leaderboard([a, b])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^reports must be at least two, but got 1$"):
+        leaderboard({"a": a})
+    with pytest.raises(TypeError, match=r"^reports must have names that are not empty, but has 1$"):
+        leaderboard({1: a, "b": b})  # type: ignore[dict-item]
+    with pytest.raises(TypeError, match=r"^reports\['b'\] must be a Report, but is TieProfile$"):
+        leaderboard({"a": a, "b": b.profile})  # type: ignore[dict-item]
+    with pytest.raises(ValueError, match=r"^rank_by must be one of lower, expected, upper, but is 'low'"):
+        leaderboard({"a": a, "b": b}, rank_by="low")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^reports must show a measure in common, or measures be given$"):
+        leaderboard({"a": a, "b": report(SYSTEMS["late"], "Hit@1")})
+    with pytest.raises(ValueError, match=r"^b and a must be of the same queries, but have 12 and 11$|^a and b must"):
+        leaderboard({"a": a, "b": report(SYSTEMS["late"][1:])})
+    with pytest.raises(ValueError, match=r"^resample must be one of query, class, but is 'group'"):
+        leaderboard({"a": a, "b": b}, resample="group")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="nope"):
+        board().pvalue("sure", "late", "nope")
+    with pytest.raises(KeyError):
+        board()["nobody"]

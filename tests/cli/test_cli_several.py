@@ -1,0 +1,181 @@
+"""`deadheat compare` and `deadheat leaderboard`: what the library prints, and one line for all that can go wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import deadheat as dh
+from deadheat.cli import main
+
+LABELS = np.repeat(np.arange(12), 3)
+POINTS = np.random.default_rng(0).normal(size=(12, 6))[LABELS] + 0.8 * np.random.default_rng(1).normal(size=(36, 6))
+SYSTEMS = {"full": POINTS, "rounded": np.rint(POINTS), "half": POINTS[:, :3]}
+QUICK = ("-m", "mAP,Hit@1", "--n-resamples", "200")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, rows in SYSTEMS.items():
+        np.savez(tmp_path / f"{name}.npz", embeddings=rows, labels=LABELS)
+        np.save(tmp_path / f"{name}.npy", rows)
+        np.savez(tmp_path / f"{name}-items.npz", embeddings=rows + 0.5, labels=LABELS)
+        np.save(tmp_path / f"{name}-items.npy", rows + 0.5)
+    np.save(tmp_path / "labels.npy", LABELS)
+    np.savez(tmp_path / "short.npz", embeddings=POINTS[:30], labels=LABELS[:30])
+    np.savez(tmp_path / "turned.npz", embeddings=POINTS[::-1], labels=LABELS[::-1] // 2)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(main, [str(arg) for arg in args])
+
+
+def passed(*args: object) -> str:
+    result = run(*args)
+    assert (result.exit_code, result.stderr) == (0, "")
+    return result.stdout
+
+
+def refused(*args: object) -> str:
+    result = run(*args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    return result.stderr.removeprefix("deadheat: ").removesuffix("\n").partition(" (see deadheat")[0]
+
+
+def reports(*names: str, **options: object) -> dict[str, dh.Report]:
+    return {name: dh.evaluate(SYSTEMS[name], LABELS, measures="mAP, Hit@1", **options) for name in names}  # type: ignore[arg-type]
+
+
+def test_compare_prints_what_python_prints(folder: Path) -> None:
+    found = dh.compare(*reports("full", "half").values(), names=("full", "half"), n_resamples=200)
+    assert passed("compare", "full.npz", "half.npz", *QUICK) == f"{found}\n"
+    assert "Tests and intervals are over 12 classes." in str(found)
+    explained = passed("compare", "full.npz", "half.npz", *QUICK, "--explain")
+    assert explained == f"{found}\n\n{found.explain()}\n"
+
+
+def test_leaderboard_prints_what_python_prints(folder: Path) -> None:
+    found = dh.leaderboard(reports("half", "full", "rounded"), n_resamples=200)
+    assert passed("leaderboard", "half.npz", "full.npz", "rounded.npz", *QUICK) == f"{found}\n"
+    assert passed("leaderboard", "half.npz", "full.npz", "rounded.npz", *QUICK, "--latex") == found.to_latex()
+    by_upper = dh.leaderboard(reports("half", "full"), n_resamples=200, rank_by="upper", resample="query", seed=3)
+    args = ("half.npz", "full.npz", *QUICK, "--rank-by", "upper", "--resample", "query", "--seed", 3)
+    assert passed("leaderboard", *args) == f"{by_upper}\n"
+
+
+def test_every_option_of_a_test_arrives(folder: Path) -> None:
+    how = {"resample": "query", "alternative": "less", "confidence_level": 0.8, "method": "basic", "seed": 5}
+    flags = [part for name, value in how.items() for part in (f"--{name.replace('_', '-')}", value)]
+    a, b = reports("full", "half", distance="euclidean").values()
+    found = dh.compare(a, b, names=("full", "half"), n_resamples=200, **how)  # type: ignore[arg-type]
+    printed = passed("compare", "full.npz", "half.npz", *QUICK, *flags, "--distance", "euclidean", "--json", "-")
+    assert json.loads(printed) == found.to_dict()
+
+
+def test_labels_galleries_and_names(folder: Path) -> None:
+    files = ("full.npy", "half.npy")
+    assert passed("compare", *files, "--labels", "labels.npy", *QUICK) == passed(
+        "compare", "full.npz", "half.npz", *QUICK
+    )
+    named = passed("compare", *files, "--labels", "labels.npy", "--name", "ours", "--name", "theirs", *QUICK)
+    assert named.splitlines()[0].split()[2:7] == ["ours", "theirs", "ours", "-", "theirs"]
+    galleries = ("--gallery", "full-items.npz", "--gallery", "half-items.npz")
+    apart = passed("compare", "full.npz", "half.npz", *galleries, *QUICK)
+    assert "Tests and intervals are over queries." in apart
+    both = ("--labels", "labels.npy", "--labels", "labels.npy", "--gallery-labels", "labels.npy")
+    items = ("--gallery", "full-items.npy", "--gallery", "half-items.npy")
+    assert passed("compare", *files, *both, *items, *QUICK) == apart
+
+
+def test_each_query_leaves_its_own_row_out_of_the_gallery(folder: Path) -> None:
+    np.save("own.npy", np.arange(36))
+    galleries = ("--gallery", "full.npz", "--gallery", "half.npz")
+    excluded = passed("compare", "full.npz", "half.npz", *galleries, "--exclude", "own.npy", *QUICK)
+    assert excluded == passed("compare", "full.npz", "half.npz", *QUICK)  # leave one out, over classes
+
+
+def test_outputs_go_to_files(folder: Path) -> None:
+    printed = passed(
+        "leaderboard", "full.npz", "half.npz", *QUICK, "--json", "b.json", "--markdown", "b.md", "--latex", "b.tex"
+    )
+    found = dh.leaderboard(reports("full", "half"), n_resamples=200)
+    assert printed == f"{found}\n"
+    assert Path("b.json").read_text() == found.to_json() + "\n"
+    assert Path("b.md").read_text() == found.to_markdown()
+    assert Path("b.tex").read_text() == found.to_latex()
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["compare", "full.npz"], "compare takes two files, but got 1"),
+        (
+            ["compare", "full.npz", "half.npz", "rounded.npz"],
+            "compare takes two files, but got 3; deadheat leaderboard takes more",
+        ),
+        (["leaderboard", "full.npz"], "leaderboard takes at least two files, but got 1"),
+        (["compare", "full.npz", "nope.npz"], "nope.npz: No such file or directory"),
+        (["compare", "full.npz", "short.npz"], "full and short must be of the same queries, but have 36 and 30"),
+        (
+            ["leaderboard", "full.npz", "turned.npz"],
+            "full and turned must be of the same queries in the same order, but their labels differ",
+        ),
+        (
+            ["compare", "full.npz", "./full.npz"],
+            "each system must have a name of its own (--name), but two are called 'full.npz'",
+        ),
+        (
+            ["compare", "full.npz", "half.npz", "--name", "a"],
+            "--name must be given once for each FILE, but got 1 for 2 files",
+        ),
+        (
+            ["compare", "full.npz", "half.npz", "--gallery", "half.npz"],
+            "--gallery must be given once for each FILE, but got 1 for 2 files",
+        ),
+        (
+            ["leaderboard", "full.npz", "half.npz", "rounded.npz", "--labels", "labels.npy", "--labels", "labels.npy"],
+            "--labels must be given once, or once for each FILE, but got 2 for 3 files",
+        ),
+        (["compare", "full.npz", "half.npz", "--gallery-labels", "labels.npy"], "--gallery-labels goes with --gallery"),
+        (
+            ["compare", "full.npz", "half.npz", "--explain", "--json"],
+            "--explain goes with the table, but another text is to be printed",
+        ),
+        (
+            ["compare", "full.npz", "half.npz", "--json", "--latex"],
+            "two results cannot both be written to standard output",
+        ),
+        (
+            ["compare", "full.npz", "half.npz", "--json", "half.npz"],
+            "cannot write half.npz: it is one of the input files",
+        ),
+    ],
+)
+def test_mistakes_are_one_line(folder: Path, args: list[str], message: str) -> None:
+    assert refused(*args) == message
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--resample", "classes", "resample must be one of query, class, but is 'classes'; did you mean 'class'?"),
+        ("--confidence-level", "95", "confidence_level must lie strictly between 0 and 1, but is 95.0"),
+        ("--method", "t", "method must be one of percentile, basic, BCa, but is 't'"),
+        ("--n-resamples", "0", "n_resamples must be at least 1, but is 0"),
+        ("--seed", "-1", "seed must be at least 0, but is -1"),
+    ],
+)
+def test_settings_are_refused_before_anything_is_read(folder: Path, option: str, value: str, message: str) -> None:
+    for command in ("compare", "leaderboard"):
+        assert refused(command, "nope.npz", "half.npz", option, value) == message
+
+
+def test_an_unknown_value_to_rank_by(folder: Path) -> None:
+    assert "is not one of 'lower', 'expected', 'upper'" in refused("leaderboard", "nope", "no", "--rank-by", "mean")
