@@ -104,7 +104,8 @@ def test_what_is_told_is_counted_rightly_and_what_is_not_comes_closer(name, kind
         assert_array_equal(counts, slow)
         assert_array_equal(told, low == high)
         n_told += int(told.sum())
-    assert n_told > 0 or kind == "zeros"
+    too_far_apart = kind == "some extreme" and name != "cosine"  # for one power of two under all products
+    assert n_told > 0 or kind == "zeros" or too_far_apart
 
 
 def test_it_tells_apart_what_float64_does_not():
