@@ -58,7 +58,7 @@ def test_the_noise_is_drawn_once_and_for_all():
 def test_a_quick_run_without_data(tmp_path):
     outcome = reproduce(["collisions"], tmp_path, quick=True)["collisions"]
     marks = {finding.mark for finding in outcome.findings}
-    assert marks == {Mark.NO_DATA, Mark.STAND_IN, Mark.NEW}
+    assert marks == {Mark.NO_DATA, Mark.OTHER_DATA, Mark.NEW}
     assert {picture.name for picture in outcome.pictures} == {"noise", "noise-amplified", "digits", "grid"}
     with open(tmp_path / "collisions" / "counts.csv") as file:
         rows = list(csv.DictReader(file))

@@ -246,7 +246,7 @@ def test_files_are_compared(setting):
         assert row["95 % from"] < row["gap"] < row["to"]
         assert row["bound"] == max(abs(row["95 % from"]), abs(row["to"]))
     assert grouped["train"] > plain["train"]  # fewer classes to be mistaken for
-    assert [finding.mark for finding in outcome.findings] == [Mark.STAND_IN, *[Mark.NO_DATA] * 4]
+    assert [finding.mark for finding in outcome.findings] == [Mark.OTHER_DATA, *[Mark.NO_DATA] * 4]
     assert f"plain {100 * plain['gap']:.1f} (" in outcome.findings[0].here
     assert len(outcome.pictures) == 1
 

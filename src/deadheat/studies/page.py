@@ -34,7 +34,7 @@ def write_study(folder: Path, study: Study, outcome: Outcome, quick: bool) -> No
     for table in outcome.tables:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(table.columns)
+        writer.writerow(table.headings)
         writer.writerows([["" if cell is None else cell for cell in row] for row in table.cells()])
         _write(own / f"{table.name}.csv", text.getvalue().encode())
     _write(own / _RECORD, json.dumps(_record(study, outcome, quick), indent=1).encode())
@@ -63,12 +63,13 @@ def _record(study: Study, outcome: Outcome, quick: bool) -> dict[str, Any]:
         "source": study.source,
         "about": study.about,
         "quick": quick,
+        "conclusion": outcome.conclusion,
         "text": list(outcome.text),
         "marks": dict(Counter(str(finding.mark) for finding in outcome.findings)),
         "findings": [vars(finding) for finding in outcome.findings],
         "pictures": [{"name": picture.name, "caption": picture.caption} for picture in outcome.pictures],
         "tables": [
-            {"name": table.name, "caption": table.caption, "columns": list(table.columns), "rows": table.cells()}
+            {"name": table.name, "caption": table.caption, "columns": table.headings, "rows": table.cells()}
             for table in outcome.tables
         ],
     }

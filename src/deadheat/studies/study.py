@@ -9,8 +9,8 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ class Mark(StrEnum):
 
     AGREES = "agrees"
     DIFFERS = "differs"
-    STAND_IN = "stand-in"  # other data than the publication's: the effect, not the value
+    OTHER_DATA = "other data"  # than the publication's: the effect, not the value
     NEW = "new"  # nothing was published
     NO_DATA = "no data"  # needs a file that was not found
 
@@ -122,15 +122,17 @@ def missing(what: str, file: str, *, published: str = "", source: str = "") -> F
 
 @dataclass(frozen=True)
 class Table:
-    """A table, written as CSV in full and shown on the page. Fractions stay fractions; NaN is an empty cell.
+    """A table, written as CSV in full and shown on the page; NaN is an empty cell.
 
-    `name` is the file's name without its ending.
+    `name` is the file's name without its ending. Columns named in `percent` hold fractions, and are shown and written
+    in per cent.
     """
 
     name: str
     caption: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
+    percent: Collection[str] = ()
 
     def __post_init__(self) -> None:
         n_cell = next((len(row) for row in self.rows if len(row) != len(self.columns)), None)
@@ -138,10 +140,19 @@ class Table:
             raise InvalidValueError(
                 f"table {self.name}", f"must have {len(self.columns)} cells a row, but has {n_cell}"
             )
+        unknown = sorted(set(self.percent) - set(self.columns))
+        if unknown:
+            raise InvalidValueError(f"percent of table {self.name}", f"must be columns, but {unknown[0]!r} is none")
+
+    @property
+    def headings(self) -> list[str]:
+        """The columns' names, with the unit of those in per cent."""
+        return [f"{column} (%)" if column in self.percent else column for column in self.columns]
 
     def cells(self) -> list[list[Any]]:
         """The rows with plain Python values, None for NaN."""
-        return [[_plain(value) for value in row] for row in self.rows]
+        scales = [column in self.percent for column in self.columns]
+        return [[_plain(value, scaled) for value, scaled in zip(row, scales, strict=True)] for row in self.rows]
 
 
 @dataclass(frozen=True)
@@ -155,29 +166,35 @@ class Picture:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a study found. `text` is paragraphs of plain text, above everything else on the page."""
+    """What a study found.
+
+    `conclusion` is the answer to its question, made of the values that were found; the page opens with it. `text` is
+    paragraphs of plain text below.
+    """
 
     findings: Sequence[Finding]
     pictures: Sequence[Picture] = ()
     tables: Sequence[Table] = ()
     text: Sequence[str] = ()
+    conclusion: str = ""
 
 
-def joined(parts: Iterable[Outcome], text: Sequence[str] = ()) -> Outcome:
+def joined(parts: Iterable[Outcome], text: Sequence[str] = (), conclusion: str = "") -> Outcome:
     """One outcome of several, which come one after another; tables of one name become one table, with all their rows.
 
-    `text` comes before that of the parts.
+    `text` comes before that of the parts; `conclusion` is that of the whole, by default those of the parts together.
     """
     outcomes = list(parts)
     tables: dict[str, Table] = {}
     for table in (table for part in outcomes for table in part.tables):
         rows = [*tables[table.name].rows, *table.rows] if table.name in tables else table.rows
-        tables[table.name] = Table(table.name, table.caption, table.columns, rows)
+        tables[table.name] = replace(table, rows=rows)
     return Outcome(
         [finding for part in outcomes for finding in part.findings],
         [picture for part in outcomes for picture in part.pictures],
         list(tables.values()),
         [*text, *(paragraph for part in outcomes for paragraph in part.text)],
+        conclusion or " ".join(part.conclusion for part in outcomes if part.conclusion),
     )
 
 
@@ -258,7 +275,9 @@ def _takes_one(function: object) -> bool:
     return True
 
 
-def _plain(value: Any) -> Any:
-    """A value that JSON and CSV can hold."""
+def _plain(value: Any, in_percent: bool) -> Any:
+    """A value that JSON and CSV can hold; a fraction in per cent, without the last digits that the product rounds."""
     value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and math.isnan(value) else value
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return float(f"{100 * value:.12g}") if in_percent and isinstance(value, int | float) else value

@@ -106,7 +106,7 @@ def rule_table(data: Data, rows: str, setting: Setting) -> tuple[Table, dict[str
         "equal in float64", "ties of the real numbers", "share that are no ties",
     )  # fmt: skip
     caption = "The published rule on SciPy's float64 distances: pairs of neighbours in rank closer together than e."
-    return Table("published-rule", caption, columns, lines), numbers
+    return Table("published-rule", caption, columns, lines, percent=columns[-1:]), numbers
 
 
 def count_table(data: Data, rows: str, setting: Setting, short_types: Sequence[str] = ()) -> Table:

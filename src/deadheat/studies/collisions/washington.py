@@ -10,6 +10,7 @@ import numpy as np
 
 from deadheat import Rounded, evaluate
 from deadheat.counting.ranking import Rankings
+from deadheat.studies import published
 from deadheat.studies.collisions.rule import Data, distances_of
 from deadheat.studies.collisions.shown import (
     as_published,
@@ -34,7 +35,8 @@ def run(setting: Setting) -> Outcome:
     everything = load(file)
     first, last = (1000, 1000) if setting.quick else (650, 900)
     types = () if setting.quick else ("float32", "float16")
-    parts = [_drawn(everything[first:], f"{first} to {len(everything.labels) - 1}", types, setting)]
+    parts = [Outcome(_counted(everything))]
+    parts += [_drawn(everything[first:], f"{first} to {len(everything.labels) - 1}", types, setting)]
     if not setting.quick:
         parts.append(_all_samples(everything, types, setting))
     return joined([*parts, Outcome(_nearest_pair(everything, setting), [matrices(everything[last:], last)])])
@@ -84,6 +86,35 @@ def _all_samples(everything: Data, types: Sequence[str], setting: Setting) -> Ou
     counts = count_table(everything, "all", setting, types)
     findings = rule_findings(everything, "all", pairs, "figure 2 shows a part of them", Mark.NEW)
     return Outcome([*findings, *_noted(everything, counts, setting)], tables=[rule, counts])
+
+
+def _counted(data: Data) -> list[Finding]:
+    """Queries and classes that the slides count, and the collision that they say moves mAP."""
+    size = np.unique(data.labels, return_counts=True)[1]
+    several = size > 1
+    report = evaluate(data.embeddings, data.labels, measures=["mAP"])
+    result, mixed = report["mAP"], report.ties.mixed_groups
+    here = int(size[several].sum()), int(several.sum())
+    printed = published.WASHINGTON_QUERIES, published.WASHINGTON_CLASSES
+    return [
+        Finding(
+            "George Washington: queries with another of their class, and classes of these",
+            "{}, {}".format(*here),
+            Mark.of(here == printed),
+            "{} samples, {} classes".format(*printed),
+            published.TIES_SLIDES,
+            f"all {len(data.labels)} samples stay in the gallery, of {len(size)} classes",
+        ),
+        Finding(
+            "George Washington, cosine: tie groups that can move mAP, and by how much",
+            f"{mixed}; {100 * (result.upper - result.lower):.2f} points",
+            Mark.of(mixed == 1),
+            f"one collision, about {published.WASHINGTON_EFFECT} %",
+            published.TIES_SLIDES,
+            "in float64 one pair of samples is at distance 0, which is no tie of the real numbers (below); the published "
+            "code takes the wrong one of the two for the query itself (the study of the exploit)",
+        ),
+    ]
 
 
 def load(file: Path) -> Data:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 import deadheat as dh
 from deadheat.analyses import confidence as measures
 from deadheat.analyses.confidence import ConfidenceAccuracy, RankCorrelation
-from deadheat.studies import toy
-from deadheat.studies.study import Finding, Mark
+from deadheat.studies import published, toy
+from deadheat.studies.study import Finding, Mark, beside
 from deadheat.support.triple import Triple
 
 STEPS = np.arange(1, 21) / 20
@@ -103,7 +103,7 @@ def values_of(draws: Sequence[Draw], value: Callable[[Step], float | Triple[floa
     return np.array([[value(step) for step in draw.steps] for draw in draws], dtype=np.float64)
 
 
-_README = "README of arrrrrmin/ranking-metrics"
+_README = published.RANKING_METRICS
 
 
 def findings(draws: Sequence[Draw]) -> list[Finding]:
@@ -238,6 +238,8 @@ def correlations(draws: Sequence[Draw]) -> list[Finding]:
     averages = np.array([draw.data.original[draw.data.flipped].mean() for draw in draws])
     near = int((abs(peaks - averages) <= STEPS[0]).sum())
     least = min(correlation.spearman for correlation in start)
+    mean, deviation = SCALE * float(averages.mean()), SCALE * float(averages.std(ddof=1))
+    within = 3 * deviation
     return [
         Finding(
             f"Spearman's rho of the original confidences and the same times {SCALE:g}",
@@ -250,9 +252,20 @@ def correlations(draws: Sequence[Draw]) -> list[Finding]:
             "draws in which Spearman's rho peaks within a step of the flipped points' average confidence before",
             f"{near} of {len(draws)}",
             Mark.NEW,
-            "a line at the average, no number",
-            "figures/rank_corr_over_simulated_sigmas.png",
+            "the score is the highest at the average",
+            published.RANKING_METRICS,
             f"averages of {averages.min():.3f} to {averages.max():.3f}, peaks at {_span(peaks)}; "
             f"rho is {rho.min():.3f} at worst, and {rho.max(axis=1).min():.3f} or more at the peak",
+        ),
+        beside(
+            f"the flipped points' average confidence before, times {SCALE:g}: mean over the draws",
+            mean,
+            published.RANK_CORRELATION_PEAK,
+            unit="",
+            digits=1,
+            within=within,
+            source=published.RANKING_METRICS,
+            why=f"which points are flipped is drawn at random: one draw is {deviation:.0f} from the next (standard "
+            f"deviation), and agrees within three of these, {within:.0f}",
         ),
     ]

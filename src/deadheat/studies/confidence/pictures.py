@@ -153,4 +153,6 @@ def table(draws: Sequence[Draw]) -> Table:
         columns += [f"{name}: {end}" for end in Triple._fields] if mean.ndim == 2 else [name]
         cells += list(mean.T) if mean.ndim == 2 else [mean]
     rows = [list(row) for row in zip(*cells, strict=True)]
-    return Table("moved", f"Means over {len(draws)} draws, as fractions", columns, rows)
+    correlations_of = {"Spearman", "Kendall", columns[0]}  # have no unit
+    in_percent = [column for column in columns if column not in correlations_of]
+    return Table("moved", f"Means over {len(draws)} draws", columns, rows, percent=in_percent)

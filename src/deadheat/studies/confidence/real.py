@@ -121,4 +121,5 @@ def _table(sets: Sequence[Real]) -> Table:
     columns = ["data", "confidence", "by", "ERC lower", "ERC expected", "ERC upper", "random order", "perfect order",
                "excess lower", "excess upper", "queries", "equally confident", "open values",
                "mean accuracy", "best accuracy", "majority", "AUROC"]  # fmt: skip
-    return Table("real", "Real embeddings: areas and accuracies as fractions", columns, rows)
+    in_percent = [*columns[3:10], *columns[13:]]
+    return Table("real", "Real embeddings: areas and accuracies", columns, rows, percent=in_percent)

@@ -11,23 +11,23 @@ from pathlib import Path
 
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs import read
+from deadheat.studies import published
 from deadheat.studies.data import IMAGE_SETS
 from deadheat.studies.dropout import stand_in
 from deadheat.studies.dropout.compared import (
-    CLAIM,
     MEASURE,
-    NOT_AT_HAND,
     Case,
     Sample,
     both_gaps,
     cases_figure,
     compare,
+    printed_gaps,
     table_of,
 )
 from deadheat.studies.dropout.stand_in import FULL, QUICK
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, joined, missing
 
-_SOURCE = "M. Zhdanov, I. Karpukhin, Catching Image Retrieval Generalization, 2023, arXiv:2306.13357"
+_SOURCE = published.GROUPED
 _ABOUT = (
     "A network that has learned its training classes by heart finds them better than new ones. Recall@1 (Hit@1) should "
     "show this as a gap between train and test, but it also falls with the number of classes, so that the gap of two "
@@ -36,12 +36,13 @@ _ABOUT = (
 )
 
 
+_OF_TABLE_2 = "CIFAR-100"
 _FILE = re.compile(r"(?P<stem>[a-z0-9]+)(-dropout(?P<dropout>[0-9.]+))?-(?P<part>train|test)\.(npz|csv|tsv|parquet)")
 
 
 def run(setting: Setting) -> Outcome:
     """Compare what files there are, then the stand-in."""
-    return joined([from_files(setting), stand_in.run(setting, QUICK if setting.quick else FULL)])
+    return joined([stand_in.run(setting, QUICK if setting.quick else FULL), from_files(setting)])
 
 
 def from_files(setting: Setting) -> Outcome:
@@ -62,11 +63,13 @@ def _by_files(setting: Setting, name: str, stem: str) -> tuple[Case, list[Findin
     pairs = _pairs(setting.data, stem) or {None: {}}
     for dropout in sorted(pairs, key=lambda value: -1.0 if value is None else value):
         about = f"{name}{'' if dropout is None else f', dropout {dropout:g}'}: gap of {MEASURE}"
+        printed = printed_gaps(dropout) if name == _OF_TABLE_2 else ""
+        source = published.GROUPED_TABLE_2 if printed else ""
         lacking = [part for part in ("train", "test") if part not in pairs[dropout]]
         if lacking:
             variant = "" if dropout is None else f"-dropout{dropout:g}"
             wanted = " and ".join(f"{stem}{variant}-{part}.npz" for part in lacking)
-            findings.append(missing(about, wanted, published=NOT_AT_HAND, source=CLAIM))
+            findings.append(missing(about, wanted, published=printed, source=source))
             continue
         setting.say(f"  {about}")
         train, test = (Sample(*read(pairs[dropout][part])) for part in ("train", "test"))
@@ -76,7 +79,7 @@ def _by_files(setting: Setting, name: str, stem: str) -> tuple[Case, list[Findin
             raise FileError(pairs[dropout]["train"], f" and {pairs[dropout]['test']}: {error}") from None
         case.rows.append(row)
         why = "the embeddings given, not the paper's"
-        findings.append(Finding(about, both_gaps(row), Mark.STAND_IN, NOT_AT_HAND, CLAIM, why))
+        findings.append(Finding(about, both_gaps(row), Mark.OTHER_DATA, printed, source, why))
     return case, findings
 
 

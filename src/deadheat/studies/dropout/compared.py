@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from deadheat import generalization_gap
 from deadheat.analyses.grouped import Gap
 from deadheat.plots import style
+from deadheat.studies import published
 from deadheat.studies.study import Table
 
 MEASURE, GROUP_SIZE, REPEATS, LEVEL = "Hit@1", 10, 10, 0.95
 PLAIN, GROUPED = "plain", f"in groups of {GROUP_SIZE}"
-CLAIM, NOT_AT_HAND = "arXiv:2306.13357, the table of dropouts", "not at hand"
 _SEED = 5
 
 
@@ -93,6 +93,14 @@ def both_gaps(row: Compared) -> str:
     return f"{'; '.join(told)} points"
 
 
+def printed_gaps(dropout: float | None) -> str:
+    """What Table 2 of the paper has for an amount of dropout; nothing where it has no such row."""
+    row = None if dropout is None else published.DROPOUTS.get(dropout)
+    if row is None:
+        return ""
+    return f"{PLAIN} {row.gap_recall:.1f}; {GROUPED} {row.gap_grouped:.1f} points"
+
+
 def _points(side: Sides) -> str:
     around = "no interval" if math.isnan(side.low) else f"{100 * side.low:.1f} to {100 * side.high:.1f}"
     return f"{100 * side.gap:.1f} ({around})"
@@ -111,7 +119,7 @@ def table_of(case: Case) -> Table:
         f"{case.caption} Gap: train less test, expected over ties; at least, at most: however the ties fall. The "
         "95 % interval and the bound on the size of the gap hold for all of that."
     )
-    return Table(case.name, caption, columns, rows)
+    return Table(case.name, caption, columns, rows, percent=columns[len(about) :])
 
 
 def cases_figure(cases: Sequence[Case]) -> Figure:

@@ -31,6 +31,8 @@ _WHY = {
     "plain, z over queries": "queries of one class rise and fall together",
     "plain, z over classes": "classes are in each other's gallery, so that they are not quite independent",
 }
+_VALUES = ("population_value", "population_error", "mean_value", "mean_width")
+_NAIVE = "plain, z over queries"
 _WHY_RANDOM = f"about {RANDOM.samples - 1} hits are expected in all, however many classes there are: far from normal"
 
 
@@ -51,7 +53,17 @@ def by_coverage(setting: Setting, extent: Extent, known: Known) -> Outcome:
                 else populations.value_of_plain(population, n_class, extent.plain_draws)
             )
             coverages += populations.plain_coverages(population, n_group, extent.plain_draws, value)
-    return Outcome(_findings(coverages), [_picture(coverages)], [_table(coverages)])
+    return Outcome(_findings(coverages), [_picture(coverages)], [_table(coverages)], conclusion=_conclusion(coverages))
+
+
+def _conclusion(coverages: Sequence[Coverage]) -> str:
+    """How often the default interval for few groups holds, and the naive one of the plain measure."""
+    over = {name: [each.share for each in coverages if each.method == name] for name in ("Student's t", _NAIVE)}
+    told = [f"{100 * min(shares):.0f} to {100 * max(shares):.0f} %" for shares in over.values()]
+    return (
+        f"Of {LEVEL_TEXT} intervals, those of Student over groups hold the value in {told[0]} of the draws; those over "
+        f"the queries of the plain measure in {told[1]}."
+    )
 
 
 def _findings(coverages: Sequence[Coverage]) -> list[Finding]:
@@ -119,6 +131,7 @@ def _table(coverages: Sequence[Coverage]) -> Table:
         "coverage",
         f"Intervals that hold the population's value, with the {LEVEL_TEXT} interval of Clopper and Pearson; that "
         "value and its standard error (0: exact); mean value and mean width of the interval over the draws",
-        [*columns, "population_value", "population_error", "mean_value", "mean_width"],
+        [*columns, *_VALUES],
         rows,
+        percent=("share", "low", "high", *_VALUES),
     )

@@ -44,6 +44,8 @@ class Extent(NamedTuple):
     null_draws: int
     cost: tuple[int, ...]  # classes
     times: int  # of which the shortest counts
+    most_classes: int  # of the made sets beside Table 1
+    halves: int  # random ones of each
 
 
 def ends(interval: Intervals) -> tuple[float, float]:
@@ -55,8 +57,10 @@ def percent(value: float, digits: int = 2) -> str:
     return f"{100 * value:.{digits}f} %"
 
 
-FULL = Extent((50, 100, 200, 500, 1000, 2000, 5000), 20_000, 1000, 400, 300, (800, 1600, 3200, 6400, 12_800), 2)
-QUICK = Extent((50, 100, 200, 500), 300, 20, 10, 10, (100, 200, 400), 1)
+FULL = Extent(
+    (50, 100, 200, 500, 1000, 2000, 5000), 20_000, 1000, 400, 300, (800, 1600, 3200, 6400, 12_800), 2, 12_000, 20
+)
+QUICK = Extent((50, 100, 200, 500), 300, 20, 10, 10, (100, 200, 400), 1, 500, 3)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from deadheat.analyses.grouped import Gap
 from deadheat.inputs import read
 from deadheat.plots import Band, style
 from deadheat.statistics import intervals
+from deadheat.studies import published
 from deadheat.studies.grouped import populations
 from deadheat.studies.grouped.populations import (
     CLUSTERED,
@@ -33,7 +34,7 @@ from deadheat.studies.grouped.populations import (
 )
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, missing
 
-_CLAIM, _NOT_AT_HAND = "arXiv:2306.13357, abstract and section 1", "not at hand"
+_CLAIM = "arXiv:2306.13357, abstract and figure 1, which prints no values"
 _SEED = 7
 _CLASSES = (200, 50)  # of the gap that is none
 
@@ -71,7 +72,7 @@ def by_size(setting: Setting, extent: Extent, known: Known) -> Outcome:
             Finding(
                 f"{MEASURE} with {numbers}, plain",
                 shown[0],
-                Mark.STAND_IN if falls else Mark.DIFFERS,
+                Mark.OTHER_DATA if falls else Mark.DIFFERS,
                 "depends on the number of classes",
                 _CLAIM,
                 made if falls else "it does not fall by more than its interval",
@@ -79,7 +80,7 @@ def by_size(setting: Setting, extent: Extent, known: Known) -> Outcome:
             Finding(
                 f"{MEASURE} with {numbers}, {GROUPED}",
                 f"{shown[1]}; {holding} of {len(inside)} intervals hold the population's value",
-                Mark.STAND_IN if holding >= len(inside) - 1 else Mark.DIFFERS,
+                Mark.OTHER_DATA if holding >= len(inside) - 1 else Mark.DIFFERS,
                 "does not depend on the number of classes",
                 _CLAIM,
                 made,
@@ -87,6 +88,8 @@ def by_size(setting: Setting, extent: Extent, known: Known) -> Outcome:
         ],
         [_size_picture("classes", "clustered population", rows, known.value)],
         [_size_table("classes", "clustered population", rows)],
+        conclusion=f"With {numbers} of one population, plain {MEASURE} goes from {shown[0].replace(' and ', ' to ')}; "
+        f"{GROUPED} it is {shown[1]}.",
     )
 
 
@@ -125,15 +128,20 @@ def _size_picture(name: str, of: str, rows: NDArray[Any], truth: float | None = 
 
 
 def _size_table(name: str, of: str, rows: NDArray[Any]) -> Table:
-    return Table(name, f"{MEASURE} by the number of classes, {of}", rows.dtype.names or (), rows.tolist())
+    columns = rows.dtype.names or ()
+    about = f"{MEASURE} by the number of classes, {of}"
+    return Table(name, about, columns, rows.tolist(), percent=("value", "low", "high"))
 
 
 def by_file(setting: Setting, name: str, stem: str) -> Outcome:
     """The same for embeddings of one of the paper's data sets: values by the number of classes, and the gap."""
     paths = {part: setting.file(f"{stem}-{part}.npz") for part in ("test", "train")}
     absent = [
-        missing(f"{name}: {about}", f"{stem}-{part}.npz", published=_NOT_AT_HAND, source="arXiv:2306.13357")
-        for part, about in (("test", f"{MEASURE} by the number of classes"), ("train", "gap of train to test"))
+        missing(f"{name}: {about}", f"{stem}-{part}.npz", published=printed, source=source)
+        for part, about, (printed, source) in (
+            ("test", f"{MEASURE} by the number of classes", _printed_values(name)),
+            ("train", "gap of train to test", ("a picture, no values", "arXiv:2306.13357, figure 3")),
+        )
         if paths[part] is None
     ]
     samples = {part: read(path) for part, path in paths.items() if path is not None}
@@ -155,8 +163,18 @@ def _file_sizes(setting: Setting, name: str, embeddings: Any, labels: Any) -> tu
         value = rows[rows["what"] == what]["value"]
         here = " and ".join(percent(end, 1) for end in (value[0], value[-1]))
         title = f"{name}, test: {MEASURE} with {sizes[0]} and {sizes[-1]} classes, {what}"
-        findings.append(_of_file(title, here))
+        findings.append(_of_file(title, here, *_printed_values(name, what)))
     return findings, rows
+
+
+def _printed_values(name: str, *which: str) -> tuple[str, str]:
+    """What Table 1 has of a data set, plain and in groups or one of them, and where; CIFAR-100 is not in it."""
+    printed = published.TEST_SETS.get(name)
+    if printed is None:
+        return "", ""
+    values = {PLAIN: printed.recall, GROUPED: printed.grouped}
+    told = ", ".join(f"{values[what]} % {what}" for what in which or values)
+    return f"{told} (all {printed.n_class:,} classes)", published.GROUPED_TABLE_1
 
 
 def _file_gaps(
@@ -170,12 +188,12 @@ def _file_gaps(
         low, high = ends(side.interval(confidence_level=LEVEL))
         bound = f"at most {100 * side.bound(confidence_level=LEVEL):.1f}"
         here = f"{100 * side.expected:.1f} points ({100 * low:.1f} to {100 * high:.1f}), {bound}"
-        findings.append(_of_file(f"{name}: gap of train to test, {what}", here))
+        findings.append(_of_file(f"{name}: gap of train to test, {what}", here, "", ""))
     return findings
 
 
-def _of_file(what: str, here: str) -> Finding:
-    return Finding(what, here, Mark.STAND_IN, _NOT_AT_HAND, "arXiv:2306.13357", "the embeddings given, not the paper's")
+def _of_file(what: str, here: str, printed: str, source: str) -> Finding:
+    return Finding(what, here, Mark.OTHER_DATA, printed, source, "the embeddings given, not the paper's")
 
 
 def by_null_gap(setting: Setting, extent: Extent) -> Outcome:
@@ -198,8 +216,15 @@ def by_null_gap(setting: Setting, extent: Extent) -> Outcome:
     return Outcome(
         [_null_finding(name, gaps) for name, gaps in sides.items()],
         [Picture("gaps", caption, figure)],
-        [Table("gaps", "Gaps between two sets of one population", columns, rows)],
+        [Table("gaps", "Gaps between two sets of one population", columns, rows, percent=columns[2:])],
+        conclusion=f"Between two sets of {_CLASSES[0]} and {_CLASSES[1]} classes that differ in nothing else, the gap in "
+        f"{MEASURE} is {_mean_gap(sides[PLAIN]):.1f} points on average, {GROUPED} {_mean_gap(sides[GROUPED]):.1f}.",
     )
+
+
+def _mean_gap(gaps: Sequence[Gap]) -> float:
+    """In percentage points."""
+    return 100 * math.fsum(gap.expected for gap in gaps) / len(gaps)
 
 
 def _null_finding(name: str, gaps: Sequence[Gap]) -> Finding:

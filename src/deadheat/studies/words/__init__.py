@@ -55,6 +55,21 @@ def run(setting: Setting) -> Outcome:
         pictures=_pictures(rankings),
         tables=[_bounds_table(rankings), _ties_table(rankings), _sorts_table(rankings), _family_table(chosen)],
         text=_text(word_list, joined, chosen, words),
+        conclusion=_conclusion(rankings),
+    )
+
+
+def _conclusion(rankings: Sequence[Ranking]) -> str:
+    """How wide the widest and the narrowest are, and what a sort makes of that."""
+    by_width = sorted(rankings, key=lambda ranking: ranking.report["mAP"].upper - ranking.report["mAP"].lower)
+    widths = {ranking.name: 100 * (ranking.report["mAP"].upper - ranking.report["mAP"].lower) for ranking in by_width}
+    (narrow, least), (wide, most) = next(iter(widths.items())), next(reversed(widths.items()))
+    sorts = max(rankings, key=lambda ranking: max(ranking.sorts.values()) - min(ranking.sorts.values()))
+    spread = 100 * (max(sorts.sorts.values()) - min(sorts.sorts.values()))
+    return (
+        f"With distances that take few values, one mAP is not enough: lower and upper are {most:.1f} points apart by "
+        f"{wide}, and {least:.2g} by {narrow}. The order of the samples alone moves a plain sort by up to {spread:.1f} "
+        f"points ({sorts.name}). Report the interval, or a distance with fewer ties."
     )
 
 
@@ -127,7 +142,7 @@ def _bounds_table(rankings: Sequence[Ranking]) -> Table:
         for result in [ranking.report[name]]
     ]
     columns = ["distance", "measure", "lower", "expected", "upper", "upper - lower"]
-    return Table("words-bounds", "Bounds and expectation, as fractions", columns, rows)
+    return Table("words-bounds", "Bounds and expectation", columns, rows, percent=columns[2:])
 
 
 def _ties_table(rankings: Sequence[Ranking]) -> Table:
@@ -146,7 +161,8 @@ def _ties_table(rankings: Sequence[Ranking]) -> Table:
     caption = (
         "Ties, counted exactly; the first two columns of numbers are of float64 distances, the median and the share"
     )
-    return Table("words-ties", caption, list(columns), rows)
+    in_percent = ("items that share theirs", "share of queries")
+    return Table("words-ties", caption, list(columns), rows, percent=in_percent)
 
 
 def _sorts_table(rankings: Sequence[Ranking]) -> Table:
@@ -160,7 +176,8 @@ def _sorts_table(rankings: Sequence[Ranking]) -> Table:
         for ranking in rankings
     ]
     caption = "mAP by a plain stable sort of float64 distances, by the order of the samples"
-    return Table("words-sorts", caption, ["distance", *orders, "largest - smallest"], rows)
+    columns = ["distance", *orders, "largest - smallest"]
+    return Table("words-sorts", caption, columns, rows, percent=columns[1:])
 
 
 def _family_table(chosen: dict[str, list[str]]) -> Table:

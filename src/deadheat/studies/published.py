@@ -1,0 +1,71 @@
+"""Values printed in published work, as its tables have them: facts, each with the place where it stands.
+
+Per cent and percentage points throughout, as printed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+GROUPED = "M. Zhdanov, I. Karpukhin, Catching Image Retrieval Generalization, 2023, arXiv:2306.13357"
+GROUPED_TABLE_1, GROUPED_TABLE_2 = "arXiv:2306.13357, Table 1", "arXiv:2306.13357, Table 2"
+GROUP_SIZE = 10  # section 5.3: the same splitting by 10 classes for a group
+
+
+class TestSet(NamedTuple):
+    """A row of Table 1: two halves of a test set compared.
+
+    Attributes
+    ----------
+    n_class : int
+        Classes of the test set: of the data set's usual split, not printed in the table.
+    recall, grouped, bound : float
+        Recall@1, the grouped one, and its bound.
+    difference, bound_on_difference : tuple of float
+        Of the grouped measure between two halves of the test set, each with its spread.
+    """
+
+    n_class: int
+    recall: float
+    grouped: float
+    bound: float
+    difference: tuple[float, float]
+    bound_on_difference: tuple[float, float]
+
+
+TEST_SETS = {
+    "CARS196": TestSet(98, 8.4, 32.1, 33.4, (1.8, 0.8), (2.8, 0.3)),
+    "CUB200": TestSet(100, 6.8, 29.8, 32.5, (2.0, 1.0), (6.0, 0.1)),
+    "InShop": TestSet(3985, 23.4, 77.7, 78.3, (0.5, 0.2), (1.3, 6e-4)),
+    "SOP": TestSet(11316, 21.1, 68.9, 69.3, (0.2, 0.1), (0.9, 2e-4)),
+}
+
+
+class Dropout(NamedTuple):
+    """A row of Table 2: ResNet34 on CIFAR-100; gaps are train less test."""
+
+    train_grouped: float
+    test_grouped: float
+    train_recall: float
+    test_recall: float
+    gap_grouped: float
+    gap_recall: float
+
+
+DROPOUTS = {
+    0.0: Dropout(68.5, 66.0, 44.0, 41.1, 2.5, 2.9),
+    0.2: Dropout(69.0, 66.2, 44.3, 38.7, 2.8, 5.6),
+    0.5: Dropout(69.6, 66.0, 45.0, 36.1, 3.6, 8.9),
+    0.7: Dropout(70.2, 65.5, 45.9, 38.1, 4.7, 7.8),
+    0.99: Dropout(44.2, 48.0, 24.3, 23.4, -3.8, 0.9),
+}
+
+RANKING_METRICS = "README of arrrrrmin/ranking-metrics"
+RANK_CORRELATION_PEAK = 6827.5  # confidence of the flipped at which the score is the highest, their scale: 12500
+
+TIES = "arXiv:1806.07171"
+TIES_SLIDES = 'slides of arXiv:1806.07171, "Can we hack mAP?"'
+WASHINGTON_QUERIES, WASHINGTON_CLASSES = 899, 166  # slides
+WASHINGTON_EFFECT = 0.05  # per cent of mAP, from one collision: slides
+WASHINGTON_RANGE = (95.34, 95.36)
+ZERO_GAIN = 155  # standard deviations of random embeddings, at least: slides
