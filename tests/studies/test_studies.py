@@ -126,6 +126,27 @@ def test_a_table_has_as_many_cells_as_columns() -> None:
         Table("values", "", ["a", "b"], [[1, 2], [3]])
 
 
+def test_fractions_are_shown_in_per_cent_and_counts_are_not(tmp_path: Path, put: Callable[[Study], None]) -> None:
+    table = Table("t", "", ["n", "mAP"], [[3, 0.07], [4, np.nan], [5, 1]], percent=["mAP"])
+    assert table.headings == ["n", "mAP (%)"]
+    assert table.cells() == [[3, 7.0], [4, None], [5, 100.0]]
+    with pytest.raises(ValueError, match="percent of table t must be columns, but 'MRR' is none"):
+        Table("t", "", ["n", "mAP"], [], percent=["MRR"])
+    put(a_study("coin", lambda setting: Outcome([], tables=[table])))
+    reproduce(["coin"], tmp_path)
+    assert (tmp_path / "coin" / "t.csv").read_text() == "n,mAP (%)\n3,7.0\n4,\n5,100.0\n"
+    assert "mAP (%)" in Page((tmp_path / "index.html").read_text()).text
+
+
+def test_a_conclusion_comes_before_all_else(tmp_path: Path, put: Callable[[Study], None]) -> None:
+    put(a_study("coin", lambda setting: joined([outcome(1.0), Outcome([])], conclusion="It is fair.")))
+    reproduce(["coin"], tmp_path)
+    text = Page((tmp_path / "index.html").read_text()).text
+    assert text.index("It is fair.") < min(text.index(said) for said in ("What it is.", "One paragraph.", "18.68 %"))
+    parts = [Outcome([], conclusion="One."), Outcome([]), Outcome([], conclusion="Two.")]
+    assert joined(parts).conclusion == "One. Two."
+
+
 def test_a_setting_finds_the_first_file_that_is_there(tmp_path: Path) -> None:
     (tmp_path / "b.npz").touch()
     setting = Setting(tmp_path, tmp_path)

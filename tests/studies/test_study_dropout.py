@@ -361,7 +361,7 @@ def test_without_torch_the_page_says_what_to_install(tmp_path, monkeypatch, no_t
     assert [picture.name for picture in outcome.pictures] == ["words"]
     page = (tmp_path / "out" / "index.html").read_text()
     assert "deadheat[torch]" in page
-    assert "stand-in" in page
+    assert "In their place, pseudo-words are the classes" in page
     assert (tmp_path / "out" / "dropout" / "words.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ import pytest
 from deadheat.analyses.grouped import grouped
 from deadheat.reports import evaluate
 from deadheat.studies import grouped as study
-from deadheat.studies.grouped import cost, coverage, populations, sizes
+from deadheat.studies import published
+from deadheat.studies.grouped import cost, coverage, halves, populations, sizes
 from deadheat.studies.grouped.populations import (
     CLUSTERED,
     GROUP_SIZE,
@@ -25,7 +27,7 @@ from deadheat.studies.grouped.populations import (
 )
 from deadheat.studies.study import Mark, Outcome, Setting
 
-SMALL = Extent((50, 100), 60, 4, 3, 3, (40, 80, 160), 1)
+SMALL = Extent((50, 100), 60, 4, 3, 3, (40, 80, 160), 1, 100, 3)
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +129,9 @@ def test_every_part_has_its_findings(outcome: Outcome) -> None:
     assert len(absent) == 2 * 3 + 1
     assert "SOP: gap of train to test" in absent
     assert "put cars196-test.npz into" in of["CARS196: Hit@1 by the number of classes"].why
-    assert {of[what].published for what in absent} == {"not at hand"}
+    printed = of["CARS196: Hit@1 by the number of classes"]
+    assert printed.published == "8.4 % plain, 32.1 % in groups of 10 (all 98 classes)"
+    assert printed.source == "arXiv:2306.13357, Table 1"
     assert sum(what.startswith("95 % intervals that hold") for what in of) == 2 * (3 + 1 + 2)
     assert of["Hit@1 in groups of 10: growth with n samples"].here.startswith("pairs as n^1.000, time as n^")
     plain, inside = (of[f"gap of 200 to 50 classes of one population, {what}"] for what in (PLAIN, GROUPED))
@@ -166,7 +170,7 @@ def test_tables_and_pictures(outcome: Outcome) -> None:
         "classes", "coverage", "gaps", "cost", "sop-classes", "cifar100-classes",
     ]  # fmt: skip
     tables = {table.name: table for table in outcome.tables}
-    assert set(tables) == {picture.name for picture in outcome.pictures}
+    assert set(tables) == {"table-1", *(picture.name for picture in outcome.pictures)}
     pairs = {(row[0], row[1]): row[2] for row in tables["cost"].rows}
     assert pairs["in groups of 10", 1600] == 1600 * 99
     assert pairs["plain", 1600] == 1600 * 1599
@@ -174,3 +178,45 @@ def test_tables_and_pictures(outcome: Outcome) -> None:
     assert len(gaps) == SMALL.null_draws
     assert all(row[5] == max(-row[3], row[4]) for row in gaps)
     assert all(len(text) > 50 for text in outcome.text)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Table 1
+
+
+def test_a_row_of_table_1_is_what_its_definitions_give() -> None:
+    """By the standard library's z and the reports themselves."""
+    embeddings, labels = CLUSTERED.draw(60, 1)
+    row = halves.table_row(embeddings, labels, n_draw=3, threads=1)
+    inside = grouped(embeddings, labels, measures=MEASURE, distance="euclidean")[MEASURE]
+    z = NormalDist().inv_cdf(0.975)
+    assert row.grouped == inside.expected
+    assert row.bound == pytest.approx(inside.expected + z * inside.errors.expected, rel=1e-12)
+    assert row.plain == evaluate(embeddings, labels, measures=MEASURE, distance="euclidean")[MEASURE].expected
+    by_interval = inside.interval(method="normal").expected.high
+    assert row.bound == pytest.approx(by_interval, rel=1e-12)
+    assert row.bound_on_difference[0] > row.bound - row.grouped
+
+
+def test_the_bounds_of_table_1_stand_to_each_other_as_section_3_2_says() -> None:
+    """9 groups, and 4 in each half of 49 classes: √(2/4) over √(1/9)."""
+    assert halves.ratio_by_theory(98) == pytest.approx(3 / math.sqrt(2))
+    assert halves.ratio_by_theory(100) == pytest.approx(2)
+    low, high = halves.printed_ratio(published.TEST_SETS["CARS196"])
+    assert (low, high) == pytest.approx((2.75 / 1.4, 2.85 / 1.2))
+
+
+def test_the_gaps_of_table_2_are_those_of_its_values() -> None:
+    for row in published.DROPOUTS.values():
+        assert row.gap_grouped == pytest.approx(row.train_grouped - row.test_grouped)
+        assert row.gap_recall == pytest.approx(row.train_recall - row.test_recall)
+
+
+def test_made_sets_stand_beside_the_printed_ones(outcome: Outcome) -> None:
+    of = {finding.what: finding for finding in outcome.findings}
+    finding = of["as many classes as CUB200 (100): Hit@1 plain, in groups, and its bound"]
+    assert (finding.published, finding.mark) == ("6.8, 29.8, 32.5 %", Mark.OTHER_DATA)
+    table = next(table for table in outcome.tables if table.name == "table-1")
+    cells = {(row[0], row[2]): row[3:] for row in table.cells()}
+    assert cells["SOP", "the paper, its data"] == [21.1, 68.9, 69.3, 0.2, 0.1, 0.9, 0.0002]
+    assert ("SOP", "here, made classes") not in cells  # beyond the extent of a small run

@@ -111,8 +111,8 @@ def _counted(data: Data) -> list[Finding]:
             Mark.of(mixed == 1),
             f"one collision, about {published.WASHINGTON_EFFECT} %",
             published.TIES_SLIDES,
-            "in float64 one pair of samples is at distance 0, which is no tie of the real numbers (below); the published "
-            "code takes the wrong one of the two for the query itself (the study of the exploit)",
+            "in float64 one pair of samples is at distance 0, which is no tie of the real numbers (below); the "
+            "published code takes the wrong one of the two for the query itself (the study of the exploit)",
         ),
     ]
 
