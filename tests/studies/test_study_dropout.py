@@ -316,8 +316,10 @@ def test_intervals_that_leave_out_zero_are_counted():
         (sides(0.2, 0.1), sides(0.0, 0.1)), (sides(-0.2, 0.1), sides(0.3, 0.1, 0.01)), (sides(0.1, 0.2), undefined)
     ]  # fmt: skip
     rows = [Compared(0.5, seed, 20, 40, *pair) for seed, pair in enumerate(pairs)]
-    *each, counted, ties = stand_in.of_cases([Case("one", "One.", rows[:1]), Case("unseen", "Unseen.", rows)])
+    *each, worst, counted, ties = stand_in.of_cases([Case("one", "One.", rows[:1]), Case("unseen", "Unseen.", rows)])
     assert len(each) == 2
+    assert (each[0].published, each[0].source) == ("plain 8.9; in groups of 10 3.6 points", "arXiv:2306.13357, Table 2")
+    assert (worst.here, worst.published) == ("plain 0.5; in groups of 10 0.5", "plain 0.5; in groups of 10 0.7")
     assert each[0].here == "plain 20.0 (10.0 to 30.0); in groups of 10 0.0 (-10.0 to 10.0) points"
     assert counted.here == "plain 2, in groups of 10 1"
     assert "3 networks" in counted.what
@@ -377,7 +379,9 @@ def test_the_stand_in_of_drawn_embeddings(setting, monkeypatch):
     monkeypatch.setattr(network, "is_installed", lambda: True)
     monkeypatch.setattr(network, "embedded", drawn)
     outcome = stand_in.run(setting, TINY)
-    *cases, sizes = outcome.tables
+    printed, *cases, sizes = outcome.tables
+    assert printed.cells()[2] == [0.5, 69.6, 66.0, 45.0, 36.1, 3.6, 8.9]
+    assert "it is still" in outcome.conclusion
     assert [table.name for table in cases] == ["many-learned", "few-learned", "unseen"]
     assert [table.rows[0][:4] for table in cases] == [[30, 20, 0.0, 0], [20, 30, 0.0, 0], [20, 30, 0.0, 0]]
     assert {(row[0], row[3]) for row in sizes.rows} == {
@@ -429,7 +433,7 @@ def test_a_network_learns_its_words(torch, pictures):
 def test_the_stand_in(torch, setting, monkeypatch):
     monkeypatch.setattr(dropout, "QUICK", TINY)
     outcome = dropout.STUDY.run(setting)
-    cases = [table for table in outcome.tables if table.name != "size"]
+    cases = [table for table in outcome.tables if table.name not in ("size", "table-2")]
     assert [table.name for table in cases] == ["many-learned", "few-learned", "unseen"]
     assert [table.rows[0][:2] for table in cases] == [[30, 20], [20, 30], [20, 30]]
     for table in cases:
