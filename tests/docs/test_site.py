@@ -1,0 +1,214 @@
+"""The built site: no dead link, nothing from elsewhere; in a browser no error, for keyboard, phone and dark mode too."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HOST = "http://site.test/"
+_LOADS = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src")}
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+class Page(HTMLParser):
+    """The targets and links of a page, and what it loads."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.links: set[str] = set()
+        self.loaded: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.ids |= {given[name] for name in ("id", "name") if name in given}
+        for name in ("href", "src"):
+            if given.get(name):
+                (self.loaded if (tag, name) in _LOADS and given.get("rel") != "canonical" else self.links).add(
+                    given[name]
+                )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built with warnings as errors."""
+    for module in ("mkdocs", "material", "mkdocstrings"):
+        pytest.importorskip(module, reason="building the site needs the extra docs")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[str, Page]:
+    """Every page by its address on the site."""
+    found = {}
+    for path in site.rglob("*.html"):
+        address = path.relative_to(site).as_posix().removesuffix("index.html")
+        found[address] = Page(path.read_text(encoding="utf-8"))
+    assert len(found) > 30
+    return found
+
+
+def test_no_link_is_dead(site: Path, pages: dict[str, Page]) -> None:
+    dead = []
+    for address, page in pages.items():
+        for link in page.links | page.loaded:
+            target, fragment = urldefrag(urljoin(HOST + ("" if address == "404.html" else address), link))
+            if not target.startswith(HOST):
+                continue
+            place = unquote(urlsplit(target).path.lstrip("/"))
+            if place in pages:
+                if fragment and unquote(fragment) not in pages[place].ids | {"__top"}:
+                    dead.append(f"{address}: {link}")
+            elif not (site / place).is_file():
+                dead.append(f"{address}: {link}")
+    assert dead == []
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[str, Page]) -> None:
+    assert {link for page in pages.values() for link in page.loaded if urlsplit(link).netloc} == set()
+    for path in (site / "assets").rglob("*.css"):
+        text = path.read_text(encoding="utf-8")
+        assert "@import" not in text
+        assert "url(http" not in text.replace("url('", "url(").replace('url("', "url(")
+
+
+def test_every_page_has_a_heading_of_its_own(site: Path) -> None:
+    for path in site.rglob("*.html"):
+        if path.name != "404.html":
+            assert path.read_text(encoding="utf-8").count("<h1") == 1, path
+
+
+def test_public_functions_are_in_the_reference(pages: dict[str, Page]) -> None:
+    documented = {name for address, page in pages.items() if address.startswith("api/") for name in page.ids}
+    for name in ("reports.evaluate", "reports.Report.interval", "analyses.comparison.compare", "inputs.read"):
+        assert f"deadheat.{name}" in documented
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# in a browser
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    """The site, served on this machine."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args: Any) -> None: ...
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless Chromium of the system, if there is one."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="looking at the site needs playwright (extra docs)")
+    path = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if path is None:
+        pytest.skip("looking at the site needs a browser: " + ", ".join(_BROWSERS))
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+def test_no_page_has_an_error_or_asks_another_host(browser: Any, address: str, pages: dict[str, Page]) -> None:
+    """On a phone, where nothing may be wider than the screen."""
+    view = browser.new_page(viewport={"width": 390, "height": 844})
+    problems: list[str] = []
+    view.on("console", lambda line: problems.append(f"{view.url}: {line.text}") if line.type == "error" else None)
+    view.on("pageerror", lambda error: problems.append(f"{view.url}: {error}"))
+    view.on(
+        "request",
+        lambda asked: None if asked.url.startswith((address, "data:", "blob:")) else problems.append(asked.url),
+    )
+    for page in sorted(pages):
+        view.goto(address + page, wait_until="load")
+        wide = view.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        if wide > 0:
+            problems.append(f"{view.url}: {wide} pixels wider than a phone")
+    view.close()
+    assert problems == []
+
+
+def test_the_first_tab_skips_to_the_content_and_focus_is_seen(browser: Any, address: str) -> None:
+    view = browser.new_page(viewport={"width": 1280, "height": 800})
+    view.goto(address + "quickstart/")
+    view.keyboard.press("Tab")
+    assert view.evaluate("document.activeElement.className") == "md-skip"
+    reached = set()
+    for _ in range(12):
+        view.keyboard.press("Tab")
+        reached.add(view.evaluate("document.activeElement.outerHTML.slice(0, 200)"))
+        outline = view.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outline != "none", view.evaluate("document.activeElement.outerHTML")
+    assert len(reached) > 8
+    view.close()
+
+
+def test_search_finds_a_page(browser: Any, address: str) -> None:
+    view = browser.new_page(viewport={"width": 1280, "height": 800})
+    view.goto(address)
+    view.keyboard.press("/")
+    view.keyboard.type("leave one out")
+    view.wait_for_selector(".md-search-result__item a", timeout=15_000)
+    assert "glossary" in "".join(
+        link.get_attribute("href") or "" for link in view.query_selector_all(".md-search-result__item a")
+    )
+    view.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_in_both_schemes(browser: Any, address: str, scheme: str) -> None:
+    """Contrast of text and links with the page, at least 4.5 as WCAG 2 asks; the scheme is the system's."""
+    context = browser.new_context(color_scheme=scheme)
+    view = context.new_page()
+    view.goto(address + "faq/")
+    colours = view.evaluate(
+        """() => {
+            const of = (query, what) => getComputedStyle(document.querySelector(query))[what];
+            const draw = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+            const rgb = colour => {
+                draw.fillStyle = colour; draw.fillRect(0, 0, 1, 1);
+                return [...draw.getImageData(0, 0, 1, 1).data].slice(0, 3);
+            };
+            draw.fillStyle = "white"; draw.fillRect(0, 0, 1, 1);
+            const page = rgb(of("body", "backgroundColor"));
+            return [page, rgb(of(".md-content p", "color")), rgb(of(".md-content p a", "color"))];
+        }"""
+    )
+    page, *texts = (_luminance(colour) for colour in colours)
+    assert (page < 0.2) == (scheme == "dark")
+    for text in texts:
+        light, dark = max(page, text), min(page, text)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5
+    context.close()
+
+
+def _luminance(colour: list[int]) -> float:
+    """Relative luminance of an sRGB colour, by WCAG 2."""
+    linear = [value / 255 / 12.92 if value <= 10 else ((value / 255 + 0.055) / 1.055) ** 2.4 for value in colour]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
