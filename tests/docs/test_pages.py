@@ -1,4 +1,4 @@
-"""Every code block of the pages runs: doctests by pytest itself, commands here, in a folder with the files they name."""
+"""Every code block of the pages runs: doctests by pytest itself, commands here, in a folder with their files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -50,7 +51,9 @@ def test_commands_have_the_options_that_they_are_given(page: Path) -> None:
     """Parsed, not run: their files are the reader's."""
     for name, *words in commands(page, ""):
         if not name.startswith("-"):
-            main.commands[name].make_context(name, words)
+            command = main.get_command(click.Context(main), name)
+            assert command is not None, f"no command {name}"
+            command.make_context(name, words)
 
 
 @pytest.fixture
