@@ -1,4 +1,4 @@
-"""Before any test: an editable installation whose core is older than its sources is built anew."""
+"""Before any test: a core that is older than its sources is built anew, and a page that needs PyTorch may be skipped."""
 
 from __future__ import annotations
 
@@ -32,3 +32,11 @@ def pytest_configure(config: pytest.Config) -> None:
     done = subprocess.run(BUILD, capture_output=True, text=True, check=False)
     if done.returncode:
         pytest.exit(f"src/core does not build:\n{done.stdout}{done.stderr}", returncode=3)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The page about PyTorch is a session with it, which the extra `test` does not bring."""
+    if importlib.util.find_spec("torch") is None:
+        for item in items:
+            if item.path == ROOT / "docs" / "how-to" / "pytorch-loop.md":
+                item.add_marker(pytest.mark.skip(reason="the page needs PyTorch: pip install 'deadheat[torch]'"))

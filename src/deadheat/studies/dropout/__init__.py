@@ -41,7 +41,7 @@ _FILE = re.compile(r"(?P<stem>[a-z0-9]+)(-dropout(?P<dropout>[0-9.]+))?-(?P<part
 
 
 def run(setting: Setting) -> Outcome:
-    """Compare what files there are, then the stand-in."""
+    """Compare what files there are, then the words in their place."""
     return joined([stand_in.run(setting, QUICK if setting.quick else FULL), from_files(setting)])
 
 
