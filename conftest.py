@@ -1,4 +1,4 @@
-"""Before any test: a core that is older than its sources is built anew, and a page that needs PyTorch may be skipped."""
+"""Before any test: a core that is older than its sources is built anew; a page that needs PyTorch may be skipped."""
 
 from __future__ import annotations
 

@@ -217,8 +217,8 @@ def by_null_gap(setting: Setting, extent: Extent) -> Outcome:
         [_null_finding(name, gaps) for name, gaps in sides.items()],
         [Picture("gaps", caption, figure)],
         [Table("gaps", "Gaps between two sets of one population", columns, rows, percent=columns[2:])],
-        conclusion=f"Between two sets of {_CLASSES[0]} and {_CLASSES[1]} classes that differ in nothing else, "
-        f"the gap in {MEASURE} is {_mean_gap(sides[PLAIN]):.1f} points on average, {GROUPED} {_mean_gap(sides[GROUPED]):.1f}.",
+        conclusion=f"Between sets of {_CLASSES[0]} and {_CLASSES[1]} classes that differ in nothing else, the gap in "
+        f"{MEASURE} is on average {_mean_gap(sides[PLAIN]):.1f} points; {GROUPED} {_mean_gap(sides[GROUPED]):.1f}.",
     )
 
 
