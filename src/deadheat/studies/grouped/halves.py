@@ -67,8 +67,9 @@ def _in_groups(
     embeddings: NDArray[np.float32], labels: NDArray[np.int64], seed: int, threads: int | None
 ) -> tuple[float, float]:
     """The value in groups and its standard error, σ/√N."""
-    settings = {"group_size": GROUP_SIZE, "measures": MEASURE, "distance": DISTANCE}
-    result = grouped(embeddings, labels, seed=seed, threads=threads, **settings)[MEASURE]
+    result = grouped(
+        embeddings, labels, group_size=GROUP_SIZE, measures=MEASURE, seed=seed, distance=DISTANCE, threads=threads
+    )[MEASURE]
     return result.expected, result.errors.expected
 
 
