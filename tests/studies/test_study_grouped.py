@@ -206,12 +206,6 @@ def test_the_bounds_of_table_1_stand_to_each_other_as_section_3_2_says() -> None
     assert (low, high) == pytest.approx((2.75 / 1.4, 2.85 / 1.2))
 
 
-def test_the_gaps_of_table_2_are_those_of_its_values() -> None:
-    for row in published.DROPOUTS.values():
-        assert row.gap_grouped == pytest.approx(row.train_grouped - row.test_grouped)
-        assert row.gap_recall == pytest.approx(row.train_recall - row.test_recall)
-
-
 def test_made_sets_stand_beside_the_printed_ones(outcome: Outcome) -> None:
     of = {finding.what: finding for finding in outcome.findings}
     finding = of["as many classes as CUB200 (100): Hit@1 plain, in groups, and its bound"]
