@@ -64,8 +64,21 @@ def run(setting: Setting) -> Outcome:
     ]
     columns = ["classes", *map(str, rows[0][1])]
     caption = f"Share of {n_set} test sets without any difference for which the test says p < {ALPHA:g}."
-    table = Table("size", caption, columns, [[n, *shares.values()] for n, shares in rows])
-    return Outcome(findings, [Picture("size", caption, _figure(rows))], [table])
+    table = Table("size", caption, columns, [[n, *shares.values()] for n, shares in rows], percent=columns[1:])
+    return Outcome(findings, [Picture("size", caption, _figure(rows))], [table], conclusion=_conclusion(rows))
+
+
+def _conclusion(rows: list[tuple[int, dict[Kind, float]]]) -> str:
+    """How often each unit raises a false alarm, over all measures and numbers of classes."""
+    told = []
+    for gallery, unit in (("leave one out", "query"), ("leave one out", "class"), ("separate gallery", "query")):
+        each = [share for _, shares in rows for kind, share in shares.items() if kind[:2] == (gallery, unit)]
+        told.append(f"{100 * min(each):.0f} to {100 * max(each):.0f} %")
+    return (
+        f"Where nothing differs, p < {ALPHA:g} should come in {100 * ALPHA:.0f} % of the test sets. In leave one out a test "
+        f"over queries says it in {told[0]}, one over classes in {told[1]}; with a gallery of its own, a test over "
+        f"queries in {told[2]}."
+    )
 
 
 def false_alarms(n_class: int, n_set: int, threads: int | None = None, seed: int = 0) -> dict[Kind, float]:
