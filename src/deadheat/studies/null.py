@@ -76,8 +76,8 @@ def _conclusion(rows: list[tuple[int, dict[Kind, float]]]) -> str:
         told.append(f"{100 * min(each):.0f} to {100 * max(each):.0f} %")
     return (
         f"Where nothing differs, p < {ALPHA:g} should come in {100 * ALPHA:.0f} % of the test sets. In leave one out "
-        f"a test over queries says it in {told[0]}, one over classes in {told[1]}; with a gallery of its own, a test over "
-        f"queries in {told[2]}."
+        f"a test over queries says it in {told[0]}, one over classes in {told[1]}; with a gallery of its own, a test "
+        f"over queries in {told[2]}."
     )
 
 
