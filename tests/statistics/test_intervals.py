@@ -253,6 +253,7 @@ def test_seeds() -> None:
         ({"confidence_level": True}, TypeError, "confidence_level must be a number, but is True"),
         ({"method": "bca"}, ValueError, "method must be one of .*, but is 'bca'"),
         ({"n_resamples": 0}, ValueError, "n_resamples must be at least 1, but is 0"),
+        ({"n_resamples": 10**12}, ValueError, "n_resamples must be at most 10000000, but is 1000000000000"),
         ({"seed": -1}, ValueError, "seed must be at least 0, but is -1"),
         ({"seed": None}, TypeError, "seed must be an integer, but is None"),
     ],

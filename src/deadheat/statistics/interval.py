@@ -20,6 +20,7 @@ PARAMETRIC = ("auto", "normal", "t")
 BOOTSTRAP = ("percentile", "basic", "BCa")
 METHODS = (*PARAMETRIC, *BOOTSTRAP)
 
+MOST_RESAMPLES = 10**7  # beyond which no digit that anybody quotes changes, and a call takes hours
 _FEW = 30  # from here on "auto" takes the normal distribution for Student's
 
 
@@ -126,7 +127,7 @@ class Settings(NamedTuple):
         """The settings, or an error that names the argument."""
         return cls(
             method=checks.choice(method, METHODS, "method"),
-            n_resamples=checks.positive_integer(n_resamples, "n_resamples"),
+            n_resamples=checks.positive_integer(n_resamples, "n_resamples", MOST_RESAMPLES),
             seed=checks.whole_number(seed, "seed"),
             level=level_between(confidence_level),
         )

@@ -7,7 +7,7 @@ from typing import get_args
 
 from deadheat.reports.options import Average
 from deadheat.statistics import permutation
-from deadheat.statistics.interval import BOOTSTRAP, level_between
+from deadheat.statistics.interval import BOOTSTRAP, MOST_RESAMPLES, level_between
 from deadheat.support import checks
 
 
@@ -33,7 +33,7 @@ class PairedTest:
             alternative=checks.choice(alternative, permutation.ALTERNATIVES, "alternative"),
             confidence_level=level_between(confidence_level),
             method=checks.choice(method, BOOTSTRAP, "method"),
-            n_resamples=checks.positive_integer(n_resamples, "n_resamples"),
+            n_resamples=checks.positive_integer(n_resamples, "n_resamples", MOST_RESAMPLES),
             seed=checks.whole_number(seed, "seed"),
         )
 
