@@ -1,10 +1,14 @@
-"""Before any test: a core that is older than its sources is built anew; a page that needs PyTorch may be skipped."""
+"""Before any test: a core that is older than its sources is built anew; a page that needs PyTorch may be skipped.
+
+After each: figures are closed, of which Matplotlib keeps no more than twenty in silence.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,3 +44,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.path == ROOT / "docs" / "how-to" / "pytorch-loop.md":
                 item.add_marker(pytest.mark.skip(reason="the page needs PyTorch: pip install 'deadheat[torch]'"))
+
+
+@pytest.fixture(autouse=True)
+def _figures_are_closed() -> Iterator[None]:
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

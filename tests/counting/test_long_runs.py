@@ -318,7 +318,7 @@ def test_an_interrupt_ends_any_step_within_a_second(threads, step, monkeypatch):
     monkeypatch.setattr(owner, name, watched)
     rng = np.random.default_rng(0)
     if step == "comparing exactly":  # saturated units, whose products float64 does not tell apart
-        rows = 1 / (1 + np.exp(-40 * rng.standard_normal((8000, 64))))
+        rows = 1 / (1 + np.exp(-40 * rng.standard_normal((24_000, 64))))
     else:  # ties throughout
         rows = np.where(rng.random((4000, 64)) < 0.5, np.float32(-0.7310586), np.float32(1.3678794))
     used = []

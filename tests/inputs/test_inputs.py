@@ -174,7 +174,7 @@ def test_gallery_and_its_labels_come_together():
 
 @pytest.mark.parametrize(
     ("distance", "nearest"),
-    [("cosin", "cosine"), ("Cosine", "cosine"), ("euclid", "euclidean"), ("L2", None),
+    [("cosin", "cosine"), ("Cosine", "cosine"), ("euclid", "euclidean"), ("minkowski", None),
      ("inner-product", "inner_product"), ("city_block", "cityblock"), ("haming", "hamming"), ("", None)],
 )  # fmt: skip
 def test_an_unknown_distance_is_refused_with_the_nearest(distance, nearest):
