@@ -16,11 +16,13 @@ import deadheat as dh
 
 ROOT = Path(__file__).parent.parent
 PUBLIC = [
+    "Receipt",
     "Report",
     "Result",
     "Rounded",
     "TieProfile",
     "Tolerance",
+    "Verification",
     "collisions",
     "compare",
     "confidence",
@@ -38,7 +40,9 @@ PUBLIC = [
     "profile_scores",
     "random_baseline",
     "read",
+    "receipt",
     "reference",
+    "verify",
     "words",
 ]
 

@@ -14,17 +14,20 @@ if TYPE_CHECKING:
     from deadheat.counting.scored import profile_run, profile_scores
     from deadheat.inputs import read
     from deadheat.profiles import TieProfile
+    from deadheat.receipts import Receipt, Verification, receipt, verify
     from deadheat.reports import Report, Result, evaluate, measure
     from deadheat.ties import Rounded, Tolerance
 
 __version__ = "0.1.0"
 
 _PLACES = {  # where each public name is: a module, or what is in one
+    "Receipt": "receipts:Receipt",
     "Report": "reports:Report",
     "Result": "reports:Result",
     "Rounded": "ties:Rounded",
     "TieProfile": "profiles:TieProfile",
     "Tolerance": "ties:Tolerance",
+    "Verification": "receipts:Verification",
     "collisions": "analyses.collisions:collisions",
     "compare": "analyses.comparison:compare",
     "confidence": "analyses.confidence",
@@ -42,16 +45,20 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "profile_scores": "counting.scored:profile_scores",
     "random_baseline": "analyses.exploit:random_baseline",
     "read": "inputs:read",
+    "receipt": "receipts:receipt",
     "reference": "reference",
+    "verify": "receipts:verify",
     "words": "analyses.words",
 }
 
 __all__ = [
+    "Receipt",
     "Report",
     "Result",
     "Rounded",
     "TieProfile",
     "Tolerance",
+    "Verification",
     "collisions",
     "compare",
     "confidence",
@@ -69,7 +76,9 @@ __all__ = [
     "profile_scores",
     "random_baseline",
     "read",
+    "receipt",
     "reference",
+    "verify",
     "words",
 ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from numpy.typing import NDArray
@@ -24,6 +24,12 @@ from deadheat.cli.outputs import TEXTS, check_outputs, deliver
 from deadheat.cli.shell import PATH, bar, output
 from deadheat.reports import Report, export
 from deadheat.reports.evaluating import evaluate_pair
+from deadheat.support.lazy import lazy
+
+if TYPE_CHECKING:
+    from deadheat import receipts
+else:
+    receipts = lazy("deadheat.receipts")
 
 
 @click.command()
@@ -33,6 +39,7 @@ from deadheat.reports.evaluating import evaluate_pair
 @click.option("--checkpoint", type=PATH, metavar="DIR", help="Keep what is finished in DIR, and go on from there.")
 @click.option("--per-query", type=PATH, metavar="OUT", help="Write each query's values: .csv, .tsv, .npz, .parquet.")
 @with_options(TEXTS)
+@click.option("--receipt", type=PATH, metavar="OUT", help="Write a receipt (JSON), which deadheat verify checks.")
 @click.option("--save-profile", type=PATH, metavar="OUT", help="Write the tie profile (.npz), to measure again.")
 def evaluate(file: Path, **options: Any) -> None:
     """Evaluate the embeddings and labels in FILE and print a table, in per cent.
@@ -45,8 +52,8 @@ def evaluate(file: Path, **options: Any) -> None:
 
     --json, --markdown and --latex without OUT, or with -, print that instead of the table; put them after FILE.
     """
-    per_query, profile = options["per_query"], options["save_profile"]
-    check_outputs(options, source_files(file, options), per_query, profile)
+    per_query, profile, receipt = options["per_query"], options["save_profile"], options["receipt"]
+    check_outputs(options, source_files(file, options), per_query, profile, receipt)
     _check(per_query, profile)
     counting, summary = counting_options(options, checkpoint=options["checkpoint"]), summary_options(options)
     with files_named(file, options):
@@ -55,6 +62,8 @@ def evaluate(file: Path, **options: Any) -> None:
         with bar("ranking") as progress:
             report = evaluate_pair(pair, replace(counting, progress=progress), summary)
     _write(report, pair.query.labels, per_query, profile)  # first, so that nothing is printed if that fails
+    if receipt is not None:
+        receipts.receipt_of(report, pair, counting).save(receipt)
     deliver(report, options, std=options["std"])
 
 

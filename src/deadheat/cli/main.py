@@ -12,10 +12,13 @@ COMMANDS = {
     "compare": "Compare two files of embeddings: which is ahead, and whether chance or ties explain it.",
     "demo": "Evaluate 1797 handwritten digits, and then an embedding that cheats a sort.",
     "evaluate": "Evaluate a file of embeddings and labels.",
+    "keys": "Make a pair of keys, to sign receipts with and to check them.",
     "leaderboard": "Rank several files of embeddings, with who is significantly ahead of whom.",
     "measures": "List the measures, with their other names.",
     "precision": "Say what the same embeddings lose in fewer bits: float16, int8, 1 bit.",
     "reproduce": "Compute published tables and figures anew, beside the published values.",
+    "sign": "Sign a receipt.",
+    "verify": "Compute a receipt anew from the files that it is of, and say whether it matches.",
 }
 
 

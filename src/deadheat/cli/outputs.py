@@ -11,9 +11,10 @@ import click
 from deadheat.cli.shell import STDOUT, TEXT, check_output, output, say
 from deadheat.reports.tables import DIGITS, TabularResult, decimals
 
+JSON = click.option("--json", "json_out", type=TEXT, is_flag=False, flag_value="-", metavar="[OUT]", help="Write JSON.")
 TEXTS = (
     click.option("--digits", type=int, default=DIGITS, show_default=True, help="Decimals of per cent in the table."),
-    click.option("--json", "json_out", type=TEXT, is_flag=False, flag_value="-", metavar="[OUT]", help="Write JSON."),
+    JSON,
     click.option(
         "--markdown", type=TEXT, is_flag=False, flag_value="-", metavar="[OUT]", help="Write the table in Markdown."
     ),
