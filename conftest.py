@@ -12,6 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("untimed", deadline=None)  # how long an example takes says more of the machine than of the code
+settings.load_profile("untimed")
 
 ROOT = Path(__file__).parent
 collect_ignore_glob = ["tests/*/twins.py"]  # of one name, as rooms have one each; they hold no tests

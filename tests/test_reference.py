@@ -217,7 +217,7 @@ def test_washington_rounded_distances(washington, dtype, interval, n_mixed, digi
 # part against part
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(tie_groups(max_tied=6, max_groups=2))
 def test_paths_and_closed_forms_equal_every_arrangement(drawn):
     groups, n_ranked = drawn
@@ -240,7 +240,7 @@ def test_variance_of_every_small_group(tied):
 
 
 @given(st.integers(0, 40), st.integers(0, 10), st.integers(1, 40), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_dynamic_programme_equals_the_closed_form_on_larger_groups(gap, before, tied, data):
     tied_relevant = data.draw(st.integers(1, tied))
     groups = [(0, 0, before, before)] if before else []
@@ -249,7 +249,7 @@ def test_the_dynamic_programme_equals_the_closed_form_on_larger_groups(gap, befo
 
 
 @given(small_matrices)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_tie_groups_equal_the_oracle(rng):
     labels = rng.integers(0, 3, 8)
     points = rng.integers(-2, 3, (8, 2))
@@ -262,7 +262,7 @@ def test_tie_groups_equal_the_oracle(rng):
 
 
 @given(small_matrices)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_four_ways_to_bound_agree_where_e_can_be_felt(rng):
     """Distances are integers, so e = 1/4 separates ties and nothing else, and is exact in float64."""
     labels = rng.integers(0, 3, 9)

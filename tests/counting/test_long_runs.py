@@ -305,6 +305,15 @@ STEPS = {  # what an interrupt can come into, and classes with which that is soo
 }
 
 
+@pytest.fixture
+def interruptible():
+    """Python's own answer to an interrupt, also where whoever started the tests has them ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupt_ends_any_step_within_a_second(threads, step, monkeypatch):

@@ -17,7 +17,7 @@ from deadheat.distances import centring
 
 
 @given(pairs_of_rows, st.sampled_from(["cosine", "euclidean", "inner_product", "cityblock"]))
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_the_closeness_of_a_pair_is_the_real_number(pairs, name):
     """Squared, with its sign, against the oracle's distance as a real number a + b√square."""
     left, right = (np.array([row], dtype=np.float64) for row in zip(*pairs, strict=True))

@@ -52,7 +52,7 @@ def test_every_arrangement_of_one_large_group(name: str, counts: dict[int, int])
 @pytest.mark.parametrize(
     "name", ["mAP", "mAP@3", "MAP@R", "R-Precision", "P@3", "Recall@3", "Hit@3", "F1@3", "MRR", "mINP"]
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_every_arrangement_by_the_oracle(name: str, data: st.DataObject) -> None:
     groups, closer, seen = [], 0, 0

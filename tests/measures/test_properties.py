@@ -44,7 +44,7 @@ def large_profiles(draw: Callable[..., Any]) -> TieProfile:
 
 @pytest.mark.parametrize("name", ["mAP", "mAP@100", "MAP@R", "R-Precision", "P@100", "Recall@7", "Hit@10", "MRR",
                                   "MRR@10", "nDCG@1000", "F1@10", "AUC", "mINP"])  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(profile=large_profiles())
 def test_bounds_are_in_order(name: str, profile: TieProfile) -> None:
     lower, expected, upper = per_query(profile, name)
@@ -59,7 +59,7 @@ def test_bounds_are_in_order(name: str, profile: TieProfile) -> None:
     assert_array_equal(lower[unmixed], upper[unmixed])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(profile=large_profiles())
 def test_a_deviation_is_at_most_half_the_width(profile: TieProfile) -> None:
     """Popoviciu's inequality, and Bhatia and Davis's sharper one."""

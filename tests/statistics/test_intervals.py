@@ -212,7 +212,7 @@ def test_counts_of_repeated_values_have_the_same_distribution(method: str, monke
     assert close(one_by_one, 0.61, 0.79)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(*[st.integers(0, 4)] * 3).map(sorted), min_size=2, max_size=40),
     st.integers(0, 2**32),
