@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("untimed", deadline=None)  # how long an example takes says more of the machine than of the code
+settings.register_profile("untimed", deadline=None)  # how long an example takes says more of the machine
 settings.load_profile("untimed")
 
 ROOT = Path(__file__).parent
