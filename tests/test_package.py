@@ -30,6 +30,7 @@ PUBLIC = [
     "exploit",
     "generalization_gap",
     "grouped",
+    "html_report",
     "leaderboard",
     "measure",
     "measures",

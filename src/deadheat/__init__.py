@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from deadheat.counting import profile
     from deadheat.counting.scored import profile_run, profile_scores
     from deadheat.inputs import read
+    from deadheat.pages import html_report
     from deadheat.profiles import TieProfile
     from deadheat.receipts import Receipt, Verification, receipt, verify
     from deadheat.reports import Report, Result, evaluate, measure
@@ -35,6 +36,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "exploit": "analyses.exploit:exploit",
     "generalization_gap": "analyses.grouped:generalization_gap",
     "grouped": "analyses.grouped:grouped",
+    "html_report": "pages:html_report",
     "leaderboard": "analyses.comparison:leaderboard",
     "measure": "reports:measure",
     "measures": "measures",
@@ -66,6 +68,7 @@ __all__ = [
     "exploit",
     "generalization_gap",
     "grouped",
+    "html_report",
     "leaderboard",
     "measure",
     "measures",

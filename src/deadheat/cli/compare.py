@@ -8,10 +8,12 @@ from typing import Any
 import click
 
 from deadheat.analyses import comparison
+from deadheat.cli import pages
 from deadheat.cli.embeddings import EXCLUDE, LAYOUT, RANKING, with_options
 from deadheat.cli.outputs import TEXTS
 from deadheat.cli.several import EXPLAIN, FILES, TESTING, deliver_with_words, reports_of, settings
 from deadheat.cli.shell import PATH
+from deadheat.pages import html_report
 
 
 @click.command()
@@ -19,6 +21,7 @@ from deadheat.cli.shell import PATH
 @with_options(FILES, EXCLUDE, LAYOUT, RANKING, TESTING)
 @click.option("--alternative", default="two-sided", show_default=True, help="Or greater (A is better), less.")
 @with_options(TEXTS, EXPLAIN)
+@click.option("--html", type=PATH, metavar="OUT", help="Write a page about A, and B beside it (HTML).")
 def compare(files: tuple[Path, ...], **options: Any) -> None:
     """Compare two systems on the same samples: how far apart they are, and whether chance or ties explain it.
 
@@ -32,4 +35,6 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:
         raise click.UsageError(f"compare takes two files, but got {len(files)}{more}")
     (a, of_a), (b, of_b) = reports_of(files, options).items()
     found = comparison.compare(of_a, of_b, names=(a, b), **settings(options))
+    if options["html"] is not None:
+        pages.write(options["html"], html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b)))
     deliver_with_words(found, options)

@@ -21,6 +21,7 @@ from deadheat.cli.embeddings import (
     with_options,
 )
 from deadheat.cli.outputs import TEXTS, check_outputs, deliver
+from deadheat.cli.pages import Page
 from deadheat.cli.shell import PATH, bar, output
 from deadheat.reports import Report, export
 from deadheat.reports.evaluating import evaluate_pair
@@ -39,6 +40,9 @@ else:
 @click.option("--checkpoint", type=PATH, metavar="DIR", help="Keep what is finished in DIR, and go on from there.")
 @click.option("--per-query", type=PATH, metavar="OUT", help="Write each query's values: .csv, .tsv, .npz, .parquet.")
 @with_options(TEXTS)
+@click.option("--html", type=PATH, metavar="OUT", help="Write a page to read, print or hand on (HTML).")
+@click.option("--confidence", type=PATH, metavar="FILE", help="For --html: the model's confidence, .npy or one a line.")
+@click.option("--collisions", type=int, metavar="N", help="For --html: collisions among each query's N nearest; slow.")
 @click.option("--receipt", type=PATH, metavar="OUT", help="Write a receipt (JSON), which deadheat verify checks.")
 @click.option("--save-profile", type=PATH, metavar="OUT", help="Write the tie profile (.npz), to measure again.")
 def evaluate(file: Path, **options: Any) -> None:
@@ -52,8 +56,11 @@ def evaluate(file: Path, **options: Any) -> None:
 
     --json, --markdown and --latex without OUT, or with -, print that instead of the table; put them after FILE.
     """
-    per_query, profile, receipt = options["per_query"], options["save_profile"], options["receipt"]
-    check_outputs(options, source_files(file, options), per_query, profile, receipt)
+    per_query, profile, receipt, html = (options[name] for name in ("per_query", "save_profile", "receipt", "html"))
+    check_outputs(options, source_files(file, options), per_query, profile, receipt, html)
+    page = None if html is None else Page.checked(options)
+    if page is None and (options["confidence"], options["collisions"]) != (None, None):
+        raise click.UsageError("--confidence and --collisions go with --html")
     _check(per_query, profile)
     counting, summary = counting_options(options, checkpoint=options["checkpoint"]), summary_options(options)
     with files_named(file, options):
@@ -62,6 +69,8 @@ def evaluate(file: Path, **options: Any) -> None:
         with bar("ranking") as progress:
             report = evaluate_pair(pair, replace(counting, progress=progress), summary)
     _write(report, pair.query.labels, per_query, profile)  # first, so that nothing is printed if that fails
+    if page is not None and html is not None:
+        page.write(html, report, pair, counting, title=f"{file}")
     if receipt is not None:
         receipts.receipt_of(report, pair, counting).save(receipt)
     deliver(report, options, std=options["std"])

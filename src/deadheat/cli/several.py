@@ -40,7 +40,7 @@ def settings(options: dict[str, Any]) -> dict[str, Any]:
 
 def reports_of(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Report]:
     """The report on each file, by the name of its system; before that, options and outputs are checked."""
-    check_outputs(options, [*files, *(path for part in PARTS for path in options[part])])
+    check_outputs(options, [*files, *(path for part in PARTS for path in options[part])], options.get("html"))
     if options["explain"] and STDOUT in asked(options):
         raise click.UsageError("--explain goes with the table, but another text is to be printed")
     PairedTest.checked(**settings(options))

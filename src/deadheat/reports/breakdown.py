@@ -16,7 +16,7 @@ from deadheat.profiles import Int64
 from deadheat.reports.result import Result
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, plain, program, value
 from deadheat.support.arrays import offsets_of
-from deadheat.support.means import exact_mean
+from deadheat.support.means import exact_means_of_runs
 from deadheat.support.triple import Triple
 
 Float64 = NDArray[np.float64]
@@ -86,7 +86,10 @@ def by_class(results: Sequence[Result], classes: Int64, labels: NDArray[Any], n:
     names = [_plain_label(labels[query]) for query in first.tolist()]
     by_name = np.array(sorted(range(len(numbers)), key=names.__getitem__))  # whatever the order of the samples is
     queries, ends = np.argsort(classes, kind="stable"), offsets_of(sizes)
-    means = {result.name: Triple(*(_means(row[queries], ends) for row in result.per_query)) for result in results}
+    means = {
+        result.name: Triple(*(exact_means_of_runs(row[queries], ends) for row in result.per_query))
+        for result in results
+    }
     order = by_name[_worst_first(Triple(*(row[by_name] for row in means[results[0].name])))]
     shown = order[:n]
     undefined = int(np.isnan(means[results[0].name].lower).sum())
@@ -113,11 +116,6 @@ def _worst_first(values: Triple[Float64]) -> Int64:
     """Places in ascending order of the expected value, or of the lower one where there is none; NaN comes last."""
     headline = np.where(np.isnan(values.expected), values.lower, values.expected)
     return np.lexsort((values.upper, values.lower, headline))
-
-
-def _means(values: Float64, ends: Int64) -> Float64:
-    """The mean of each run of values, NaN left out."""
-    return np.array([exact_mean(part) for part in np.split(values, ends[1:-1])])
 
 
 def _triples(values: Triple[Float64]) -> list[Triple[float]]:

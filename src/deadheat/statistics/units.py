@@ -8,6 +8,7 @@ there is to say of their number.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,9 @@ def class_sums(rows: Float64, classes: NDArray[Any]) -> tuple[Float64, Float64]:
     """
     order = np.argsort(classes, kind="stable")
     starts = np.flatnonzero(np.diff(classes[order])) + 1
-    sums = [[math.fsum(part) for part in np.split(row[order], starts)] for row in rows]
-    sizes = np.diff(np.concatenate([[0], starts, [len(order)]]))
+    ends = np.concatenate([[0], starts, [len(order)]])
+    sums = [[math.fsum(row[i:j]) for i, j in pairwise(ends.tolist())] for row in rows[:, order].tolist()]
+    sizes = np.diff(ends)
     if not len(order):
         return np.zeros((len(rows), 0)), np.zeros(0)
     return np.array(sums), sizes.astype(np.float64)

@@ -8,11 +8,12 @@ for every multiple of 2^-96, as all values from 2^-43 up are; `math.fsum` takes 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
 from deadheat import _core
-from deadheat.support.arrays import Float64
+from deadheat.support.arrays import Float64, Int64
 
 
 def exact_total(values: Float64) -> tuple[float, int]:
@@ -33,6 +34,22 @@ def exact_mean(values: Float64) -> float:
     """
     sum_of_all, count = exact_total(values)
     return sum_of_all / count if count else math.nan
+
+
+def exact_means_of_runs(values: Float64, ends: Int64) -> Float64:
+    """`exact_mean` of each run of values: from ends[i] to before ends[i + 1].
+
+    Examples
+    --------
+    >>> exact_means_of_runs(np.array([0.25, np.nan, 0.75, np.nan]), np.array([0, 3, 4]))
+    array([0.5, nan])
+    """
+    known = ~np.isnan(values)
+    places = np.concatenate([[0], np.cumsum(known)])[ends].tolist()
+    kept = values[known].tolist()
+    return np.array(
+        [math.fsum(kept[i:j]) / (j - i) if i < j else math.nan for i, j in pairwise(places)], dtype=np.float64
+    )
 
 
 def sample_deviation(values: Float64) -> float:

@@ -1,0 +1,5 @@
+"""Pages: in come reports, out goes one HTML file each that needs no network, for a supplement or a pull request."""
+
+from deadheat.pages.report_page import html_report
+
+__all__ = ["html_report"]
