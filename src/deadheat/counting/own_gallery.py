@@ -21,13 +21,14 @@ from deadheat.support.arrays import Array, Bool, Int64, slices
 from deadheat.support.warn import warn
 
 _SURE = 3  # standard deviations beyond what equal rows in the gallery make likely
+_REMEDY = "leave out the gallery, or give exclude=, the row of the gallery that each query is"
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
 
 
-def queries_in_gallery(pair: Pair, options: CountingOptions) -> int:
+def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str = _REMEDY) -> int:
     """How many queries have an equal row under their label in the gallery, ranked for them; 0 if that tells nothing.
 
-    Nothing is looked for where `options` say which rows the queries are. Warns of what it finds.
+    Nothing is looked for where `options` say which rows the queries are. Warns of what it finds, and says what to do.
 
     Examples
     --------
@@ -61,7 +62,7 @@ def queries_in_gallery(pair: Pair, options: CountingOptions) -> int:
         return 0
     warn(
         f"{n_found} of {n_query} queries are in the gallery themselves, as an equal row with their label, and find it: "
-        "leave out the gallery, or give exclude=, the row of the gallery that each query is",
+        f"{remedy}",
         QueryInGalleryWarning,
     )
     return n_found

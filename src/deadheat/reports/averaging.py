@@ -39,11 +39,11 @@ class Averaging:
 
     def mean(self, values: Float64) -> float:
         """The mean of the values that are not NaN, (n_query,); a class without any does not count."""
-        return exact_mean(np.array([exact_mean(part) for part in self._parts(values)]))
+        return exact_mean(np.array([exact_mean(part) for part in self.parts(values)]))
 
     def std(self, variances: Float64) -> float:
         """The standard deviation of the mean of independent values, from their variances, (n_query,)."""
-        sums = [exact_total(part) for part in self._parts(variances)]
+        sums = [exact_total(part) for part in self.parts(variances)]
         shares = [total / count**2 for total, count in sums if count]
         return math.sqrt(math.fsum(shares)) / len(shares) if shares else math.nan
 
@@ -81,7 +81,7 @@ class Averaging:
         known = resample is not None or labels is not None or self.labels is not None or self.separate_gallery
         return () if known else (NO_LABELS,)
 
-    def _parts(self, values: Float64) -> list[Float64]:
+    def parts(self, values: Float64) -> list[Float64]:
         """The values of each class, without NaN; all in one part for a mean over queries."""
         if self.average == "query" or self.classes is None:
             return [values]
