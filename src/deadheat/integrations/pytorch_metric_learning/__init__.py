@@ -10,6 +10,6 @@ from deadheat.support.extras import require
 
 require("pytorch_metric_learning", "pytorch-metric-learning", "deadheat.integrations.pytorch_metric_learning")
 
-from deadheat.integrations.pytorch_metric_learning.calculator import AccuracyCalculator  # noqa: E402
+from deadheat.integrations.pytorch_metric_learning.calculator import AccuracyCalculator
 
 __all__ = ["AccuracyCalculator"]

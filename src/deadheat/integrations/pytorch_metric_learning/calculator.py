@@ -22,8 +22,6 @@ from deadheat.support.extras import require
 from deadheat.support.means import exact_mean
 from deadheat.support.warn import warn
 
-_OWN_LABELS = "label_comparison_fn decides what is relevant"
-_OWN_RANKING = "knn_func ranks as no distance of deadheat's does"
 _SENTENCE = "pytorch-metric-learning computes {} by its own code, as one value without bounds, because {}"
 
 
@@ -49,8 +47,8 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
         Where pytorch-metric-learning computes what it computes. Tie groups are counted on the processor.
     knn_func : callable, optional
         How to rank; by default `FaissKNN`, which is Euclidean distance. Known are `FaissKNN` with ``IndexFlatL2`` or
-        ``IndexFlatIP``, and `CustomKNN` with `CosineSimilarity`, `DotProductSimilarity`, or `LpDistance` with p of 1
-        or 2; with another, pytorch-metric-learning computes everything.
+        ``IndexFlatIP``, and `CustomKNN` with `CosineSimilarity`, `DotProductSimilarity`, or `LpDistance` with p of 2
+        or, not normalised, 1; with another, pytorch-metric-learning computes everything.
     kmeans_func : callable, optional
         How to cluster, for NMI and AMI, which are pytorch-metric-learning's.
 
@@ -80,6 +78,7 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
     """
 
     _announced = False
+    _bounded = True  # whether the last call was one whose metrics come with bounds
 
     def __init__(
         self,
@@ -142,13 +141,14 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
         if reference is None:
             reference, reference_labels, ref_includes_query = query, query_labels, True
         asked = self.get_function_dict(include, exclude)
-        ranking, metrics = self._ranking(), self._standard(asked)
-        if ranking is None:
-            self._announce(metrics)
-            metrics = []
-        if metrics:
+        ranking, metrics, rows = self._ranking(), self._standard(asked), []
+        if ranking is not None and metrics:
             rows = [embeddings(query, "query")]
             rows.append(rows[0] if reference is query else embeddings(reference, "reference"))
+        self._bounded = ranking is not None and ranking.holds(rows)
+        if not self._bounded:
+            self._announce(metrics)
+            metrics = []
         if self.label_comparison_fn is original.EQUALITY:
             classes = classes_of(query_labels, reference_labels)
             if not classes.plain:
@@ -158,12 +158,12 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
         )
         self.curr_function_dict = asked
         if ranking is not None and metrics:
-            found |= self._bounded(metrics, ranking, rows, classes, ref_includes_query)
+            found |= self._with_bounds(metrics, ranking, rows, classes, ref_includes_query)
         return {name: found[name] for name in [*self.get_curr_metrics(), *found]}
 
     def get_curr_metrics(self) -> list[str]:
         """The metrics that are computed, each followed by its bounds, so that testers average and hooks find these."""
-        bounded = [] if self._ranking() is None else self._standard(self.curr_function_dict)
+        bounded = self._standard(self.curr_function_dict) if self._bounded and self._ranking() else []
         return [
             name
             for metric in super().get_curr_metrics()
@@ -191,10 +191,15 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
         """Say, once, that some metrics come without bounds, and why."""
         if metrics and not self._announced:
             self._announced = True
-            by_labels = self.label_comparison_fn is not original.EQUALITY
-            warn(_SENTENCE.format(", ".join(metrics), _OWN_LABELS if by_labels else _OWN_RANKING), UserWarning)
+            if self.label_comparison_fn is not original.EQUALITY:
+                reason = "label_comparison_fn decides what is relevant"
+            elif self._ranking() is None:
+                reason = "knn_func ranks as no distance of deadheat's does"
+            else:
+                reason = "there are rows of zeros, which have no direction, for a knn_func that normalises"
+            warn(_SENTENCE.format(", ".join(metrics), reason), UserWarning)
 
-    def _bounded(
+    def _with_bounds(
         self, metrics: list[str], ranking: Ranking, rows: list[Array], classes: Classes, ref_includes_query: bool
     ) -> dict[str, Any]:
         """Some metrics, and the bounds of each."""

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from pytorch_metric_learning import distances
 from pytorch_metric_learning.utils import inference
 
@@ -32,28 +31,23 @@ class Ranking(NamedTuple):
     ----------
     distance : str
         A name that `deadheat.profile` knows.
-    normalizer : BaseDistance or None
-        What normalises the rows first; None where they are taken as they are.
+    by_length : bool
+        Whether rows of length 1 are compared by the length of their difference. That ranks as the cosine does; but
+        rows of zeros stay zeros, which are nearer to the others than a right angle.
     """
 
     distance: str
-    normalizer: Any = None
+    by_length: bool = False
 
-    def prepared(self, query: Array, reference: Array) -> tuple[str, Array, Array]:
-        """The distance and the rows that it is between.
-
-        Rows of length 1 rank as the cosine does, which needs no rounded row. Only where a row is too short to have a
-        direction are rows normalised as pytorch-metric-learning does; the cosine with a row of zeros is 0 in both.
-        """
-        if self.normalizer is None:
-            return self.distance, query, reference
-        zeros_too = self.distance == "inner_product"
-        if self.normalizer.p == 2 and all(_have_direction(rows, zeros_too) for rows in (query, reference)):
-            return "cosine", query, reference
-        return self.distance, self._normalized(query), self._normalized(reference)
-
-    def _normalized(self, rows: Array) -> Array:
-        return self.normalizer.normalize(torch.tensor(rows)).numpy()  # type: ignore[no-any-return]
+    def holds(self, rows: Sequence[Array]) -> bool:
+        """Whether it is the order of these rows: those that are normalised must not be too short for it."""
+        if self.distance != "cosine":
+            return True
+        zero = np.concatenate([~part.any(axis=1) for part in rows])
+        length = np.concatenate([np.linalg.norm(part.astype(np.float64), axis=1) for part in rows])
+        if self.by_length and zero.any():
+            return bool(zero.all())
+        return bool((zero | (length >= _SHORTEST)).all())
 
 
 def profile_of(
@@ -67,12 +61,11 @@ def profile_of(
         rule = f"must have the same dim, but have {rows[0].shape[1]} and {rows[1].shape[1]} columns"
         raise InvalidValueError("query and reference", rule)
     alone = ref_includes_query and rows[1] is rows[0]
-    distance, query, reference = ranking.prepared(*rows)
-    queries = open_samples(query, classes.query, name="query", labels_name="query_labels")
-    items = open_samples(reference, classes.reference, name="reference", labels_name="reference_labels")
+    queries = open_samples(rows[0], classes.query, name="query", labels_name="query_labels")
+    items = open_samples(rows[1], classes.reference, name="reference", labels_name="reference_labels")
     pair = Pair(queries, None if alone else items)
     itself = np.arange(len(classes.query)) if ref_includes_query and not alone else None
-    options = CountingOptions.checked(distance=distance, exclude=itself, threads=threads).fitted(pair)
+    options = CountingOptions.checked(distance=ranking.distance, exclude=itself, threads=threads).fitted(pair)
     queries_in_gallery(pair, options, _REMEDY)
     return profile_pair(pair, options)
 
@@ -81,7 +74,8 @@ def ranking_of(knn_func: Any) -> Ranking | None:
     """The ranking of a `knn_func`, or None if nothing here is its exact equal.
 
     Known are `FaissKNN` with a flat index, for L2 or inner products, and `CustomKNN` with the Lp distance for p of 1
-    and 2, the dot product and the cosine similarity, normalised or not; no subclass of any, as it may do anything.
+    and 2, the dot product and the cosine similarity; no subclass of any, as it may do anything. Rows may be normalised
+    for p of 2: other norms round them.
     """
     if type(knn_func) is inference.FaissKNN:
         return _of_index(knn_func)
@@ -103,15 +97,11 @@ def _of_index(knn: Any) -> Ranking | None:
 
 def _of_distance(distance: Any) -> Ranking | None:
     """That of a distance; a positive power of a number that is not negative changes no order."""
-    name = None
-    if type(distance) in (distances.CosineSimilarity, distances.DotProductSimilarity) and distance.power == 1:
-        name = "inner_product"
-    if type(distance) is distances.LpDistance and distance.power > 0:
-        name = {1: "cityblock", 2: "euclidean"}.get(distance.p)
-    return None if name is None else Ranking(name, distance if distance.normalize_embeddings else None)
-
-
-def _have_direction(rows: Array, zeros_too: bool) -> bool:
-    """Whether normalising brings every row to length 1; or, where zeros do as well, leaves it zero."""
-    length = np.linalg.norm(rows.astype(np.float64), axis=1)
-    return bool(((length >= _SHORTEST) | (zeros_too & (length == 0))).all())
+    by_length = type(distance) is distances.LpDistance and distance.power > 0
+    by_product = type(distance) in (distances.CosineSimilarity, distances.DotProductSimilarity) and distance.power == 1
+    if not by_length and not by_product:
+        return None
+    if distance.normalize_embeddings:
+        return Ranking("cosine", by_length) if distance.p == 2 else None
+    name = {1: "cityblock", 2: "euclidean"}.get(distance.p) if by_length else "inner_product"
+    return None if name is None else Ranking(name)

@@ -1,0 +1,620 @@
+"""Against the installed pytorch-metric-learning: equal where there are no ties, around its value where there are."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import runpy
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from integrations.needs import needs
+
+import deadheat as dh
+from deadheat.errors import MissingPackageError, QueryInGalleryWarning
+
+pytestmark = [
+    needs("pytorch_metric_learning", "faiss"),
+    pytest.mark.filterwarnings("ignore:.*Swig.*:DeprecationWarning"),  # of importing faiss
+]
+
+ROOT = Path(__file__).parents[2]
+TIED = ("precision_at_1", "r_precision", "mean_average_precision", "mean_average_precision_at_r")
+METRICS = (*TIED, "mean_reciprocal_rank")
+CALLS = ("alone", "gallery", "prefix")
+
+
+def both(**options: Any) -> tuple[Any, Any]:
+    """Their calculator and ours."""
+    import torch
+    from pytorch_metric_learning.utils.accuracy_calculator import AccuracyCalculator as Theirs
+
+    from deadheat.integrations.pytorch_metric_learning import AccuracyCalculator as Ours
+
+    options = {"exclude": ("NMI", "AMI"), "device": torch.device("cpu")} | options
+    return Theirs(**options), Ours(**options)
+
+
+def ours(**options: Any) -> Any:
+    return both(**options)[1]
+
+
+def knn(distance: str, batch_size: int | None = None, **options: Any) -> Any:
+    from pytorch_metric_learning import distances
+    from pytorch_metric_learning.utils.inference import CustomKNN
+
+    return CustomKNN(getattr(distances, distance)(**options), batch_size=batch_size)
+
+
+def random_call(how: str, seed: int, grid: bool, dim: int = 4, n_class: int = 5) -> tuple[Any, ...]:
+    """Arguments of `get_accuracy`; on a grid most distances tie, and float32 is exact."""
+    rng = np.random.default_rng(seed)
+
+    def rows(n: int) -> Any:
+        found = rng.integers(-1, 2, (n, dim)) if grid else rng.normal(size=(n, dim))
+        return found.astype(np.float32)
+
+    query, labels = rows(30), rng.integers(0, n_class, 30)
+    if how == "alone":
+        return query, labels
+    others, other_labels = rows(25), rng.integers(0, n_class + 1, 25)
+    if how == "gallery":
+        return query, labels, others, other_labels
+    return query, labels, np.concatenate([query, others]), np.concatenate([labels, other_labels]), True
+
+
+def flat(value: Any) -> Any:
+    return np.atleast_1d(np.array(value, dtype=float))
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {}, {"k": 1}, {"k": 3}, {"k": 9}, {"k": "max_bin_count"}, {"avg_of_avgs": True}, {"return_per_class": True},
+    {"k": 4, "return_per_class": True}, {"k": 4, "avg_of_avgs": True},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("how", CALLS)
+def test_values_are_theirs_without_ties(how: str, options: dict[str, Any]) -> None:
+    theirs, calculator = both(**options)
+    for seed in range(4):
+        call = random_call(how, seed, grid=False)
+        expected, found = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
+        for metric in METRICS:
+            assert type(found[metric]) is type(expected[metric])
+            np.testing.assert_allclose(found[metric], expected[metric], rtol=0, atol=1e-6)
+            assert found[f"{metric}_lower"] == found[metric] == found[f"{metric}_upper"]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("how", CALLS)
+def test_values_are_around_theirs_with_ties(how: str, options: dict[str, Any]) -> None:
+    theirs, calculator = both(**options)
+    wide = False
+    for seed in range(4):
+        call = random_call(how, seed, grid=True)
+        expected, found = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
+        for metric in METRICS:
+            lower, value, upper = (flat(found[f"{metric}{end}"]) for end in ("_lower", "", "_upper"))
+            assert (lower <= value).all()
+            assert (value <= upper).all()
+            assert (lower - 1e-6 <= flat(expected[metric])).all()
+            assert (flat(expected[metric]) <= upper + 1e-6).all()
+            wide |= bool((lower < upper).any())
+    assert wide
+
+
+def test_order_of_equal_items_moves_their_value_from_bound_to_bound() -> None:
+    theirs, calculator = both()
+    rows = np.zeros((8, 3), np.float32)
+    relevant_first = np.array([1, 1, 0, 0, 0, 0, 0, 0])
+    query, label = np.ones((1, 3), np.float32), np.array([1])
+    best = theirs.get_accuracy(query, label, rows, relevant_first)
+    worst = theirs.get_accuracy(query, label, rows, relevant_first[::-1].copy())
+    found = calculator.get_accuracy(query, label, rows, relevant_first)
+    assert found == calculator.get_accuracy(query, label, rows, relevant_first[::-1].copy())
+    for metric in METRICS:
+        assert found[f"{metric}_lower"] == pytest.approx(worst[metric], abs=1e-6)
+        assert found[f"{metric}_upper"] == pytest.approx(best[metric], abs=1e-6)
+        assert found[f"{metric}_lower"] < found[metric] < found[f"{metric}_upper"]
+
+
+NAMES = dict(zip(METRICS, ("Hit@1", "R-Precision", "mAP", "MAP@R", "MRR"), strict=True))
+
+
+def test_values_are_those_of_evaluate_bit_for_bit() -> None:
+    query, labels, gallery, gallery_labels, _ = random_call("prefix", 0, grid=True)
+    for average, options in (("query", {}), ("class", {"avg_of_avgs": True})):
+        found = ours(**options).get_accuracy(query, labels, gallery, gallery_labels, True)
+        report = dh.evaluate(
+            query, labels, gallery, gallery_labels, distance="euclidean", exclude=np.arange(len(query)),
+            measures=list(NAMES.values()), average=average,
+        )  # fmt: skip
+        for metric, name in NAMES.items():
+            result = report[name]
+            bounds = found[f"{metric}_lower"], found[metric], found[f"{metric}_upper"]
+            assert bounds == (result.lower, result.expected, result.upper)
+        alone, again = ours(**options).get_accuracy(query, labels), (query, labels, query.copy(), labels, True)
+        assert alone == ours(**options).get_accuracy(*again)
+
+
+DISTANCES: list[tuple[str, dict[str, Any]]] = [
+    ("CosineSimilarity", {}),
+    ("DotProductSimilarity", {}),
+    ("DotProductSimilarity", {"normalize_embeddings": False}),
+    ("LpDistance", {}),
+    ("LpDistance", {"normalize_embeddings": False, "power": 2}),
+    ("LpDistance", {"normalize_embeddings": False, "p": 1, "power": 0.5}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), DISTANCES, ids=str)
+@pytest.mark.parametrize("how", CALLS)
+def test_distances_rank_as_theirs(name: str, options: dict[str, Any], how: str) -> None:
+    theirs, calculator = both(knn_func=knn(name, **options))
+    batched = ours(knn_func=knn(name, batch_size=7, **options))
+    for seed in range(3):
+        call = random_call(how, seed, grid=False)
+        for few in ((), (0, 1)):  # rows of zeros, which normalising leaves as they are
+            if few and (name, options) == ("LpDistance", {}):  # they are nearer to the others than any right angle
+                continue
+            for row in few:
+                call[0][row] = 0
+                if how == "prefix":
+                    call[2][row] = 0
+            expected, found = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
+            assert found == batched.get_accuracy(*call)
+            for metric in METRICS:
+                assert found[f"{metric}_lower"] - 1e-6 <= expected[metric] <= found[f"{metric}_upper"] + 1e-6
+                if not few:
+                    assert found[metric] == pytest.approx(expected[metric], abs=1e-6)
+
+
+def test_inner_products_of_faiss() -> None:
+    import faiss
+    from pytorch_metric_learning.utils.inference import FaissKNN
+
+    theirs, calculator = both(knn_func=FaissKNN(index_init_fn=faiss.IndexFlatIP))
+    call = random_call("prefix", 3, grid=False)
+    expected, found = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
+    for metric in METRICS:
+        assert found[f"{metric}_lower"] == pytest.approx(expected[metric], abs=1e-6)
+
+
+def test_parallel_rows_tie_where_their_float32_does_not_see_it() -> None:
+    """Multiples of one row have one direction, though their rounded normalised rows differ."""
+    rows = np.array([1.0, 3.0, 7.0])[:, None] * np.float32([[0.1, 0.7, 0.3]]).astype(np.float64)
+    found = ours(knn_func=knn("LpDistance")).get_accuracy(rows, np.array([0, 0, 1]))
+    assert (found["precision_at_1_lower"], found["precision_at_1_upper"]) == (0.0, 1.0)
+
+
+def test_rows_of_zeros_without_a_direction() -> None:
+    """Normalised they stay zeros, at distance 1 from all others, which is no distance of ours; unless all rows are."""
+    theirs, calculator = both(knn_func=knn("LpDistance"))
+    query, labels = random_call("alone", 0, grid=False)
+    query[:2] = 0
+    with pytest.warns(UserWarning, match="because there are rows of zeros, which have no direction"):
+        assert calculator.get_accuracy(query, labels) == theirs.get_accuracy(query, labels)
+    assert calculator.get_curr_metrics() == theirs.get_curr_metrics()
+    found = calculator.get_accuracy(np.zeros_like(query), labels)
+    assert list(found) == calculator.get_curr_metrics()
+    assert (found["precision_at_1_lower"], found["precision_at_1_upper"]) == (0.0, 1.0)
+    query[:2] = 1e-20
+    for name in ("LpDistance", "CosineSimilarity"):
+        calculator = ours(knn_func=knn(name))
+        with pytest.warns(UserWarning, match="because there are rows of zeros"):
+            assert "r_precision_lower" not in calculator.get_accuracy(query, labels)
+
+
+def their_way() -> dict[str, dict[str, Any]]:
+    """Options that leave everything to pytorch-metric-learning."""
+    import faiss
+    import torch
+    from pytorch_metric_learning.utils.inference import FaissKNN
+
+    class Subclass(FaissKNN):
+        pass
+
+    def ranked(query: Any, k: int, reference: Any, ref_includes_query: bool) -> Any:
+        return FaissKNN()(query, k, reference, ref_includes_query)
+
+    return {
+        "label_comparison_fn": {"label_comparison_fn": lambda x, y: torch.abs(x - y) < 2},
+        "function": {"knn_func": ranked},
+        "subclass": {"knn_func": Subclass()},
+        "kept index": {"knn_func": FaissKNN(reset_after=False)},
+        "another index": {"knn_func": FaissKNN(index_init_fn=lambda dim: faiss.IndexFlat(dim, faiss.METRIC_L1))},
+        "signal to noise": {"knn_func": knn("SNRDistance")},
+        "p of 1, normalised": {"knn_func": knn("LpDistance", p=1)},
+        "p of 3": {"knn_func": knn("LpDistance", p=3)},
+        "squared dot product": {"knn_func": knn("DotProductSimilarity", power=2)},
+        "falling power": {"knn_func": knn("LpDistance", power=-1)},
+    }
+
+
+WAYS = (
+    "label_comparison_fn", "function", "subclass", "kept index", "another index", "signal to noise",
+    "p of 1, normalised", "p of 3", "squared dot product", "falling power",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_rest_is_their_own_path_announced_once(way: str) -> None:
+    theirs, calculator = both(**their_way()[way])
+    call = random_call("gallery", 0, grid=False)
+    with pytest.warns(UserWarning, match="by its own code, as one value without bounds, because") as caught:
+        found = calculator.get_accuracy(*call)
+    assert len(caught) == 1
+    assert str(caught[0].filename) == __file__
+    assert found == theirs.get_accuracy(*call)
+    assert list(found) == calculator.get_curr_metrics() == theirs.get_curr_metrics()
+    with warnings.catch_warnings(action="error"):
+        assert calculator.get_accuracy(*call) == found
+    if way == "kept index":
+        assert calculator.knn_func.index.ntotal == len(call[2])
+
+
+def test_announcement_names_the_metrics_and_the_reason() -> None:
+    calculator = ours(include=("precision_at_1",), knn_func=knn("SNRDistance"))
+    sentence = "computes precision_at_1 by its own code, as one value without bounds, because knn_func ranks"
+    with pytest.warns(UserWarning, match=sentence):
+        calculator.get_accuracy(*random_call("alone", 0, grid=False))
+
+
+def test_labels_of_several_levels_with_their_comparison() -> None:
+    calculator = both(label_comparison_fn=lambda x, y: (x[..., 0] == y[..., 0]) & (x[..., 1] != y[..., 1]))[1]
+    query, reference = np.arange(2.0)[:, None], np.arange(5.0)[:, None]
+    labels, others = np.array([(1, 3), (7, 3)]), np.array([(1, 3), (7, 4), (1, 4), (1, 5), (1, 6)])
+    with pytest.warns(UserWarning, match="because label_comparison_fn decides"):
+        found = calculator.get_accuracy(query, labels, reference, others)
+    assert found["precision_at_1"] == 0.5
+    assert found["r_precision"] == pytest.approx((1 / 3 + 1) / 2)
+
+
+def with_own_metrics(**options: Any) -> Any:
+    """A calculator as somebody would extend theirs."""
+    import torch
+
+    from deadheat.integrations.pytorch_metric_learning import AccuracyCalculator
+
+    class Extended(AccuracyCalculator):
+        def calculate_share_of_neighbors(self, knn_labels: Any, query_labels: Any, **kwargs: Any) -> float:
+            self.seen = kwargs | {"knn_labels": knn_labels}
+            return float((knn_labels == query_labels[:, None]).float().mean())
+
+        def calculate_precision_at_1(self, **kwargs: Any) -> float:
+            return -1.0
+
+        def calculate_constant(self, **kwargs: Any) -> float:
+            return 0.25
+
+        def requires_knn(self) -> list[str]:
+            return [*super().requires_knn(), "share_of_neighbors"]
+
+    return Extended(**{"exclude": ("NMI", "AMI"), "device": torch.device("cpu")} | options)
+
+
+def test_metrics_that_somebody_adds_or_overrides_survive() -> None:
+    calculator = with_own_metrics(k=3)
+    call = random_call("prefix", 0, grid=False)
+    found = calculator.get_accuracy(*call)
+    assert list(found)[:1] == ["constant"]
+    assert (found["constant"], found["precision_at_1"]) == (0.25, -1.0)
+    assert "precision_at_1_lower" not in found
+    assert found["mean_average_precision_lower"] == ours(k=3).get_accuracy(*call)["mean_average_precision"]
+    assert {
+        "query", "reference", "reference_labels", "ref_includes_query", "label_comparison_fn", "label_counts",
+        "knn_labels", "knn_distances", "lone_query_labels", "not_lone_query_mask",
+    } <= set(calculator.seen)  # fmt: skip
+    assert tuple(calculator.seen["knn_labels"].shape) == (30, 3)
+    assert calculator.get_accuracy(*call, include=("share_of_neighbors",)) == {
+        "share_of_neighbors": found["share_of_neighbors"]
+    }
+
+
+def test_their_functions_are_called_with_neighbours_as_they_are() -> None:
+    """`_get_accuracy` takes knn_labels, and knows nothing of embeddings."""
+    import torch
+
+    theirs, calculator = both()
+    labels = torch.tensor([1, 1, 2, 3, 4])
+    arguments = {
+        "query_labels": labels,
+        "label_counts": (torch.tensor([1, 2, 3, 4]), torch.tensor([3, 5, 4, 5])),
+        "knn_labels": torch.randint(0, 5, (5, 5), generator=torch.Generator().manual_seed(0)),
+        "not_lone_query_mask": torch.ones(5, dtype=torch.bool),
+        "ref_includes_query": False,
+    }
+    found = calculator._get_accuracy(calculator.get_function_dict(), **arguments)
+    assert found == theirs._get_accuracy(theirs.get_function_dict(), **arguments)
+
+
+def test_names_of_metrics() -> None:
+    theirs, calculator = both(exclude=())
+    assert calculator.get_function_dict().keys() == theirs.get_function_dict().keys()
+    assert calculator.description() == ""
+    assert both(avg_of_avgs=True)[1].description() == "avg_of_avgs"
+    assert set(theirs.requires_knn()) < set(calculator.requires_knn())
+    assert calculator.requires_clustering() == theirs.requires_clustering()
+    bounds = [f"{metric}{end}" for metric in METRICS for end in ("", "_lower", "_upper")]
+    assert sorted(calculator.get_curr_metrics()) == sorted([*bounds, "NMI", "AMI"])
+    few = ours(include=("r_precision", "precision_at_1"), exclude=("precision_at_1",))
+    assert few.get_curr_metrics() == ["r_precision", "r_precision_lower", "r_precision_upper"]
+    call = random_call("alone", 0, grid=True)
+    assert list(few.get_accuracy(*call)) == few.get_curr_metrics()
+    calculator = ours()
+    assert list(calculator.get_accuracy(*call, include=("r_precision",))) == few.get_curr_metrics()
+    assert calculator.get_accuracy(*call, include=("r_precision",), exclude=("r_precision",)) == {}
+    assert len(calculator.get_accuracy(*call)) == 15
+
+
+def test_the_metric_that_they_forget_to_find_neighbours_for() -> None:
+    theirs, calculator = both(include=("mean_reciprocal_rank",), exclude=())
+    call = random_call("gallery", 0, grid=False)
+    with pytest.raises(TypeError, match="knn_labels"):
+        theirs.get_accuracy(*call)
+    both_of_us = both()[0].get_accuracy(*call)["mean_reciprocal_rank"]
+    assert calculator.get_accuracy(*call)["mean_reciprocal_rank"] == pytest.approx(both_of_us, abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:.*")
+def test_clusters_are_theirs() -> None:
+    theirs, calculator = both(exclude=())
+    call = random_call("alone", 0, grid=False)
+    expected, found = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
+    assert (found["NMI"], found["AMI"]) == (expected["NMI"], expected["AMI"])
+
+
+LARGE = 2**24
+
+
+@pytest.mark.parametrize("distance", ["FaissKNN", "their own path"])
+def test_labels_beyond_float32_stay_apart(distance: str) -> None:
+    """Whoever asks for them gets numbers of classes where float32 would merge the labels."""
+    rows, labels = np.float32([[0], [1], [3], [7]]), np.array([LARGE, LARGE + 1, LARGE + 1, LARGE])
+    calculator = with_own_metrics(knn_func=None if distance == "FaissKNN" else their_way()["function"]["knn_func"])
+    with warnings.catch_warnings(action="ignore"):
+        found = calculator.get_accuracy(rows, labels)
+    assert both()[0].get_accuracy(rows, labels)["mean_average_precision_at_r"] == 1.0  # one class of four
+    assert found["mean_average_precision_at_r"] == 0.25
+    assert found["share_of_neighbors"] == pytest.approx(4 / 12)
+    assert calculator.seen["reference_labels"].tolist() == [0, 1, 1, 0]
+
+
+def test_labels_are_numbers_of_any_type() -> None:
+    import torch
+
+    rows = np.random.default_rng(0).normal(size=(12, 3))
+    labels = np.arange(12) % 4
+    expected = ours().get_accuracy(rows, labels, rows, labels, True)
+    for kind in (np.int8, np.uint64, np.float16, np.float64):
+        assert ours().get_accuracy(rows, labels.astype(kind), rows, labels, True) == expected
+    assert ours().get_accuracy(rows, torch.tensor(labels), rows, labels * 1.0, True) == expected
+    assert ours().get_accuracy(rows, labels[:, None]) == expected
+    levels = np.stack([labels // 2, labels % 2], axis=1)
+    assert ours().get_accuracy(rows, levels) == expected
+    seen = with_own_metrics()
+    seen.get_accuracy(rows, labels + 0.5)
+    assert set(seen.seen["reference_labels"].tolist()) == {0.5, 1.5, 2.5, 3.5}
+
+
+@pytest.mark.parametrize(
+    ("labels", "others", "sentence"),
+    [
+        ([0.0, math.nan], [0, 0], "query_labels must not hold NaN"),
+        ([0, 0], ["a", "b"], "reference_labels must be numbers, but has dtype <U1"),
+        ([[0, 1], [0, 1]], [0, 1], r"must have as many levels, but have shapes \(2, 2\) and \(2,\)"),
+        ([0, 2**60], [0.5, 1.0], "must be of one type where they exceed 2"),
+        ([[[0]], [[1]]], [0, 1], r"query_labels must be one label.*, but has shape \(2, 1, 1\)"),
+        ([0, 1], None, "reference_labels must be numbers"),
+    ],
+)
+def test_labels_that_are_refused(labels: Any, others: Any, sentence: str) -> None:
+    rows = np.eye(2, dtype=np.float32)
+    with pytest.raises((ValueError, TypeError), match=sentence):
+        ours().get_accuracy(rows, np.array(labels), rows, others if others is None else np.array(others))
+
+
+def test_tensors_and_arrays_of_any_type() -> None:
+    import torch
+
+    rng = np.random.default_rng(0)
+    rows, labels = rng.integers(-3, 4, (20, 3)), rng.integers(0, 4, 20)
+    expected = ours().get_accuracy(rows, labels)
+    tensor = torch.tensor(rows)
+    for kind in (torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.float64):
+        assert ours().get_accuracy(tensor.to(kind), torch.tensor(labels)) == expected
+    grown = tensor.float().requires_grad_()
+    assert ours().get_accuracy(grown, torch.tensor(labels), grown, torch.tensor(labels), True) == expected
+
+
+def test_numbers_are_compared_as_they_came() -> None:
+    """In float32 the first two are equally far from the query, in float64 they are not."""
+    rows, labels = np.array([[1.0 + 2**-40], [1.0], [0.0]]), np.array([0, 1, 0])
+    found = ours().get_accuracy(np.array([[0.0]]), np.array([0]), rows[:2], labels[:2])
+    assert found["precision_at_1_upper"] == 0.0
+    short = ours().get_accuracy(np.float32([[0.0]]), np.array([0]), rows[:2].astype(np.float32), labels[:2])
+    assert (short["precision_at_1_lower"], short["precision_at_1_upper"]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("k", [None, 2, "max_bin_count"])
+@pytest.mark.parametrize("per_class", [False, True])
+def test_nan_where_every_query_is_alone(k: Any, per_class: bool) -> None:
+    theirs, calculator = both(return_per_class=per_class, k=k)
+    rows = np.float32([[0], [1], [3]])
+    calls: list[tuple[Any, ...]] = [(rows, np.array([5, 3, 4]))]
+    if k != "max_bin_count":  # with which theirs asks faiss for no neighbour at all
+        calls.append((rows, np.array([5, 3, 4]), rows, np.array([0, 1, 2])))
+    for call in calls:
+        expected = theirs.get_accuracy(*call) if k is None else None
+        found = calculator.get_accuracy(*call)
+        for name in METRICS:
+            if expected is not None:
+                assert np.shape(found[name]) == np.shape(expected[name])
+            for end in ("", "_lower", "_upper"):
+                assert np.isnan(flat(found[f"{name}{end}"])).all()
+                assert np.shape(found[f"{name}{end}"]) == ((3,) if per_class else ())
+
+
+def test_some_alone_do_not_count() -> None:
+    rows, labels = np.float32([[0], [1], [3], [9]]), np.array([2, 2, 0, 7])
+    for options in ({}, {"return_per_class": True}, {"avg_of_avgs": True}):
+        theirs, calculator = both(**options)
+        expected, found = theirs.get_accuracy(rows, labels), calculator.get_accuracy(rows, labels)
+        for metric in METRICS:
+            assert found[metric] == pytest.approx(expected[metric], abs=1e-6)
+
+
+def test_k_beyond_the_reference_counts_nobody_twice() -> None:
+    """faiss fills its rows with -1, which theirs takes for the last item."""
+    call = np.float32([[0]]), np.array([1]), np.float32([[1], [2], [3]]), np.array([1, 0, 1])
+    found = ours(k=10).get_accuracy(*call)
+    assert both(k=10)[0].get_accuracy(*call)["mean_average_precision"] > 1.0
+    assert found["mean_average_precision"] == pytest.approx((1 + 2 / 3) / 2)
+
+
+def test_errors_are_theirs() -> None:
+    rows, labels = np.float32([[0], [1], [3]]), np.array([0, 0, 1])
+    wrong: list[tuple[dict[str, Any], type[Exception]]] = [
+        ({"k": 0}, ValueError), ({"k": -1}, ValueError), ({"k": 1.5}, ValueError), ({"k": "max"}, ValueError),
+        ({"include": ("nothing",)}, ValueError), ({"include": "precision_at_1"}, TypeError),
+        ({"include": ("precision_at_1_lower",)}, ValueError), ({"exclude": {"NMI"}}, TypeError),
+        ({"avg_of_avgs": True, "return_per_class": True}, ValueError),
+        ({"label_comparison_fn": lambda x, y: x == y, "exclude": ()}, NotImplementedError),
+    ]  # fmt: skip
+    for options, kind in wrong:
+        for calculator in (lambda o: both(**o)[0], lambda o: both(**o)[1]):
+            with pytest.raises(kind):
+                calculator(options)
+    with pytest.raises(ValueError, match="embeddings and labels must have the same length"):
+        ours().get_accuracy(rows, labels[:2])
+    with pytest.raises(ValueError, match="embeddings and labels must have the same length"):
+        ours().get_accuracy(rows, labels, rows, labels[:2])
+    with pytest.raises(ValueError, match="When ref_includes_query is True"):
+        ours().get_accuracy(rows, labels, rows[::-1].copy(), labels, True)
+    with pytest.raises(ValueError, match="When ref_includes_query is True"):
+        ours().get_accuracy(rows, labels, rows, labels[::-1].copy(), True)
+    with pytest.raises(ValueError, match="query must be finite, but holds nan in row 1, column 0"):
+        ours().get_accuracy(np.float32([[0], [math.nan]]), labels[:2])
+    with pytest.raises(ValueError, match="reference must be finite"):
+        ours().get_accuracy(rows, labels, np.float32([[math.inf]]), labels[:1])
+    with pytest.raises(ValueError, match="query and reference must have the same dim, but have 1 and 2 columns"):
+        ours().get_accuracy(rows, labels, np.zeros((3, 2), np.float32), labels)
+
+
+def test_queries_among_the_reference_are_told() -> None:
+    rows, labels = np.float32([[0], [1], [3]]), np.array([0, 0, 1])
+    sentence = "3 of 3 queries are in the gallery.*leave out reference, or give ref_includes_query=True"
+    with pytest.warns(QueryInGalleryWarning, match=sentence):
+        assert ours().get_accuracy(rows, labels, rows, labels)["precision_at_1"] == 1.0
+
+
+def test_what_is_logged_is_what_they_log(caplog: pytest.LogCaptureFixture) -> None:
+    query, labels, *_ = random_call("alone", 0, grid=False)
+    with caplog.at_level("INFO", "PML"):
+        ours(k=2).get_accuracy(query, labels)
+    assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
+    assert "k='max_bin_count'" in caplog.text
+    caplog.clear()
+    with caplog.at_level("INFO", "PML"):
+        ours().get_accuracy(query, np.arange(30))
+    assert "None of the query labels are in the reference set." in caplog.text
+
+
+def tiny_data() -> dict[str, Any]:
+    """Two splits of points with two levels of labels; those of `val` are whole numbers, so that distances tie."""
+    import torch
+
+    rng = torch.Generator().manual_seed(0)
+    fine = torch.arange(24) % 6
+    labels = torch.stack([fine, fine // 2], dim=1)
+    train = torch.randn(24, 5, generator=rng) + fine[:, None]
+    val = (train / 2).round()
+    return {
+        "train": torch.utils.data.TensorDataset(train, labels),
+        "val": torch.utils.data.TensorDataset(val, labels),
+    }
+
+
+@pytest.mark.parametrize("name", ["GlobalEmbeddingSpaceTester", "WithSameParentLabelTester"])
+def test_testers_take_it(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    import torch
+    from pytorch_metric_learning import testers
+
+    trunk = torch.nn.Linear(5, 3)
+    with torch.no_grad():
+        trunk.weight.copy_(torch.eye(3, 5))
+        trunk.bias.zero_()
+    accuracies = []
+    for calculator in both(k="max_bin_count"):
+        tester = getattr(testers, name)(
+            normalize_embeddings=False, dataloader_num_workers=0, accuracy_calculator=calculator,
+            label_hierarchy_level="all", data_device=torch.device("cpu"),
+        )  # fmt: skip
+        splits = [("train", ["train"]), ("val", ["train", "val"])]
+        accuracies.append(tester.test(tiny_data(), 0, trunk, splits_to_eval=splits))
+    capsys.readouterr()  # bars of progress
+    expected, found = accuracies
+    assert set(expected["val"]) < set(found["val"])
+    levels = ("level0", "level1") if name == "GlobalEmbeddingSpaceTester" else ("level0",)
+    for metric in METRICS:
+        for level in levels:
+            lower, value, upper = (found["val"][f"{metric}{end}_{level}"] for end in ("_lower", "", "_upper"))
+            assert lower - 1e-6 <= expected["val"][f"{metric}_{level}"] <= upper + 1e-6
+            assert lower <= value <= upper
+            same = found["train"][f"{metric}_{level}"]
+            assert same == pytest.approx(expected["train"][f"{metric}_{level}"], abs=1e-6)
+    if len(levels) > 1:
+        both_levels = [found["val"][f"mean_average_precision_lower_{level}"] for level in levels]
+        assert found["val"]["AVERAGE_mean_average_precision_lower"] == pytest.approx(np.mean(both_levels))
+    assert found["val"]["precision_at_1_lower_level0"] < found["val"]["precision_at_1_upper_level0"]
+
+
+def test_a_hook_selects_checkpoints_by_a_lower_bound() -> None:
+    import torch
+    from pytorch_metric_learning import testers
+    from pytorch_metric_learning.utils.logging_presets import HookContainer
+
+    tester = testers.GlobalEmbeddingSpaceTester(
+        dataloader_num_workers=0, accuracy_calculator=ours(), data_device=torch.device("cpu")
+    )
+    hooks = HookContainer(None, primary_metric="mean_average_precision_at_r_lower")
+    assert callable(hooks.end_of_epoch_hook(tester, {}, str(ROOT)))
+
+
+DOOR = "deadheat.integrations.pytorch_metric_learning"
+
+
+def test_what_is_missing_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    from deadheat.integrations.pytorch_metric_learning import AccuracyCalculator
+
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    with pytest.raises(MissingPackageError) as caught:
+        AccuracyCalculator(kmeans_func=print)
+    remedy = "pip install 'deadheat[pytorch-metric-learning]'"
+    assert str(caught.value) == f"AccuracyCalculator without knn_func and kmeans_func needs faiss: {remedy}"
+    assert AccuracyCalculator(knn_func=print, kmeans_func=print).k is None
+    monkeypatch.setitem(sys.modules, "pytorch_metric_learning", None)
+    monkeypatch.delitem(sys.modules, DOOR)
+    with pytest.raises(MissingPackageError) as caught:
+        importlib.import_module(DOOR)
+    assert str(caught.value) == f"{DOOR} needs pytorch_metric_learning: {remedy}"
+
+
+def test_example(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("sklearn")
+    runpy.run_path(str(ROOT / "examples" / "pytorch_metric_learning_digits.py"), run_name="__main__")
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    tables = [[[float(cell.rstrip("%")) for cell in line[1:]] for line in part] for part in (lines[1:4], lines[5:8])]
+    assert [line[0] for line in lines[1:4]] == ["precision_at_1", "r_precision", "mean_average_precision_at_r"]
+    for lower, expected, upper, *theirs in tables[0]:
+        assert lower == expected == upper
+        assert theirs == pytest.approx([expected, expected], abs=0.02)
+    for lower, expected, upper, *theirs in tables[1]:
+        assert lower < expected < upper
+        assert all(lower <= value <= upper for value in theirs)
+    assert tables[1][0][3] != tables[1][0][4]
