@@ -1,4 +1,4 @@
-"""Before any test: a core that is older than its sources is built anew; a page that needs PyTorch may be skipped.
+"""Before any test: a core that is older than its sources is built anew; what needs an absent library may be skipped.
 
 After each: figures are closed, of which Matplotlib keeps no more than twenty in silence.
 """
@@ -18,7 +18,15 @@ settings.register_profile("untimed", deadline=None)  # how long an example takes
 settings.load_profile("untimed")
 
 ROOT = Path(__file__).parent
-collect_ignore_glob = ["tests/*/twins.py"]  # of one name, as rooms have one each; they hold no tests
+PAGES = {  # pages that are sessions with a library that the extra `test` does not bring, and its module
+    "pytorch-loop.md": "torch",
+    "pytorch-metric-learning.md": "pytorch_metric_learning",
+}
+ADAPTERS = ["pytorch_metric_learning"]  # integrations that cannot be imported without the module of their name
+collect_ignore_glob = [
+    "tests/*/twins.py",  # of one name, as rooms have one each; they hold no tests
+    *(f"src/deadheat/integrations/{name}*" for name in ADAPTERS if importlib.util.find_spec(name) is None),
+]
 BUILD = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "-e", str(ROOT)]
 
 
@@ -43,11 +51,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The page about PyTorch is a session with it, which the extra `test` does not bring."""
-    if importlib.util.find_spec("torch") is None:
-        for item in items:
-            if item.path == ROOT / "docs" / "how-to" / "pytorch-loop.md":
-                item.add_marker(pytest.mark.skip(reason="the page needs PyTorch: pip install 'deadheat[torch]'"))
+    """A page is a session with the library that it is about."""
+    for item in items:
+        module = PAGES.get(item.path.name) if item.path.parent == ROOT / "docs" / "how-to" else None
+        if module is not None and importlib.util.find_spec(module) is None:
+            item.add_marker(pytest.mark.skip(reason=f"the page needs {module}: pip install 'deadheat[neighbours]'"))
 
 
 @pytest.fixture(autouse=True)

@@ -29,10 +29,10 @@ class Signs(torch.nn.Module):
 
 
 def trained(digits):
-    """A small network, after five passes over the digits."""
+    """A small network, after three passes over the digits."""
     network = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 16))
     optimizer, loss = torch.optim.Adam(network.parameters(), lr=1e-3), MultiSimilarityLoss()
-    for _ in range(5):
+    for _ in range(3):
         for images, labels in DataLoader(digits, batch_size=64, shuffle=True):
             optimizer.zero_grad()
             loss(network(images), labels).backward()

@@ -17,10 +17,7 @@ from integrations.needs import needs
 import deadheat as dh
 from deadheat.errors import MissingPackageError, QueryInGalleryWarning
 
-pytestmark = [
-    needs("pytorch_metric_learning", "faiss"),
-    pytest.mark.filterwarnings("ignore:.*Swig.*:DeprecationWarning"),  # of importing faiss
-]
+pytestmark = needs("pytorch_metric_learning", "faiss")
 
 ROOT = Path(__file__).parents[2]
 TIED = ("precision_at_1", "r_precision", "mean_average_precision", "mean_average_precision_at_r")
