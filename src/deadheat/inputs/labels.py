@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs.conversion import plain
+from deadheat.inputs.conversion import is_array, plain
 
 Labels = NDArray[Any]
 
@@ -150,12 +150,14 @@ def joined(parts: Sequence[tuple[Labels, str]], name: str) -> Labels:
 def _kind(array: Labels) -> str:
     """Labels of one kind can be compared: integers, text, bytes."""
     kind = array.dtype.kind
+    if kind == "O" and len(array) and isinstance(array[0], (str, int, np.integer)):  # whether all are alike comes later
+        return "text" if isinstance(array[0], str) else "integers"
     return "integers" if kind in "iub" else "text" if kind in "UT" else kind
 
 
 def _label_array(values: Any, name: str) -> Labels:
     """Labels that came as something other than an array: lists stay exact, whatever their size."""
-    if hasattr(values, "__array__"):
+    if is_array(values):
         return plain(values, name)
     try:
         items = list(values)
@@ -171,8 +173,9 @@ def _require_plain_objects(array: Labels, name: str) -> None:
     for kinds in ((int, np.integer, np.bool_), (str,)):
         if all(isinstance(item, kinds) for item in array):
             return
-    odd = next((type(i).__name__ for i in array if not isinstance(i, (int, np.integer, np.bool_, str))), None)
-    came = "a mixture of both" if odd is None else f"an entry of type {odd}"
+    kinds = (int, np.integer, np.bool_, str)
+    odd = next(((row, item) for row, item in enumerate(array) if not isinstance(item, kinds)), None)
+    came = "a mixture of both" if odd is None else f"an entry of type {type(odd[1]).__name__} in row {odd[0]}"
     raise InvalidTypeError(name, f"must be all integers or all strings, but holds {came}")
 
 
