@@ -48,7 +48,8 @@ def test_every_number_of_a_short_type_stays_what_it_is(name: str) -> None:
     if name.startswith("float4"):
         patterns = patterns[:16]
     short = patterns.view(kind)
-    short = short[np.isfinite(short)]
+    with np.errstate(invalid="ignore"):
+        short = short[np.isfinite(short)]
     wide = plain(short[:, None], "embeddings")
     assert wide.dtype == np.float32
     assert [Fraction(float(x)) for x in wide[:, 0]] == [Fraction(float(x)) for x in short]
@@ -147,7 +148,10 @@ def test_an_array_that_cannot_come_here() -> None:
     said = "embeddings must be an array that NumPy can take, but DLPack says of this Stuck: cannot be exported"
     assert refusal(dh.profile, Stuck(ROWS), LABELS) == said
     bare = type("Bare", (), {"__cuda_array_interface__": {}})()
-    assert refusal(dh.profile, bare, LABELS) == "embeddings must have a way to NumPy, but is a Bare on a device without one"
+    assert (
+        refusal(dh.profile, bare, LABELS)
+        == "embeddings must have a way to NumPy, but is a Bare on a device without one"
+    )
 
 
 # Strides, orders, shapes ----------------------------------------------------------------------------------------------
@@ -196,7 +200,9 @@ def test_shapes_that_are_no_matrix_are_refused_alike(shape: tuple[int, ...]) -> 
 
 @pytest.mark.parametrize("values", [ROWS.astype(object), ROWS.astype(complex), ROWS.astype("M8[s]"), ROWS.astype("S")])
 def test_what_are_no_real_numbers(values: np.ndarray) -> None:
-    assert refusal(dh.profile, values, LABELS).startswith("embeddings must hold real numbers of at most 64 bits, but ha")
+    assert refusal(dh.profile, values, LABELS).startswith(
+        "embeddings must hold real numbers of at most 64 bits, but ha"
+    )
 
 
 # Columns of lists -----------------------------------------------------------------------------------------------------
@@ -394,7 +400,9 @@ def test_polars_needs_no_pyarrow() -> None:
 @pytest.mark.usefixtures("no_pyarrow")
 def test_what_speaks_arrow_alone_needs_pyarrow() -> None:
     stream = type("Stream", (), {"__arrow_c_stream__": lambda self, requested_schema=None: None})()
-    with pytest.raises(MissingPackageError, match=r"^embeddings: reading Arrow needs pyarrow: pip install 'deadheat\[ar"):
+    with pytest.raises(
+        MissingPackageError, match=r"^embeddings: reading Arrow needs pyarrow: pip install 'deadheat\[ar"
+    ):
         dh.profile(stream, LABELS)
 
 

@@ -104,7 +104,7 @@ def _require_unmasked(values: Any, name: str, instead: str) -> None:
 
 def _read(values: Any) -> Any:
     """A column of Hugging Face's datasets, which is read when it is asked for; anything else as it came."""
-    source = getattr(values, "source", None)
+    source: Any = getattr(values, "source", None)
     if not hasattr(values, "column_name") or not hasattr(source, "with_format"):
         return values
     # as Arrow it comes without a detour through Python's numbers; a format that somebody chose is theirs
@@ -139,7 +139,7 @@ def _require_rows(column: Array, name: str) -> None:
 
 def _require_present(array: Array, name: str) -> None:
     """Refuse rows in which something is missing, which NumPy keeps as an object."""
-    found = np.argwhere(np.equal(array, None))
+    found = np.argwhere(array == None)  # noqa: E711 - of each entry
     if len(found):
         raise InvalidValueError(name, f"must have no missing values, but row {found[0][0]} has one")
 

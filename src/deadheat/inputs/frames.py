@@ -44,7 +44,9 @@ def from_frame(frame: Any, name: str, require_kept: Callable[[Array, list[Any], 
     odd = next((place for place, column in enumerate(columns) if column.dtype.kind not in "biuf"), None)
     if odd is not None:
         lists = any(map(is_row, columns[odd])) if columns[odd].dtype.kind == "O" else False
-        came = f"column {names[odd]!r} " + ("holds lists: give it alone" if lists else f"has dtype {columns[odd].dtype}")
+        came = f"column {names[odd]!r} " + (
+            "holds lists: give it alone" if lists else f"has dtype {columns[odd].dtype}"
+        )
         raise InvalidTypeError(name, f"must hold real numbers and none missing, but {came}")
     wide = [place for place, column in enumerate(columns) if column.dtype.kind in "iu" and column.dtype.itemsize == 8]
     if whole.dtype.kind == "f" and not wide:

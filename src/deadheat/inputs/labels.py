@@ -173,8 +173,8 @@ def _require_plain_objects(array: Labels, name: str) -> None:
     for kinds in ((int, np.integer, np.bool_), (str,)):
         if all(isinstance(item, kinds) for item in array):
             return
-    kinds = (int, np.integer, np.bool_, str)
-    odd = next(((row, item) for row, item in enumerate(array) if not isinstance(item, kinds)), None)
+    either = (int, np.integer, np.bool_, str)
+    odd = next(((row, item) for row, item in enumerate(array) if not isinstance(item, either)), None)
     came = "a mixture of both" if odd is None else f"an entry of type {type(odd[1]).__name__} in row {odd[0]}"
     raise InvalidTypeError(name, f"must be all integers or all strings, but holds {came}")
 

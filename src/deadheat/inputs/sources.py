@@ -7,7 +7,7 @@ array of labels:
     array ───────────────────────────────> Array ───┐
     np.memmap ───────────────────────────> Mapped ──┤
     path: an array (.npz, .csv) ─────────> Array ───┤
-          a memory map (.npy) ───────────> File ────┼──> read, take, pieces: float32 or float64 rows, C-contiguous
+          a map (.npy, .safetensors) ────> File ────┼──> read, take, pieces: float32 or float64 rows, C-contiguous
           pieces (.parquet) ───spooled───> File ────┤
     several of these ────────────────────> Shards ──┘
 """
