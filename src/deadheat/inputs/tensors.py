@@ -1,7 +1,7 @@
-"""Arrays of other libraries as NumPy's, of the same numbers: PyTorch, CuPy, JAX, and whatever has one of their protocols.
+"""Arrays of other libraries as NumPy's, of the same numbers: PyTorch, CuPy, JAX, whatever has one of their protocols.
 
-A number of a type that NumPy does not have (bfloat16, float8, int4) becomes float32, or an integer of 8 bits: both hold
-each of them, so that no bit of a value is lost.
+A number of a type that NumPy does not have (bfloat16, float8, int4) becomes float32, or an integer of 8 bits, which
+hold each of them.
 """
 
 from __future__ import annotations

@@ -40,12 +40,12 @@ for _row in (
         embeddings_heed=_IN_TEXT, labels_heed=_IN_TEXT,
     ),
     Format(
-        endings=(".parquet",), embeddings=parquet.READER.embeddings, labels=parquet.READER.labels, samples=parquet.READER.samples,
-        **_IN_COLUMNS,
+        endings=(".parquet",), embeddings=parquet.READER.embeddings, labels=parquet.READER.labels,
+        samples=parquet.READER.samples, **_IN_COLUMNS,
     ),
     Format(
-        endings=(".arrow", ".feather"), embeddings=ipc.READER.embeddings, labels=ipc.READER.labels, samples=ipc.READER.samples,
-        **_IN_COLUMNS,
+        endings=(".arrow", ".feather"), embeddings=ipc.READER.embeddings, labels=ipc.READER.labels,
+        samples=ipc.READER.samples, **_IN_COLUMNS,
     ),
     Format(
         endings=(".safetensors",), embeddings=safetensors.embeddings, labels=safetensors.labels,

@@ -1,6 +1,7 @@
 """Files of Arrow's columns, whatever their format: which column is read as what, the embedding a piece at a time.
 
-In comes a function that opens a file as `Columns`; out comes a `Reader`, with what a format hands out. It needs pyarrow.
+In comes a function that opens a file as `Columns`; out comes a `Reader`, with what a format hands out. It needs
+pyarrow.
 """
 
 from __future__ import annotations

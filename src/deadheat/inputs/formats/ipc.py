@@ -1,4 +1,4 @@
-"""Arrow's own files, which Feather's and those of Hugging Face's datasets are too: batch after batch. It needs pyarrow."""
+"""Arrow's own files, as Feather's and those of Hugging Face's datasets are: batch after batch. It needs pyarrow."""
 
 from __future__ import annotations
 

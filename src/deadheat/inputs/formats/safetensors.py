@@ -1,4 +1,4 @@
-"""Safetensors: named tensors of numbers, which stay on disk. It needs safetensors, and for bfloat16 and float8 ml_dtypes.
+"""Safetensors: named tensors of numbers, which stay on disk. It needs safetensors, for bfloat16 and float8 ml_dtypes.
 
 The package checks a file and says what is in it; the format promises that a tensor lies there row after row, in one
 piece, so that it can be mapped. There is no text in such files: labels are integers, or in a file of their own.
@@ -6,7 +6,6 @@ piece, so that it can be mapped. There is no text in such files: labels are inte
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from deadheat.errors import FileError
 from deadheat.inputs.formats import keyed, npy
 from deadheat.inputs.layout import Content, Labels, Layout
 from deadheat.support.extras import require
+from deadheat.support.lazy import json
 
 PIECE = 8 << 20  # bytes that are widened at once
 
