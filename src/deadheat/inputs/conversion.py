@@ -60,7 +60,8 @@ def plain(values: Any, name: str, *, ragged: str = _RAGGED, unmasked: str = "") 
     _require_unmasked(values, name, unmasked)
     if hasattr(values, "todense"):
         raise InvalidTypeError(name, f"must be dense, but is a sparse {type(values).__name__}: give values.toarray()")
-    values = _read(values)
+    if _is_dataset_column(values):
+        return plain(_from_dataset(values), name, ragged=ragged, unmasked=unmasked)
     if not frames.is_frame(values) and arrow.speaks_arrow(values):
         values = arrow.imported(values, name)
         if not frames.is_frame(values):
@@ -75,7 +76,8 @@ def plain(values: Any, name: str, *, ragged: str = _RAGGED, unmasked: str = "") 
 
 def is_array(values: Any) -> bool:
     """Whether something is an array or a column, of whatever library, and no list."""
-    return isinstance(values, (np.ndarray, np.generic)) or tensors.is_foreign(values) or arrow.speaks_arrow(values)
+    known = isinstance(values, (np.ndarray, np.generic)) or _is_dataset_column(values)
+    return known or tensors.is_foreign(values) or arrow.speaks_arrow(values)
 
 
 def n_dim(values: Any) -> int | None:
@@ -102,13 +104,16 @@ def _require_unmasked(values: Any, name: str, instead: str) -> None:
         raise InvalidTypeError(name, f"must be a plain array, but is a masked one{instead and f'; {instead}'}")
 
 
-def _read(values: Any) -> Any:
-    """A column of Hugging Face's datasets, which is read when it is asked for; anything else as it came."""
-    source: Any = getattr(values, "source", None)
-    if not hasattr(values, "column_name") or not hasattr(source, "with_format"):
-        return values
-    # as Arrow it comes without a detour through Python's numbers; a format that somebody chose is theirs
-    return source.with_format("arrow")[:][values.column_name] if source.format["type"] is None else values[:]
+def _is_dataset_column(values: Any) -> bool:
+    """Whether something is a column of Hugging Face's datasets, which is read when it is asked for."""
+    return hasattr(values, "column_name") and hasattr(getattr(values, "source", None), "with_format")
+
+
+def _from_dataset(column: Any) -> Any:
+    """A column of Hugging Face's datasets, in the format that somebody chose for it."""
+    # in none it would be Python's numbers: as Arrow it comes without that detour
+    unformatted = column.source.format["type"] is None
+    return column.source.with_format("arrow")[:][column.column_name] if unformatted else column[:]
 
 
 def _from_rows(values: Any, name: str, ragged: str) -> Array:
@@ -158,7 +163,7 @@ def _require_unrounded(array: Array, values: Any, name: str) -> None:
     """Refuse lists with integers that NumPy rounded, because other entries are floats or of the other sign."""
     if array.dtype.kind != "f" or array.ndim == 0:
         return
-    doubtful = (np.abs(array) >= _EXACT).any(axis=tuple(range(1, array.ndim)))
+    doubtful = (np.abs(array.astype(np.float64, copy=False)) >= _EXACT).any(axis=tuple(range(1, array.ndim)))
     for row in np.flatnonzero(doubtful).tolist():
         _require_kept(array[row], np.array(values[row], dtype=object).ravel().tolist(), name)
 

@@ -163,6 +163,8 @@ def _label_array(values: Any, name: str) -> Labels:
         items = list(values)
     except TypeError:
         raise InvalidTypeError(name, f"must be a sequence of integers or strings, but is {values!r}") from None
+    if items and is_array(items[0]) and not isinstance(items[0], np.generic):  # of a tensor for each item, say
+        return plain(items, name)
     array = np.empty(len(items), dtype=object)
     array[:] = items
     return array
