@@ -24,7 +24,7 @@ Float64 = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Breakdown(TabularResult):
-    """Classes or queries of a report, worst first (`Report.per_class`, `Report.worst`) or in order (`Report.per_query`).
+    """Classes or queries of a report: worst first (`per_class`, `worst`), or queries in order (`per_query`).
 
     Printing gives a table in per cent, in which a cell is one number where lower and upper are equal and otherwise the
     expected value with ``[lower, upper]``; all else holds fractions in [0, 1].
