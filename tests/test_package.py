@@ -63,7 +63,10 @@ def test_every_public_name_is_documented_with_an_example_or_its_attributes() -> 
 IMPORT = "import deadheat; deadheat.__version__"
 EVALUATE = "import deadheat as dh; print(dh.evaluate([[0.0], [1.0], [2.0]], ['a', 'b', 'a']))"
 COMMAND = "from deadheat.cli import main; main()"
-OPTIONAL = ["matplotlib", "narwhals", "pyarrow", "scipy", "sklearn", "torch"]
+OPTIONAL = [
+    "h5py", "matplotlib", "ml_dtypes", "narwhals", "pandas", "polars", "pyarrow", "safetensors", "scipy", "sklearn",
+    "torch", "zarr",
+]  # fmt: skip
 SELDOM = [
     "concurrent.futures", "decimal", "difflib", "email", "fractions", "gzip", "html", "importlib.metadata", "json",
     "logging", "numpy.ma", "numpy.random", "rich", "tabulate",

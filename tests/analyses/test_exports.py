@@ -76,6 +76,20 @@ def test_frames_hold_the_columns(name: str) -> None:
         np.testing.assert_array_equal(frame[column].to_numpy(), np.array(values))
 
 
+@pytest.mark.parametrize("name", RESULTS)
+def test_polars_and_arrow_hold_the_columns(name: str) -> None:
+    pyarrow, polars = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    result = RESULTS[name]()
+    columns = {key: list(values) for key, values in result.columns().items()}
+    table = result.to_arrow()
+    assert table.column_names == result.to_polars().columns == list(columns)
+    for key, values in columns.items():
+        np.testing.assert_array_equal(table[key].to_pylist(), values)
+        np.testing.assert_array_equal(result.to_polars()[key].to_list(), values)
+    assert pyarrow.table(result).equals(table) or any(value != value for values in columns.values() for value in values)
+    assert polars.DataFrame(result).equals(result.to_polars())
+
+
 def column(name: str, key: str) -> list[Any]:
     return list(RESULTS[name]().columns()[key])
 

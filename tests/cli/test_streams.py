@@ -193,15 +193,22 @@ def test_a_tolerance_is_a_plain_number(folder: Path) -> None:
     assert "tolerance=... must be a number" in refused(folder / "p.npz", "--ties", "tolerance=1_0")
 
 
+BY_KEY = ".npz, .parquet, .arrow, .feather, .safetensors, .h5, .hdf5, .zarr"
+
+
 @pytest.mark.parametrize(
     ("args", "name", "endings"),
     [
-        (["p.npz", "--label-column", "label"], "label_column", ".csv, .tsv, .parquet"),
+        (["p.npz", "--label-column", "label"], "label_column", ".csv, .tsv, .parquet, .arrow, .feather"),
         (["p.npz", "--header"], "header", ".csv, .tsv"),
-        (["p.csv", "--labels-key", "y"], "labels_key", ".npz"),
-        (["p.csv", "--embeddings-key", "x"], "embeddings_key", ".npz, .parquet"),
-        (["p.npy", "--labels", "labels.txt", "--embeddings-key", "x"], "embeddings_key", ".npz, .parquet"),
-        (["p.npz", "--labels", "labels.txt", "--labels-key", "y"], "labels_key", ".npz"),
+        (["p.csv", "--labels-key", "y"], "labels_key", ".npz, .safetensors, .h5, .hdf5, .zarr"),
+        (["p.csv", "--embeddings-key", "x"], "embeddings_key", BY_KEY),
+        (["p.npy", "--labels", "labels.txt", "--embeddings-key", "x"], "embeddings_key", BY_KEY),
+        (
+            ["p.npz", "--labels", "labels.txt", "--labels-key", "y"],
+            "labels_key",
+            ".npz, .safetensors, .h5, .hdf5, .zarr",
+        ),
         (["p.parquet", "--no-header"], "header", ".csv, .tsv"),
     ],
 )

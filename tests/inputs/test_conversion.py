@@ -70,7 +70,7 @@ def test_a_mask_of_relevance_or_scores_is_not_lost():
 @pytest.mark.parametrize(("missing", "shown"), [(np.nan, "float"), (None, "NoneType")])
 def test_a_missing_string_of_numpy_is_no_label(missing, shown):
     array = np.array(["a", "b", missing, "c"], dtype=np.dtypes.StringDType(na_object=missing))
-    assert refusal(TypeError, dh.profile, ROWS, array).endswith(f"holds an entry of type {shown}")
+    assert refusal(TypeError, dh.profile, ROWS, array).endswith(f"holds an entry of type {shown} in row 2")
 
 
 def test_strings_of_numpy_are_labels():
@@ -196,7 +196,8 @@ def test_sparse_matrices_are_refused():
 def test_ragged_rows_are_refused():
     ragged = [[True], [True, False], [True], [True]]
     message = refusal(ValueError, dh.profile, ROWS, LABELS, junk=ragged)
-    assert message == "junk must be a mask, but its rows differ in length or kind"
+    differ = "its rows differ in length or kind: row 1 has 2 entries and row 0 has 1"
+    assert message == f"junk must be a mask, but {differ}"
     assert "rows differ" in refusal(ValueError, dh.profile_scores, ROWS, ragged)
     assert "differ" in refusal(ValueError, collisions_of_distances, ROWS, ragged)
 

@@ -328,11 +328,11 @@ def test_parquet_with_two_columns_of_lists(tmp_path: Path) -> None:
 def test_bad_parquet(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     _parquet(path, v=[[1.0, 2.0], [3.0]], label=[1, 1])
-    assert "column 'v': lists must be of one length, but row 1 has 1 and row 0 2" in refusal(path)
+    assert "column 'v' must hold lists of one length, but row 1 has 1 numbers and row 0 has 2" in refusal(path)
     _parquet(path, v=[[1.0, None], [3.0, 4.0]], label=[1, 1])
-    assert "column 'v' has 1 missing values inside its lists" in refusal(path)
+    assert "column 'v' must have no missing values, but row 0 has one" in refusal(path)
     _parquet(path, v=[1.0, None], label=[1, 1])
-    assert "column 'v' has 1 missing values" in refusal(path)
+    assert "column 'v' must have no missing values, but row 1 has one" in refusal(path)
     _parquet(path, v=[1, 2**53 + 1], label=[1, 1])
     assert "column 'v' holds integers too large to be exact in float64" in refusal(path)
     _parquet(path, v=["a", "b"], label=[1, 1])
@@ -352,7 +352,7 @@ def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("ending", ["pkl", "pt", "txt", ""])
 def test_other_files_are_refused(ending: str, tmp_path: Path) -> None:
     message = refusal(tmp_path / f"a.{ending}".rstrip("."))
-    assert "must be a file of embeddings that ends in one of .npz, .npy, .csv, .tsv, .parquet, but ends in" in message
+    assert "must be a file of embeddings that ends in one of .npz, .npy, .csv, .tsv, .parquet, .arrow, " in message
 
 
 def test_other_files_of_labels_are_refused(tmp_path: Path) -> None:

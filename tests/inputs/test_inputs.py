@@ -60,7 +60,7 @@ def test_nan_far_down_a_large_array_is_found():
         (np.array([[2**53 + 1, 0, 0]] * 4), ValueError, ("2^53", str(2**53 + 1))),
         (np.array([[-(2**53) - 1, 0, 0]] * 4), ValueError, ("2^53", str(-(2**53) - 1))),
         (np.array([[2**63 + 1, 0, 0]] * 4, dtype=np.uint64), ValueError, ("2^53", str(2**63 + 1))),
-        ([[1.0, None, 2.0]] * 4, TypeError, ("real", "object")),
+        ([[1.0, None, 2.0]] * 4, ValueError, ("must have no missing values, but row 0 has one",)),
         ([[2**70, 1, 2]] * 4, TypeError, ("real", "object")),
         ([[1, 2], [3]], ValueError, ("rows differ in length",)),
         (np.zeros(4), ValueError, ("two-dimensional", "(4,)")),

@@ -331,7 +331,8 @@ def test_other_files(tmp_path: Path) -> None:
     path = path.rename(tmp_path / "a.npy")
     assert refusal(path) == f"{path} is not a .npy file, whatever its name says"
     path = path.rename(tmp_path / "a.txt")
-    said = "must be a file of embeddings that ends in one of .npz, .npy, .csv, .tsv, .parquet, but ends in '.txt'"
+    endings = ".npz, .npy, .csv, .tsv, .parquet, .arrow, .feather, .safetensors, .h5, .hdf5, .zarr"
+    said = f"must be a file of embeddings that ends in one of {endings}, but ends in '.txt'"
     assert refusal(path) == f"gallery: {path} {said}"
     (tmp_path / "a.parquet").write_bytes(b"")
     pytest.importorskip("pyarrow")
@@ -447,8 +448,8 @@ def test_parquet_with_bad_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     lists = [*ROWS[:40], ROWS[0, :5], *ROWS[41:]]
     for column, said in [
         (list(rows), f"gallery: {path} must be finite, but holds nan in row 51, column 4"),
-        (lists, f"{path}, column 'e': lists must be of one length, but row 40 has 5 and row 0 6"),
-        ([*ROWS[:40], None], f"{path}, column 'e' has 1 missing values"),
+        (lists, f"{path}, column 'e' must hold lists of one length, but row 40 has 5 numbers and row 0 has 6"),
+        ([*ROWS[:40], None], f"{path}, column 'e' must have no missing values, but row 40 has one"),
         ([[]] * 5, f"gallery: {path} must have at least one row and one column, but has shape (5, 0)"),
         (pa.array([], pa.list_(pa.float32())), f"gallery: {path} must have at least one row and one column, "
          "but has shape (0, 0)"),

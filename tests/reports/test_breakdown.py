@@ -123,6 +123,22 @@ def test_every_form() -> None:
     assert frame["mAP_upper"][1] == 1
 
 
+def test_every_query_in_order() -> None:
+    table = REPORT.per_query()
+    columns = table.columns()
+    assert list(columns)[:3] == ["query", "label", "relevant"]
+    assert columns["query"] == list(range(REPORT.n_query))
+    assert columns["label"] == list(REPORT.labels)
+    for name in REPORT.measures:
+        for bound in ("lower", "expected", "upper"):
+            np.testing.assert_array_equal(columns[f"{name}_{bound}"], getattr(REPORT[name].per_query, bound))
+    frame = table.to_pandas()
+    np.testing.assert_array_equal(frame["mAP_lower"], REPORT["mAP"].per_query.lower)
+    assert table.to_arrow().num_rows == REPORT.n_query
+    assert list(REPORT.per_query(measures="P@1").per_row) == ["P@1"]
+    assert "without a value of mAP" in str(table)
+
+
 @pytest.mark.parametrize("n", [0, -1, 2.5, "3"])
 def test_how_many_is_checked(n: object) -> None:
     for ask in (REPORT.per_class, REPORT.worst):

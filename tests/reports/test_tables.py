@@ -105,6 +105,30 @@ def test_a_frame_without_a_library_says_what_to_install(monkeypatch: pytest.Monk
         Prices("a").to_pandas()
 
 
+def test_polars_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("narwhals")
+    polars = pytest.importorskip("polars")
+    frame = Prices("a", "b").to_polars()
+    assert isinstance(frame, polars.DataFrame)
+    assert frame["name"].to_list() == ["a", "b"]
+    assert math.isnan(frame["share"][1])
+    monkeypatch.setattr(tables, "find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r"^a data frame of Polars needs polars: pip install polars$"):
+        Prices("a").to_polars()
+
+
+def test_arrow_needs_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow")
+    share = Prices("a", "b").to_arrow()["share"]
+    assert share.null_count == 0  # NaN, as in every other form
+    assert math.isnan(share[1].as_py())
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    said = r"^a table of Arrow needs pyarrow: pip install 'deadheat\[arrow\]'$"
+    for form in (Prices("a").to_arrow, Prices("a").__arrow_c_stream__):
+        with pytest.raises(ModuleNotFoundError, match=said):
+            form()
+
+
 def test_a_frame_without_narwhals_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['narwhals'] = None\n"

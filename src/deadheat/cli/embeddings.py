@@ -43,8 +43,12 @@ EXCLUDE = (
     ),
 )
 LAYOUT = (
-    click.option("--embeddings-key", metavar="NAME", help="Array of embeddings in a .npz file, or column of lists."),
-    click.option("--labels-key", metavar="NAME", help="Array of labels in a .npz file."),
+    click.option(
+        "--embeddings-key",
+        metavar="NAME",
+        help="Array of embeddings in a .npz, .safetensors, .h5 or .zarr file, or column of lists.",
+    ),
+    click.option("--labels-key", metavar="NAME", help="Array of labels in such a file."),
     click.option(
         "--label-column", metavar="COLUMN", help="Column of labels in a table: its name, or its place from 0."
     ),

@@ -48,11 +48,12 @@ else:
 def evaluate(file: Path, **options: Any) -> None:
     """Evaluate the embeddings and labels in FILE and print a table, in per cent.
 
-    FILE is a .npz (arrays such as embeddings and labels), .npy (with --labels), .csv, .tsv or .parquet file, and a
-    pattern in quotes, such as "emb-*.npy", stands for several. Files of .npy and .parquet can be larger than memory.
+    FILE is a .npz, .safetensors, .h5 or .zarr (arrays such as embeddings and labels), .npy (with --labels), .csv, .tsv,
+    .parquet, .arrow or .feather file, and a pattern in quotes, such as "emb-*.npy", stands for several. All but those
+    of text can be larger than memory.
     Without --gallery it is leave one out: each sample is a query, ranked against all others. Queries that are in the
     gallery themselves are found out and said, unless --exclude tells which rows they are: in .txt (one a line) or .npy
-    files, or under the name ids in .npz, .csv, .tsv or .parquet files. With ids, equal ones are the same item.
+    files, or under the name ids in files that have names. With ids, equal ones are the same item.
 
     --json, --markdown and --latex without OUT, or with -, print that instead of the table; put them after FILE.
     """

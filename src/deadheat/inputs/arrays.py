@@ -75,7 +75,13 @@ def float_type(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
         return np.dtype(np.float32 if size <= 4 else np.float64)
     if kind in "biu":
         return np.dtype(np.float32 if size <= 2 else np.float64)
-    raise InvalidTypeError(name, f"must hold real numbers of at most 64 bits, but has dtype {dtype}")
+    raise InvalidTypeError(name, f"must hold real numbers of at most 64 bits, but has dtype {dtype}{_forgotten(dtype)}")
+
+
+def _forgotten(dtype: np.dtype[Any]) -> str:
+    """What to do with numbers of a type that NumPy's own files do not keep."""
+    plain_void = dtype.kind == "V" and dtype.names is None and dtype.itemsize <= 2
+    return ", as bfloat16 and float8 have in NumPy's files: save them as float32" if plain_void else ""
 
 
 def require_exact(rows: NDArray[Any], name: str, start: int = 0) -> None:

@@ -1,19 +1,20 @@
-"""From lists, data frames and tensors to NumPy arrays of the same numbers: exactly, or refused.
+"""From lists, data frames, tensors and Arrow's columns to NumPy arrays of the same numbers: exactly, or refused.
 
-What NumPy would pass over in silence is refused here with one line: a mask, an integer rounded beside floats, and what
-is no array at all, such as a sparse matrix.
+What NumPy would pass over in silence is refused here with one line: a mask, a missing value, an integer rounded beside
+floats, and what is no array at all, such as a sparse matrix. How each kind of thing is read, its own module says.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import arrow, frames, tensors
 
 Array = NDArray[Any]
 
@@ -27,7 +28,9 @@ def plain(values: Any, name: str, *, ragged: str = _RAGGED, unmasked: str = "") 
     Parameters
     ----------
     values : array-like
-        Also a tensor of PyTorch's, wherever it is, and a data frame of pandas, polars or pyarrow.
+        Also an array of another library (PyTorch, JAX, CuPy, anything with `__array__` or `__dlpack__`), wherever it
+        is; a data frame of pandas, Polars or pyarrow; a column of one of these, or of Hugging Face's datasets, of
+        numbers, text or lists of one length; anything with `__arrow_c_stream__` or `__arrow_c_array__`.
     name : str
         What the caller calls the argument.
     ragged : str
@@ -35,13 +38,18 @@ def plain(values: Any, name: str, *, ragged: str = _RAGGED, unmasked: str = "") 
     unmasked : str
         What to give in place of a mask, for the message that refuses one.
 
+    Returns
+    -------
+    ndarray
+        bfloat16 and shorter floats, which NumPy does not have, come as float32, which holds each of them.
+
     Raises
     ------
     InvalidTypeError
         If the values are masked, sparse, or a tensor without numbers of its own; or if a column of a frame does not
         hold numbers.
     InvalidValueError
-        If rows differ in length, or no type holds all the numbers.
+        If rows differ in length, a value is missing, or no type holds all the numbers.
 
     Examples
     --------
@@ -52,29 +60,36 @@ def plain(values: Any, name: str, *, ragged: str = _RAGGED, unmasked: str = "") 
     _require_unmasked(values, name, unmasked)
     if hasattr(values, "todense"):
         raise InvalidTypeError(name, f"must be dense, but is a sparse {type(values).__name__}: give values.toarray()")
-    if hasattr(values, "columns") and hasattr(values, "__array__"):
-        return _from_frame(values, name)
-    values = from_tensor(values, name)
-    try:
-        array = np.asarray(values)
-    except (ValueError, TypeError):
-        raise InvalidValueError(name, ragged) from None
-    if not hasattr(values, "__array__"):
-        _require_unrounded(array, values, name)
-    return array
+    if _is_dataset_column(values):
+        return plain(_from_dataset(values), name, ragged=ragged, unmasked=unmasked)
+    if not frames.is_frame(values) and arrow.speaks_arrow(values):
+        values = arrow.imported(values, name)
+        if not frames.is_frame(values):
+            return arrow.to_array(values, name)
+    if frames.is_frame(values):
+        lists = frames.column_of_lists(values)
+        if lists is None:
+            return frames.from_frame(values, name, _require_kept)
+        return plain(lists, name, ragged=ragged, unmasked=unmasked)
+    return _from_rows(tensors.on_host(values, name), name, ragged)
 
 
-def from_tensor(values: Any, name: str) -> Any:
-    """A tensor of PyTorch's as an array of the same numbers, wherever it is; anything else as it came."""
-    if not (hasattr(values, "detach") and hasattr(values, "cpu")):
-        return values
-    _require_dense(values, name)
-    here = values.detach().cpu()
-    here = here.resolve_neg() if hasattr(here, "resolve_neg") else here  # whose sign waits to be turned
-    try:
-        return here.numpy()
-    except TypeError:  # bfloat16 and shorter, which NumPy does not have and float32 holds
-        return here.float().numpy()
+def is_array(values: Any) -> bool:
+    """Whether something is an array or a column, of whatever library, and no list."""
+    known = isinstance(values, (np.ndarray, np.generic)) or _is_dataset_column(values)
+    return known or tensors.is_foreign(values) or arrow.speaks_arrow(values)
+
+
+def n_dim(values: Any) -> int | None:
+    """How many dimensions something has as an array; None where it does not say."""
+    if hasattr(values, "ndim"):
+        return int(values.ndim)
+    if frames.is_frame(values):
+        return 2
+    if arrow.speaks_arrow(values):
+        kind = getattr(arrow.imported(values, "values"), "type", None)
+        return 1 if kind is not None and not arrow.is_list(kind) else 2
+    return None
 
 
 def is_masked(values: Any) -> bool:
@@ -89,48 +104,66 @@ def _require_unmasked(values: Any, name: str, instead: str) -> None:
         raise InvalidTypeError(name, f"must be a plain array, but is a masked one{instead and f'; {instead}'}")
 
 
-def _require_dense(tensor: Any, name: str) -> None:
-    """Refuse tensors that do not hold their numbers one after another."""
-    if str(getattr(tensor, "layout", "torch.strided")) != "torch.strided" or getattr(tensor, "is_nested", False):
-        raise InvalidTypeError(name, "must be dense, but is a sparse or nested tensor: give tensor.to_dense()")
-    if getattr(tensor, "is_quantized", False):
-        raise InvalidTypeError(name, "must hold plain numbers, but is a quantized tensor: give tensor.dequantize()")
-    if getattr(tensor, "is_meta", False):
-        raise InvalidTypeError(name, "must hold numbers, but is a tensor on the device 'meta', which has none")
+def _is_dataset_column(values: Any) -> bool:
+    """Whether something is a column of Hugging Face's datasets, which is read when it is asked for."""
+    return hasattr(values, "column_name") and hasattr(getattr(values, "source", None), "with_format")
 
 
-def _from_frame(frame: Any, name: str) -> Array:
-    """The columns of a data frame side by side; nullable ones too, as long as nothing is missing."""
-    whole = np.asarray(frame)
-    if whole.ndim != 2 or whole.dtype.kind not in "Of":
-        return whole
-    names, columns = list(getattr(frame, "column_names", frame.columns)), [*map(np.asarray, _columns(frame))]
-    odd = next((place for place, column in enumerate(columns) if column.dtype.kind not in "biuf"), None)
-    if odd is not None:
-        came = f"column {names[odd]!r} has dtype {columns[odd].dtype}"
-        raise InvalidTypeError(name, f"must hold real numbers and none missing, but {came}")
-    wide = [place for place, column in enumerate(columns) if column.dtype.kind in "iu" and column.dtype.itemsize == 8]
-    if whole.dtype.kind == "f" and not wide:
-        return whole
-    together = np.stack(columns, axis=1)
-    for place in wide:
-        _require_kept(together[:, place], columns[place].tolist(), name)
-    return together
+def _from_dataset(column: Any) -> Any:
+    """A column of Hugging Face's datasets, in the format that somebody chose for it."""
+    # in none it would be Python's numbers: as Arrow it comes without that detour
+    unformatted = column.source.format["type"] is None
+    return column.source.with_format("arrow")[:][column.column_name] if unformatted else column[:]
 
 
-def _columns(frame: Any) -> Iterable[Any]:
-    """The columns of a frame of polars, pyarrow or pandas."""
-    for method in ("iter_columns", "itercolumns"):
-        if hasattr(frame, method):
-            return getattr(frame, method)()  # type: ignore[no-any-return]
-    return (column for _, column in frame.items())
+def _from_rows(values: Any, name: str, ragged: str) -> Array:
+    """An array of something that NumPy takes, or of rows that it takes one by one."""
+    if isinstance(values, (list, tuple)) and len(values) and tensors.is_foreign(values[0]):
+        values = [plain(row, f"{name}[{place}]") for place, row in enumerate(values)]
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError):
+        raise InvalidValueError(name, ragged + _uneven(values)) from None
+    array = tensors.widened(array)
+    if array.dtype.kind == "O" and array.ndim == 1 and any(map(frames.is_row, array)):  # a column of lists
+        _require_rows(array, name)
+        return _from_rows(array.tolist(), name, ragged)
+    if array.dtype.kind == "O" and array.ndim == 2:
+        _require_present(array, name)
+    if not hasattr(values, "__array__"):
+        _require_unrounded(array, values, name)
+    return array
+
+
+def _require_rows(column: Array, name: str) -> None:
+    """Refuse a column of lists in which one is missing."""
+    row = next((row for row, entry in enumerate(column) if not frames.is_row(entry)), None)
+    if row is not None:
+        raise InvalidValueError(name, f"must have a list of numbers in each row, but row {row} has {column[row]!r:.40}")
+
+
+def _require_present(array: Array, name: str) -> None:
+    """Refuse rows in which something is missing, which NumPy keeps as an object."""
+    found = np.argwhere(array == None)  # noqa: E711 - of each entry
+    if len(found):
+        raise InvalidValueError(name, f"must have no missing values, but row {found[0][0]} has one")
+
+
+def _uneven(rows: Sequence[Any]) -> str:
+    """Which row is the first that differs in length from the one before all, where that is what is wrong."""
+    try:
+        lengths = [len(row) for row in rows]
+    except TypeError:
+        return ""
+    odd = next((row for row, length in enumerate(lengths) if length != lengths[0]), None)
+    return "" if odd is None else f": row {odd} has {lengths[odd]} entries and row 0 has {lengths[0]}"
 
 
 def _require_unrounded(array: Array, values: Any, name: str) -> None:
     """Refuse lists with integers that NumPy rounded, because other entries are floats or of the other sign."""
     if array.dtype.kind != "f" or array.ndim == 0:
         return
-    doubtful = (np.abs(array) >= _EXACT).any(axis=tuple(range(1, array.ndim)))
+    doubtful = (np.abs(array.astype(np.float64, copy=False)) >= _EXACT).any(axis=tuple(range(1, array.ndim)))
     for row in np.flatnonzero(doubtful).tolist():
         _require_kept(array[row], np.array(values[row], dtype=object).ravel().tolist(), name)
 

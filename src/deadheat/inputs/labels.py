@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs.conversion import plain
+from deadheat.inputs.conversion import is_array, plain
 
 Labels = NDArray[Any]
 
@@ -150,17 +150,21 @@ def joined(parts: Sequence[tuple[Labels, str]], name: str) -> Labels:
 def _kind(array: Labels) -> str:
     """Labels of one kind can be compared: integers, text, bytes."""
     kind = array.dtype.kind
+    if kind == "O" and len(array) and isinstance(array[0], (str, int, np.integer)):  # whether all are alike comes later
+        return "text" if isinstance(array[0], str) else "integers"
     return "integers" if kind in "iub" else "text" if kind in "UT" else kind
 
 
 def _label_array(values: Any, name: str) -> Labels:
     """Labels that came as something other than an array: lists stay exact, whatever their size."""
-    if hasattr(values, "__array__"):
+    if is_array(values):
         return plain(values, name)
     try:
         items = list(values)
     except TypeError:
         raise InvalidTypeError(name, f"must be a sequence of integers or strings, but is {values!r}") from None
+    if items and is_array(items[0]) and not isinstance(items[0], np.generic):  # of a tensor for each item, say
+        return plain(items, name)
     array = np.empty(len(items), dtype=object)
     array[:] = items
     return array
@@ -171,8 +175,9 @@ def _require_plain_objects(array: Labels, name: str) -> None:
     for kinds in ((int, np.integer, np.bool_), (str,)):
         if all(isinstance(item, kinds) for item in array):
             return
-    odd = next((type(i).__name__ for i in array if not isinstance(i, (int, np.integer, np.bool_, str))), None)
-    came = "a mixture of both" if odd is None else f"an entry of type {odd}"
+    either = (int, np.integer, np.bool_, str)
+    odd = next(((row, item) for row, item in enumerate(array) if not isinstance(item, either)), None)
+    came = "a mixture of both" if odd is None else f"an entry of type {type(odd[1]).__name__} in row {odd[0]}"
     raise InvalidTypeError(name, f"must be all integers or all strings, but holds {came}")
 
 

@@ -165,17 +165,19 @@ def read(
     Parameters
     ----------
     path : path
-        The file of embeddings: ``.npz``, ``.npy``, ``.csv``, ``.tsv`` or ``.parquet``; or a pattern such as
-        ``emb-*.npy``, which stands for all files that it fits, in natural order: emb-2 before emb-10. In a table, all
-        columns but that of the labels are the embedding (without columns that have no name, such as the index that
-        pandas writes); in Parquet it may be one column of lists. Numbers in text become float64.
+        The file of embeddings: ``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``, ``.arrow``, ``.feather``,
+        ``.safetensors``, ``.h5``, ``.hdf5`` or ``.zarr``; or a pattern such as ``emb-*.npy``, which stands for all
+        files that it fits, in natural order: emb-2 before emb-10. In a table, all columns but that of the labels are
+        the embedding (without columns that have no name, such as the index that pandas writes); in Parquet and Arrow
+        it may be one column of lists. Numbers in text become float64; bfloat16 and float8 become float32.
     labels : path, optional
         A file of labels, if they are not in `path`, or a pattern: ``.txt`` (one a line), or any of those above. Labels
         in text are integers if all of them are written as integers ("7", not "07"), else strings.
     embeddings_key, labels_key : str, optional
-        Names of the arrays in a ``.npz`` file; default, whichever of ``embeddings``, ``features``, ``x`` and
-        ``labels``, ``y`` (in any case) is there, or else the only array of two dimensions and the only one of one.
-        In Parquet, `embeddings_key` is the column of lists.
+        Names of the arrays in a file that has several (``.npz``, ``.safetensors``, ``.h5``, ``.zarr``; in groups,
+        ``group/name``); default, whichever of ``embeddings``, ``features``, ``x`` and ``labels``, ``y`` (in any case)
+        is there, or else the only array of two dimensions and the only one of one. In Parquet and Arrow,
+        `embeddings_key` is the column of lists.
     label_column : str or int, optional
         The column of labels in a table: its name, or its place counted from 0 (from -1 at the end); default, the
         one called ``labels``, ``label``, ``class`` or ``y``, or else the first that does not hold numbers.
@@ -196,7 +198,7 @@ def read(
     InvalidValueError, InvalidTypeError
         If embeddings are not finite real numbers, or there is not one label, an integer or a string, for each of them.
     MissingPackageError
-        If a ``.parquet`` file needs pyarrow.
+        If a file needs a package that is not installed: pyarrow, safetensors, h5py or zarr.
 
     Examples
     --------

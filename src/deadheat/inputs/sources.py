@@ -7,7 +7,7 @@ array of labels:
     array ───────────────────────────────> Array ───┐
     np.memmap ───────────────────────────> Mapped ──┤
     path: an array (.npz, .csv) ─────────> Array ───┤
-          a memory map (.npy) ───────────> File ────┼──> read, take, pieces: float32 or float64 rows, C-contiguous
+          a map (.npy, .safetensors) ────> File ────┼──> read, take, pieces: float32 or float64 rows, C-contiguous
           pieces (.parquet) ───spooled───> File ────┤
     several of these ────────────────────> Shards ──┘
 """
@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.arrays import embeddings as checked_array
 from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
-from deadheat.inputs.conversion import plain
+from deadheat.inputs.conversion import n_dim, plain
 from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
 from deadheat.inputs.labels import alike, joined
 from deadheat.inputs.layout import Content, Labels, Layout
@@ -192,7 +192,7 @@ def _files(path: str | os.PathLike[str], name: str) -> list[Part]:
 
 
 def _is_row_part(value: Any) -> bool:
-    return is_path(value) or isinstance(value, Source) or getattr(value, "ndim", 1) == 2
+    return is_path(value) or isinstance(value, Source) or n_dim(value) == 2
 
 
 def _open_part(part: Part, layout: Layout) -> Source:
@@ -238,4 +238,4 @@ def _are_label_parts(value: Any) -> bool:
 def _is_label_part(part: Any) -> bool:
     if isinstance(part, str):
         return formats.holds_labels(formats.ending_of(part))
-    return isinstance(part, os.PathLike) or getattr(part, "ndim", 0) == 1
+    return isinstance(part, os.PathLike) or n_dim(part) == 1

@@ -24,7 +24,7 @@ Float64 = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Breakdown(TabularResult):
-    """Classes or queries of a report, worst first: `Report.per_class` and `Report.worst`.
+    """Classes or queries of a report: worst first (`per_class`, `worst`), or queries in order (`per_query`).
 
     Printing gives a table in per cent, in which a cell is one number where lower and upper are equal and otherwise the
     expected value with ``[lower, upper]``; all else holds fractions in [0, 1].
@@ -107,6 +107,18 @@ def worst_queries(results: Sequence[Result], about: Mapping[str, NDArray[Any]], 
     undefined = len(values.lower) - len(order)
     left = f"; {undefined} without a value left out" if undefined else ""
     title = f"{len(shown)} of {count(len(values.lower), 'query', 'queries')}, worst {results[0].name} first{left}."
+    return _of_queries(results, about, shown, title)
+
+
+def every_query(results: Sequence[Result], about: Mapping[str, NDArray[Any]]) -> Breakdown:
+    """All queries in the order in which they came; `about` are the columns that say what each is."""
+    n_query = len(results[0].per_query.lower)
+    undefined = int(np.isnan(results[0].per_query.lower).sum())
+    without = f", {undefined} of them without a value of {results[0].name}" if undefined else ""
+    return _of_queries(results, about, np.arange(n_query), f"{count(n_query, 'query', 'queries')}{without}.")
+
+
+def _of_queries(results: Sequence[Result], about: Mapping[str, NDArray[Any]], shown: Int64, title: str) -> Breakdown:
     rows = {name: [_plain_label(each) for each in column[shown]] for name, column in about.items()}
     per_row = {result.name: Triple(*(row[shown] for row in result.per_query)) for result in results}
     return Breakdown(rows, per_row, (title,))

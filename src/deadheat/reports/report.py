@@ -16,7 +16,7 @@ from deadheat.inputs.patterns import sentences
 from deadheat.profiles import Int64, TieProfile
 from deadheat.profiles import Ties as TieCounts
 from deadheat.reports.averaging import Averaging
-from deadheat.reports.breakdown import Breakdown, by_class, worst_queries
+from deadheat.reports.breakdown import Breakdown, by_class, every_query, worst_queries
 from deadheat.reports.options import measure_names
 from deadheat.reports.result import Result, results_of
 from deadheat.reports.sentences import about_gallery, about_queries, about_ties
@@ -53,7 +53,8 @@ class Report(TabularResult, ByName[Result]):
     table in per cent; everything else is a fraction in [0, 1].
 
     `to_text`, `to_markdown` and `to_latex` take ``digits=``, the decimals to show. With ``std=True`` these, `to_dict`,
-    `to_json` and `to_pandas` also hold the standard deviation of each mean over random tie-breaking.
+    `to_json`, `to_pandas`, `to_polars` and `to_arrow` also hold the standard deviation of each mean over random
+    tie-breaking.
 
     Attributes
     ----------
@@ -238,12 +239,42 @@ class Report(TabularResult, ByName[Result]):
         <BLANKLINE>
         2 of 5 queries, worst mAP first; 1 without a value left out.
         """
+        return worst_queries(self._asked(measures), self._about_queries(), checks.positive_integer(n, "n"))
+
+    def per_query(self, *, measures: str | Iterable[str] | None = None) -> Breakdown:
+        """Each query by itself, in the order in which they came; NaN where a measure has no value.
+
+        As a frame or a table of Arrow it has a row for each query, to join with what else is known of them.
+
+        Parameters
+        ----------
+        measures : str or iterable of str, optional
+            Columns; by default those of the report.
+
+        Returns
+        -------
+        Breakdown
+            With the columns of `worst`.
+
+        Examples
+        --------
+        >>> from deadheat import evaluate
+        >>> report = evaluate([[0], [1], [-1], [4], [9]], ["a", "a", "b", "b", "c"], distance="euclidean")
+        >>> list(report.per_query(measures="mAP").columns())
+        ['query', 'label', 'relevant', 'mAP_lower', 'mAP_expected', 'mAP_upper']
+        >>> report.per_query(measures="mAP").columns()["mAP_lower"]
+        [0.5, 1.0, 0.3333333333333333, 0.25, nan]
+        """
+        return every_query(self._asked(measures), self._about_queries())
+
+    def _about_queries(self) -> dict[str, NDArray[Any]]:
+        """The columns that say what each query is."""
         ids = self.profile.query_ids
         about = {"query": np.arange(self.n_query) if ids is None else np.array(ids, dtype=np.str_)}
         if self.labels is not None:
             about["label"] = np.asarray(self.labels)
         about["relevant"] = self.profile.n_relevant
-        return worst_queries(self._asked(measures), about, checks.positive_integer(n, "n"))
+        return about
 
     def _asked(self, measures: str | Iterable[str] | None) -> list[Result]:
         """The results for some measures, or for those of the report."""

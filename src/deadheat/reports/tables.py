@@ -5,7 +5,7 @@ follows from these three, and is here. Tables for people are in per cent; plain 
 
     result ──> tables(), notes()  ──> to_text (print), to_markdown, to_latex, _repr_html_
            ──> to_dict()          ──> to_json
-           ──> columns()          ──> to_pandas
+           ──> columns()          ──> to_pandas, to_polars, to_arrow
 
 Where these take options, what follows from them takes the same ones: ``report.to_latex(digits=4)``. How values in per
 cent are written is told in `percents`, and in `value` which of lower, expected and upper to report: the one number that
@@ -131,11 +131,44 @@ class TabularResult(ABC):
         MissingPackageError
             Without Narwhals (the extra ``frames``), or without either of the two.
         """
-        narwhals = require("narwhals", "frames", "a data frame")
         installed = next((name for name in FRAMES if find_spec(name)), None)
         if installed is None:
             raise MissingPackageError("a data frame needs pandas or polars: pip install pandas", name="pandas")
-        return narwhals.from_dict(dict(self.columns(**options)), backend=installed).to_native()
+        return self._frame(installed, options)
+
+    def to_polars(self, **options: Any) -> Any:
+        """The rows of the tables as a data frame of Polars: as `to_pandas`.
+
+        Raises
+        ------
+        MissingPackageError
+            Without Narwhals (the extra ``frames``), or without Polars.
+        """
+        if find_spec("polars") is None:
+            raise MissingPackageError("a data frame of Polars needs polars: pip install polars", name="polars")
+        return self._frame("polars", options)
+
+    def to_arrow(self, **options: Any) -> Any:
+        """The rows of the tables as a `pyarrow.Table`: fractions, and NaN where one is undefined.
+
+        Whatever reads Arrow takes a result as it is: ``polars.DataFrame(report)``, ``pyarrow.table(report)``.
+
+        Raises
+        ------
+        MissingPackageError
+            Without pyarrow, which the extra ``arrow`` brings.
+        """
+        return require("pyarrow", "arrow", "a table of Arrow").table(dict(self.columns(**options)))
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """`to_arrow` by Arrow's protocol."""
+        stream: object = self.to_arrow().__arrow_c_stream__(requested_schema)
+        return stream
+
+    def _frame(self, library: str, options: dict[str, Any]) -> Any:
+        """The rows of the tables as a data frame of pandas or Polars."""
+        narwhals = require("narwhals", "frames", "a data frame")
+        return narwhals.from_dict(dict(self.columns(**options)), backend=library).to_native()
 
     def _with_notes(self, texts: list[str], tables: Sequence[Table]) -> str:
         notes = "\n".join([*footnotes(tables), *self.notes()])

@@ -34,6 +34,7 @@ class Header(NamedTuple):
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     begins: int  # bytes before the numbers
+    by_column: bool  # whether they lie column after column
 
     @property
     def n_byte(self) -> int:
@@ -80,10 +81,10 @@ def header(file: IO[bytes]) -> Header | None:
     if version not in ((1, 0), (2, 0)):
         return None
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(file)
+    shape, by_column, dtype = read(file)
     if any(not 0 <= length < 2**62 for length in shape):
         raise ValueError(f"its shape {shape} is none that an array can have")
-    return None if dtype.hasobject else Header(shape, dtype, file.tell())
+    return None if dtype.hasobject else Header(shape, dtype, file.tell(), by_column)
 
 
 def _require_magic(path: Path, start: bytes) -> None:

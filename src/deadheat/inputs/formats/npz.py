@@ -1,95 +1,99 @@
 """NumPy's archives: several arrays in one file, of which one is the embeddings and one the labels.
 
-Which is which is told by names and shapes, so that nothing is unpacked but what is asked for. A small file can unpack
-to any size; so what takes more memory than there is, of next to no bytes on disk, is refused before it is unpacked.
+Nothing is unpacked but what is asked for; embeddings that would fill much of the memory, in pieces. A small file can
+unpack to any size; so what takes more memory than there is, of next to no bytes on disk, is refused before it is
+unpacked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError
-from deadheat.inputs.formats import npy
-from deadheat.inputs.layout import Labels, Layout
+from deadheat.inputs.formats import keyed, npy
+from deadheat.inputs.layout import Content, Labels, Layout
 from deadheat.support import memory
 
-EMBEDDING_KEYS = ("embeddings", "embedding", "features", "x")
-LABEL_KEYS = ("labels", "label", "y")
+PIECE = 8 << 20  # bytes that are unpacked at once
+SHARE = 4  # embeddings that take more than one part in so many of the memory are unpacked in pieces
 
 _ABSURD = 100  # bytes unpacked from one: rows of numbers that differ stay far below, and the most is about 1000
 
 Array = NDArray[Any]
-Shape: TypeAlias = tuple[int, ...]
 
 
-def embeddings(path: Path, layout: Layout) -> Array:
+def embeddings(path: Path, layout: Layout) -> Content:
     """The array of the given name or of a usual one, or else the only one of two dimensions."""
     with _archive(path) as archive:
-        return _embeddings(archive, path, layout)
+        key = _key(archive, "embeddings", layout, path)
+        if _is_large(archive, key, path):
+            return _pieces(path, key)
+        return _member(archive, key, path)
 
 
 def labels(path: Path, layout: Layout) -> Labels:
     """The array of the given name or of a usual one, or else the only one that is a row or a column."""
     with _archive(path) as archive:
-        return _labels(archive, path, layout)
+        return npy.flat(_member(archive, _key(archive, "labels", layout, path), path))
 
 
-def samples(path: Path, layout: Layout) -> tuple[Array, Labels]:
+def samples(path: Path, layout: Layout) -> tuple[Content, Labels]:
     """Both, from one archive."""
-    with _archive(path) as archive:
-        return _embeddings(archive, path, layout), _labels(archive, path, layout)
+    return embeddings(path, layout), labels(path, layout)
 
 
-def _embeddings(archive: Any, path: Path, layout: Layout) -> Array:
-    key = layout.embeddings_key or _key(
-        archive, path, "embeddings", EMBEDDING_KEYS, lambda shape: len(shape) == 2 and 1 not in shape
-    )
-    return _member(archive, key, path)
+def _key(archive: Any, what: Literal["embeddings", "labels"], layout: Layout, path: Path) -> str:
+    return keyed.chosen({key: partial(_shape, archive, key, path) for key in archive.files}, what, layout, path)
 
 
-def _labels(archive: Any, path: Path, layout: Layout) -> Labels:
-    key = layout.labels_key or _key(
-        archive, path, "labels", LABEL_KEYS, lambda shape: len(shape) == 1 or (len(shape) == 2 and 1 in shape)
-    )
-    return npy.flat(_member(archive, key, path))
-
-
-def _key(archive: Any, path: Path, what: str, usual: tuple[str, ...], fits: Callable[[Shape], bool]) -> str:
-    """The name of the array that is meant: a usual one, or that of the only array that has the shape."""
-    lower = {key.lower(): key for key in reversed(archive.files)}
-    for name in usual:
-        if name in lower:
-            return str(lower[name])
-    fitting = [key for key in archive.files if _fits(archive, key, path, fits)]
-    if len(fitting) == 1:
-        return str(fitting[0])
-    which = f"none of its arrays is called {', '.join(usual[:-1])} or {usual[-1]}"
-    raise FileError(path, f": {which}; name the {what} (--{what}-key), one of {_listed(archive.files)}")
-
-
-def _fits(archive: Any, key: str, path: Path, fits: Callable[[Shape], bool]) -> bool:
-    """Whether an array has the shape; one that cannot be read has not."""
+def _shape(archive: Any, key: str, path: Path) -> tuple[int, ...] | None:
+    """The shape of an array; one that cannot be read has none."""
     try:
         found = _header(archive, key, path)
     except FileError:
-        return False
-    return found is not None and fits(found.shape)
+        return None
+    return None if found is None else found.shape
 
 
 def _member(archive: Any, key: str, path: Path) -> Array:
     """One array of an archive; never a pickled one."""
-    if key not in archive.files:
-        raise FileError(path, f" has no array {key!r}, only {_listed(archive.files)}")
     part, entry = f" array {key!r}", archive.zip.getinfo(_entry(archive, key))
     npy.require_size(path, part, _header(archive, key, path), entry.file_size)
     with npy.reading(path, part):
         return np.asarray(archive[key])
+
+
+def _is_large(archive: Any, key: str, path: Path) -> bool:
+    """Whether an array is better not in memory, and lies row after row."""
+    found, entry = _header(archive, key, path), archive.zip.getinfo(_entry(archive, key))
+    npy.require_size(path, f" array {key!r}", found, entry.file_size)
+    if found is None or found.by_column or len(found.shape) != 2 or 0 in found.shape:
+        return False
+    return bool(SHARE * found.n_byte > memory.available())
+
+
+def _pieces(path: Path, key: str) -> Iterator[Array]:
+    """An array a few rows at a time."""
+    with (
+        _archive(path) as archive,
+        npy.reading(path, f" array {key!r}"),
+        archive.zip.open(_entry(archive, key)) as file,
+    ):
+        found = npy.header(file)
+        assert found is not None
+        n_byte = found.shape[1] * found.dtype.itemsize
+        step = max(1, PIECE // n_byte)
+        for start in range(0, found.shape[0], step):
+            content = file.read(min(step, found.shape[0] - start) * n_byte)
+            yield np.frombuffer(content, dtype=found.dtype).reshape(-1, found.shape[1])
+        file.read(1)  # beyond the last one, where zipfile compares the checksum
 
 
 def _header(archive: Any, key: str, path: Path) -> npy.Header | None:
@@ -120,7 +124,3 @@ def _archive(path: Path) -> Iterator[Any]:
             raise FileError(path, " is not a .npz file, whatever its name says")
         with archive:
             yield archive
-
-
-def _listed(keys: list[str]) -> str:
-    return ", ".join(map(repr, keys)) or "none at all"

@@ -16,7 +16,14 @@ import numpy as np
 
 from deadheat.support.atomic import is_special
 
-_BEGINNINGS = {b"PK": ".npz", b"\x93NUMPY": ".npy", b"PAR1": ".parquet"}
+_BEGINNINGS = {
+    b"PK": ".npz",
+    b"\x93NUMPY": ".npy",
+    b"PAR1": ".parquet",
+    b"ARROW1": ".arrow",
+    b"\xff\xff\xff\xff": ".arrow",  # of a stream
+    b"\x89HDF": ".h5",
+}
 
 
 def is_stream(path: str) -> bool:
@@ -34,7 +41,8 @@ def landed(path: str, alone: str) -> Iterator[Path]:
         with open(file, "rb") as copy:
             line = copy.readline(1 << 16)
         text = ".tsv" if b"\t" in line else ".csv" if b"," in line else alone
-        ending = next((ending for start, ending in _BEGINNINGS.items() if line.startswith(start)), text)
+        beginning = ".safetensors" if line[6:10] == b'\0\0{"' else text  # after its length, in eight bytes
+        ending = next((ending for start, ending in _BEGINNINGS.items() if line.startswith(start)), beginning)
         yield file.rename(file.with_suffix(ending))
 
 

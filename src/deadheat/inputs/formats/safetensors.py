@@ -1,0 +1,113 @@
+"""Safetensors: named tensors of numbers, which stay on disk. It needs safetensors, for bfloat16 and float8 ml_dtypes.
+
+The package checks a file and says what is in it; the format promises that a tensor lies there row after row, in one
+piece, so that it can be mapped. There is no text in such files: labels are integers, or in a file of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.errors import FileError
+from deadheat.inputs.formats import keyed, npy
+from deadheat.inputs.layout import Content, Labels, Layout
+from deadheat.support.extras import require
+from deadheat.support.lazy import json
+
+PIECE = 8 << 20  # bytes that are widened at once
+
+Array = NDArray[Any]
+
+_NUMPY = {
+    "BOOL": "?", "U8": "u1", "I8": "i1", "U16": "<u2", "I16": "<i2", "U32": "<u4", "I32": "<i4", "U64": "<u8",
+    "I64": "<i8", "F16": "<f2", "F32": "<f4", "F64": "<f8",
+}  # fmt: skip
+_SHORT = {  # what NumPy does not have, under the names of ml_dtypes
+    "BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "F8_E8M0": "float8_e8m0fnu",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz", "F8_E5M2FNUZ": "float8_e5m2fnuz",
+}  # fmt: skip
+
+
+def embeddings(path: Path, layout: Layout) -> Content:
+    """The tensor of the given name or of a usual one, or else the only one of two dimensions."""
+    with _opened(path) as file:
+        key = _key(file, "embeddings", layout, path)
+        kind = file.get_slice(key).get_dtype()
+    array = _mapped(path, key, kind)
+    return _widened(array) if kind in _SHORT and array.ndim == 2 else array
+
+
+def labels(path: Path, layout: Layout) -> Labels:
+    """The tensor of the given name or of a usual one, or else the only one that is a row or a column."""
+    with _opened(path) as file:
+        key = _key(file, "labels", layout, path)
+        kind = file.get_slice(key).get_dtype()
+    return npy.flat(np.array(_mapped(path, key, kind)))
+
+
+def samples(path: Path, layout: Layout) -> tuple[Content, Labels]:
+    """Both, from one file."""
+    return embeddings(path, layout), labels(path, layout)
+
+
+def _key(file: Any, what: Literal["embeddings", "labels"], layout: Layout, path: Path) -> str:
+    shapes = {key: partial(_shape, file, key) for key in file.keys()}  # noqa: SIM118 - it is no dictionary
+    return keyed.chosen(shapes, what, layout, path)
+
+
+def _shape(file: Any, key: str) -> tuple[int, ...]:
+    return tuple(file.get_slice(key).get_shape())
+
+
+def _mapped(path: Path, key: str, kind: str) -> Array:
+    """A tensor as it lies in the file, in a type of NumPy's or of ml_dtypes'."""
+    if kind in _SHORT:
+        short = require("ml_dtypes", "safetensors", f"{path}: reading {kind}")
+        dtype = np.dtype(getattr(short, _SHORT[kind]))
+    elif kind in _NUMPY:
+        dtype = np.dtype(_NUMPY[kind])
+    else:
+        raise FileError(path, f", tensor {key!r} must be of a type that float64 holds, but has type {kind}")
+    begin, shape = _place(path, key)
+    if not math.prod(shape):
+        return np.empty(shape, dtype=dtype)
+    return np.memmap(path, dtype, "r", begin, shape)
+
+
+def _place(path: Path, key: str) -> tuple[int, tuple[int, ...]]:
+    """Where a tensor begins, and its shape: a file opens with the length of its header, in JSON; then come numbers."""
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        entry = json.loads(file.read(length))[key]
+    return 8 + length + entry["data_offsets"][0], tuple(entry["shape"])
+
+
+def _widened(array: Array) -> Iterator[Array]:
+    """Numbers of a type that NumPy does not have as float32, which holds them, a few rows at a time."""
+    step = max(1, PIECE // max(1, 4 * array.shape[1]))
+    for start in range(0, max(1, len(array)), step):
+        with np.errstate(invalid="ignore"):
+            yield np.asarray(array[start : start + step]).astype(np.float32)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """An open file, of which nothing but the header has been read."""
+    package = require("safetensors", "safetensors", f"{path}: reading safetensors")
+    with open(path, "rb"):  # what the system says of it comes first
+        pass
+    try:
+        file = package.safe_open(path, framework="numpy")
+    except package.SafetensorError as error:
+        reason = " ".join(str(error).split())
+        raise FileError(path, f" cannot be read as safetensors; truncated or damaged? {reason}") from None
+    with file as opened:
+        yield opened

@@ -1,0 +1,510 @@
+"""Files of Arrow, safetensors, HDF5 and Zarr: the same samples as from arrays, in pieces; or one line."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import ml_dtypes
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pytest
+import zarr
+from click.testing import CliRunner
+from numpy.testing import assert_array_equal
+from safetensors.numpy import save_file
+
+import deadheat as dh
+from deadheat.cli import main
+from deadheat.errors import FileError, InputError, MissingPackageError
+from deadheat.inputs import disk, open_samples, read
+from deadheat.inputs.formats import hdf5, ipc, npz, safetensors, strips
+from deadheat.inputs.formats import zarr as zarr_format
+from deadheat.inputs.layout import Layout
+from deadheat.inputs.sources import open_labels, open_rows
+from deadheat.support import memory
+
+RNG = np.random.default_rng(0)
+ROWS = RNG.integers(-9, 10, (57, 6)).astype(np.float32) / 8
+NUMBERS = np.arange(57) % 5
+WORDS = np.array(["a", "é", "cc", "d", "b"])[NUMBERS]
+
+
+@pytest.fixture(autouse=True)
+def _small_pieces_in_a_folder_of_their_own(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("spool")))
+    for module in (ipc, npz, safetensors, strips):
+        monkeypatch.setattr(module, "PIECE", 6 * 4 * 10)
+
+
+def temporary() -> list[str]:
+    return os.listdir(tempfile.gettempdir())
+
+
+# Writers --------------------------------------------------------------------------------------------------------------
+
+Save = Callable[..., Path]
+
+
+def table_of(rows: Any, labels: Any, fixed: bool = False) -> pa.Table:
+    flat = pa.array(np.ravel(rows))
+    offsets = np.arange(0, flat.__len__() + 1, rows.shape[1]).astype(np.int32)
+    lists = pa.FixedSizeListArray.from_arrays(flat, rows.shape[1]) if fixed else pa.ListArray.from_arrays(offsets, flat)
+    return pa.table({"id": np.arange(len(rows)).astype("U"), "vector": lists, "label": labels}).select([1, 2])
+
+
+def save_arrow(path: Path, rows: Any, labels: Any, *, batch: int = 20, **options: Any) -> Path:
+    table = table_of(rows, labels)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema, **options) as writer:
+        writer.write_table(table, batch)
+    return path
+
+
+def save_stream(path: Path, rows: Any, labels: Any) -> Path:
+    table = table_of(rows, labels, fixed=True)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table, 13)
+    return path
+
+
+def save_feather(path: Path, rows: Any, labels: Any, **options: Any) -> Path:
+    pyarrow.feather.write_feather(table_of(rows, labels, fixed=True), str(path), **options)
+    return path
+
+
+def save_safetensors(path: Path, rows: Any, labels: Any) -> Path:
+    arrays = {"embeddings": rows} | ({} if labels is None else {"labels": labels})
+    save_file({key: np.ascontiguousarray(array) for key, array in arrays.items()}, path)
+    return path
+
+
+def save_hdf5(path: Path, rows: Any, labels: Any, *, block: int = 0, **options: Any) -> Path:
+    with h5py.File(path, "w", userblock_size=block) as file:
+        file.create_dataset("embeddings", data=rows, **options)
+        file["labels"] = labels.astype(object) if labels.dtype.kind == "U" else labels
+        file["name"] = "a model"
+    return path
+
+
+def save_zarr(path: Path, rows: Any, labels: Any, **options: Any) -> Path:
+    group = zarr.open_group(path, mode="w", zarr_format=options.pop("zarr_format", 3))
+    group.create_array("embeddings", data=rows, **({"chunks": (7, 4)} | options))
+    if labels.dtype.kind == "U":
+        labels = labels.astype(np.dtypes.StringDType())
+    group.create_array("labels", data=labels)
+    return path
+
+
+SAVE: dict[str, tuple[str, Save]] = {
+    "arrow": (".arrow", save_arrow),
+    "arrow, compressed": (".arrow", lambda *a: save_arrow(*a, options=pa.ipc.IpcWriteOptions(compression="zstd"))),
+    "arrow stream": (".arrow", save_stream),
+    "feather": (".feather", save_feather),
+    "feather, plain": (".feather", lambda *a: save_feather(*a, compression="uncompressed")),
+    "safetensors": (".safetensors", save_safetensors),
+    "hdf5": (".h5", save_hdf5),
+    "hdf5, user block": (".h5", lambda *a: save_hdf5(*a, block=512)),
+    "hdf5, chunks": (".hdf5", lambda *a: save_hdf5(*a, chunks=(7, 4), maxshape=(None, None), compression="gzip")),
+    "zarr": (".zarr", save_zarr),
+    "zarr 2": (".zarr", lambda *a: save_zarr(*a, zarr_format=2)),
+    "zarr, shards": (".zarr", lambda *a: save_zarr(*a, chunks=(3, 6), shards=(6, 6))),
+}
+KEYED = [kind for kind in SAVE if kind.startswith(("safetensors", "hdf5", "zarr"))]
+
+
+def saved(kind: str, folder: Path, rows: Any = ROWS, labels: Any = NUMBERS, name: str = "a") -> Path:
+    ending, save = SAVE[kind]
+    return save(folder / f"{name}{ending}", rows, labels)
+
+
+def refusal(function: Callable[..., Any], *arguments: Any, **options: Any) -> str:
+    with pytest.raises((FileError, InputError)) as caught:
+        function(*arguments, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# The same from each ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", SAVE)
+def test_a_file_holds_both(kind: str, tmp_path: Path) -> None:
+    words = WORDS if kind != "safetensors" else NUMBERS  # which has no text
+    path = saved(kind, tmp_path, labels=words)
+    samples = open_samples(path)
+    assert_array_equal(samples.embeddings.read(0, 57), ROWS)
+    assert_array_equal(samples.embeddings.take(np.array([56, 0, 31])), ROWS[[56, 0, 31]])
+    assert_array_equal(samples.labels, words)
+    assert samples.labels.dtype.kind == words.dtype.kind
+    assert not samples.embeddings.in_memory
+    expected = dh.profile(ROWS, words)
+    assert dh.profile(path).digest() == expected.digest()
+    assert dh.profile(ROWS, path) == expected  # as a file of labels
+    assert dh.profile(path, words) == expected  # as a file of embeddings
+    del samples
+    gc.collect()
+    assert not temporary()
+
+
+@pytest.mark.parametrize("kind", SAVE)
+def test_parts_are_one_whole(kind: str, tmp_path: Path) -> None:
+    for part in (slice(20), slice(20, 21), slice(21, 57)):
+        saved(kind, tmp_path, ROWS[part], NUMBERS[part], name=f"part-{part.stop}")
+    pattern = str(tmp_path / f"part-*{SAVE[kind][0]}")
+    assert dh.profile(pattern) == dh.profile(ROWS, NUMBERS)
+    assert dh.profile(ROWS, NUMBERS, pattern) == dh.profile(ROWS, NUMBERS, ROWS, NUMBERS)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"])
+@pytest.mark.parametrize("kind", SAVE)
+def test_every_type(kind: str, dtype: str, tmp_path: Path) -> None:
+    rows = (ROWS > 0) if dtype == "?" else np.abs(ROWS * 8).astype(dtype)
+    found = read(saved(kind, tmp_path, rows))
+    assert_array_equal(found.embeddings, rows)
+    assert found.embeddings.dtype == rows.dtype
+    if dtype in ("?", "u1"):
+        expected = dh.profile(rows, NUMBERS, distance="hamming")
+        assert dh.profile(tmp_path / f"a{SAVE[kind][0]}", distance="hamming") == expected
+
+
+@pytest.mark.parametrize("dtype", [">f4", ">f8", ">i2", ">u8"])
+@pytest.mark.parametrize("kind", ["hdf5", "hdf5, chunks", "zarr", "zarr 2"])
+def test_the_other_byte_order(kind: str, dtype: str, tmp_path: Path) -> None:
+    rows = np.abs(ROWS * 8).astype(dtype)
+    assert dh.profile(saved(kind, tmp_path, rows)) == dh.profile(rows, NUMBERS)
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu"])
+def test_short_types_of_safetensors(name: str, tmp_path: Path) -> None:
+    rows = np.abs(ROWS * 8).astype(getattr(ml_dtypes, name))
+    if name == "float8_e8m0fnu":
+        rows = np.ldexp(1.0, np.abs(ROWS * 8).astype(int)).astype(rows.dtype)
+    path = saved("safetensors", tmp_path, rows)
+    found = read(path)
+    assert found.embeddings.dtype == np.float32
+    assert_array_equal(found.embeddings, rows.astype(np.float32))
+    assert dh.profile(path) == dh.profile(rows, NUMBERS)
+
+
+def test_what_lies_in_one_piece_is_not_copied(tmp_path: Path) -> None:
+    for kind in ("safetensors", "hdf5"):
+        source = open_rows(saved(kind, tmp_path), "gallery")
+        assert_array_equal(source.read(5, 30), ROWS[5:30])
+        assert not temporary()
+
+
+@pytest.mark.parametrize("kind", SAVE)
+def test_memory_does_not_hold_the_whole(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (ipc, npz, safetensors, strips):
+        monkeypatch.setattr(module, "PIECE", 1 << 18)
+    monkeypatch.setattr(disk, "RESIDENT", 1 << 18)
+    rows = RNG.standard_normal((40000, 32)).astype(np.float32)  # 5 MB
+    options = {"chunks": (500, 32)} if kind.startswith("zarr") and "shards" not in kind else {}
+    ending, save = SAVE[kind]
+    if kind == "zarr, shards":
+        path = save_zarr(tmp_path / "a.zarr", rows, np.arange(40000), chunks=(500, 32), shards=(1000, 32))
+    elif kind == "arrow, compressed":
+        settings = pa.ipc.IpcWriteOptions(compression="zstd")
+        path = save_arrow(tmp_path / "a.arrow", rows, np.arange(40000), batch=1000, options=settings)
+    elif options:
+        path = save_zarr(tmp_path / "a.zarr", rows, np.arange(40000), **options, zarr_format=2 if "2" in kind else 3)
+    else:
+        path = save(tmp_path / f"a{ending}", rows, np.arange(40000))
+    open_rows(path, "gallery")  # imports and caches are not counted
+    tracemalloc.start()
+    source = open_rows(path, "gallery")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert source.shape == rows.shape
+    assert most < rows.nbytes // 2
+
+
+def test_large_archives_are_unpacked_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for save in (np.savez, np.savez_compressed):
+        save(tmp_path / "a.npz", embeddings=ROWS, labels=WORDS)
+        assert open_rows(tmp_path / "a.npz", "gallery").in_memory
+        with monkeypatch.context() as patch:
+            patch.setattr(memory, "available", lambda: 4 * ROWS.nbytes - 1)
+            samples = open_samples(tmp_path / "a.npz")
+            assert not samples.embeddings.in_memory
+            assert_array_equal(samples.embeddings.whole(), ROWS)
+            assert_array_equal(samples.labels, WORDS)
+            save(tmp_path / "f.npz", embeddings=np.asfortranarray(ROWS))
+            assert_array_equal(open_rows(tmp_path / "f.npz", "gallery").whole(), ROWS)
+
+
+def test_a_damaged_archive_is_found_out_in_pieces_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.savez(tmp_path / "a.npz", embeddings=ROWS, labels=NUMBERS)
+    content = bytearray((tmp_path / "a.npz").read_bytes())
+    place = content.index(ROWS.tobytes()) + 1000
+    content[place] ^= 1
+    (tmp_path / "a.npz").write_bytes(content)
+    monkeypatch.setattr(memory, "available", lambda: 1000)
+    said = refusal(open_rows, tmp_path / "a.npz", "gallery")
+    assert "array 'embeddings' cannot be read; truncated or damaged? Bad CRC-32" in said
+    assert not temporary()
+
+
+# Keys and columns -----------------------------------------------------------------------------------------------------
+
+
+def with_names(kind: str, folder: Path, **arrays: np.ndarray) -> Path:
+    """A file with arrays of these names."""
+    if kind == "safetensors":
+        save_file(arrays, folder / "k.safetensors")
+        return folder / "k.safetensors"
+    if kind.startswith("hdf5"):
+        with h5py.File(folder / "k.h5", "w") as file:
+            for name, array in arrays.items():
+                file[name] = array
+        return folder / "k.h5"
+    group = zarr.open_group(folder / "k.zarr", mode="w", zarr_format=2 if kind == "zarr 2" else 3)
+    for name, array in arrays.items():
+        group.create_array(name, data=array)
+    return folder / "k.zarr"
+
+
+@pytest.mark.parametrize("kind", KEYED)
+def test_arrays_are_found_by_name_and_shape(kind: str, tmp_path: Path) -> None:
+    for arrays in (
+        {"Features": ROWS, "other": -ROWS, "Y": NUMBERS, "ids": NUMBERS + 1},
+        {"vectors": ROWS, "classes": NUMBERS[:, None]},
+        {"test/vectors": ROWS, "test/classes": NUMBERS},
+    ):
+        found = read(with_names(kind, tmp_path, **arrays))
+        assert_array_equal(found.embeddings, ROWS)
+        assert_array_equal(found.labels, NUMBERS)
+    path = with_names(kind, tmp_path, one=ROWS, two=-ROWS, fine=NUMBERS, coarse=NUMBERS % 2)
+    found = read(path, embeddings_key="two", labels_key="coarse")
+    assert_array_equal(found.embeddings, -ROWS)
+    assert_array_equal(found.labels, NUMBERS % 2)
+    said = (
+        "none of its arrays is called embeddings, embedding, features or x; name the embeddings (--embeddings-key), one"
+    )
+    assert said in refusal(read, path, labels_key="fine")
+    assert "name the labels (--labels-key), one of " in refusal(read, path, embeddings_key="one")
+    assert "has no array 'three', only " in refusal(read, path, embeddings_key="three")
+    assert "label_column must be left out" in refusal(read, path, label_column="fine")
+
+
+@pytest.mark.parametrize("kind", KEYED)
+def test_shapes_that_are_no_matrix(kind: str, tmp_path: Path) -> None:
+    for shape in ((57,), (57, 2, 3), (0, 6)):
+        path = with_names(kind, tmp_path, embeddings=np.zeros(shape, np.float32), labels=NUMBERS)
+        assert str(shape) in refusal(read, path)
+    path = with_names(kind, tmp_path, embeddings=ROWS, labels=np.zeros((57, 2), np.int64))
+    assert "must be one-dimensional, but has shape (57, 2)" in refusal(read, path)
+    path = with_names(kind, tmp_path, embeddings=ROWS, labels=ROWS[:, 0].copy())
+    assert "must be integers or strings" in refusal(read, path)
+
+
+@pytest.mark.parametrize("ending", [".arrow", ".feather"])
+def test_columns_of_arrow_are_chosen_as_of_parquet(ending: str, tmp_path: Path) -> None:
+    def save(**columns: Any) -> Path:
+        pyarrow.feather.write_feather(pa.table(columns), str(tmp_path / f"c{ending}"))
+        return tmp_path / f"c{ending}"
+
+    path = save(v=list(ROWS), w=list(-ROWS), label=WORDS)
+    assert_array_equal(read(path, embeddings_key="w").embeddings, -ROWS)
+    assert "more than one column of lists: name the embedding (--embeddings-key), one of 'v', 'w'" in refusal(
+        read, path
+    )
+    assert "has no column 'x', only 'v', 'w', 'label'" in refusal(read, path, embeddings_key="x")
+    found = read(save(x=ROWS[:, 0], y=ROWS[:, 1], who=WORDS), label_column="who")
+    assert_array_equal(found.embeddings, ROWS[:, :2])
+    assert_array_equal(found.labels, WORDS)
+    assert_array_equal(read(save(v=list(ROWS), label=pa.array(WORDS).dictionary_encode())).labels, WORDS)
+    path = save(v=[*ROWS[:40].tolist(), [1.0]], label=WORDS[:41])
+    assert (
+        refusal(read, path)
+        == f"{path}, column 'v' must hold lists of one length, but row 40 has 1 numbers and row 0 has 6"
+    )
+    path = save(v=[*ROWS[:40].tolist(), None], label=WORDS[:41])
+    assert refusal(read, path) == f"{path}, column 'v' must have no missing values, but row 40 has one"
+    path = save(v=list(ROWS), label=[*WORDS[:56].tolist(), None])
+    assert refusal(read, path) == f"{path}, column 'label' must have no missing values, but row 56 has one"
+
+
+def test_one_array_alone_may_be_a_folder_of_zarr(tmp_path: Path) -> None:
+    zarr.save_array(tmp_path / "e.zarr", ROWS)
+    zarr.save_array(tmp_path / "l.zarr", NUMBERS)
+    assert dh.profile(tmp_path / "e.zarr", tmp_path / "l.zarr") == dh.profile(ROWS, NUMBERS)
+    assert refusal(read, tmp_path / "e.zarr").endswith("holds embeddings only: give a file of labels too")
+    said = "is one array without a name, but embeddings_key is 'x'"
+    assert refusal(open_rows, tmp_path / "e.zarr", "gallery", Layout(embeddings_key="x")).endswith(said)
+
+
+def test_kinds_of_text_in_hdf5(tmp_path: Path) -> None:
+    words = np.char.encode(WORDS, "utf-8")
+    for labels in (words, words.astype(h5py.string_dtype("utf-8", 4)), WORDS.astype(h5py.string_dtype())):
+        with h5py.File(tmp_path / "a.h5", "w") as file:
+            file["x"], file["y"] = ROWS, labels
+        assert dh.profile(tmp_path / "a.h5") == dh.profile(ROWS, WORDS)
+        against = dh.profile(ROWS, WORDS, ROWS, WORDS)
+        np.savez(tmp_path / "b.npz", x=ROWS, y=WORDS)
+        assert dh.profile(tmp_path / "b.npz", gallery=tmp_path / "a.h5") == against
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["x"], file["y"] = ROWS[:2], np.array([b"\xe9", b"b"], dtype=h5py.string_dtype())
+    assert refusal(read, tmp_path / "a.h5").endswith("array 'y' must hold text in UTF-8")
+
+
+def test_zarr_has_text_of_a_fixed_width_too(tmp_path: Path) -> None:
+    group = zarr.open_group(tmp_path / "a.zarr", mode="w", zarr_format=2)
+    group.create_array("x", data=ROWS)
+    group.create_array("y", data=WORDS)
+    assert dh.profile(tmp_path / "a.zarr") == dh.profile(ROWS, WORDS)
+
+
+# What is wrong --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", SAVE)
+def test_truncated_files(kind: str, tmp_path: Path) -> None:
+    path = saved(kind, tmp_path)
+    if path.is_dir():
+        for file in [*path.rglob("*.json"), *path.rglob(".z*"), *path.glob("embeddings/**/[0-9]*")]:
+            if file.is_file() and file.stat().st_size and file.name not in (".zattrs", ".zgroup"):
+                content = file.read_bytes()
+                # what unpacks chunks of Zarr 2 takes half of one for a whole, so that only nonsense is found out
+                file.write_bytes(content[: len(content) // 2] if kind != "zarr 2" else b"nonsense")
+                assert "cannot be read as Zarr; truncated or damaged? " in refusal(read, path)
+                file.write_bytes(content)
+        return
+    content = path.read_bytes()
+    for length in (0, 1, 5, 7, 8, 9, 100, len(content) // 2):
+        path.write_bytes(content[:length])
+        assert " cannot be read as " in refusal(read, path)
+    path.write_bytes(b"\0" * 1000)
+    assert " cannot be read as " in refusal(read, path)
+    assert not temporary()
+
+
+def test_lists_that_end_beyond_their_numbers(tmp_path: Path) -> None:
+    """As a file may say that somebody made by hand: nothing beyond it is read."""
+    path = saved("arrow", tmp_path)
+    content = path.read_bytes()
+    offsets = np.arange(0, 20 * 6 + 1, 6, dtype=np.int32)
+    place = content.index(offsets.tobytes())
+    offsets[5:] += 1 << 28
+    path.write_bytes(content[:place] + offsets.tobytes() + content[place + offsets.nbytes :])
+    assert "cannot be read as Arrow; truncated or damaged? " in refusal(read, path)
+
+
+def test_a_header_of_safetensors_that_lies(tmp_path: Path) -> None:
+    for shape, end in (((57, 6), 10**9), ((2**40, 6), 57 * 24), ((-1, 6), 57 * 24)):
+        header = json.dumps({"x": {"dtype": "F32", "shape": shape, "data_offsets": [0, end]}}).encode()
+        path = tmp_path / "a.safetensors"
+        path.write_bytes(len(header).to_bytes(8, "little") + header + ROWS.tobytes())
+        assert "cannot be read as safetensors; truncated or damaged? " in refusal(open_rows, path, "gallery")
+
+
+@pytest.mark.parametrize("kind", SAVE)
+def test_numbers_that_are_none(kind: str, tmp_path: Path) -> None:
+    rows = ROWS.copy()
+    rows[51, 4] = np.nan
+    path = saved(kind, tmp_path, rows)
+    assert refusal(read, path) == f"embeddings: {path} must be finite, but holds nan in row 51, column 4"
+    assert not temporary()
+
+
+@pytest.mark.parametrize("kind", SAVE)
+def test_files_that_are_not_there(kind: str, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / f"none{SAVE[kind][0]}")
+
+
+@pytest.mark.parametrize("ending", [".h5", ".safetensors", ".arrow"])
+def test_folders_are_no_files(ending: str, tmp_path: Path) -> None:
+    (tmp_path / f"a{ending}").mkdir()
+    with pytest.raises(IsADirectoryError):
+        read(tmp_path / f"a{ending}")
+
+
+def test_a_folder_that_is_no_zarr(tmp_path: Path) -> None:
+    (tmp_path / "a.zarr").mkdir()
+    assert "cannot be read as Zarr; truncated or damaged? " in refusal(read, tmp_path / "a.zarr")
+    (tmp_path / "b.zarr").write_bytes(b"x")
+    assert "cannot be read as Zarr; truncated or damaged? " in refusal(read, tmp_path / "b.zarr")
+
+
+PACKAGES = [
+    ("arrow", "pyarrow", "arrow"), ("feather", "pyarrow", "arrow"), ("safetensors", "safetensors", "safetensors"),
+    ("hdf5", "h5py", "hdf5"), ("zarr", "zarr", "zarr"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "module", "extra"), PACKAGES)
+def test_a_package_that_is_missing(
+    kind: str, module: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = saved(kind, tmp_path)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(
+        MissingPackageError, match=rf"^.*a\..*: reading \w+ needs {module}: pip install 'deadheat\[{extra}\]'$"
+    ):
+        read(path)
+    result = CliRunner().invoke(main, ["evaluate", str(path)])
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+
+
+def test_bfloat16_needs_ml_dtypes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = saved("safetensors", tmp_path, ROWS.astype(ml_dtypes.bfloat16))
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    with pytest.raises(
+        MissingPackageError, match=r"reading BF16 needs ml_dtypes: pip install 'deadheat\[safetensors\]'$"
+    ):
+        read(path)
+
+
+def test_hdf5_that_points_elsewhere(tmp_path: Path) -> None:
+    path = saved("hdf5", tmp_path)
+    with h5py.File(path, "a") as file:
+        del file["embeddings"]
+        file["embeddings"] = h5py.ExternalLink("none.h5", "/x")
+    assert "none of its arrays is called embeddings" in refusal(open_rows, path, "gallery")
+    with h5py.File(path, "a") as file:
+        file["nothing"] = h5py.Empty("f4")
+    assert "array 'nothing' is empty" in refusal(open_rows, path, "gallery", Layout(embeddings_key="nothing"))
+
+
+# The command ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", SAVE)
+def test_the_command_reads_them(kind: str, tmp_path: Path) -> None:
+    path = saved(kind, tmp_path)
+    result = CliRunner().invoke(main, ["evaluate", str(path), "--gallery", str(path), "-m", "mAP"])
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == f"{dh.evaluate(ROWS, NUMBERS, ROWS, NUMBERS, measures='mAP')}\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes are those of Unix")
+@pytest.mark.parametrize("kind", [kind for kind in SAVE if not kind.startswith("zarr") and "block" not in kind])
+def test_pipes_are_told_by_how_they_begin(kind: str, tmp_path: Path) -> None:
+    path, pipe = saved(kind, tmp_path), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = subprocess.Popen(["sh", "-c", f"cat '{path}' > '{pipe}'"])
+    found = read(pipe)
+    assert writer.wait() == 0
+    assert_array_equal(found.embeddings, ROWS)
+    assert_array_equal(found.labels, NUMBERS)
+
+
+def test_labels_have_a_file_of_their_own(tmp_path: Path) -> None:
+    for kind in ("hdf5", "zarr", "arrow"):
+        path = saved(kind, tmp_path, labels=WORDS)
+        assert open_labels(path, "labels").tolist() == WORDS.tolist()
+    assert hdf5.labels(tmp_path / "a.h5", Layout()).dtype.kind == "U"
+    assert zarr_format.labels(tmp_path / "a.zarr", Layout()).dtype.kind == "U"
