@@ -37,6 +37,7 @@ PUBLIC = [
     "plots",
     "precision",
     "profile",
+    "profile_neighbors",
     "profile_run",
     "profile_scores",
     "random_baseline",

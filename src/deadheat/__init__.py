@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from deadheat.analyses.exploit import exploit, random_baseline
     from deadheat.analyses.grouped import generalization_gap, grouped
     from deadheat.counting import profile
+    from deadheat.counting.neighbors import profile_neighbors
     from deadheat.counting.scored import profile_run, profile_scores
     from deadheat.inputs import read
     from deadheat.pages import html_report
@@ -43,6 +44,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "plots": "plots",
     "precision": "analyses.precision",
     "profile": "counting:profile",
+    "profile_neighbors": "counting.neighbors:profile_neighbors",
     "profile_run": "counting.scored:profile_run",
     "profile_scores": "counting.scored:profile_scores",
     "random_baseline": "analyses.exploit:random_baseline",
@@ -75,6 +77,7 @@ __all__ = [
     "plots",
     "precision",
     "profile",
+    "profile_neighbors",
     "profile_run",
     "profile_scores",
     "random_baseline",

@@ -1,0 +1,348 @@
+"""Tie profiles of what a vector index returned: the nearest neighbours of each query, and nothing of all the others.
+
+What was not returned comes after what was, in an order that nobody knows. It is one last group, from which lower and
+upper follow as from a tie; but it is none, and where a value depends on it there is no expectation. An item that was
+not returned may also have the score of the last one that was, so those with that score are in the group too:
+
+    returned, by score, with their ties             the rest, in unknown order
+    ├──────────────┤ tied ├──────────┤ ┈┈┈ those with the last score, all that was not returned ┈┈┈┤
+    rank 1                           n_ordered                                                     n_ranked
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deadheat import inputs
+from deadheat.counting.scored import KeyedGroups, assemble, count_keys, keys_of
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import neighbors
+from deadheat.inputs.own_rows import rows_by_id
+from deadheat.inputs.sources import LabelsLike, open_labels
+from deadheat.profiles import TieProfile
+from deadheat.support import checks
+from deadheat.support.arrays import Array, Bool, Int64, offsets_of
+from deadheat.support.floats import plain_floats
+
+_JUNK = -1
+_LOWEST = np.iinfo(np.int64).max  # above every key, so that a row without any has no last score
+
+
+@plain_floats
+def profile_neighbors(
+    ids: Any,
+    scores: Any,
+    labels: LabelsLike | None = None,
+    gallery_labels: LabelsLike | None = None,
+    *,
+    relevant: Sequence[Collection[Any] | Mapping[Any, int]] | None = None,
+    n_gallery: int | None = None,
+    gallery_ids: ArrayLike | None = None,
+    order: Literal["descending", "ascending"] = "descending",
+    counts: ArrayLike | None = None,
+    exclude: Any = None,
+    cut_ties: bool = True,
+    query_ids: Sequence[str] | None = None,
+) -> TieProfile:
+    """Count, for the neighbours that a vector index returned, what is closer and what is tied, and what is not known.
+
+    Parameters
+    ----------
+    ids : (n_query, k) integers, or a list of rows of integers or strings
+        Which items were returned: rows of the gallery, or ids that `gallery_ids` lists. The integer -1, with which
+        faiss fills short rows, is nothing. No item comes twice in a row.
+    scores : (n_query, k) array, or a list of rows
+        The scores, or distances, of these items, best first in every row; anything beside -1.
+    labels, gallery_labels : (n_query,) and (n_gallery,) integers or strings, optional
+        Relevant to a query is what has its label. As in `deadheat.profile`.
+    relevant : sequence of collections, optional
+        In place of labels: for each query the ids that are relevant, or a dictionary from ids to grades, of which 0
+        and less are irrelevant. It needs `n_gallery` or `gallery_ids`.
+    n_gallery : int, optional
+        How many items there are to return.
+    gallery_ids : (n_gallery,) integers or strings, optional
+        The id of each item, where ids are not rows of the gallery. An id in `relevant` that is not among them counts
+        in `n_relevant` and is never found, as in a TREC run.
+    order : {"descending", "ascending"}
+        Whether the best score is the highest, or, as for distances, the lowest.
+    counts : (n_query,) integers, optional
+        How many entries of each row count, as usearch says it.
+    exclude : (n_query,) ids, optional
+        The id of each query itself, where it is in the gallery; -1, or None in a list, for none. It is not ranked. Ask
+        the index for one neighbour more.
+    cut_ties : bool
+        Whether an item that was not returned may have the score of the last one that was, as in any k nearest. False
+        where none does: after a range search, or where scores are known to differ.
+    query_ids : sequence of str, optional
+        Names of the queries, for the profile.
+
+    Returns
+    -------
+    TieProfile
+        With `n_ordered`, unless everything was returned.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument breaks its rule; the message names the argument, the rule and what came.
+
+    Notes
+    -----
+    Ties: items tie when their scores are the same number. What was not returned is one group after the others, and so
+    are, under `cut_ties`, the items with the score of the last one returned. Lower and upper hold for every complete
+    ranking that begins as the index does: to know P@10 and Hit@10, ask for 11 neighbours, so that the tenth is not the
+    last. Expected is the mean over the ties among what was returned. **Undefined:** expected is NaN for a query whose
+    value depends on what was not returned, and so is then the mean.
+
+    An approximate index may miss an item that is closer than one it returned. Here the ranking is that of the index;
+    what it misses is for `deadheat.index_recall` to say.
+
+    Examples
+    --------
+    Two of five items were returned, a relevant and an irrelevant one, and another relevant item was not. It may be
+    anywhere from rank 2, as it may tie with the last one returned, to rank 5:
+
+    >>> profile = profile_neighbors([[3, 1]], [[0.9, 0.5]], relevant=[{3, 4}], n_gallery=5)
+    >>> profile.closer, profile.tied, profile.n_ordered
+    (array([0, 1]), array([1, 4]), array([1]))
+    >>> from deadheat.measures import per_query
+    >>> print(*(f"{value[0]:.2f}" for value in per_query(profile, "AP")))
+    0.70 nan 1.00
+    >>> print(*(f"{value[0]:.2f}" for value in per_query(profile, "P@1")))
+    1.00 1.00 1.00
+    """
+    checks.choice(order, ("descending", "ascending"), "order")
+    returned = neighbors.id_rows(ids, "ids")
+    there = neighbors.filled(returned, counts, "counts")
+    given = neighbors.score_rows(scores, returned, "scores")[there]
+    returned = returned.take(there)
+    keys = _ordered_keys(given, returned, order)
+    judged = _judged(returned, labels, gallery_labels, relevant, n_gallery, gallery_ids, exclude)
+    neighbors.require_distinct(returned, judged.codes, "ids")
+    names = None if query_ids is None else _names(query_ids, len(returned.lengths))
+    return _profile(returned, keys, judged, cut_ties, names)
+
+
+def _ordered_keys(scores: Array, returned: neighbors.Rows, order: str) -> Int64:
+    """The keys of scores, which must be finite and best first in each row."""
+    row = returned.row
+    if scores.dtype.kind == "f" and not np.isfinite(scores).all():
+        place = int(np.argmin(np.isfinite(scores)))
+        raise InvalidValueError("scores", f"must be finite, but query {row[place]} has {scores[place]}")
+    keys = keys_of(scores, order)
+    wrong = np.flatnonzero((row[1:] == row[:-1]) & (keys[1:] > keys[:-1]))
+    if len(wrong):
+        here = wrong[0]
+        other = "ascending" if order == "descending" else "descending"
+        rule = f'must be best first in every row, and order="{order}" says that the best is the '
+        rule += "highest" if order == "descending" else "lowest"
+        came = f"query {row[here]} has {scores[here]} before {scores[here + 1]}"
+        hint = f'; order="{other}" is for {"distances" if order == "descending" else "similarities"}'
+        raise InvalidValueError("scores", f"{rule}, but {came}{hint}")
+    return keys
+
+
+class _Judged(NamedTuple):
+    """What of the returned items, and of all, is relevant."""
+
+    codes: Int64  # (n,), the number of each returned item
+    grades: Int64  # (n,), 0 irrelevant, -1 the query itself
+    grade_values: Int64  # (n_grade,)
+    n_ranked: Int64  # (n_query,)
+    in_gallery: Int64  # (n_query, n_grade), relevant items that are ranked
+    relevant: Int64  # (n_query, n_grade), and all
+
+
+def _judged(
+    returned: neighbors.Rows, labels: Any, gallery_labels: Any, relevant: Any, n_gallery: Any, gallery_ids: Any,
+    exclude: Any,
+) -> _Judged:  # fmt: skip
+    """Who is relevant, by labels or as it is given."""
+    n_query = len(returned.lengths)
+    if (labels is None) != (gallery_labels is None) or (labels is None) == (relevant is None):
+        rule = "must be given together, or relevant in place of both"
+        raise InvalidValueError("labels and gallery_labels", rule)
+    itself = None if exclude is None else _own_ids(exclude, n_query)
+    if relevant is None:
+        return _by_label(returned, labels, gallery_labels, n_gallery, gallery_ids, itself)
+    return _as_given(returned, relevant, n_gallery, gallery_ids, itself)
+
+
+def _by_label(
+    returned: neighbors.Rows, labels: Any, gallery_labels: Any, n_gallery: Any, gallery_ids: Any,
+    itself: neighbors.Rows | None,
+) -> _Judged:  # fmt: skip
+    """Relevant is what has the label of the query."""
+    n_query = len(returned.lengths)
+    query_labels = inputs.labels(open_labels(labels, "labels"), n_query, "labels", "ids")
+    opened = open_labels(gallery_labels, "gallery_labels")
+    n = len(opened) if n_gallery is None else checks.positive_integer(n_gallery, "n_gallery")
+    of_query, of_item = inputs.label_codes(query_labels, inputs.labels(opened, n, "gallery_labels", "the gallery"))
+    codes = _rows(returned, gallery_ids, n, "ids")
+    own = np.full(n_query, -1)
+    if itself is not None:
+        own[itself.row] = _rows(itself, gallery_ids, n, "exclude", missing=True)
+    total = np.where(of_query >= 0, np.bincount(of_item, minlength=1)[of_query], 0)
+    total -= (own >= 0) & (of_item[own] == of_query)
+    query = returned.row
+    grades = np.where(codes == own[query], _JUNK, of_item[codes] == of_query[query]).astype(np.int64)
+    return _Judged(codes, grades, np.ones(1, np.int64), n - (own >= 0), total[:, None], total[:, None])
+
+
+def _rows(ids: neighbors.Rows, gallery_ids: Any, n_gallery: int, name: str, missing: bool = False) -> Int64:
+    """The row of the gallery that each id is, and -1 where it may be missing from it."""
+    if gallery_ids is None:
+        return neighbors.require_rows(ids.values, n_gallery, ids.row, name)
+    of_gallery = inputs.labels(gallery_ids, n_gallery, "gallery_ids", "the gallery")
+    rows = rows_by_id(ids.values, of_gallery, name, "gallery_ids") if len(ids.values) else np.empty(0, np.int64)
+    unknown = np.flatnonzero(rows < 0)
+    if len(unknown) and not missing:
+        came = f"query {ids.row[unknown[0]]} has {ids.values[unknown[0]]!s}"
+        raise InvalidValueError(name, f"must be among gallery_ids, but {came}")
+    return rows
+
+
+def _as_given(
+    returned: neighbors.Rows, relevant: Any, n_gallery: Any, gallery_ids: Any, itself: neighbors.Rows | None
+) -> _Judged:
+    """Relevant is what the caller lists."""
+    n_query = len(returned.lengths)
+    listed, grade = _listed(relevant, n_query)
+    if gallery_ids is not None:
+        n = len(gallery_ids) if n_gallery is None else checks.positive_integer(n_gallery, "n_gallery")
+        codes = _rows(returned, gallery_ids, n, "ids")
+        of_listed = _rows(listed, gallery_ids, n, "relevant", missing=True)
+        of_own = _rows(itself, gallery_ids, n, "exclude", missing=True) if itself is not None else None
+    else:
+        if n_gallery is None:
+            raise InvalidValueError("relevant", "needs n_gallery, or gallery_ids")
+        n = checks.positive_integer(n_gallery, "n_gallery")
+        others = [listed.values] if itself is None else [listed.values, itself.values]
+        codes, (of_listed, *rest), _ = neighbors.numbered(returned, others)
+        of_own = rest[0] if rest else None
+    own = np.full(n_query, -1)
+    if itself is not None and of_own is not None:
+        own[itself.row] = of_own
+    return _graded(returned.row, codes, listed.row, of_listed, grade, own, n)
+
+
+def _graded(
+    query: Int64, codes: Int64, of_query: Int64, of_listed: Int64, grade: Int64, own: Int64, n_gallery: int
+) -> _Judged:
+    """The grades of returned items, and how many items of each grade there are."""
+    n_query = len(own)
+    kept = (grade > 0) & ((of_listed != own[of_query]) | (of_listed < 0))
+    of_query, of_listed, grade = of_query[kept], of_listed[kept], grade[kept]
+    grade_values = np.unique(grade) if len(grade) else np.ones(1, dtype=np.int64)
+    known = of_listed >= 0
+    counts = np.zeros((2, n_query, len(grade_values)), dtype=np.int64)
+    number = np.searchsorted(grade_values, grade)
+    np.add.at(counts[0], (of_query[known], number[known]), 1)
+    np.add.at(counts[1], (of_query, number), 1)
+    n_code = int(max(codes.max(initial=-1), of_listed.max(initial=-1))) + 1
+    pairs, of_pair = of_query[known] * n_code + of_listed[known], grade[known]
+    ascending = np.argsort(pairs)
+    pairs, of_pair = np.append(pairs[ascending], -1), np.append(of_pair[ascending], 0)
+    wanted = query * n_code + codes
+    place = np.searchsorted(pairs[:-1], wanted)
+    grades = np.where(pairs[place] == wanted, of_pair[place], 0)
+    grades[codes == own[query]] = _JUNK
+    return _Judged(codes, grades, grade_values, n_gallery - (own >= 0), *counts)
+
+
+def _listed(relevant: Any, n_query: int) -> tuple[neighbors.Rows, Int64]:
+    """The relevant ids of all queries, and their grades."""
+    rows = list(relevant)
+    if len(rows) != n_query:
+        raise InvalidValueError("relevant", f"must have one entry per query, but got {len(rows)} for {n_query} queries")
+    listed = neighbors.id_rows([_distinct(row) for row in rows], "relevant")
+    grades = [grade for row in rows for grade in (row.values() if isinstance(row, Mapping) else ())]
+    for grade in grades:
+        checks.whole_number(grade, "grades in relevant", least=-(2**63), most=2**63 - 1)
+    of_rows = [list(row.values()) if isinstance(row, Mapping) else [1] * len(_distinct(row)) for row in rows]
+    return listed, np.array([int(grade) for row in of_rows for grade in row], dtype=np.int64)
+
+
+def _distinct(row: Any) -> list[Any]:
+    """The ids of one query, each once."""
+    if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
+        raise InvalidTypeError("relevant", f"must be a collection of ids for each query, but one is {row!r}")
+    return list(dict.fromkeys(row.tolist() if hasattr(row, "tolist") else row))
+
+
+def _own_ids(exclude: Any, n_query: int) -> neighbors.Rows:
+    """The id of each query that has one, in rows of one or none."""
+    own = inputs.plain(exclude, "exclude") if hasattr(exclude, "__array__") else list(exclude)
+    if len(own) != n_query or getattr(own, "ndim", 1) != 1:
+        raise InvalidValueError("exclude", f"must be one id for each of the {n_query} queries, but got {len(own)}")
+    none = [item is None or (not isinstance(item, str) and item == neighbors.NOTHING) for item in own]
+    if isinstance(own, list):
+        return neighbors.id_rows([[] if no else [item] for item, no in zip(own, none, strict=True)], "exclude")
+    return neighbors.id_rows(own[:, None], "exclude").take(~np.array(none, dtype=np.bool_))
+
+
+def _names(query_ids: Sequence[str], n_query: int) -> tuple[str, ...]:
+    """The names of the queries."""
+    names = tuple(map(str, query_ids))
+    if len(names) != n_query:
+        raise InvalidValueError("query_ids", f"must have one entry per query, but got {len(names)} for {n_query}")
+    return names
+
+
+def _profile(
+    returned: neighbors.Rows, keys: Int64, judged: _Judged, cut_ties: bool, names: tuple[str, ...] | None
+) -> TieProfile:
+    """The profile: groups of what is ordered, and a last one of the rest."""
+    query, n_query, grade_values = returned.row, len(returned.lengths), judged.grade_values
+    ranked = judged.grades != _JUNK
+    missing = judged.n_ranked - np.bincount(query[ranked], minlength=n_query)
+    in_rest = _in_rest(returned, keys, missing, cut_ties) & ranked
+    ordered = count_keys(
+        returned.matrix(keys, 0), returned.matrix(np.where(in_rest, _JUNK, judged.grades), _JUNK), grade_values
+    )
+    found = np.zeros_like(judged.relevant)  # among what is ordered
+    np.add.at(found, np.repeat(np.arange(n_query), ordered.n_group), ordered.by_grade)
+    rest_by_grade = judged.in_gallery - found
+    rest = missing + np.bincount(query[in_rest], minlength=n_query)
+    _require_room(missing, rest, rest_by_grade.sum(axis=1))
+    whole = _with_rest(ordered, rest, rest_by_grade, judged.n_ranked)
+    profile = assemble([whole], grade_values, judged.relevant, names)
+    return replace(profile, n_ordered=judged.n_ranked - rest) if rest.any() else profile
+
+
+def _in_rest(returned: neighbors.Rows, keys: Int64, missing: Int64, cut_ties: bool) -> Bool:
+    """Which items may tie with some that were not returned: those with the last score, where there are such."""
+    if not cut_ties:
+        return np.zeros(len(keys), dtype=np.bool_)
+    last = np.full(len(missing), _LOWEST)
+    np.minimum.at(last, returned.row, keys)
+    return np.asarray((keys == last[returned.row]) & (missing > 0)[returned.row])
+
+
+def _require_room(missing: Int64, rest: Int64, relevant: Int64) -> None:
+    """Refuse more items than the gallery has."""
+    wrong = np.flatnonzero((missing < 0) | (relevant > rest))
+    if len(wrong):
+        came = f"query {wrong[0]} has more: those returned, and those that are relevant and were not"
+        raise InvalidValueError("n_gallery", f"must be the number of items there are, but {came}")
+
+
+def _with_rest(ordered: KeyedGroups, rest: Int64, rest_by_grade: Int64, n_ranked: Int64) -> KeyedGroups:
+    """Groups with the rest of every query as its last one, where something relevant is in it."""
+    relevant = rest_by_grade.sum(axis=1)
+    found = np.zeros(len(rest), dtype=np.int64)
+    np.add.at(found, np.repeat(np.arange(len(rest)), ordered.n_group), ordered.groups[:, 3])
+    last = np.column_stack([n_ranked - rest, found, rest, relevant])
+    has = relevant > 0
+    ends = offsets_of(ordered.n_group)[1:][has]
+    return KeyedGroups(
+        ordered.n_group + has,
+        n_ranked,
+        np.insert(ordered.groups, ends, last[has], axis=0),
+        np.insert(ordered.by_grade, ends, rest_by_grade[has], axis=0),
+    )
