@@ -217,16 +217,16 @@ def _as_given(
         n = len(gallery_ids) if n_gallery is None else checks.positive_integer(n_gallery, "n_gallery")
         codes = _rows(returned, gallery_ids, n, "ids")
         of_listed = _rows(listed, gallery_ids, n, "relevant", missing=True)
-        of_own = _rows(itself, gallery_ids, n, "exclude", missing=True) if itself is not None else None
+        of_own = np.empty(0) if itself is None else _rows(itself, gallery_ids, n, "exclude", missing=True)
     else:
         if n_gallery is None:
             raise InvalidValueError("relevant", "needs n_gallery, or gallery_ids")
         n = checks.positive_integer(n_gallery, "n_gallery")
-        others = [listed.values] if itself is None else [listed.values, itself.values]
-        codes, (of_listed, *rest), _ = neighbors.numbered(returned, others)
-        of_own = rest[0] if rest else None
+        own_ids = np.empty(0, dtype=np.int64) if itself is None else itself.values
+        parts = [(returned.values, "ids"), (listed.values, "relevant"), (own_ids, "exclude")]
+        codes, of_listed, of_own = neighbors.numbered(parts)
     own = np.full(n_query, -1)
-    if itself is not None and of_own is not None:
+    if itself is not None:
         own[itself.row] = of_own
     return _graded(returned.row, codes, listed.row, of_listed, grade, own, n)
 

@@ -143,18 +143,21 @@ def require_distinct(ids: Rows, codes: Int64, name: str) -> None:
     twice = np.flatnonzero((row[1:] == row[:-1]) & (code[1:] == code[:-1]))
     if len(twice):
         place = order[twice[0]]
-        rule = f"must be distinct in a row, but query {ids.row[place]} has {ids.values[place].item()!r} twice"
-        raise InvalidValueError(name, rule.replace("np.str_", ""))
+        came = ids.values[place : place + 1].tolist()[0]
+        raise InvalidValueError(name, f"must be distinct in a row, but query {ids.row[place]} has {came!r} twice")
 
 
-def numbered(ids: Rows, others: list[Array]) -> tuple[Int64, list[Int64], int]:
-    """Numbers for ids that are not rows of anything: the same for equal ids; and how many there are."""
-    parts = [(ids.values, "ids"), *((part, "others") for part in others)]
-    whole = joined([(part, title) for part, title in parts if len(part)] or parts, "ids")
+def numbered(parts: list[tuple[Array, str]]) -> list[Int64]:
+    """Numbers for ids that are not rows of anything, the same for equal ids; each part with what messages call it.
+
+    Examples
+    --------
+    >>> numbered([(np.array(["b", "a"]), "ids"), (np.array(["b"]), "relevant")])
+    [array([1, 0]), array([1])]
+    """
+    whole = joined(parts, " and ".join(title for part, title in parts if len(part)))
     codes = label_codes(whole)[0] if len(whole) else np.empty(0, dtype=np.int64)
-    ends = np.cumsum([len(ids.values), *map(len, others)])
-    first, *rest = np.split(codes, ends[:-1])
-    return first, rest, int(codes.max(initial=-1)) + 1
+    return np.split(codes, np.cumsum([len(part) for part, _ in parts])[:-1])
 
 
 def require_rows(ids: Array, n_gallery: int, query: NDArray[Any], name: str) -> Int64:

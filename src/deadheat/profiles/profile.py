@@ -231,9 +231,8 @@ class TieProfile:
         lengths, groups, by_grade = cut_rankings.best_first(
             rest, by_grade, {name: getattr(self, name) for name in _OF_GROUPS}
         )
-        offsets = offsets_of(lengths)[self.offsets]
-        tied_by_grade = None if self.tied_by_grade is None else by_grade
-        return replace(self, offsets=offsets, **groups, tied_by_grade=tied_by_grade, n_ordered=None)
+        new: dict[str, Any] = {**groups, "offsets": offsets_of(lengths)[self.offsets], "n_ordered": None}
+        return replace(self, tied_by_grade=None if self.tied_by_grade is None else by_grade, **new)
 
     @property
     def n_cut(self) -> int:
@@ -287,8 +286,8 @@ class TieProfile:
 
         The canonical bytes are, each ended by a newline: the text ``deadheat.TieProfile 1``, then ``exact`` or
         ``bounds`` (a tolerance), then for each array, in the order offsets, closer, closer_relevant, tied,
-        tied_relevant, n_ranked, n_relevant, grades, where relevance is graded tied_by_grade and
-        relevant_by_grade, and where rankings were cut n_ordered, its name, its shape as decimal numbers separated by spaces, and its values as
+        tied_relevant, n_ranked, n_relevant, grades, where relevance is graded tied_by_grade and relevant_by_grade, and
+        where rankings were cut n_ordered, its name, its shape as decimal numbers separated by spaces, and its values as
         little-endian int64 in C order.
         """
         digest = hashlib.sha256()
