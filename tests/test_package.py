@@ -31,6 +31,7 @@ PUBLIC = [
     "generalization_gap",
     "grouped",
     "html_report",
+    "index_recall",
     "leaderboard",
     "measure",
     "measures",

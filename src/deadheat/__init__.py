@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from deadheat.analyses.comparison import compare, leaderboard
     from deadheat.analyses.exploit import exploit, random_baseline
     from deadheat.analyses.grouped import generalization_gap, grouped
+    from deadheat.analyses.index_recall import index_recall
     from deadheat.counting import profile
     from deadheat.counting.neighbors import profile_neighbors
     from deadheat.counting.scored import profile_run, profile_scores
@@ -38,6 +39,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "generalization_gap": "analyses.grouped:generalization_gap",
     "grouped": "analyses.grouped:grouped",
     "html_report": "pages:html_report",
+    "index_recall": "analyses.index_recall:index_recall",
     "leaderboard": "analyses.comparison:leaderboard",
     "measure": "reports:measure",
     "measures": "measures",
@@ -71,6 +73,7 @@ __all__ = [
     "generalization_gap",
     "grouped",
     "html_report",
+    "index_recall",
     "leaderboard",
     "measure",
     "measures",

@@ -22,7 +22,6 @@ from deadheat import inputs
 from deadheat.counting.scored import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import neighbors
-from deadheat.inputs.own_rows import rows_by_id
 from deadheat.inputs.sources import LabelsLike, open_labels
 from deadheat.profiles import TieProfile
 from deadheat.support import checks
@@ -183,28 +182,15 @@ def _by_label(
     opened = open_labels(gallery_labels, "gallery_labels")
     n = len(opened) if n_gallery is None else checks.positive_integer(n_gallery, "n_gallery")
     of_query, of_item = inputs.label_codes(query_labels, inputs.labels(opened, n, "gallery_labels", "the gallery"))
-    codes = _rows(returned, gallery_ids, n, "ids")
+    codes = neighbors.gallery_rows(returned, gallery_ids, n, "ids")
     own = np.full(n_query, -1)
     if itself is not None:
-        own[itself.row] = _rows(itself, gallery_ids, n, "exclude", missing=True)
+        own[itself.row] = neighbors.gallery_rows(itself, gallery_ids, n, "exclude", missing=True)
     total = np.where(of_query >= 0, np.bincount(of_item, minlength=1)[of_query], 0)
     total -= (own >= 0) & (of_item[own] == of_query)
     query = returned.row
     grades = np.where(codes == own[query], _JUNK, of_item[codes] == of_query[query]).astype(np.int64)
     return _Judged(codes, grades, np.ones(1, np.int64), n - (own >= 0), total[:, None], total[:, None])
-
-
-def _rows(ids: neighbors.Rows, gallery_ids: Any, n_gallery: int, name: str, missing: bool = False) -> Int64:
-    """The row of the gallery that each id is, and -1 where it may be missing from it."""
-    if gallery_ids is None:
-        return neighbors.require_rows(ids.values, n_gallery, ids.row, name)
-    of_gallery = inputs.labels(gallery_ids, n_gallery, "gallery_ids", "the gallery")
-    rows = rows_by_id(ids.values, of_gallery, name, "gallery_ids") if len(ids.values) else np.empty(0, np.int64)
-    unknown = np.flatnonzero(rows < 0)
-    if len(unknown) and not missing:
-        came = f"query {ids.row[unknown[0]]} has {ids.values[unknown[0]]!s}"
-        raise InvalidValueError(name, f"must be among gallery_ids, but {came}")
-    return rows
 
 
 def _as_given(
@@ -215,9 +201,11 @@ def _as_given(
     listed, grade = _listed(relevant, n_query)
     if gallery_ids is not None:
         n = len(gallery_ids) if n_gallery is None else checks.positive_integer(n_gallery, "n_gallery")
-        codes = _rows(returned, gallery_ids, n, "ids")
-        of_listed = _rows(listed, gallery_ids, n, "relevant", missing=True)
-        of_own = np.empty(0) if itself is None else _rows(itself, gallery_ids, n, "exclude", missing=True)
+        codes = neighbors.gallery_rows(returned, gallery_ids, n, "ids")
+        of_listed = neighbors.gallery_rows(listed, gallery_ids, n, "relevant", missing=True)
+        of_own = (
+            np.empty(0) if itself is None else neighbors.gallery_rows(itself, gallery_ids, n, "exclude", missing=True)
+        )
     else:
         if n_gallery is None:
             raise InvalidValueError("relevant", "needs n_gallery, or gallery_ids")

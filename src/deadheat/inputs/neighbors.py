@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import from_tensor, plain
-from deadheat.inputs.labels import joined, label_codes
+from deadheat.inputs.labels import joined, label_codes, labels
+from deadheat.inputs.own_rows import rows_by_id
 from deadheat.support.arrays import Array, Bool, Int64, offsets_of
 
 NOTHING = -1  # the id of faiss where a row is short
@@ -102,7 +102,7 @@ def score_rows(scores: Any, ids: Rows, name: str) -> Array:
     scores = from_tensor(scores, name)
     if hasattr(scores, "__array__"):
         array = plain(scores, name)
-        shape = (len(ids.lengths), *set(ids.lengths.tolist()))
+        shape = (len(ids.lengths), int(ids.lengths.max(initial=0)))
         if array.shape != shape:
             raise InvalidValueError(name, f"must have a score for each id, {shape}, but has shape {array.shape}")
         flat = array.ravel()
@@ -160,13 +160,35 @@ def numbered(parts: list[tuple[Array, str]]) -> list[Int64]:
     return np.split(codes, np.cumsum([len(part) for part, _ in parts])[:-1])
 
 
-def require_rows(ids: Array, n_gallery: int, query: NDArray[Any], name: str) -> Int64:
+def gallery_rows(
+    ids: Rows, gallery_ids: Any, n_gallery: int, name: str,
+    gallery: tuple[str, str] = ("the gallery", "gallery_ids"), missing: bool = False,
+) -> Int64:  # fmt: skip
+    """The row of the gallery that each id is, and -1 where it may be missing from `gallery_ids`.
+
+    `name` and `gallery` are what messages call the ids, the gallery and its ids.
+    """
+    if gallery_ids is None:
+        return _as_rows(ids, n_gallery, name, *gallery)
+    of_gallery = labels(gallery_ids, n_gallery, gallery[1], gallery[0])
+    rows = rows_by_id(ids.values, of_gallery, name, gallery[1]) if len(ids.values) else np.empty(0, dtype=np.int64)
+    unknown = np.flatnonzero(rows < 0)
+    if len(unknown) and not missing:
+        came = f"query {ids.row[unknown[0]]} has {ids.values[unknown[0]]!s}"
+        raise InvalidValueError(name, f"must be among {gallery[1]}, but {came}")
+    return rows
+
+
+def _as_rows(ids: Rows, n_gallery: int, name: str, gallery: str, gallery_ids: str) -> Int64:
     """Ids that are rows of the gallery, as int64."""
-    if len(ids) and ids.dtype.kind not in "iu":
-        rule = "must be rows of the gallery, unless gallery_ids says what its items are called"
-        raise InvalidTypeError(name, f"{rule}, but have dtype {ids.dtype}")
-    outside = np.flatnonzero((ids < 0) | (ids >= n_gallery)) if len(ids) else ()
+    if not len(ids.values):
+        return np.empty(0, dtype=np.int64)
+    if ids.values.dtype.kind not in "iu":
+        rule = f"must be rows of {gallery}, unless {gallery_ids} says what its items are called"
+        raise InvalidTypeError(name, f"{rule}, but have dtype {ids.values.dtype}")
+    outside = np.flatnonzero((ids.values < 0) | (ids.values >= n_gallery))
     if len(outside):
-        rule = f"must be rows of the gallery, 0 to {n_gallery - 1}, or -1 for nothing"
-        raise InvalidValueError(name, f"{rule}, but query {query[outside[0]]} has {ids[outside[0]]}")
-    return ids.astype(np.int64)
+        rule = f"must be rows of {gallery}, 0 to {n_gallery - 1}, or -1 for nothing"
+        came = f"query {ids.row[outside[0]]} has {ids.values[outside[0]]}"
+        raise InvalidValueError(name, f"{rule}, but {came}")
+    return ids.values.astype(np.int64)
