@@ -13,29 +13,31 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat import inputs
+from deadheat import distances
+from deadheat.counting import judging
+from deadheat.counting.nearest import PAIRS, tie_groups
 from deadheat.counting.scored import KeyedGroups, assemble, count_keys, keys_of
-from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.distances import Distance
+from deadheat.errors import InvalidValueError
 from deadheat.inputs import neighbors
-from deadheat.inputs.sources import LabelsLike, open_labels
+from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.profiles import TieProfile
 from deadheat.support import checks
-from deadheat.support.arrays import Array, Bool, Int64, offsets_of
+from deadheat.support.arrays import Bool, Int64, offsets_of, slices
 from deadheat.support.floats import plain_floats
 
-_JUNK = -1
 _LOWEST = np.iinfo(np.int64).max  # above every key, so that a row without any has no last score
 
 
 @plain_floats
 def profile_neighbors(
     ids: Any,
-    scores: Any,
+    scores: Any = None,
     labels: LabelsLike | None = None,
     gallery_labels: LabelsLike | None = None,
     *,
@@ -46,6 +48,9 @@ def profile_neighbors(
     counts: ArrayLike | None = None,
     exclude: Any = None,
     cut_ties: bool = True,
+    embeddings: EmbeddingsLike | None = None,
+    gallery: EmbeddingsLike | None = None,
+    distance: str = "cosine",
     query_ids: Sequence[str] | None = None,
 ) -> TieProfile:
     """Count, for the neighbours that a vector index returned, what is closer and what is tied, and what is not known.
@@ -56,7 +61,8 @@ def profile_neighbors(
         Which items were returned: rows of the gallery, or ids that `gallery_ids` lists. The integer -1, with which
         faiss fills short rows, is nothing. No item comes twice in a row.
     scores : (n_query, k) array, or a list of rows
-        The scores, or distances, of these items, best first in every row; anything beside -1.
+        The scores, or distances, of these items, best first in every row; anything beside -1. To be left out where
+        `embeddings` and `gallery` are given.
     labels, gallery_labels : (n_query,) and (n_gallery,) integers or strings, optional
         Relevant to a query is what has its label. As in `deadheat.profile`.
     relevant : sequence of collections, optional
@@ -77,6 +83,11 @@ def profile_neighbors(
     cut_ties : bool
         Whether an item that was not returned may have the score of the last one that was, as in any k nearest. False
         where none does: after a range search, or where scores are known to differ.
+    embeddings, gallery : (n_query, dim) and (n_gallery, dim) arrays, optional
+        The embeddings themselves, as in `deadheat.profile`: what was returned is then ranked by its exact distance, in
+        place of scores that the index rounded, and ties where that is equal.
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+        Of embeddings and gallery.
     query_ids : sequence of str, optional
         Names of the queries, for the profile.
 
@@ -116,162 +127,59 @@ def profile_neighbors(
     1.00 1.00 1.00
     """
     checks.choice(order, ("descending", "ascending"), "order")
-    returned = neighbors.id_rows(ids, "ids")
-    there = neighbors.filled(returned, counts, "counts")
-    given = neighbors.score_rows(scores, returned, "scores")[there]
-    returned = returned.take(there)
-    keys = _ordered_keys(given, returned, order)
-    judged = _judged(returned, labels, gallery_labels, relevant, n_gallery, gallery_ids, exclude)
-    neighbors.require_distinct(returned, judged.codes, "ids")
+    if len({value is None for value in (embeddings, gallery)}) > 1 or (scores is None) != (embeddings is not None):
+        raise InvalidValueError("scores", "must be given, or embeddings and gallery in place of them")
+    rows = neighbors.id_rows(ids, "ids")
+    there = neighbors.filled(rows, counts, "counts")
+    returned = rows.take(there)
+    exact = None if embeddings is None else _opened(embeddings, gallery, distance, len(rows.lengths))
+    known = judging.judged(
+        returned, labels, gallery_labels, relevant, n_gallery, gallery_ids, exclude,
+        None if exact is None else exact.n_gallery,
+    )  # fmt: skip
+    neighbors.require_distinct(returned, known.codes, "ids")
+    if exact is None:
+        given = returned._replace(values=neighbors.score_rows(scores, rows, "scores")[there])
+        keys = _ordered_keys(given, order)
+    else:
+        keys = _exact_keys(exact, returned, known.codes)
     names = None if query_ids is None else _names(query_ids, len(returned.lengths))
-    return _profile(returned, keys, judged, cut_ties, names)
+    return _profile(returned, keys, known, cut_ties, names)
 
 
-def _ordered_keys(scores: Array, returned: neighbors.Rows, order: str) -> Int64:
+def _ordered_keys(scores: neighbors.Rows, order: str) -> Int64:
     """The keys of scores, which must be finite and best first in each row."""
-    row = returned.row
-    if scores.dtype.kind == "f" and not np.isfinite(scores).all():
-        place = int(np.argmin(np.isfinite(scores)))
-        raise InvalidValueError("scores", f"must be finite, but query {row[place]} has {scores[place]}")
-    keys = keys_of(scores, order)
+    row, values = scores.row, scores.values
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        place = int(np.argmin(np.isfinite(values)))
+        raise InvalidValueError("scores", f"must be finite, but query {row[place]} has {values[place]}")
+    keys = keys_of(values, order)
     wrong = np.flatnonzero((row[1:] == row[:-1]) & (keys[1:] > keys[:-1]))
     if len(wrong):
-        here = wrong[0]
-        other = "ascending" if order == "descending" else "descending"
+        here, falling = wrong[0], order == "descending"
         rule = f'must be best first in every row, and order="{order}" says that the best is the '
-        rule += "highest" if order == "descending" else "lowest"
-        came = f"query {row[here]} has {scores[here]} before {scores[here + 1]}"
-        hint = f'; order="{other}" is for {"distances" if order == "descending" else "similarities"}'
-        raise InvalidValueError("scores", f"{rule}, but {came}{hint}")
+        came = f"query {row[here]} has {values[here]} before {values[here + 1]}"
+        hint = 'order="ascending" is for distances' if falling else 'order="descending" is for similarities'
+        raise InvalidValueError("scores", f"{rule}{'highest' if falling else 'lowest'}, but {came}; {hint}")
     return keys
 
 
-class _Judged(NamedTuple):
-    """What of the returned items, and of all, is relevant."""
-
-    codes: Int64  # (n,), the number of each returned item
-    grades: Int64  # (n,), 0 irrelevant, -1 the query itself
-    grade_values: Int64  # (n_grade,)
-    n_ranked: Int64  # (n_query,)
-    in_gallery: Int64  # (n_query, n_grade), relevant items that are ranked
-    relevant: Int64  # (n_query, n_grade), and all
+def _opened(embeddings: EmbeddingsLike, gallery: Any, distance: str, n_query: int) -> Distance:
+    """The distance between queries and gallery."""
+    opened = distances.make(distances.named(distance), embeddings, gallery, True)
+    if opened.n_query != n_query:
+        rule = f"must have a row for each row of ids, but have {opened.n_query} for {n_query}"
+        raise InvalidValueError("embeddings", rule)
+    return opened
 
 
-def _judged(
-    returned: neighbors.Rows, labels: Any, gallery_labels: Any, relevant: Any, n_gallery: Any, gallery_ids: Any,
-    exclude: Any,
-) -> _Judged:  # fmt: skip
-    """Who is relevant, by labels or as it is given."""
-    n_query = len(returned.lengths)
-    if (labels is None) != (gallery_labels is None) or (labels is None) == (relevant is None):
-        rule = "must be given together, or relevant in place of both"
-        raise InvalidValueError("labels and gallery_labels", rule)
-    itself = None if exclude is None else _own_ids(exclude, n_query)
-    if relevant is None:
-        return _by_label(returned, labels, gallery_labels, n_gallery, gallery_ids, itself)
-    return _as_given(returned, relevant, n_gallery, gallery_ids, itself)
-
-
-def _by_label(
-    returned: neighbors.Rows, labels: Any, gallery_labels: Any, n_gallery: Any, gallery_ids: Any,
-    itself: neighbors.Rows | None,
-) -> _Judged:  # fmt: skip
-    """Relevant is what has the label of the query."""
-    n_query = len(returned.lengths)
-    query_labels = inputs.labels(open_labels(labels, "labels"), n_query, "labels", "ids")
-    opened = open_labels(gallery_labels, "gallery_labels")
-    n = len(opened) if n_gallery is None else checks.positive_integer(n_gallery, "n_gallery")
-    of_query, of_item = inputs.label_codes(query_labels, inputs.labels(opened, n, "gallery_labels", "the gallery"))
-    codes = neighbors.gallery_rows(returned, gallery_ids, n, "ids")
-    own = np.full(n_query, -1)
-    if itself is not None:
-        own[itself.row] = neighbors.gallery_rows(itself, gallery_ids, n, "exclude", missing=True)
-    total = np.where(of_query >= 0, np.bincount(of_item, minlength=1)[of_query], 0)
-    total -= (own >= 0) & (of_item[own] == of_query)
-    query = returned.row
-    grades = np.where(codes == own[query], _JUNK, of_item[codes] == of_query[query]).astype(np.int64)
-    return _Judged(codes, grades, np.ones(1, np.int64), n - (own >= 0), total[:, None], total[:, None])
-
-
-def _as_given(
-    returned: neighbors.Rows, relevant: Any, n_gallery: Any, gallery_ids: Any, itself: neighbors.Rows | None
-) -> _Judged:
-    """Relevant is what the caller lists."""
-    n_query = len(returned.lengths)
-    listed, grade = _listed(relevant, n_query)
-    if gallery_ids is not None:
-        n = len(gallery_ids) if n_gallery is None else checks.positive_integer(n_gallery, "n_gallery")
-        codes = neighbors.gallery_rows(returned, gallery_ids, n, "ids")
-        of_listed = neighbors.gallery_rows(listed, gallery_ids, n, "relevant", missing=True)
-        of_own = (
-            np.empty(0) if itself is None else neighbors.gallery_rows(itself, gallery_ids, n, "exclude", missing=True)
-        )
-    else:
-        if n_gallery is None:
-            raise InvalidValueError("relevant", "needs n_gallery, or gallery_ids")
-        n = checks.positive_integer(n_gallery, "n_gallery")
-        own_ids = np.empty(0, dtype=np.int64) if itself is None else itself.values
-        parts = [(returned.values, "ids"), (listed.values, "relevant"), (own_ids, "exclude")]
-        codes, of_listed, of_own = neighbors.numbered(parts)
-    own = np.full(n_query, -1)
-    if itself is not None:
-        own[itself.row] = of_own
-    return _graded(returned.row, codes, listed.row, of_listed, grade, own, n)
-
-
-def _graded(
-    query: Int64, codes: Int64, of_query: Int64, of_listed: Int64, grade: Int64, own: Int64, n_gallery: int
-) -> _Judged:
-    """The grades of returned items, and how many items of each grade there are."""
-    n_query = len(own)
-    kept = (grade > 0) & ((of_listed != own[of_query]) | (of_listed < 0))
-    of_query, of_listed, grade = of_query[kept], of_listed[kept], grade[kept]
-    grade_values = np.unique(grade) if len(grade) else np.ones(1, dtype=np.int64)
-    known = of_listed >= 0
-    counts = np.zeros((2, n_query, len(grade_values)), dtype=np.int64)
-    number = np.searchsorted(grade_values, grade)
-    np.add.at(counts[0], (of_query[known], number[known]), 1)
-    np.add.at(counts[1], (of_query, number), 1)
-    n_code = int(max(codes.max(initial=-1), of_listed.max(initial=-1))) + 1
-    pairs, of_pair = of_query[known] * n_code + of_listed[known], grade[known]
-    ascending = np.argsort(pairs)
-    pairs, of_pair = np.append(pairs[ascending], -1), np.append(of_pair[ascending], 0)
-    wanted = query * n_code + codes
-    place = np.searchsorted(pairs[:-1], wanted)
-    grades = np.where(pairs[place] == wanted, of_pair[place], 0)
-    grades[codes == own[query]] = _JUNK
-    return _Judged(codes, grades, grade_values, n_gallery - (own >= 0), *counts)
-
-
-def _listed(relevant: Any, n_query: int) -> tuple[neighbors.Rows, Int64]:
-    """The relevant ids of all queries, and their grades."""
-    rows = list(relevant)
-    if len(rows) != n_query:
-        raise InvalidValueError("relevant", f"must have one entry per query, but got {len(rows)} for {n_query} queries")
-    listed = neighbors.id_rows([_distinct(row) for row in rows], "relevant")
-    grades = [grade for row in rows for grade in (row.values() if isinstance(row, Mapping) else ())]
-    for grade in grades:
-        checks.whole_number(grade, "grades in relevant", least=-(2**63), most=2**63 - 1)
-    of_rows = [list(row.values()) if isinstance(row, Mapping) else [1] * len(_distinct(row)) for row in rows]
-    return listed, np.array([int(grade) for row in of_rows for grade in row], dtype=np.int64)
-
-
-def _distinct(row: Any) -> list[Any]:
-    """The ids of one query, each once."""
-    if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
-        raise InvalidTypeError("relevant", f"must be a collection of ids for each query, but one is {row!r}")
-    return list(dict.fromkeys(row.tolist() if hasattr(row, "tolist") else row))
-
-
-def _own_ids(exclude: Any, n_query: int) -> neighbors.Rows:
-    """The id of each query that has one, in rows of one or none."""
-    own = inputs.plain(exclude, "exclude") if hasattr(exclude, "__array__") else list(exclude)
-    if len(own) != n_query or getattr(own, "ndim", 1) != 1:
-        raise InvalidValueError("exclude", f"must be one id for each of the {n_query} queries, but got {len(own)}")
-    none = [item is None or (not isinstance(item, str) and item == neighbors.NOTHING) for item in own]
-    if isinstance(own, list):
-        return neighbors.id_rows([[] if no else [item] for item, no in zip(own, none, strict=True)], "exclude")
-    return neighbors.id_rows(own[:, None], "exclude").take(~np.array(none, dtype=np.bool_))
+def _exact_keys(distance: Distance, returned: neighbors.Rows, items: Int64) -> Int64:
+    """Keys that compare as the exact closeness of returned items does, in each row."""
+    columns = returned.matrix(distance.columns.column_of_item[items], -1)
+    keys = np.empty_like(columns)
+    for some in slices(len(columns), max(1, PAIRS // columns.shape[1])):
+        keys[some] = -tie_groups(distance, np.arange(len(columns))[some], columns[some])
+    return np.asarray(keys[returned.row, returned.place])
 
 
 def _names(query_ids: Sequence[str], n_query: int) -> tuple[str, ...]:
@@ -283,15 +191,17 @@ def _names(query_ids: Sequence[str], n_query: int) -> tuple[str, ...]:
 
 
 def _profile(
-    returned: neighbors.Rows, keys: Int64, judged: _Judged, cut_ties: bool, names: tuple[str, ...] | None
+    returned: neighbors.Rows, keys: Int64, judged: judging.Judged, cut_ties: bool, names: tuple[str, ...] | None
 ) -> TieProfile:
     """The profile: groups of what is ordered, and a last one of the rest."""
     query, n_query, grade_values = returned.row, len(returned.lengths), judged.grade_values
-    ranked = judged.grades != _JUNK
+    ranked = judged.grades != judging.JUNK
     missing = judged.n_ranked - np.bincount(query[ranked], minlength=n_query)
     in_rest = _in_rest(returned, keys, missing, cut_ties) & ranked
     ordered = count_keys(
-        returned.matrix(keys, 0), returned.matrix(np.where(in_rest, _JUNK, judged.grades), _JUNK), grade_values
+        returned.matrix(keys, 0),
+        returned.matrix(np.where(in_rest, judging.JUNK, judged.grades), judging.JUNK),
+        grade_values,
     )
     found = np.zeros_like(judged.relevant)  # among what is ordered
     np.add.at(found, np.repeat(np.arange(n_query), ordered.n_group), ordered.by_grade)
