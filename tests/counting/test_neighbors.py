@@ -63,7 +63,7 @@ def test_bounds_are_those_of_all_complete_rankings(graded: bool, cut_ties: bool)
     rng = random.Random(2 * graded + cut_ties)
     names = GAINS if graded else NAMES + GAINS[:1]
     unknown = known = 0
-    for _ in range(50):
+    for _ in range(40):
         n = rng.randint(1, 5)
         scores = [rng.randint(0, 3) for _ in range(n)]
         grades = [rng.choice((0, 0, 1, 2) if graded else (0, 1)) for _ in range(n)]
@@ -93,7 +93,7 @@ def test_bounds_are_those_of_all_complete_rankings(graded: bool, cut_ties: bool)
                 assert not lower > truth[0]
                 assert not upper < truth[2]
     assert unknown > 10
-    assert known > 40
+    assert known > 30
 
 
 def test_all_returned_is_the_profile_of_the_scores() -> None:
@@ -130,3 +130,175 @@ def test_labels(k: int, leave_one_out: bool) -> None:
         assert (high[defined] >= true_high[defined]).all()
         known = ~np.isnan(mid)
         assert_array_equal(mid[known], true_mid[known])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# exact distances in place of scores
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock", "inner_product"])
+def test_exact_distances_give_the_ties_of_the_profile(distance: str) -> None:
+    rng = np.random.default_rng(len(distance))
+    gallery, queries = rng.integers(-2, 3, (40, 3)), rng.integers(-2, 3, (9, 3))
+    labels, gallery_labels = rng.integers(0, 4, 9), rng.integers(0, 4, 40)
+    everything = np.array([rng.permutation(40) for _ in range(9)])
+    profile = profile_neighbors(
+        everything, labels=labels, gallery_labels=gallery_labels, embeddings=queries, gallery=gallery, distance=distance
+    )
+    assert profile == dh.profile(queries, labels, gallery, gallery_labels, distance=distance)
+    some = profile_neighbors(
+        everything[:, :5], None, labels, gallery_labels, embeddings=queries, gallery=gallery, distance=distance
+    )
+    relevant = [np.flatnonzero(gallery_labels == label) for label in labels]
+    assert some == profile_neighbors(
+        everything[:, :5], relevant=relevant, embeddings=queries, gallery=gallery, distance=distance
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# ids and conventions
+
+
+def test_ids_are_what_they_are() -> None:
+    """Ids that are equal as floats, strings, and large ones of 64 bits without a sign."""
+    plain = profile_neighbors([[0, 1], [2, 0]], [[5, 4], [3, 3]], [0, 1], [0, 1, 1])
+    for names in ([2**63 + 1, 2**63 + 2, 2**64 - 1], [2**53, 2**53 + 1, -7], ["a", "b", "é"]):
+        ids = [[names[0], names[1]], [names[2], names[0]]]
+        by_label = profile_neighbors(ids, [[5, 4], [3, 3]], [0, 1], [0, 1, 1], gallery_ids=names)
+        given = profile_neighbors(ids, [[5, 4], [3, 3]], relevant=[names[:1], set(names[1:])], n_gallery=3)
+        assert by_label == given == plain
+        assert profile_neighbors(np.array(ids), [[5, 4], [3, 3]], [0, 1], [0, 1, 1], gallery_ids=names) == plain
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint32, np.uint64])
+def test_short_rows(dtype: type) -> None:
+    """As faiss has them, with -1; as usearch has them, with counts; and as rows of their own lengths."""
+    plain = profile_neighbors([[2, 0], [1]], [[1.0, 2.0], [0.5]], [0, 1], [0, 1, 1], order="ascending")
+    padding = -1 if np.issubdtype(dtype, np.signedinteger) else 77
+    ids, far = np.array([[2, 0], [1, padding]]).astype(dtype), [[1.0, 2.0], [0.5, np.inf]]
+    counts = [2, 1]
+    assert profile_neighbors(ids, far, [0, 1], [0, 1, 1], order="ascending", counts=counts) == plain
+    if padding == -1:
+        assert profile_neighbors(ids, far, [0, 1], [0, 1, 1], order="ascending") == plain
+    assert plain.n_ordered is not None
+    assert plain.n_ordered.tolist() == [1, 0]
+
+
+def test_nothing_returned() -> None:
+    profile = profile_neighbors([[], [1]], [[], [0.5]], [0, 1], [0, 1, 1])
+    assert (profile[0].closer.tolist(), profile[0].tied.tolist()) == ([0], [3])
+
+
+def test_a_relevant_id_that_the_gallery_does_not_have_is_never_found() -> None:
+    profile = profile_neighbors([["b"]], [[1.0]], relevant=[{"a": 2, "x": 1}], gallery_ids=["a", "b"])
+    assert (profile.n_relevant.tolist(), profile.tied_relevant.tolist()) == ([2], [1])
+    assert per_query(profile, "Recall@2").upper == [0.5]
+
+
+def test_the_query_itself_is_dropped() -> None:
+    """Returned or not, relevant or not; the threshold is that of all that came back."""
+    given = {"relevant": [{"q", "a"}, {"b"}], "gallery_ids": ["q", "a", "b", "p"]}
+    profile = profile_neighbors([["q", "a"], ["a", "b"]], [[3, 2], [3, 3]], exclude=["q", "p"], **given)
+    assert profile.n_ranked.tolist() == [3, 3]
+    assert profile.n_relevant.tolist() == [1, 1]
+    assert profile.tied.tolist() == [3, 3]
+    assert profile_neighbors([["a"]], [[3]], relevant=[["a"]], n_gallery=4, exclude=[None]).n_ranked.tolist() == [4]
+    own_last = profile_neighbors([["a", "q"]], [[3, 2]], relevant=[["a"]], n_gallery=4, exclude=["q"])
+    assert own_last.tied.tolist() == [1]  # what was not returned is no nearer than the query itself, at 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"ids": np.ones((1, 2), np.float32)}, "ids must be integers or strings.*faiss returns scores first"),
+        ({"ids": [0, 1]}, r"ids\[0\] must be a row of ids, but is 0"),
+        ({"ids": np.arange(2)}, r"ids must be two-dimensional \(n_query, k\), but has shape \(2,\)"),
+        ({"ids": [[0, "a"]]}, r"ids\[0\] must be all integers or all strings"),
+        ({"ids": [[1, 1]]}, "ids must be distinct in a row, but query 0 has 1 twice"),
+        ({"ids": [[0, 9]]}, "ids must be rows of the gallery, 0 to 2, or -1 for nothing, but query 0 has 9"),
+        ({"ids": [["a", "b"]]}, "ids must be rows of the gallery, unless gallery_ids says"),
+        (
+            {"scores": [[1, 2]]},
+            'scores must be best first .*query 0 has 1 before 2; order="ascending" is for distances',
+        ),
+        ({"scores": [[2, 1]], "order": "ascending"}, 'scores must be .* 2 before 1; order="descending" is for simil'),
+        ({"scores": [[2, np.nan]]}, "scores must be finite, but query 0 has nan"),
+        ({"scores": [[2]]}, "scores must have a score for each id, but got 1 scores for 2 ids of query 0"),
+        ({"scores": np.ones((1, 3))}, r"scores must have a score for each id, \(1, 2\), but has shape \(1, 3\)"),
+        ({"scores": None}, "scores must be given, or embeddings and gallery in place of them"),
+        ({"embeddings": [[1.0]], "gallery": [[1.0]] * 3}, "scores must be given, or embeddings and gallery"),
+        ({"gallery_labels": None}, "labels and gallery_labels must be given together, or relevant in place of both"),
+        ({"relevant": [[1]]}, "labels and gallery_labels must be given together, or relevant in place of both"),
+        ({"n_gallery": 4}, "gallery_labels and n_gallery must be of one size, but are: gallery_labels 3, n_gallery 4"),
+        ({"gallery_ids": [1, 2, 3]}, "ids must be among gallery_ids, but query 0 has 0"),
+        ({"gallery_ids": [0, 1, 1]}, "gallery_ids must have an id of its own for each row"),
+        ({"labels": [0, 0]}, "labels must have one entry per row of ids"),
+        ({"exclude": [0, 1]}, "exclude must be one id for each of the 1 queries, but got 2"),
+        ({"exclude": [9]}, "exclude must be rows of the gallery, 0 to 2, or -1 for nothing, but query 0 has 9"),
+        ({"counts": [3]}, r"counts must be from 0 to the length of a row, but holds \[3\]"),
+        ({"order": "up"}, "order must be one of descending, ascending"),
+        ({"query_ids": ["a", "b"]}, "query_ids must have one entry per query, but got 2 for 1"),
+    ],
+)
+def test_what_is_refused(arguments: dict[str, Any], message: str) -> None:
+    whole = {"ids": [[0, 1]], "scores": [[2, 1]], "labels": [0], "gallery_labels": [0, 1, 1], **arguments}
+    with pytest.raises((ValueError, TypeError), match=rf"^{message}"):
+        dh.profile_neighbors(**whole)
+
+
+@pytest.mark.parametrize(
+    ("relevant", "n_gallery", "message"),
+    [
+        ([[1]], None, "relevant needs n_gallery, or gallery_ids"),
+        ([[1], [2]], 3, "relevant must have one entry per query, but got 2 for 1 queries"),
+        (["ab"], 3, "relevant must be a collection of ids for each query, but one is 'ab'"),
+        ([["x"]], 3, "ids and relevant must be of one kind throughout"),
+        ([{1: 0.5}], 3, "grades in relevant must be an integer, but is 0.5"),
+        ([[7]], 2, "n_gallery must be the number of items there are, but query 0 has more"),
+        ([[0]], 1, "n_gallery must be the number of items there are, but query 0 has more"),
+    ],
+)
+def test_what_is_refused_of_relevant_ids(relevant: Any, n_gallery: Any, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=rf"^{message}"):
+        dh.profile_neighbors([[0, 1]], [[2, 1]], relevant=relevant, n_gallery=n_gallery)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# profiles and reports of rankings that were cut
+
+
+def cut() -> dh.TieProfile:
+    """A query of which all is known that matters, and one of which it is not."""
+    return profile_neighbors([[3, 1], [0, 4]], [[9, 5], [7, 1]], relevant=[{3, 4}, {0}], n_gallery=5)
+
+
+def test_a_report_says_what_is_not_known() -> None:
+    report = dh.measure(cut(), ["P@1", "mAP"])
+    assert (report["P@1"].lower, report["P@1"].expected, report["P@1"].std) == (1, 1, 0)
+    assert (report["mAP"].lower, report["mAP"].upper) == (0.85, 1)
+    assert np.isnan([report["mAP"].expected, report["mAP"].std, *report["mAP"].per_query.expected]).all()
+    assert np.isnan(report["mAP"].interval().expected.low)
+    assert "In 1 query relevant items were not returned or may tie with the last returned; their ranks" in str(report)
+    assert "this affects no value shown" in str(dh.measure(cut(), "P@1"))
+    assert "not returned" not in str(dh.measure(cut()[1:], "mAP"))
+    with pytest.raises(ValueError, match="has no expected values"):
+        dh.leaderboard({"a": report, "b": report}, measures=["mAP"], rank_by="expected")
+
+
+def test_a_cut_profile_is_kept_and_taken_apart(tmp_path: Any) -> None:
+    profile = cut()
+    profile.save(tmp_path / "cut.npz")
+    assert dh.TieProfile.load(tmp_path / "cut.npz") == profile
+    assert profile.digest() != profile.best_completed().digest()
+    assert profile[1:].n_ordered.tolist() == [1]
+    assert profile.ties.mixed_groups == 0
+    assert profile.n_cut == 1
+    with pytest.raises(ValueError, match="must be of whole rankings"):
+        profile + profile
+
+
+@pytest.mark.parametrize("n_ordered", [[0, 1], [2, 1], [1], [-1, 1], [6, 1]])
+def test_numbers_that_no_cut_ranking_has(n_ordered: list[int]) -> None:
+    arrays = {name: getattr(cut(), name) for name in cut().__dataclass_fields__}
+    with pytest.raises(ValueError, match="n_ordered must"):
+        dh.TieProfile(**arrays | {"n_ordered": n_ordered})

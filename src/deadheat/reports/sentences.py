@@ -74,8 +74,8 @@ def about_cut(n_cut: int, affected: bool) -> list[str]:
     """
     if not n_cut:
         return []
-    effect = (
-        "their rank has bounds, and what depends on it no expectation" if affected else "this affects no value shown"
-    )
+    effect = "this affects no value shown"
+    if affected:
+        effect = "their ranks have bounds only, and what depends on them no expectation"
     queries = count(n_cut, "query", "queries")
     return [f"In {queries} relevant items were not returned or may tie with the last returned; {effect}."]
