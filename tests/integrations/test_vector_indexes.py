@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.testing import assert_array_equal
 import deadheat as dh
 from deadheat.measures import per_query
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ["mAP", "nDCG@5", "P@3", "Hit@1", "Recall@5", "mINP", "MRR"]
 DISTANCE = {"euclidean": "l2", "inner_product": "ip"}
 
@@ -153,3 +156,18 @@ def test_approximate_indexes_find_less_and_brute_force_agrees() -> None:
         want = [len(set(a.tolist()) & set(b.tolist())) / 10 for a, b in zip(truth, ids, strict=True)]
         assert result[name].per_query.tolist() == want
         assert 0.05 < result[name].recall < 1
+
+
+@needs("faiss", "hnswlib", "usearch", "sklearn")
+def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLES / "vector_index.py"), run_name="__main__")
+    lines = capsys.readouterr().out.splitlines()
+    recall = {line[:22].strip(): float(line[22:].split()[0]) for line in lines[1:10]}
+    assert recall["faiss flat"] == recall["faiss IVF32, nprobe 16"] == 100
+    assert recall["faiss IVF32, nprobe 1"] < recall["faiss IVF32, nprobe 4"]
+    assert min(recall.values()) > 50
+    precision, exactly = ([line for line in lines if line.startswith("P@10")][i].split()[1:] for i in (0, 1))
+    assert precision == exactly
+    of_part, of_all = ([line for line in lines if line.startswith("mAP")][i].split()[1:] for i in (0, 1))
+    assert of_part[1] == "-"
+    assert float(of_part[0]) < float(of_all[0]) < float(of_all[2]) < float(of_part[2])
