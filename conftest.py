@@ -18,9 +18,10 @@ settings.register_profile("untimed", deadline=None)  # how long an example takes
 settings.load_profile("untimed")
 
 ROOT = Path(__file__).parent
-PAGES = {  # pages that are sessions with a library that the extra `test` does not bring, and its module
+PAGES = {  # pages that are sessions with libraries that the extra `test` does not bring, and their modules
     "pytorch-loop.md": "torch",
     "pytorch-metric-learning.md": "pytorch_metric_learning",
+    "vector-indexes.md": "faiss hnswlib usearch",
 }
 ADAPTERS = ["pytorch_metric_learning"]  # integrations that cannot be imported without the module of their name
 collect_ignore_glob = [
@@ -51,11 +52,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A page is a session with the library that it is about."""
+    """A page is a session with the libraries that it is about."""
     for item in items:
-        module = PAGES.get(item.path.name) if item.path.parent == ROOT / "docs" / "how-to" else None
-        if module is not None and importlib.util.find_spec(module) is None:
-            item.add_marker(pytest.mark.skip(reason=f"the page needs {module}: pip install 'deadheat[neighbours]'"))
+        modules = PAGES.get(item.path.name, "") if item.path.parent == ROOT / "docs" / "how-to" else ""
+        for module in modules.split():
+            if importlib.util.find_spec(module) is None:
+                item.add_marker(pytest.mark.skip(reason=f"the page needs {module}: pip install 'deadheat[neighbours]'"))
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from deadheat.analyses.comparison import compare, leaderboard
     from deadheat.analyses.exploit import exploit, random_baseline
     from deadheat.analyses.grouped import generalization_gap, grouped
+    from deadheat.analyses.index_recall import index_recall
     from deadheat.counting import profile
+    from deadheat.counting.neighbors import profile_neighbors
     from deadheat.counting.scored import profile_run, profile_scores
     from deadheat.inputs import read
     from deadheat.pages import html_report
@@ -37,12 +39,14 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "generalization_gap": "analyses.grouped:generalization_gap",
     "grouped": "analyses.grouped:grouped",
     "html_report": "pages:html_report",
+    "index_recall": "analyses.index_recall:index_recall",
     "leaderboard": "analyses.comparison:leaderboard",
     "measure": "reports:measure",
     "measures": "measures",
     "plots": "plots",
     "precision": "analyses.precision",
     "profile": "counting:profile",
+    "profile_neighbors": "counting.neighbors:profile_neighbors",
     "profile_run": "counting.scored:profile_run",
     "profile_scores": "counting.scored:profile_scores",
     "random_baseline": "analyses.exploit:random_baseline",
@@ -69,12 +73,14 @@ __all__ = [
     "generalization_gap",
     "grouped",
     "html_report",
+    "index_recall",
     "leaderboard",
     "measure",
     "measures",
     "plots",
     "precision",
     "profile",
+    "profile_neighbors",
     "profile_run",
     "profile_scores",
     "random_baseline",

@@ -100,7 +100,7 @@ class Rankings:
     @plain_floats
     def _rank(self, queries: Int64) -> Ranked:
         relevant = relevant_items(self._problem, queries).relevant
-        columns, group = _sorted_columns(self.metric, self._problem.rule, relevant)
+        columns, group = sorted_columns(self.metric, self._problem.rule, relevant)
         items, numbers = np.full((2, len(queries), self.n_gallery), -1)
         excluded = self.candidates.excluded(queries)
         _core.expand(columns, group, *self._problem.items_of_columns, *excluded, items, numbers)
@@ -133,7 +133,7 @@ class Rankings:
         return self.metric.measuring()
 
 
-def _sorted_columns(metric: Distance, rule: Ties, relevant: Relevant) -> tuple[Int64, Int64]:
+def sorted_columns(metric: Distance, rule: Ties, relevant: Relevant) -> tuple[Int64, Int64]:
     """The columns of each row, farthest first, and the number of each one's group, nearest 0; −1 in padding."""
     groups = rule.group(metric, relevant)
     if groups.of_entry is None:  # all apart, and not sorted

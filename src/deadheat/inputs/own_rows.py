@@ -41,7 +41,7 @@ def own_rows(exclude: OwnRows, n_query: int, n_gallery: int) -> Int64:
     if isinstance(exclude, (tuple, list)) and len(exclude) == 2 and not any(map(_is_single, exclude)):
         query_ids = labels(exclude[0], n_query, "exclude[0]", "embeddings")
         gallery_ids = labels(exclude[1], n_gallery, "exclude[1]", "gallery")
-        return _by_id(query_ids, gallery_ids)
+        return rows_by_id(query_ids, gallery_ids, "exclude", "exclude[1]")
     ragged = f"{_RULE}, but its entries differ in length"
     rows = plain(exclude, "exclude", ragged=ragged, unmasked="-1 stands for no row")
     if rows.shape != (n_query,):
@@ -61,18 +61,18 @@ def _is_single(part: Any) -> bool:
     return isinstance(part, (str, bytes)) or not hasattr(part, "__len__") or getattr(part, "ndim", 1) == 0
 
 
-def _by_id(query_ids: NDArray[Any], gallery_ids: NDArray[Any]) -> Int64:
-    """The row of the gallery with each query's id, −1 where none has it."""
+def rows_by_id(ids: NDArray[Any], gallery_ids: NDArray[Any], name: str, gallery_name: str) -> Int64:
+    """The row of the gallery with each id, −1 where none has it; the names are those of the arguments."""
     try:
-        of_query, of_item = label_codes(query_ids, gallery_ids)
+        of_query, of_item = label_codes(ids, gallery_ids)
     except InvalidTypeError:
-        rule = f"must have ids of one kind, but they have dtypes {query_ids.dtype} and {gallery_ids.dtype}"
-        raise InvalidTypeError("exclude", rule) from None
+        rule = f"must have ids of one kind, but they have dtypes {ids.dtype} and {gallery_ids.dtype}"
+        raise InvalidTypeError(name, rule) from None
     row = np.empty(int(of_item.max()) + 1, dtype=np.int64)
     row[of_item] = np.arange(len(of_item))
     twice = np.flatnonzero(row[of_item] != np.arange(len(of_item)))
     if len(twice):
         first, last = int(twice[0]), int(row[of_item[twice[0]]])
         rule = f"must have an id of its own for each row of the gallery, but rows {first} and {last}"
-        raise InvalidValueError("exclude[1]", f"{rule} have {gallery_ids[first]!r}")
+        raise InvalidValueError(gallery_name, f"{rule} have {gallery_ids[first]!r}")
     return np.where(of_query >= 0, row[of_query], -1)

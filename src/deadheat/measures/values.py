@@ -3,7 +3,8 @@
 Every value is a closed form of the profile's integers, computed with +, -, *, / and square roots in a fixed order, so
 it has the same bits on every machine. Lower and upper need nothing but each group on its own: the a-th relevant item of
 a group has rank closer + tied - tied_relevant + a at worst and closer + a at best. So they also hold where groups are
-the overlapping windows of a tolerance; expected value and deviation have no meaning there and are NaN.
+the overlapping windows of a tolerance; expected value and deviation have no meaning there and are NaN. Where a ranking
+was cut, its rest is such a group too, and they are NaN for a query where they depend on it.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def per_query(profile: TieProfile, measure: Measure | str) -> Triple[Float64]:
     -----
     Ties: lower has the relevant items last in each tie group (ascending gains), upper has them first, and expected is
     the mean over all orders of each group, all equally likely. Where no group is mixed the three are equal, bit by
-    bit. For a profile that is `bounds_only`, expected is NaN.
+    bit. For a profile that is `bounds_only`, expected is NaN; so it is for a query whose ranking was cut (`n_ordered`)
+    if the value depends on the order of what was not returned.
 
     Undefined: NaN for a query that has no relevant item, and for AUC also where no irrelevant item is ranked.
 
@@ -82,6 +84,18 @@ def _fill(profile: TieProfile, measures: Sequence[Measure], out: Float64, thread
             expected[:] = np.nan
         else:
             measure.row.forms.complete(profile, measure, Triple(lower, expected, upper), threads)
+    if profile.n_ordered is not None:
+        _forget_expected(profile, measures, out, threads)
+
+
+def _forget_expected(profile: TieProfile, measures: Sequence[Measure], out: Float64, threads: int) -> None:
+    """Expected values over ties alone, and NaN where one depends on the order of what was not returned.
+
+    It does exactly if the best order of that in place of the worst changes the lower bound.
+    """
+    best = np.full_like(out, np.nan)
+    _fill(profile.best_completed(), measures, best, threads)
+    out[:, 1] = np.where(out[:, 0] == best[:, 0], best[:, 1], np.nan)
 
 
 @plain_floats
@@ -110,8 +124,8 @@ def std(profile: TieProfile, measure: Measure | str) -> Float64:
 
     Notes
     -----
-    Ties: 0 where no group that counts is mixed. Undefined: NaN where `per_query` is, and everywhere for a profile that
-    is `bounds_only`.
+    Ties: 0 where no group that counts is mixed. Undefined: NaN where the expected value of `per_query` is, so
+    everywhere for a profile that is `bounds_only`.
 
     References
     ----------
@@ -130,4 +144,7 @@ def std(profile: TieProfile, measure: Measure | str) -> Float64:
     if profile.bounds_only:
         return np.full(profile.n_query, np.nan)
     deviation = measure.row.forms.deviation
+    if profile.n_ordered is not None:
+        unknown = np.isnan(per_query(profile, measure).expected)
+        return np.where(unknown, np.nan, std(profile.best_completed(), measure))
     return np.concatenate([deviation(part, measure) for _, part in in_parts(profile)])

@@ -36,6 +36,7 @@ def in_parts(profile: TieProfile) -> Iterator[tuple[slice, TieProfile]]:
                 n_relevant=profile.n_relevant[queries],
                 tied_by_grade=None if by_grade is None else by_grade[groups],
                 relevant_by_grade=None if relevant is None else relevant[queries],
+                n_ordered=None if profile.n_ordered is None else profile.n_ordered[queries],
                 query_ids=None,
                 check=False,
             ),

@@ -16,7 +16,7 @@ import numpy as np
 
 from deadheat import _core
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
-from deadheat.profiles import validity
+from deadheat.profiles import cut_rankings, validity
 from deadheat.support import scratch
 from deadheat.support.arrays import Int64, offsets_of, pieces, spread
 from deadheat.support.lazy import hashlib, lazy
@@ -29,6 +29,7 @@ else:
 _OF_GROUPS, _OF_QUERIES = ("closer", "closer_relevant", "tied", "tied_relevant"), ("n_ranked", "n_relevant")
 _ARRAYS = ("offsets", *_OF_GROUPS, *_OF_QUERIES, "grades")
 _GRADED_ARRAYS = ("tied_by_grade", "relevant_by_grade")
+_OPTIONAL = (*_GRADED_ARRAYS, "n_ordered")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,10 @@ class TieProfile:
         distance as tied, windows overlap, and only lower and upper have a meaning; expected values are NaN.
     query_ids : tuple of str, optional
         Names of the queries, where the input had names. Not part of the digest.
+    n_ordered : (n_query,), optional
+        Where rankings were cut, as those of a vector index: the items whose order is known, up to ties. All the others
+        are in one last group, which is not a tie: its items have an order that nobody knows, only lower and upper have
+        a meaning there, and an expected value that depends on it is NaN. None where all rankings are whole.
     check : bool
         Whether to make sure that the arrays agree with each other.
 
@@ -92,10 +97,11 @@ class TieProfile:
     relevant_by_grade: Int64 | None = None
     bounds_only: bool = False
     query_ids: tuple[str, ...] | None = None
+    n_ordered: Int64 | None = field(default=None, kw_only=True)
     check: InitVar[bool] = True
 
     def __post_init__(self, check: bool) -> None:
-        for name in _ARRAYS + _GRADED_ARRAYS:
+        for name in _ARRAYS + _OPTIONAL:
             array = getattr(self, name)
             if array is not None:
                 object.__setattr__(self, name, _integers(array, name))
@@ -106,17 +112,20 @@ class TieProfile:
         """Refuse arrays that cannot be a profile."""
         named = {name: getattr(self, name) for name in _ARRAYS}
         of_groups, of_queries = ({name: named[name] for name in names} for names in (_OF_GROUPS, _OF_QUERIES))
-        ids = {} if self.query_ids is None else {"query_ids": self.query_ids}
+        optional = {name: getattr(self, name) for name in ("query_ids", "n_ordered")}
+        ids = {name: array for name, array in optional.items() if array is not None}
         validity.check_lengths(self.offsets, of_groups, {**of_queries, **ids}, self.n_group, self.n_query)
         validity.check_groups(self.offsets, **of_groups, **of_queries, bounds_only=self.bounds_only)
         validity.check_grades(
             self.grades, self.tied_relevant, self.n_relevant, self.tied_by_grade, self.relevant_by_grade
         )
+        if self.n_ordered is not None:
+            cut_rankings.check(self.closer, self.tied, self.query_of_group, self.n_ranked, self.n_ordered)
 
     @property
     def _arrays(self) -> dict[str, Int64]:
         """The arrays that there are, in the order of the digest."""
-        named = {name: getattr(self, name) for name in _ARRAYS + _GRADED_ARRAYS}
+        named = {name: getattr(self, name) for name in _ARRAYS + _OPTIONAL}
         return {name: array for name, array in named.items() if array is not None}
 
     @classmethod
@@ -183,6 +192,8 @@ class TieProfile:
     @cached_property
     def ties(self) -> Ties:
         """How many tie groups are mixed, that is, hold relevant and irrelevant items and so decide something."""
+        if self.n_ordered is not None:
+            return self.best_completed().ties
         found = Ties(0, 0, 0)
         for queries in pieces(np.diff(self.offsets)):
             offsets = self.offsets[queries.start : queries.stop + 1]
@@ -206,9 +217,30 @@ class TieProfile:
             offsets=offsets,
             tied_by_grade=None if self.tied_by_grade is None else self.tied_by_grade[groups],
             relevant_by_grade=None if self.relevant_by_grade is None else self.relevant_by_grade[chosen],
+            n_ordered=None if self.n_ordered is None else self.n_ordered[chosen],
             query_ids=None if self.query_ids is None else tuple(self.query_ids[i] for i in chosen),
             **arrays,
         )
+
+    def best_completed(self) -> TieProfile:
+        """The profile with the unordered rest of every query in its best order, so that all rankings are whole."""
+        if self.n_ordered is None:
+            return self
+        rest = cut_rankings.unordered(self.closer, self.query_of_group, self.n_ordered)
+        by_grade = self.tied_relevant[:, None] if self.tied_by_grade is None else self.tied_by_grade
+        lengths, groups, by_grade = cut_rankings.best_first(
+            rest, by_grade, {name: getattr(self, name) for name in _OF_GROUPS}
+        )
+        new: dict[str, Any] = {**groups, "offsets": offsets_of(lengths)[self.offsets], "n_ordered": None}
+        return replace(self, tied_by_grade=None if self.tied_by_grade is None else by_grade, **new)
+
+    @property
+    def n_cut(self) -> int:
+        """How many queries have relevant items in an unordered rest that also holds others."""
+        if self.n_ordered is None:
+            return 0
+        rest = cut_rankings.unordered(self.closer, self.query_of_group, self.n_ordered)
+        return int(np.count_nonzero(rest & (self.tied > self.tied_relevant)))
 
     def __add__(self, other: TieProfile) -> TieProfile:
         """The profile of a gallery in two shards, from the profile of each.
@@ -230,6 +262,8 @@ class TieProfile:
                 raise InvalidValueError(
                     "profiles of shards", f"must have the same relevant items, but their {name} differ"
                 )
+        if self.n_ordered is not None or other.n_ordered is not None:
+            raise InvalidValueError("profiles of shards", "must be of whole rankings, but some were cut (n_ordered)")
         if self.bounds_only != other.bounds_only:
             raise InvalidValueError("profiles of shards", "must be taken with the same ties, but one is bounds_only")
         ranked_relevant = np.bincount(self.query_of_group, self.tied_relevant, self.n_query).astype(np.int64)
@@ -252,8 +286,8 @@ class TieProfile:
 
         The canonical bytes are, each ended by a newline: the text ``deadheat.TieProfile 1``, then ``exact`` or
         ``bounds`` (a tolerance), then for each array, in the order offsets, closer, closer_relevant, tied,
-        tied_relevant, n_ranked, n_relevant, grades and, where relevance is graded, tied_by_grade and
-        relevant_by_grade, its name, its shape as decimal numbers separated by spaces, and its values as
+        tied_relevant, n_ranked, n_relevant, grades, where relevance is graded tied_by_grade and relevant_by_grade, and
+        where rankings were cut n_ordered, its name, its shape as decimal numbers separated by spaces, and its values as
         little-endian int64 in C order.
         """
         digest = hashlib.sha256()

@@ -19,7 +19,7 @@ from deadheat.reports.averaging import Averaging
 from deadheat.reports.breakdown import Breakdown, by_class, every_query, worst_queries
 from deadheat.reports.options import measure_names
 from deadheat.reports.result import Result, results_of
-from deadheat.reports.sentences import about_gallery, about_queries, about_ties
+from deadheat.reports.sentences import about_cut, about_gallery, about_queries, about_ties
 from deadheat.reports.tables import (
     DIGITS,
     Table,
@@ -298,14 +298,16 @@ class Report(TabularResult, ByName[Result]):
             for name in self.measures
             if self[name].n_undefined
         ]
+        n_cut, affected = self.profile.n_cut, any(map(has_ties, self.values()))
         return [
             about_queries(self.n_query, self.n_singleton, self.n_class, self.singletons),
             *undefined,
             *about_gallery(self.n_query, self.n_in_gallery, self.n_excluded),
             about_ties(
-                self.ties, self.distance, self.tie_rule, bounds_only=self.profile.bounds_only,
-                affected=any(map(has_ties, self.values())),
+                self.ties, self.distance, self.tie_rule, bounds_only=self.profile.bounds_only, affected=affected,
+                n_cut=n_cut,
             ),
+            *about_cut(n_cut, affected),
             *sentences(self.files),
         ]  # fmt: skip
 

@@ -35,7 +35,7 @@ class Result:
 
     **Ties:** `lower` is the value when every tie is broken in the worst way, `upper` in the best, and `expected` is
     the exact mean over all ways to break them. **Undefined:** NaN where no query has a value, and `expected` under
-    a tolerance.
+    a tolerance, and where rankings were cut and the value of a query depends on what was not returned.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Result:
 
     @cached_property
     def expected(self) -> float:
-        if self._profile.bounds_only:
+        if np.isnan(self.per_query.expected).all():
             return math.nan
         return self._averaging.mean(self.per_query.expected) if self._affected else self.lower
 
@@ -85,6 +85,8 @@ class Result:
     @cached_property
     def std_per_query(self) -> Float64:
         std = rank_measures.std(self._profile, rank_measures.parse(self.name))
+        if math.isnan(self.expected):
+            return np.full(len(std), np.nan)
         given_a_value = (self._profile.n_relevant == 0) & ~np.isnan(self.per_query.expected)
         return np.where(given_a_value, 0.0, std)
 
@@ -193,9 +195,12 @@ def results_of(
     has_relevant = profile.n_relevant > 0
     results = {}
     for measure, values in zip(parsed, rank_measures.all_bounds(profile, parsed, threads), strict=True):
+        known = not profile.bounds_only and not (np.isnan(values.expected) & ~np.isnan(values.lower)).any()
+        if not known:  # a mean over the others would be that of other queries
+            values.expected[:] = np.nan
         if singletons != "skip":  # they come as NaN, and get what they count as
             filler = {"zero": 0.0, "one": 1.0, "balanced": 0.0 if measure.kind == "precision" else 1.0}[singletons]
-            for array in (values.lower, values.upper) if profile.bounds_only else values:
+            for array in values if known else (values.lower, values.upper):
                 array[~has_relevant] = filler
         defined = ~np.isnan(values.lower)
         counts = int(np.count_nonzero(defined)), int(np.count_nonzero(has_relevant & ~defined))

@@ -41,7 +41,9 @@ def about_gallery(n_query: int, n_in_gallery: int, n_excluded: int) -> list[str]
     ]
 
 
-def about_ties(ties: Ties, distance: str | None, rule: str | None, *, bounds_only: bool, affected: bool) -> str:
+def about_ties(
+    ties: Ties, distance: str | None, rule: str | None, *, bounds_only: bool, affected: bool, n_cut: int = 0
+) -> str:
     """What the ties decide, by the distance and the rule where these are known.
 
     Examples
@@ -54,8 +56,26 @@ def about_ties(ties: Ties, distance: str | None, rule: str | None, *, bounds_onl
     if bounds_only:
         return f"Ties{by}: every relevant item may move by the tolerance, either way; that has no expectation."
     if not ties.mixed_groups:
-        return f"No tie affects the result{by}: lower = expected = upper."
+        of_what = " among what was returned" if n_cut else ""
+        return f"No tie{of_what} affects the result{by}{'' if n_cut and affected else ': lower = expected = upper'}."
     groups = f"{count(ties.mixed_groups, 'group', 'groups')} in {count(ties.queries, 'query', 'queries')}"
     size = f"of {ties.largest} items" if ties.mixed_groups == 1 else f"the largest of {ties.largest} items"
     verdict = "" if affected else "; none affects a value shown, so that lower = expected = upper"
     return f"Ties between relevant and irrelevant items{by}: {groups}, {size}{verdict}."
+
+
+def about_cut(n_cut: int, affected: bool) -> list[str]:
+    """Where rankings were cut, what is not known of them; mostly nothing.
+
+    Examples
+    --------
+    >>> about_cut(3, False)
+    ['In 3 queries relevant items were not returned or may tie with the last returned; this affects no value shown.']
+    """
+    if not n_cut:
+        return []
+    effect = "this affects no value shown"
+    if affected:
+        effect = "their ranks have bounds only, and what depends on them no expectation"
+    queries = count(n_cut, "query", "queries")
+    return [f"In {queries} relevant items were not returned or may tie with the last returned; {effect}."]

@@ -80,7 +80,7 @@ def leaderboard(
     shown = _shared(reports) if measures is None else measure_names(measures)
     checks.choice(rank_by, Triple._fields, "rank_by")
     if rank_by == "expected":
-        _require_expected(reports)
+        _require_expected(reports, shown[0])
     units = resample or _units(reports.values())
     names = sorted(reports, key=lambda name: _place(reports[name], shown[0], rank_by, name))
     ranked = {name: reports[name] for name in names}
@@ -116,10 +116,10 @@ def _shared(reports: Mapping[str, Report]) -> tuple[str, ...]:
     return names
 
 
-def _require_expected(reports: Mapping[str, Report]) -> None:
-    """Refuse to rank by what a tolerance does not have."""
+def _require_expected(reports: Mapping[str, Report], measure: str) -> None:
+    """Refuse to rank by what a tolerance does not have, and perhaps a ranking that was cut."""
     for name, report in reports.items():
-        if report.profile.bounds_only:
+        if math.isnan(report[measure].expected) and not math.isnan(report[measure].lower):
             raise InvalidValueError("rank_by", f'must be "lower" or "upper", because {name!r} has no expected values')
 
 

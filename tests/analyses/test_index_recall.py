@@ -1,0 +1,176 @@
+"""Recall of an index against every exact search that there is: one for each way to break the tie at the k-th place."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import oracles
+import pytest
+from numpy.testing import assert_array_equal
+
+import deadheat as dh
+from deadheat import distances
+from deadheat.counting import nearest
+
+DISTANCES = distances.names()
+
+
+def made(kind: str, n: int, dim: int, rng: np.random.Generator) -> Any:
+    """Small data, of many ties or of nearly equal distances."""
+    if kind == "grid":
+        return rng.integers(-1, 2, (n, dim)).astype(np.float32)
+    if kind == "zeros":
+        return np.zeros((n, dim))
+    if kind == "floats":
+        return rng.standard_normal((n, dim)).astype(np.float32)
+    return rng.integers(0, 2, (n, dim)) + 2.0**-40 * rng.integers(-1, 2, (n, dim))  # a hair apart
+
+
+def exact_searches(keys: list[Fraction], k: int) -> list[set[int]]:
+    """The k nearest of all, whichever of those that tie at the end are kept."""
+    last = sorted(keys, reverse=True)[min(k, len(keys)) - 1]
+    closer = {i for i, key in enumerate(keys) if key > last}
+    tied = [i for i, key in enumerate(keys) if key == last]
+    return [closer | set(kept) for kept in combinations(tied, min(k, len(keys)) - len(closer))]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("kind", ["grid", "zeros", "floats", "near"])
+def test_recall_is_over_all_exact_searches(distance: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng([DISTANCES.index(distance), len(kind)])
+    for _ in range(12):
+        monkeypatch.setattr(nearest, "TILE_COLUMNS", int(rng.integers(1, 6)))
+        monkeypatch.setattr(nearest, "BLOCK_ROWS", int(rng.integers(1, 4)))
+        monkeypatch.setattr(nearest, "MOST_CANDIDATES", int(rng.integers(1, 40)))
+        monkeypatch.setattr(nearest, "PAIRS", int(rng.integers(1, 20)))
+        n_query, n, k = rng.integers(1, 5), int(rng.integers(1, 9)), int(rng.integers(1, 7))
+        rows = made(kind, n_query + n, 3, rng)
+        rows = rows > 0.5 if distance == "hamming" else rows
+        queries, base = rows[:n_query], rows[n_query:]
+        lengths = rng.integers(0, n + 1, n_query)
+        returned = [rng.permutation(n)[:length].tolist() for length in lengths]
+        found = dh.index_recall(returned, queries, base, k, distance=distance, threads=int(rng.integers(1, 3)))
+        (result,) = found.recalls.values()
+        n_tied = 0
+        for i, query in enumerate(queries):
+            searches = exact_searches([oracles.exact_key(query, item, distance) for item in base], k)
+            values = [Fraction(len(search & set(returned[i][:k])), len(search)) for search in searches]
+            want = min(values), sum(values) / len(values), max(values)
+            got = [values[i] for values in result.by_id]
+            assert got == pytest.approx([float(value) for value in want], rel=1e-15)
+            assert got[2] == float(want[2])
+            n_tied += len(searches) > 1
+        assert found.n_tied == n_tied
+        assert_array_equal(result.per_query, result.by_id.upper)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_an_exact_search_finds_everything(distance: str) -> None:
+    rng = np.random.default_rng(5)
+    rows = rng.random((30, 5)) < 0.5 if distance == "hamming" else rng.integers(-1, 2, (30, 4)).astype(np.float32)
+    (block,) = nearest.nearest(distances.make(distance, rows, rows, True), candidates(30, 30), 7, threads=1)
+    assert (block.weight.sum(axis=1) >= 7).all()
+    keys = [[oracles.exact_key(query, item, distance) for item in rows] for query in rows]
+    returned = [sorted(range(30), key=lambda item: (-row[item], rng.random()))[:7] for row in keys]
+    result = dh.index_recall(returned, rows, rows, 7, distance=distance)["index"]
+    assert_array_equal(result.per_query, np.ones(30))
+    assert result.recall_by_id.lower < 1
+
+
+def candidates(n_query: int, n_gallery: int) -> Any:
+    return nearest.Candidates.of(n_query, n_gallery, leave_one_out=False)
+
+
+@pytest.mark.parametrize("kind", ["grid", "floats"])
+def test_a_query_that_is_in_the_base_is_nobody_s_neighbour(kind: str) -> None:
+    rng = np.random.default_rng(6)
+    rows = made(kind, 12, 2, rng)
+    itself = np.where(rng.random(12) < 0.8, np.arange(12), -1)
+    returned = [rng.permutation(12)[:6] for _ in range(12)]
+    result = dh.index_recall(returned, rows, rows, 3, distance="euclidean", exclude=itself)["index"]
+    for i in range(12):
+        others = [j for j in range(12) if j != itself[i]]
+        searches = exact_searches([oracles.exact_key(rows[i], rows[j], "euclidean") for j in others], 3)
+        kept = [j for j in returned[i].tolist() if j != itself[i]][:3]
+        values = [len({others[j] for j in search} & set(kept)) / 3 for search in searches]
+        want = [min(values), np.mean(values), max(values)]
+        assert [each[i] for each in result.by_id] == pytest.approx(want, rel=1e-15)
+
+
+def test_missing_entries_were_not_found_whatever_says_so() -> None:
+    base, queries = np.arange(5.0)[:, None], np.zeros((2, 1))
+    as_faiss = np.array([[0, -1, -1], [0, 1, 2]])
+    as_usearch = {"keys": np.array([[0, 7, 7], [0, 1, 2]], dtype=np.uint64), "counts": np.array([1, 3])}
+    for ids, counts in ((as_faiss, None), (as_usearch["keys"], as_usearch["counts"]), ([[0], [0, 1, 2]], None)):
+        found = dh.index_recall(ids, queries, base, 3, distance="euclidean", counts=counts)
+        assert found["index"].per_query.tolist() == [1 / 3, 1.0]
+        assert found["index"].n_returned.tolist() == [1, 3]
+        assert "index: fewer than 3 came back for 1 of them." in found.to_text()
+
+
+def test_ids_of_the_base() -> None:
+    base, queries = np.arange(5.0)[:, None], np.zeros((1, 1))
+    names = np.array([2**63 + 5, 2**63 + 4, 7, 8, 9], dtype=np.uint64)
+    rows = dh.index_recall([[0, 3]], queries, base, 2, distance="euclidean")
+    for ids in (names, [f"doc{i}" for i in range(5)]):
+        returned = np.array([[ids[0], ids[3]]])
+        assert dh.index_recall(returned, queries, base, 2, distance="l2", base_ids=ids).to_dict() == rows.to_dict()
+
+
+def test_one_table_of_several_indexes() -> None:
+    base, queries = np.arange(5.0)[:, None], np.zeros((1, 1))
+    found = dh.index_recall(
+        {"all": [[0, 1]], "half": [[0, 4]]}, queries, base, 2, distance="euclidean", queries_per_second={"half": 1234.5}
+    )
+    assert (list(found), len(found)) == (["all", "half"], 2)
+    assert found.to_markdown().splitlines()[:4] == [
+        "| index   |   recall@2 (%) |   95 % interval |   all found |   queries/s |",
+        "|:--------|---------------:|----------------:|------------:|------------:|",
+        "| all     |         100.00 |               - |      100.00 |           - |",
+        "| half    |          50.00 |               - |        0.00 |       1,234 |",
+    ]
+    assert json.loads(found.to_json())["indexes"]["half"]["recall"] == 0.5
+    assert found.to_pandas()["recall"].tolist() == [1.0, 0.5]
+    assert found["half"].recall_by_id == (0.5, 0.5, 0.5)
+
+
+def test_an_interval_is_that_of_the_mean() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((50, 3))
+    returned = [rng.permutation(50)[:10] for _ in range(50)]
+    result = dh.index_recall(returned, rows, rows, 10, distance="cosine")["index"]
+    low, high = result.interval()
+    assert 0 < low < result.recall < high < 1
+
+
+BASE: dict[str, Any] = {"queries": np.zeros((2, 3)), "base": np.ones((4, 3)), "k": 2, "distance": "euclidean"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"returned": [[0, 0], [1, 2]]}, "returned must be distinct in a row, but query 0 has 0 twice"),
+        ({"returned": [[0, 4], [1, 2]]}, "returned must be rows of base, 0 to 3, or -1 for nothing, but query 0 has 4"),
+        ({"returned": {"a": [[0, -2], [1, 2]]}}, r"returned\['a'\] must be rows of base, .* but query 0 has -2"),
+        ({"returned": [[0, 1]]}, "returned must have a row for each query, but has 1 for 2 queries"),
+        ({"returned": np.zeros((2, 2))}, "returned must be integers or strings.*faiss returns scores first"),
+        ({"returned": {}}, "returned must have at least one index, but is empty"),
+        ({"returned": {3: [[0, 1]]}}, "returned must have names that are not empty, but has 3"),
+        ({"k": 0}, "k must be at least 1, but is 0"),
+        ({"base": np.ones((4, 2))}, "queries and base must have the same dim, but have 3 and 2 columns"),
+        ({"base": np.full((4, 3), np.nan)}, "base must be finite"),
+        ({"distance": "cosin"}, "distance must be one of .* did you mean 'cosine'"),
+        ({"queries_per_second": {"b": 1.0}}, "queries_per_second must have the names of indexes, 'index', but has 'b'"),
+        ({"queries_per_second": -1.0}, "queries_per_second must be finite and not negative, but is -1.0"),
+        ({"base_ids": [1, 2, 2, 3]}, "base_ids must have an id of its own for each row .* rows 1 and 2 have 2"),
+        ({"base_ids": [1, 2, 3, 4]}, "returned must be among base_ids, but query 0 has 0"),
+    ],
+)
+def test_what_is_refused(changes: dict[str, Any], message: str) -> None:
+    arguments = {"returned": [[0, 1], [2, 3]], **BASE, **changes}
+    with pytest.raises((ValueError, TypeError), match=rf"^{message}"):
+        dh.index_recall(**arguments)

@@ -1,0 +1,173 @@
+"""Vector indexes as they are installed: what each returns, in its own conventions, and how much of it is right."""
+
+from __future__ import annotations
+
+import runpy
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from integrations.needs import needs
+from numpy.testing import assert_array_equal
+
+import deadheat as dh
+from deadheat.measures import per_query
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NAMES = ["mAP", "nDCG@5", "P@3", "Hit@1", "Recall@5", "mINP", "MRR"]
+DISTANCE = {"euclidean": "l2", "inner_product": "ip"}
+
+
+def of_faiss(base: Any, queries: Any, k: int, distance: str) -> tuple[Any, Any, dict[str, Any]]:
+    faiss = pytest.importorskip("faiss")
+    index = (faiss.IndexFlatL2 if distance == "euclidean" else faiss.IndexFlatIP)(base.shape[1])
+    index.add(base)
+    scores, ids = index.search(queries, k)
+    return ids, scores, {"order": "ascending" if distance == "euclidean" else "descending"}
+
+
+def of_hnswlib(base: Any, queries: Any, k: int, distance: str) -> tuple[Any, Any, dict[str, Any]]:
+    hnswlib = pytest.importorskip("hnswlib")
+    index = hnswlib.BFIndex(DISTANCE[distance], base.shape[1])
+    index.init_index(max_elements=len(base))
+    index.add_items(base, np.arange(len(base)))
+    ids, far = index.knn_query(queries, k)
+    return ids, far, {"order": "ascending"}
+
+
+def of_usearch(base: Any, queries: Any, k: int, distance: str) -> tuple[Any, Any, dict[str, Any]]:
+    usearch = pytest.importorskip("usearch.index")
+    index = usearch.Index(ndim=base.shape[1], metric="l2sq" if distance == "euclidean" else "ip", dtype="f32")
+    index.add(np.arange(len(base)), base)
+    matches = index.search(queries, k, exact=True)
+    return np.atleast_2d(matches.keys), np.atleast_2d(matches.distances), {
+        "order": "ascending", "counts": np.atleast_1d(matches.counts)
+    }  # fmt: skip
+
+
+SEARCHES = [
+    pytest.param(of_faiss, marks=needs("faiss"), id="faiss"),
+    pytest.param(of_hnswlib, marks=needs("hnswlib"), id="hnswlib"),
+    pytest.param(of_usearch, marks=needs("usearch"), id="usearch"),
+]
+
+
+def made(kind: str, n: int, dim: int, rng: np.random.Generator) -> Any:
+    return (rng.integers(-1, 2, (n, dim)) if kind == "ties" else rng.standard_normal((n, dim))).astype(np.float32)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("distance", ["euclidean", "inner_product"])
+@pytest.mark.parametrize("kind", ["ties", "floats"])
+def test_bounds_hold_for_the_whole_ranking(search: Any, distance: str, kind: str) -> None:
+    """Of exact searches, cut at any k, ties or not; small integers, so that their float32 is exact."""
+    rng = np.random.default_rng([len(distance), len(kind)])
+    for k in (1, 3, 10, 40):
+        base, queries = made(kind, 40, 4, rng), made(kind, 15, 4, rng)
+        labels, of_base = rng.integers(0, 5, 15), rng.integers(0, 5, 40)
+        ids, scores, options = search(base, queries, k, distance)
+        found = dh.profile_neighbors(ids, scores, labels, of_base, **options)
+        truth = dh.profile(queries, labels, base, of_base, distance=distance)
+        if k == 40:
+            assert found == truth
+        for name in NAMES:
+            got, want = per_query(found, name), per_query(truth, name)
+            defined = ~np.isnan(want.lower)
+            assert (got.lower <= want.lower)[defined].all()
+            assert (got.upper >= want.upper)[defined].all()
+            known = ~np.isnan(got.expected)
+            assert_array_equal(got.expected[known], want.expected[known])
+        assert_array_equal(found.n_relevant, truth.n_relevant)
+        recall = dh.index_recall(ids, queries, base, k, distance=distance)["index"]
+        assert_array_equal(recall.per_query, np.ones(15))
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_leave_one_out(search: Any) -> None:
+    rng = np.random.default_rng(1)
+    base, labels = made("ties", 30, 3, rng), rng.integers(0, 4, 30)
+    ids, scores, options = search(base, base, 11, "euclidean")
+    found = dh.profile_neighbors(ids, scores, labels, labels, exclude=np.arange(30), **options)
+    truth = dh.profile(base, labels, distance="euclidean")
+    assert_array_equal(found.n_ranked, truth.n_ranked)
+    assert_array_equal(found.n_relevant, truth.n_relevant)
+    got, want = per_query(found, "mAP"), per_query(truth, "mAP")
+    assert ((got.lower <= want.lower) | np.isnan(want.lower)).all()
+    assert ((got.upper >= want.upper) | np.isnan(want.lower)).all()
+
+
+@pytest.mark.parametrize("search", [SEARCHES[0], SEARCHES[2]])
+def test_short_rows(search: Any) -> None:
+    """More neighbours than there are items: faiss fills up with -1, usearch counts; hnswlib raises by itself."""
+    rng = np.random.default_rng(2)
+    base, queries = made("ties", 5, 3, rng), made("ties", 4, 3, rng)
+    labels, of_base = rng.integers(0, 2, 4), np.array([0, 1, 0, 1, 0])
+    ids, scores, options = search(base, queries, 8, "euclidean")
+    assert ids.shape[1] in (5, 8)
+    truth = dh.profile(queries, labels, base, of_base, distance="euclidean")
+    assert dh.profile_neighbors(ids, scores, labels, of_base, **options) == truth
+    recall = dh.index_recall(ids, queries, base, 8, distance="euclidean", counts=options.get("counts"))
+    assert recall["index"].recall == 1
+
+
+@needs("faiss")
+def test_a_range_search_cuts_no_tie() -> None:
+    faiss = pytest.importorskip("faiss")
+    rng = np.random.default_rng(3)
+    base, queries = made("ties", 40, 3, rng), made("ties", 6, 3, rng)
+    index = faiss.IndexFlatL2(3)
+    index.add(base)
+    ends, far, ids = index.range_search(queries, 2.5)
+    parts = [slice(begin, end) for begin, end in pairwise(ends.tolist())]
+    orders = [np.argsort(far[part], kind="stable") for part in parts]
+    rows, distances = ([of[part][order] for part, order in zip(parts, orders, strict=True)] for of in (ids, far))
+    labels, of_base = rng.integers(0, 3, 6), rng.integers(0, 3, 40)
+    found = dh.profile_neighbors(rows, distances, labels, of_base, order="ascending", cut_ties=False)
+    assert found.n_ordered is not None
+    assert_array_equal(found.n_ordered, [len(row) for row in rows])
+    truth = dh.profile(queries, labels, base, of_base, distance="euclidean")
+    assert found.ties.mixed_groups <= truth.ties.mixed_groups
+    assert_array_equal(per_query(found, "P@1").lower, per_query(truth, "P@1").lower)
+
+
+@needs("faiss", "hnswlib", "usearch")
+def test_approximate_indexes_find_less_and_brute_force_agrees() -> None:
+    faiss, hnswlib = pytest.importorskip("faiss"), pytest.importorskip("hnswlib")
+    usearch = pytest.importorskip("usearch.index")
+    rng = np.random.default_rng(4)
+    base, queries = made("floats", 2000, 16, rng), made("floats", 50, 16, rng)
+    quantizer = faiss.IndexFlatL2(16)
+    lists = faiss.IndexIVFFlat(quantizer, 16, 40)
+    lists.train(base)
+    lists.add(base)
+    graph = hnswlib.Index("l2", 16)
+    graph.init_index(max_elements=2000, M=4, ef_construction=20)
+    graph.add_items(base)
+    other = usearch.Index(ndim=16, metric="l2sq", dtype="f32", connectivity=4, expansion_search=10)
+    other.add(np.arange(2000), base)
+    returned = {"ivf": lists.search(queries, 10)[1], "hnswlib": graph.knn_query(queries, 10)[0]}
+    returned["usearch"] = other.search(queries, 10).keys
+    result = dh.index_recall(returned, queries, base, 10, distance="euclidean")
+    squares = ((queries[:, None].astype(np.float64) - base[None].astype(np.float64)) ** 2).sum(axis=2)
+    truth = np.argsort(squares, axis=1)[:, :10]
+    for name, ids in returned.items():
+        want = [len(set(a.tolist()) & set(b.tolist())) / 10 for a, b in zip(truth, ids, strict=True)]
+        assert result[name].per_query.tolist() == want
+        assert 0.05 < result[name].recall < 1
+
+
+@needs("faiss", "hnswlib", "usearch", "sklearn")
+def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLES / "vector_index.py"), run_name="__main__")
+    lines = capsys.readouterr().out.splitlines()
+    recall = {line[:22].strip(): float(line[22:].split()[0]) for line in lines[1:10]}
+    assert recall["faiss flat"] == recall["faiss IVF32, nprobe 16"] == 100
+    assert recall["faiss IVF32, nprobe 1"] < recall["faiss IVF32, nprobe 4"]
+    assert min(recall.values()) > 50
+    precision, exactly = ([line for line in lines if line.startswith("P@10")][i].split()[1:] for i in (0, 1))
+    assert precision == exactly
+    of_part, of_all = ([line for line in lines if line.startswith("mAP")][i].split()[1:] for i in (0, 1))
+    assert of_part[1] == "-"
+    assert float(of_part[0]) < float(of_all[0]) < float(of_all[2]) < float(of_part[2])
