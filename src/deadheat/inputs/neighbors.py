@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs.conversion import from_tensor, plain
+from deadheat.inputs.conversion import plain
 from deadheat.inputs.labels import joined, label_codes, labels
 from deadheat.inputs.own_rows import rows_by_id
+from deadheat.inputs.tensors import on_host
 from deadheat.support.arrays import Array, Bool, Int64, offsets_of
 
 NOTHING = -1  # the id of faiss where a row is short
@@ -58,7 +59,7 @@ def id_rows(ids: Any, name: str) -> Rows:
     >>> id_rows([[3, 1], [2]], "ids")
     Rows(values=array([3, 1, 2]), lengths=array([2, 1]))
     """
-    ids = from_tensor(ids, name)
+    ids = on_host(ids, name)
     if hasattr(ids, "__array__"):
         array = plain(ids, name)
         if array.ndim != 2:
@@ -75,7 +76,7 @@ def _id_row(row: Any, name: str) -> Array:
     """The ids of one query."""
     if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
         raise InvalidTypeError(name, f"must be a row of ids, but is {row!r}")
-    listed = from_tensor(row, name) if hasattr(row, "__array__") else list(row)
+    listed = on_host(row, name) if hasattr(row, "__array__") else list(row)
     if isinstance(listed, list) and len({isinstance(item, str) for item in listed}) > 1:
         raise InvalidTypeError(name, "must be all integers or all strings, but holds both")
     array = plain(listed, name)
@@ -99,7 +100,7 @@ def _ids(array: Array, name: str) -> Array:
 
 def score_rows(scores: Any, ids: Rows, name: str) -> Array:
     """The scores of ids, flat as these are; what stands for padding may be anything."""
-    scores = from_tensor(scores, name)
+    scores = on_host(scores, name)
     if hasattr(scores, "__array__"):
         array = plain(scores, name)
         shape = (len(ids.lengths), int(ids.lengths.max(initial=0)))
