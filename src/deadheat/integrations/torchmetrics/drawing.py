@@ -44,10 +44,12 @@ def _draw_one(ax: Any, values: Values) -> None:
 
 def _draw_several(ax: Any, values: Values) -> None:
     for number, (name, (lower, expected, upper)) in enumerate(values.items()):
-        line, at = style.marked_line(number) | {"markersize": 4.5}, np.arange(len(expected))
+        marker = style.MARKERS[(number + number // len(style.CYCLE)) % len(style.MARKERS)]  # new colours run out
+        line, at = style.line(number) | {"marker": marker, "markersize": 4.5}, np.arange(len(expected))
         ax.fill_between(at, 100 * lower, 100 * upper, color=line["color"], alpha=0.18, linewidth=0)
         ax.plot(at, 100 * expected, label=name, **line)
     ax.set_ylim(-2, 102)
+    ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_xlabel("step")
     ax.set_ylabel("value (%)")
     style.legend_above(ax)

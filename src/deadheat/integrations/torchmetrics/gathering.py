@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, reduce
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -50,8 +51,7 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc]
     def keep(self, batch: dict[str, Tensor]) -> None:
         """Append rows to each state, or to none if one of them does not fit what is there."""
         for name, rows in batch.items():
-            if len(last := getattr(self, name)[-1:]):
-                _require_alike([(part.dtype, part.shape[1:]) for part in (*last, rows)], name)
+            _require_alike(_filled([*getattr(self, name)[-1:], rows]), name)
         for name, rows in batch.items():
             getattr(self, name).append(rows)
 
@@ -59,11 +59,9 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc]
         """Everything in a state, one after another; None if there is nothing."""
         state = getattr(self, name)
         parts = [state] if isinstance(state, Tensor) else state
-        filled = [part for part in parts if len(part)]
-        if not filled:
-            return None
-        _require_alike([(part.dtype, part.shape[1:]) for part in filled], name)
-        return torch.cat(filled)
+        filled = _filled(parts)
+        _require_alike(filled, name)
+        return torch.cat(filled) if filled else None
 
     def sync(
         self,
@@ -85,15 +83,11 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc]
         described = torch.tensor([_described(rows) for rows in mine.values()], device=device)
         everyone = torch.stack(gather(described)).cpu()  # (n_process, n_state, 3)
         for place, (name, rows) in enumerate(mine.items()):
-            shapes = [
-                (_TYPES[number], torch.Size([width] if width else []))
-                for n, number, width in everyone[:, place].tolist()
-                if n
-            ] or [(torch.float32, torch.Size([]))]
-            _require_alike(shapes, f"{name}, in all processes,")
-            dtype = reduce(torch.promote_types, [dtype for dtype, _ in shapes])
-            empty = torch.empty((0, *shapes[0][1]), device=device)
-            setattr(self, name, [(empty if rows is None else rows).to(dtype)])
+            samples = [_like(*each) for each in everyone[:, place].tolist() if each[0]] or [torch.empty(1)]
+            _require_alike(samples, name)
+            dtype = reduce(torch.promote_types, [sample.dtype for sample in samples])
+            nothing = torch.empty((0, *samples[0].shape[1:]), device=device)
+            setattr(self, name, [(nothing if rows is None else rows).to(dtype)])
         self._rows_of_ranks = everyone[:, 0, 0].tolist()
 
     def share(self) -> tuple[int, int]:
@@ -167,11 +161,20 @@ def _described(rows: Tensor | None) -> list[int]:
     return [len(rows), _TYPES.index(rows.dtype), rows.shape[1] if rows.ndim > 1 else 0]
 
 
-def _require_alike(parts: list[tuple[torch.dtype, torch.Size]], title: str) -> None:
+def _like(n: int, number: int, width: int) -> Tensor:
+    """A row like those that are described, without numbers."""
+    return torch.empty((1, width) if width else 1, dtype=_TYPES[number], device="meta")
+
+
+def _filled(parts: list[Tensor]) -> list[Tensor]:
+    return [part for part in parts if len(part)]
+
+
+def _require_alike(parts: list[Tensor], name: str) -> None:
     """Refuse rows of different width, and numbers of different kinds, which no type need hold exactly."""
-    (first, shape), *others = parts
-    for dtype, other in others:
-        if other != shape:
-            raise InvalidValueError(title, f"must have one dim throughout, but have {[*shape]} and {[*other]} columns")
-        if dtype != first and not (dtype.is_floating_point and first.is_floating_point):
-            raise InvalidTypeError(title, f"must be of one kind throughout, but have dtypes {first} and {dtype}")
+    for first, part in pairwise(parts):
+        if part.shape[1:] != first.shape[1:]:
+            came = f"{first.shape[1]} in some batches and {part.shape[1]} in others"
+            raise InvalidValueError(name, f"must have the same dim throughout, but have {came}")
+        if part.dtype != first.dtype and not (part.is_floating_point() and first.is_floating_point()):
+            raise InvalidTypeError(name, f"must be of one kind throughout, but have {first.dtype} and {part.dtype}")

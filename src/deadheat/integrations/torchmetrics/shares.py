@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+
 from deadheat.counting import CountingOptions, profile_pair
 from deadheat.inputs import Pair, Samples
 from deadheat.inputs.sources import Array, Source
