@@ -51,7 +51,7 @@ def n_padded(samples: Samples) -> int:
     """
     starts = np.flatnonzero(np.diff(samples.rank, prepend=-1))
     counts = np.diff(starts, append=len(samples.rank))
-    if len(counts) < 2 or (counts != counts[0]).any():
+    if len(counts) < 2 or (counts != counts[0]).any() or (samples.rank[starts] != np.arange(len(starts))).any():
         return 0
     last = starts + counts - 1
     for n in range(len(starts) - 1, 0, -1):
