@@ -1,6 +1,6 @@
 """A tiny network learns to embed scikit-learn's digits; torchmetrics follows it, with what ties leave open.
 
-The last lines store the embeddings as signs, one bit for each number: many distances are then equal, and the bounds part.
+The last lines store the embeddings as signs, a bit for each number: many distances are then equal, and the bounds part.
 
     pip install "deadheat[torchmetrics]" scikit-learn
     python examples/torchmetrics_digits.py
