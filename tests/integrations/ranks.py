@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch.utils.data import DistributedSampler
 
-from deadheat.integrations.torchmetrics import EmbeddingRetrieval, ScoredRetrieval
+from deadheat.integrations.torchmetrics import EmbeddingRetrieval, ScoredRetrieval, shares
 
 N_RANK = 3
 MEASURES = "mAP, MAP@R, Hit@1, nDCG"
@@ -52,11 +52,16 @@ def uneven(rank: int, group: Any) -> dict[str, Any]:
     """5, 30 and 12 rows, in batches of any size; twice, to see that rows are not lost or doubled by gathering."""
     embeddings, labels = samples()
     mine = [slice(0, 5), slice(5, 35), slice(35, 47)][rank]
+    counted: list[int] = []
+    whole = shares.profile_pair
+    shares.profile_pair = lambda pair, options: counted.append(len(pair.query.labels)) or whole(pair, options)
     metric = EmbeddingRetrieval(MEASURES, threads=1)
     in_batches(metric, [3, 2, 20, 10], embeddings[mine], labels[mine])
     first, report = numbers(metric.compute()), metric.report()
     metric.update(embeddings[:0], labels[:0])
-    return {"first": first, "second": numbers(metric.compute()), "digest": report.profile.digest()}
+    found = {"first": first, "second": numbers(metric.compute()), "digest": report.profile.digest()}
+    shares.profile_pair = whole
+    return {**found, "counted": counted}
 
 
 def without_data(rank: int, group: Any) -> dict[str, Any]:

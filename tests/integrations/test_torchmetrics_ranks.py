@@ -38,6 +38,11 @@ def test_uneven_batches(found: Found) -> None:
         assert result["uneven"]["digest"] == dh.profile(embeddings, labels).digest()
 
 
+def test_each_process_counts_its_share_of_the_queries(found: Found) -> None:
+    """Three times: two values and a report."""
+    assert [result["uneven"]["counted"] for result in found] == [[15] * 3, [16] * 3, [16] * 3]
+
+
 @pytest.mark.parametrize("rows", ["bfloat16", "words", "wide"])
 def test_processes_without_rows_and_of_other_types(found: Found, rows: str) -> None:
     one = alone(EmbeddingRetrieval(ranks.MEASURES), *ranks.samples())
