@@ -22,10 +22,12 @@ PAGES = {  # pages that are sessions with libraries that the extra `test` does n
     "pytorch-loop.md": "torch",
     "pytorch-metric-learning.md": "pytorch_metric_learning",
     "vector-indexes.md": "faiss hnswlib usearch",
+    "torchmetrics.md": "torchmetrics lightning",
 }
-ADAPTERS = ["pytorch_metric_learning"]  # integrations that cannot be imported without the module of their name
+ADAPTERS = ["pytorch_metric_learning", "torchmetrics"]  # that cannot be imported without the module of their name
 collect_ignore_glob = [
     "tests/*/twins.py",  # of one name, as rooms have one each; they hold no tests
+    "tests/integrations/ranks.py",
     *(f"src/deadheat/integrations/{name}*" for name in ADAPTERS if importlib.util.find_spec(name) is None),
 ]
 BUILD = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "-e", str(ROOT)]
@@ -52,10 +54,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A page is a session with the libraries that it is about."""
+    """A page is a session with the libraries that it is about; what they warn of is theirs."""
     for item in items:
         modules = PAGES.get(item.path.name, "") if item.path.parent == ROOT / "docs" / "how-to" else ""
         for module in modules.split():
+            item.add_marker(pytest.mark.filterwarnings(f"ignore::Warning:{module}"))
             if importlib.util.find_spec(module) is None:
                 item.add_marker(pytest.mark.skip(reason=f"the page needs {module}: pip install 'deadheat[neighbours]'"))
 

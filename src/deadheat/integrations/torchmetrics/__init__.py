@@ -1,0 +1,16 @@
+"""torchmetrics: metrics of batches, of epochs and of several processes. `pip install 'deadheat[torchmetrics]'`.
+
+EmbeddingRetrieval   embeddings and labels, as `deadheat.evaluate` takes them
+ScoredRetrieval      scores, targets and the queries that they belong to, as the metrics of `torchmetrics.retrieval` do
+
+Both are a `torchmetrics.Metric` whose value is a dictionary: of each measure ``mAP``, ``mAP_lower`` and ``mAP_upper``.
+"""
+
+from deadheat.support.extras import require
+
+require("torchmetrics", "torchmetrics", "deadheat.integrations.torchmetrics")
+
+from deadheat.integrations.torchmetrics.embeddings import EmbeddingRetrieval
+from deadheat.integrations.torchmetrics.scored import ScoredRetrieval
+
+__all__ = ["EmbeddingRetrieval", "ScoredRetrieval"]

@@ -1,0 +1,126 @@
+"""One batch of embeddings, checked and ready to be kept; and all of them together, read again.
+
+Whatever is kept is a tensor of numbers, so that torchmetrics can move, copy and gather it. Labels that are text are
+kept as their bytes in UTF-8 (`text`, all in one row of bytes) and the length of each (`labels`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from deadheat import inputs
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.integrations.torchmetrics.gathering import kept
+from deadheat.support import checks
+from deadheat.support.arrays import Int64, offsets_of
+
+STATES = ("kinds", "labels", "text", "ids", "embeddings")
+ROLES = ("query", "gallery")
+_TEXT, _WITH_IDS = 4, 8  # beside the role, 0 for both at once, in `kinds`
+
+
+class Samples(NamedTuple):
+    """Some of the rows that were kept."""
+
+    embeddings: NDArray[Any]  # (n, dim)
+    labels: NDArray[Any]  # (n,)
+    ids: Int64 | None  # (n,), where they were given
+    rank: Int64  # (n,), the process that each row is from
+
+    def take(self, index: Any) -> Samples:
+        """Some of them."""
+        ids = None if self.ids is None else self.ids[index]
+        return Samples(self.embeddings[index], self.labels[index], ids, self.rank[index])
+
+
+def checked_batch(embeddings: Tensor, labels: Any, ids: Any, role: str | None) -> dict[str, Tensor]:
+    """What to append to each state for a batch, or an error that names the argument."""
+    if not isinstance(embeddings, Tensor):
+        raise InvalidTypeError("embeddings", f"must be a tensor, but is {type(embeddings).__name__}")
+    if embeddings.layout != torch.strided or embeddings.is_complex() or embeddings.is_quantized:
+        came = f"is of dtype {embeddings.dtype} and layout {embeddings.layout}"
+        raise InvalidTypeError("embeddings", f"must be a dense tensor of real numbers, but {came}")
+    if embeddings.ndim != 2:
+        raise InvalidValueError(
+            "embeddings", f"must be two-dimensional (n, dim), but has shape {tuple(embeddings.shape)}"
+        )
+    code = 0 if role is None else 1 + ROLES.index(checks.choice(role, ROLES, "role"))
+    n, device = len(embeddings), embeddings.device
+    numbers, text = _labels(labels, n)
+    kind = code + (_TEXT if text is not None else 0) + (_WITH_IDS if ids is not None else 0)
+    return {
+        "kinds": torch.full((n,), kind, dtype=torch.uint8, device=device),
+        "labels": numbers.to(device),
+        "text": (torch.empty(0, dtype=torch.uint8) if text is None else text).to(device),
+        "ids": torch.zeros(n, dtype=torch.int64, device=device) if ids is None else _integers(ids, n, "ids").to(device),
+        "embeddings": kept(embeddings),
+    }
+
+
+def samples_by_role(states: Mapping[str, Tensor | None], rows_of_ranks: list[int]) -> dict[str | None, Samples]:
+    """All rows: under None those that are queries and gallery at once, else under "query" and under "gallery"."""
+    if states["kinds"] is None or states["embeddings"] is None:
+        return {}
+    kinds = inputs.plain(states["kinds"], "kinds")
+    roles = kinds & 3
+    for name, flags in (("role", roles), ("ids", kinds & _WITH_IDS)):
+        if flags.any() and not flags.all():
+            raise InvalidValueError(name, "must be given in every update or in none, but came in some")
+    if len(np.unique(kinds & _TEXT)) > 1:
+        raise InvalidTypeError("labels", "must be all integers or all strings, but some updates differ from others")
+    labels = inputs.plain(states["labels"], "labels")
+    if kinds[0] & _TEXT:
+        labels = _strings(labels, states["text"])
+    ids = inputs.plain(states["ids"], "ids") if kinds[0] & _WITH_IDS else None
+    rank = np.repeat(np.arange(max(1, len(rows_of_ranks))), rows_of_ranks or [len(kinds)])
+    samples = Samples(inputs.plain(states["embeddings"], "embeddings"), labels, ids, rank)
+    if not roles.any():
+        return {None: samples}
+    return {role: samples.take(roles == code) for code, role in enumerate(ROLES, 1)}
+
+
+def _labels(labels: Any, n: int) -> tuple[Tensor, Tensor | None]:
+    """Integers; or the lengths of strings, and their bytes."""
+    if isinstance(labels, Tensor):
+        return _integers(labels, n, "labels"), None
+    array = inputs.labels(labels, n, "labels", "embeddings")
+    if array.dtype.kind == "S":
+        array = np.char.decode(array, "utf-8")
+    if array.dtype.kind in "iub" or (len(array) and not isinstance(array[0], str)):
+        return _integers(array.tolist(), n, "labels"), None
+    words = [str(label).encode() for label in array]
+    lengths = torch.tensor([len(word) for word in words], dtype=torch.int64)
+    return lengths, torch.from_numpy(np.frombuffer(bytearray().join(words), dtype=np.uint8))
+
+
+def _integers(values: Any, n: int, name: str) -> Tensor:
+    """One integer for each row, as int64."""
+    try:
+        tensor = values if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
+    except (TypeError, ValueError, OverflowError):  # what is no number, or one that 64 bits do not hold
+        raise InvalidTypeError(name, "must be integers from -2^63 to 2^63 - 1") from None
+    whole = not (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.uint64)
+    if not whole and tensor.numel():  # an empty list is one of floats
+        allowed = "integers or strings" if name == "labels" else "integers of at most 63 bits"
+        raise InvalidTypeError(name, f"must be {allowed}, but has dtype {tensor.dtype}")
+    if tensor.shape != (n,):
+        raise InvalidValueError(
+            name, f"must have one entry per row of embeddings, ({n},), but has shape {tuple(tensor.shape)}"
+        )
+    return tensor.detach().to(torch.int64, copy=True)
+
+
+def _strings(lengths: Int64, text: Tensor | None) -> NDArray[Any]:
+    """Strings from their lengths and bytes."""
+    whole = b"" if text is None else inputs.plain(text, "labels").tobytes()
+    ends = offsets_of(lengths).tolist()
+    array = np.empty(len(lengths), dtype=object)
+    array[:] = [whole[start:stop].decode() for start, stop in pairwise(ends)]
+    return array

@@ -1,0 +1,190 @@
+"""The metric of embeddings and labels: what `deadheat.evaluate` says of all rows that the updates brought."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+from torch import Tensor
+from torchmetrics.utilities import rank_zero_warn
+
+from deadheat.counting import CountingOptions, queries_in_gallery
+from deadheat.errors import QueryInGalleryWarning, UndefinedError
+from deadheat.inputs import Pair, open_pair
+from deadheat.integrations.torchmetrics.batches import STATES, Samples, checked_batch, samples_by_role
+from deadheat.integrations.torchmetrics.copies import n_padded, without_copies
+from deadheat.integrations.torchmetrics.gathering import RowMetric, as_tensors, to_tensors
+from deadheat.integrations.torchmetrics.shares import shared_profile
+from deadheat.reports import Report
+from deadheat.reports.evaluating import report_on
+from deadheat.reports.options import Average, Singletons, SummaryOptions
+from deadheat.ties import Ties
+
+
+class EmbeddingRetrieval(RowMetric):
+    """Rank the gallery for each query by distance, over all batches of an epoch and all processes.
+
+    The value is that of `deadheat.evaluate` for the same rows, bit for bit, however they came: in batches of any size,
+    on any number of processes, in any order.
+
+    Parameters
+    ----------
+    measures, distance, ties, singletons, average, threads
+        As in `deadheat.evaluate`. Processes of one machine share its processors: give each its part of the `threads`.
+    device : str or torch.device, optional
+        Where distances are computed, as in `deadheat.evaluate`; by default by NumPy. The value is the same.
+    **kwargs
+        Those of every metric of torchmetrics: ``compute_on_cpu=True`` keeps the rows in main memory,
+        ``sync_on_compute``, ``dist_sync_on_step``, ``process_group`` and others.
+
+    Attributes
+    ----------
+    measures : tuple of str
+        The names of the measures, as the keys of the value have them.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Notes
+    -----
+    The value is a dictionary of float64 tensors: under ``"mAP"`` the expected value over all ways to break the ties,
+    under ``"mAP_lower"`` and ``"mAP_upper"`` its bounds. **Ties:** distances that are equal as real numbers, or what
+    `ties` says. **Undefined:** NaN, with a warning, where no query has a relevant item (so also for a batch of
+    `forward` without a pair of one label), and the expected value under a tolerance.
+
+    Over processes, all gather all rows; each profiles a run of the queries, the integers are put together, and each
+    measures the whole. A process may have no rows at all.
+
+    Examples
+    --------
+    Three points on a line, two of them of one class. Seen from 0, the points -1 and 1 are equally far:
+
+    >>> import torch
+    >>> metric = EmbeddingRetrieval("mAP", distance="euclidean")
+    >>> metric.update(torch.tensor([[0.0], [1.0]]), torch.tensor([7, 7]))
+    >>> metric.update(torch.tensor([[-1.0]]), torch.tensor([8]))
+    >>> {name: value.item() for name, value in metric.compute().items()}
+    {'mAP': 0.875, 'mAP_lower': 0.75, 'mAP_upper': 1.0}
+    """
+
+    def __init__(
+        self,
+        measures: str | Iterable[str] | None = None,
+        *,
+        distance: str = "cosine",
+        ties: str | Ties = "exact",
+        singletons: Singletons = "skip",
+        average: Average = "query",
+        threads: int | None = None,
+        device: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(STATES, **kwargs)
+        summary = SummaryOptions.checked(measures, singletons, average)
+        self.measures, self.singletons, self.average = summary
+        self.distance, self.ties, self.threads, self.counts_on = distance, ties, threads, device
+        self._counting()
+
+    def update(self, embeddings: Tensor, labels: Any, ids: Any = None, role: str | None = None) -> None:
+        """Keep a batch.
+
+        Parameters
+        ----------
+        embeddings : (n, dim) tensor
+            Floats of any size, bfloat16 among them, integers or bool, on any device; kept without its graph. A batch
+            may be empty.
+        labels : (n,) integers or strings
+            A tensor, array or list. Integers of up to 64 bits stay apart, however large.
+        ids : (n,) integers, optional
+            The row of the dataset that each sample is. Rows with one id are copies, such as those that a
+            `DistributedSampler` adds, and count once. Without ids they are only warned of.
+        role : {"query", "gallery"}, optional
+            What these rows are. By default they are both, and each is ranked against all others. Copies are looked
+            for among the rows of one role.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as described. What depends on the numbers, NaN for one, `compute` refuses.
+        """
+        self.keep(checked_batch(embeddings, labels, ids, role))
+
+    def compute(self) -> dict[str, Tensor]:
+        """The measures over all rows, and over all processes unless told otherwise, each with its bounds."""
+        try:
+            return as_tensors(self._report(), self.device)
+        except UndefinedError as error:
+            rank_zero_warn(f"every measure is NaN: {error}")
+            keys = [key for name in self.measures for key in (name, f"{name}_lower", f"{name}_upper")]
+            return to_tensors(dict.fromkeys(keys, float("nan")), self.device)
+
+    def report(self) -> Report:
+        """The whole report on the rows so far: tables, values of queries, intervals. Every process has to ask for it.
+
+        Raises
+        ------
+        UndefinedError
+            If no query has a relevant item.
+
+        Examples
+        --------
+        >>> import torch
+        >>> metric = EmbeddingRetrieval("mAP", distance="euclidean")
+        >>> metric.update(torch.tensor([[0], [1], [-1]]), ["a", "a", "b"])
+        >>> metric.report().summary()
+        'mAP 87.50 [75.00, 100.00] %'
+        """
+        if self._is_synced:
+            return self._report()
+        with self.sync_context(dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync):
+            return self._report()
+
+    def _counting(self) -> CountingOptions:
+        return CountingOptions.checked(
+            distance=self.distance, ties=self.ties, threads=self.threads, device=self.counts_on
+        )
+
+    def _report(self) -> Report:
+        """The report on the rows that are here."""
+        states = {name: self.rows(name) for name in STATES}
+        parts = samples_by_role(states, self._rows_of_ranks if self._is_synced else [])
+        if not parts or not all(len(part.labels) for part in parts.values()):
+            empty = [role for role, part in parts.items() if not len(part.labels)]
+            raise UndefinedError(f"there are no rows{f' of role {empty[0]!r}' if empty else ''}")
+        for role, part in parts.items():
+            _warn_of_padding(role, part)
+        parts = {role: without_copies(part) for role, part in parts.items()}
+        query, gallery = (parts[None], None) if None in parts else (parts["query"], parts["gallery"])
+        pair = open_pair(*query[:2]) if gallery is None else open_pair(*query[:2], *gallery[:2])
+        return self._measured(pair)
+
+    def _measured(self, pair: Pair) -> Report:
+        options, share = self._counting(), self.share()
+        with warnings.catch_warnings():
+            if share[0]:  # the first process says it for all
+                warnings.simplefilter("ignore", QueryInGalleryWarning)
+            n_in_gallery = queries_in_gallery(pair, options)
+        return report_on(
+            shared_profile(pair, options, share, self.gather),
+            SummaryOptions(self.measures, self.singletons, self.average),
+            labels=pair.query.labels,
+            distance=options.distance,
+            tie_rule=options.rule.describe(options.distance),
+            n_in_gallery=n_in_gallery,
+            separate_gallery=pair.gallery is not None and not n_in_gallery,
+            threads=options.threads,
+        )
+
+
+def _warn_of_padding(role: str | None, samples: Samples) -> None:
+    """Say where copies seem to be among the rows, and no ids tell."""
+    n = n_padded(samples) if samples.ids is None else 0
+    if n:
+        rows = "rows" if role is None else f"rows of role {role!r}"
+        rank_zero_warn(
+            f"all processes have equally many {rows}, and the last of {n} seems to be a copy that DistributedSampler "
+            "added, which counts as a sample of its own: give update() the ids of the samples, and copies are left out"
+        )

@@ -1,0 +1,180 @@
+"""Metrics that keep rows: as they came, on every device, and put together right over processes.
+
+torchmetrics gathers list states as tensors of one type and one number of dimensions in all processes, which a process
+that saw nothing, or something of another type, does not have: the gathering aborts. Here all agree beforehand:
+
+    lists of rows ──each process──> what it has ──all──> one type and width for each state ──> torchmetrics' own sync
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, reduce
+from itertools import pairwise
+from typing import Any
+
+import torch
+import torchmetrics
+from torch import Tensor
+from torchmetrics.utilities.distributed import gather_all_tensors
+
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.integrations.torchmetrics import drawing
+from deadheat.reports import Report
+from deadheat.support.arrays import Int64
+
+Gather = Callable[[Tensor], list[Tensor]]
+
+# What is kept, each by its number here, which processes tell each other. The rest becomes one of these: see `kept`.
+_TYPES = (
+    torch.float32, torch.float64, torch.float16, torch.bfloat16,
+    torch.int64, torch.int32, torch.int8, torch.uint8, torch.bool,
+)  # fmt: skip
+_WIDER = {torch.int16: torch.int32, torch.uint16: torch.int32, torch.uint32: torch.int64}  # gloo does not carry these
+
+
+class RowMetric(torchmetrics.Metric):  # type: ignore[misc]
+    """A metric whose states are lists of tensors (n, ...) that belong together; the first state has an entry a row."""
+
+    is_differentiable = False
+    higher_is_better = True
+    full_state_update = False
+    plot_lower_bound = 0.0
+    plot_upper_bound = 1.0
+
+    def __init__(self, states: tuple[str, ...], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        for name in states:
+            self.add_state(name, default=[], dist_reduce_fx="cat")
+        self._rows_of_ranks: list[int] = []  # of what was gathered last
+
+    def keep(self, batch: dict[str, Tensor]) -> None:
+        """Append rows to each state, or to none if one of them does not fit what is there."""
+        for name, rows in batch.items():
+            _require_alike(_filled([*getattr(self, name)[-1:], rows]), name)
+        for name, rows in batch.items():
+            getattr(self, name).append(rows)
+
+    def rows(self, name: str) -> Tensor | None:
+        """Everything in a state, one after another; None if there is nothing."""
+        state = getattr(self, name)
+        parts = [state] if isinstance(state, Tensor) else state
+        filled = _filled(parts)
+        _require_alike(filled, name)
+        return torch.cat(filled) if filled else None
+
+    def sync(
+        self,
+        dist_sync_fn: Callable[..., Any] | None = None,
+        process_group: Any = None,
+        should_sync: bool = True,
+        distributed_available: Callable[[], bool] | None = None,
+    ) -> None:
+        """As `torchmetrics.Metric.sync`, which every process has to call; some may have seen nothing."""
+        available = distributed_available or self.distributed_available_fn
+        if should_sync and not self._is_synced and available():
+            self._agree(partial(dist_sync_fn or gather_all_tensors, group=process_group or self.process_group))
+        super().sync(dist_sync_fn, process_group, should_sync, distributed_available)
+
+    def _agree(self, gather: Gather) -> None:
+        """Make each state one tensor, of the type and width that it has in all processes."""
+        mine = {name: self.rows(name) for name in self._defaults}
+        device = next((rows.device for rows in mine.values() if rows is not None), self.device)
+        described = torch.tensor([_described(rows) for rows in mine.values()], device=device)
+        everyone = torch.stack(gather(described)).cpu()  # (n_process, n_state, 3)
+        for place, (name, rows) in enumerate(mine.items()):
+            samples = [_like(*each) for each in everyone[:, place].tolist() if each[0]] or [torch.empty(1)]
+            _require_alike(samples, name)
+            dtype = reduce(torch.promote_types, [sample.dtype for sample in samples])
+            nothing = torch.empty((0, *samples[0].shape[1:]), device=device)
+            setattr(self, name, [(nothing if rows is None else rows).to(dtype)])
+        self._rows_of_ranks = everyone[:, 0, 0].tolist()
+
+    def share(self) -> tuple[int, int]:
+        """Which process this is, and of how many that compute a value together; (0, 1) where it works by itself."""
+        if not (self._is_synced and self._to_sync and self.dist_sync_fn is None):
+            return 0, 1
+        return torch.distributed.get_rank(self.process_group), torch.distributed.get_world_size(self.process_group)
+
+    def gather(self, rows: Int64) -> list[Int64]:
+        """The rows of all processes that share the work, of one width, by rank."""
+        states = (getattr(self, name) for name in self._defaults)
+        device = next((state.device for state in states if isinstance(state, Tensor)), self.device)  # as gathered
+        gathered = gather_all_tensors(torch.from_numpy(rows).to(device), group=self.process_group)
+        return [part.cpu().numpy() for part in gathered]
+
+    def set_dtype(self, dst_type: str | torch.dtype) -> RowMetric:
+        """Do nothing: rows stay as they came, since rounding them would change the result."""
+        return self
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Any = "") -> torch.nn.Module:
+        """Move to another device, and round nothing on the way."""
+        moved: torch.nn.Module = super()._apply(lambda tensor: tensor.to(fn(tensor).device), exclude_state)
+        return moved
+
+    def plot(self, val: Any = None, ax: Any = None) -> Any:
+        """Draw lower, expected and upper value of each measure; of several steps, as lines in their bands.
+
+        Parameters
+        ----------
+        val : dict of tensors, or sequence of these, optional
+            What `compute` or `forward` gave, once or step by step; by default what `compute` gives now.
+        ax : matplotlib.axes.Axes, optional
+
+        Returns
+        -------
+        tuple of Figure and Axes
+
+        Raises
+        ------
+        MissingPackageError
+            Without Matplotlib, which the extra ``plots`` brings.
+        """
+        return drawing.draw(self.compute() if val is None else val, ax)
+
+
+def kept(tensor: Tensor) -> Tensor:
+    """A tensor as a state holds it: without its graph, and alone in its memory, in a type that can be gathered."""
+    wider = tensor.detach().to(_WIDER.get(tensor.dtype, tensor.dtype))
+    return wider.clone(memory_format=torch.contiguous_format)
+
+
+def as_tensors(report: Report, device: torch.device) -> dict[str, Tensor]:
+    """The values of a report under the names of its measures: expected, and lower and upper beside it."""
+    values: dict[str, float] = {}
+    for name in report:
+        result = report[name]
+        values |= {name: result.expected, f"{name}_lower": result.lower, f"{name}_upper": result.upper}
+    return to_tensors(values, device)
+
+
+def to_tensors(values: dict[str, float], device: torch.device) -> dict[str, Tensor]:
+    """Numbers as float64, whose bits are those of `deadheat.evaluate`; float32 on devices that have no other."""
+    dtype = torch.float32 if device.type == "mps" else torch.float64
+    return {name: torch.tensor(value, dtype=dtype, device=device) for name, value in values.items()}
+
+
+def _described(rows: Tensor | None) -> list[int]:
+    """How many rows, the number of their type, and how wide they are, 0 for numbers."""
+    if rows is None:
+        return [0, 0, 0]
+    return [len(rows), _TYPES.index(rows.dtype), rows.shape[1] if rows.ndim > 1 else 0]
+
+
+def _like(n: int, number: int, width: int) -> Tensor:
+    """A row like those that are described, without numbers."""
+    return torch.empty((1, width) if width else 1, dtype=_TYPES[number], device="meta")
+
+
+def _filled(parts: list[Tensor]) -> list[Tensor]:
+    return [part for part in parts if len(part)]
+
+
+def _require_alike(parts: list[Tensor], name: str) -> None:
+    """Refuse rows of different width, and numbers of different kinds, which no type need hold exactly."""
+    for first, part in pairwise(parts):
+        if part.shape[1:] != first.shape[1:]:
+            came = f"{first.shape[1]} in some batches and {part.shape[1]} in others"
+            raise InvalidValueError(name, f"must have the same dim throughout, but have {came}")
+        if part.dtype != first.dtype and not (part.is_floating_point() and first.is_floating_point()):
+            raise InvalidTypeError(name, f"must be of one kind throughout, but have {first.dtype} and {part.dtype}")

@@ -1,0 +1,205 @@
+"""The metric of scores that somebody else gave, called as the metrics of `torchmetrics.retrieval` are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torchmetrics.utilities import rank_zero_warn
+
+from deadheat import inputs, measures
+from deadheat.counting.lists import profile_lists
+from deadheat.errors import InvalidValueError, UndefinedError
+from deadheat.integrations.torchmetrics.gathering import RowMetric, as_tensors, kept, to_tensors
+from deadheat.reports import Report
+from deadheat.reports.options import SummaryOptions
+from deadheat.support import checks
+from deadheat.support.arrays import Float64
+
+STATES = ("indexes", "preds", "target")
+SINGLETONS = {"neg": "zero", "pos": "one", "skip": "skip", "error": "skip"}
+AGGREGATIONS = ("mean", "median", "min", "max")
+_ALL = "`indexes`, `preds` and `target`"
+
+
+class ScoredRetrieval(RowMetric):
+    """Rank the items of each query by their scores, with what the ties among the scores leave open.
+
+    Called as `RetrievalMAP` and its siblings are, for any number of measures at once.
+
+    Parameters
+    ----------
+    measures : str or iterable of str, optional
+        As in `deadheat.evaluate`: ``"mAP, MRR, nDCG@10, P@5, Recall@5, Hit@1, R-Precision, AUC"``.
+    empty_target_action : {"neg", "pos", "skip", "error"}
+        What a query without a relevant item counts as: 0, 1, left out, or a ValueError.
+    ignore_index : int, optional
+        Items with this target are left out.
+    aggregation : {"mean", "median", "min", "max"} or callable
+        What becomes of the values of the queries, for lower, expected and upper value each by itself. A callable takes
+        a float64 tensor (n_query,) and ``dim=None``; lower and upper remain bounds if no larger value makes it smaller.
+    threads : int, optional
+        As in `deadheat.measure`.
+    **kwargs
+        Those of every metric of torchmetrics.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Notes
+    -----
+    The value is a dictionary of float64 tensors: ``"mAP"``, ``"mAP_lower"``, ``"mAP_upper"``. **Ties:** scores that are
+    the same number, in the type that they came in; torchmetrics makes them float32, and there the order of ties is
+    whatever the sort does. **Undefined:** NaN, with a warning, where no query counts; torchmetrics gives 0.
+
+    What differs from torchmetrics beside ties: an item counts whatever the sign of its score (`RetrievalMAP`,
+    `RetrievalMRR`, `RetrievalPrecision` and `RetrievalRecall` take relevant items with a score of 0 or less for
+    irrelevant); mAP@k is divided by all relevant items, not by those found; gains of nDCG are whole grades; a query
+    without an irrelevant item has no AUC, and is left out, where torchmetrics gives 0.
+
+    Examples
+    --------
+    >>> metric = ScoredRetrieval("mAP, MRR")
+    >>> metric.update(torch.tensor([0.5, 0.5, 0.1]), torch.tensor([1, 0, 0]), torch.tensor([3, 3, 3]))
+    >>> {name: value.item() for name, value in metric.compute().items()}
+    {'mAP': 0.75, 'mAP_lower': 0.5, 'mAP_upper': 1.0, 'MRR': 0.75, 'MRR_lower': 0.5, 'MRR_upper': 1.0}
+    """
+
+    def __init__(
+        self,
+        measures: str | Iterable[str] | None = None,
+        *,
+        empty_target_action: str = "neg",
+        ignore_index: int | None = None,
+        aggregation: str | Callable[..., Tensor] = "mean",
+        threads: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(STATES, **kwargs)
+        self.measures = SummaryOptions.checked(measures).measures
+        self.threads = threads
+        checks.thread_count(threads)
+        if empty_target_action not in SINGLETONS:
+            rule = f"received a wrong value `{empty_target_action}`, where it must be one of {', '.join(SINGLETONS)}"
+            raise InvalidValueError("Argument `empty_target_action`", rule)
+        if ignore_index is not None and not isinstance(ignore_index, int):
+            raise InvalidValueError("Argument `ignore_index`", f"must be an integer or None, but is {ignore_index!r}")
+        if not (aggregation in AGGREGATIONS or callable(aggregation)):
+            rule = f"must be one of {', '.join(AGGREGATIONS)} or a callable, but is {aggregation!r}"
+            raise InvalidValueError("Argument `aggregation`", rule)
+        self.empty_target_action, self.ignore_index, self.aggregation = empty_target_action, ignore_index, aggregation
+
+    def update(self, preds: Tensor, target: Tensor, indexes: Tensor) -> None:
+        """Keep a batch of items.
+
+        Parameters
+        ----------
+        preds : (n, ...) tensor of floats
+            Scores, higher is better; infinite ones too.
+        target : (n, ...) tensor of bool or whole numbers
+            1 is relevant and 0 is not; higher grades are allowed if nDCG is among the measures, and for the others
+            count as 1.
+        indexes : (n, ...) tensor of int64
+            The query that each item belongs to.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not as described; what the messages begin with is what torchmetrics says.
+        """
+        self._check(preds, target, indexes)
+        self.keep({
+            "indexes": kept(indexes.flatten()),
+            "preds": kept(preds.flatten()),
+            "target": kept(target.flatten().to(torch.int64)),
+        })  # fmt: skip
+
+    def compute(self) -> dict[str, Tensor]:
+        """The measures over all queries, and over all processes unless told otherwise, each with its bounds."""
+        report = self._report()
+        if report is None or not any(report[name].n_query for name in report):
+            rank_zero_warn("every measure is NaN: there is no query with a relevant item")
+            keys = [key for name in self.measures for key in (name, f"{name}_lower", f"{name}_upper")]
+            return to_tensors(dict.fromkeys(keys, float("nan")), self.device)
+        if self.aggregation == "mean":
+            return as_tensors(report, self.device)
+        values: dict[str, float] = {}
+        for name in report:
+            lower, expected, upper = map(self._aggregated, report[name].per_query)
+            values |= {name: expected, f"{name}_lower": lower, f"{name}_upper": upper}
+        return to_tensors(values, self.device)
+
+    def report(self) -> Report:
+        """The whole report: tables, values of queries, intervals. Every process has to ask for it.
+
+        Raises
+        ------
+        UndefinedError
+            If there is no query.
+        """
+        with self.sync_context(dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync):
+            report = self._report()
+        if report is None:
+            raise UndefinedError("there are no rows")
+        return report
+
+    def _check(self, preds: Tensor, target: Tensor, indexes: Tensor) -> None:
+        if not all(isinstance(given, Tensor) for given in (preds, target, indexes)):
+            raise InvalidValueError(_ALL, "must be tensors")
+        shapes = [tuple(given.shape) for given in (indexes, preds, target)]
+        if len({*shapes}) > 1:
+            raise InvalidValueError(_ALL, f"must be of the same shape, but have shapes {', '.join(map(str, shapes))}")
+        if indexes.dtype != torch.int64:
+            raise InvalidValueError("`indexes`", f"must be a tensor of long integers, but has dtype {indexes.dtype}")
+        if not indexes.numel() or not indexes.ndim:
+            raise InvalidValueError(_ALL, f"must be non-empty and non-scalar tensors, but have shape {shapes[0]}")
+        if target.is_complex():
+            rule = f"must be a tensor of booleans, integers or floats, but has dtype {target.dtype}"
+            raise InvalidValueError("`target`", rule)
+        if not preds.is_floating_point():
+            raise InvalidValueError("`preds`", f"must be a tensor of floats, but has dtype {preds.dtype}")
+        if preds.isnan().any():
+            raise InvalidValueError("`preds`", "must be numbers, but holds NaN")
+        self._check_grades(target if self.ignore_index is None else target[target != self.ignore_index])
+
+    def _check_grades(self, target: Tensor) -> None:
+        """Refuse targets that are no grades of relevance."""
+        if target.dtype == torch.bool or not target.numel():
+            return
+        odd = target[(target != target.to(torch.int64)) | (target < 0)]
+        if not any(measures.parse(name).row.choices for name in self.measures):
+            odd = target[(target != 0) & (target != 1)]
+        if len(odd):
+            rule = "must contain `binary` values, or whole grades of 0 and more for nDCG"
+            raise InvalidValueError("`target`", f"{rule}, but holds {odd[0].item()}")
+
+    def _report(self) -> Report | None:
+        """The report on the items that are here; None if there are none."""
+        states = {name: self.rows(name) for name in STATES}
+        if any(rows is None for rows in states.values()):
+            return None
+        indexes, preds, target = (inputs.plain(rows, name) for name, rows in states.items())
+        order = np.argsort(indexes, kind="stable")
+        if self.ignore_index is not None:
+            order = order[target[order] != self.ignore_index]
+        if not len(order):
+            return None
+        queries, lengths = np.unique(indexes[order], return_counts=True)
+        profile = profile_lists(preds[order], target[order], lengths)
+        if self.empty_target_action == "error" and not profile.n_relevant.all():
+            raise InvalidValueError("`compute`", "method was provided with a query with no positive target.")
+        named = replace(profile, query_ids=tuple(map(str, queries.tolist())))
+        return Report(named, self.measures, SINGLETONS[self.empty_target_action], tie_rule="exact")
+
+    def _aggregated(self, values: Float64) -> float:
+        """One value for those of the queries that have one."""
+        defined = torch.from_numpy(values[~np.isnan(values)])
+        if callable(self.aggregation):
+            return float(self.aggregation(defined, dim=None))
+        return float(getattr(defined, self.aggregation)()) if len(defined) else float("nan")

@@ -1,0 +1,218 @@
+"""torchmetrics' retrieval metrics: equal where scores have no ties, inside the bounds where they have."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+torchmetrics = pytest.importorskip("torchmetrics", reason="needs torchmetrics: pip install 'deadheat[neighbours]'")
+
+import torch
+from torchmetrics import retrieval
+
+import deadheat as dh
+from deadheat.integrations.torchmetrics import ScoredRetrieval
+
+THEIRS = {
+    "mAP": lambda **options: retrieval.RetrievalMAP(**options),
+    "MRR": lambda **options: retrieval.RetrievalMRR(**options),
+    "MRR@3": lambda **options: retrieval.RetrievalMRR(top_k=3, **options),
+    "nDCG": lambda **options: retrieval.RetrievalNormalizedDCG(**options),
+    "nDCG@4": lambda **options: retrieval.RetrievalNormalizedDCG(top_k=4, **options),
+    "P@3": lambda **options: retrieval.RetrievalPrecision(top_k=3, **options),
+    "Recall@3": lambda **options: retrieval.RetrievalRecall(top_k=3, **options),
+    "Hit@2": lambda **options: retrieval.RetrievalHitRate(top_k=2, **options),
+    "R-Precision": lambda **options: retrieval.RetrievalRPrecision(**options),
+}
+EXPECTED = ("nDCG", "nDCG@4")  # where torchmetrics gives the mean over ties, as AUC does
+Batch = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+
+
+def cases(seed: int, *, ties: bool, most_grade: int = 1) -> Batch:
+    """Positive scores of some queries of different sizes, some without anything relevant."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(20, 80))
+    scores = rng.integers(1, 5, n) / 4 if ties else rng.permutation(n) + 1.0
+    target = rng.integers(0, most_grade + 1, n) * (rng.random(n) < 0.7)
+    indexes = rng.integers(0, 9, n) * 100
+    return torch.tensor(scores, dtype=torch.float32), torch.tensor(target), torch.tensor(indexes)
+
+
+def in_batches(metric: Any, batch: Batch, size: int = 17) -> Any:
+    for start in range(0, len(batch[0]), size):
+        metric.update(*(column[start : start + size] for column in batch))
+    return metric
+
+
+def values(metric: Any) -> dict[str, float]:
+    return {name: value.item() for name, value in metric.compute().items()}
+
+
+@pytest.mark.parametrize("action", ["neg", "pos", "skip"])
+@pytest.mark.parametrize("seed", range(8))
+def test_without_ties_values_are_theirs(seed: int, action: str) -> None:
+    batch = cases(seed, ties=False)
+    mine = values(in_batches(ScoredRetrieval([*THEIRS], empty_target_action=action), batch))
+    for name, make in THEIRS.items():
+        theirs = in_batches(make(empty_target_action=action), batch).compute().item()
+        assert mine[name] == pytest.approx(theirs, abs=1e-6)
+        assert mine[name] == mine[f"{name}_lower"] == mine[f"{name}_upper"]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_with_ties_theirs_are_within_the_bounds(seed: int) -> None:
+    batch = cases(seed, ties=True)
+    mine = values(in_batches(ScoredRetrieval([*THEIRS]), batch))
+    for name, make in THEIRS.items():
+        theirs = in_batches(make(), batch).compute().item()
+        assert mine[f"{name}_lower"] - 1e-6 <= theirs <= mine[f"{name}_upper"] + 1e-6
+        if name in EXPECTED:
+            assert mine[name] == pytest.approx(theirs, abs=1e-6)
+    assert any(mine[f"{name}_lower"] < mine[f"{name}_upper"] - 0.1 for name in THEIRS)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_grades_and_ties_are_theirs_in_the_mean(seed: int) -> None:
+    batch = cases(seed, ties=True, most_grade=3)
+    mine = values(in_batches(ScoredRetrieval("nDCG, nDCG@4, mAP"), batch))
+    for name in EXPECTED:
+        assert mine[name] == pytest.approx(in_batches(THEIRS[name](), batch).compute().item(), abs=1e-6)
+    binary = values(in_batches(ScoredRetrieval("mAP"), (batch[0], batch[1] > 0, batch[2])))
+    assert {name: mine[name] for name in binary} == binary
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_areas_are_theirs_where_there_is_something_irrelevant(seed: int) -> None:
+    preds, target, indexes = cases(seed, ties=True)
+    for query in indexes.unique():  # each has both
+        target[(indexes == query).nonzero()[:1]] = 1
+    both = torch.tensor([len(target[indexes == query].unique()) == 2 for query in indexes])
+    batch = preds[both], target[both], indexes[both]
+    theirs = in_batches(retrieval.RetrievalAUROC(), batch).compute().item()
+    assert values(in_batches(ScoredRetrieval("AUC"), batch))["AUC"] == pytest.approx(theirs, abs=1e-6)
+
+
+@pytest.mark.parametrize("aggregation", ["median", "min", "max", lambda values, dim: values.square().mean()])
+def test_aggregations_are_theirs(aggregation: Any) -> None:
+    batch = cases(3, ties=False)
+    mine = values(in_batches(ScoredRetrieval([*THEIRS], aggregation=aggregation), batch))
+    for name, make in THEIRS.items():
+        assert mine[name] == pytest.approx(in_batches(make(aggregation=aggregation), batch).compute().item(), abs=1e-6)
+    tied = values(in_batches(ScoredRetrieval("mAP", aggregation=aggregation), cases(3, ties=True)))
+    assert tied["mAP_lower"] <= tied["mAP"] <= tied["mAP_upper"]
+
+
+def test_what_is_ignored_is_ignored_as_theirs() -> None:
+    preds, target, indexes = cases(5, ties=False)
+    target[::4] = -100
+    mine = values(in_batches(ScoredRetrieval([*THEIRS], ignore_index=-100), (preds, target, indexes)))
+    for name, make in THEIRS.items():
+        theirs = in_batches(make(ignore_index=-100), (preds, target, indexes)).compute().item()
+        assert mine[name] == pytest.approx(theirs, abs=1e-6)
+    whole = ScoredRetrieval("mAP")
+    both = torchmetrics.MetricCollection({"all": whole, "some": ScoredRetrieval("mAP", ignore_index=0)})
+    both.update(*cases(0, ties=True))  # they share what they keep, and leave out each its own
+    assert both.compute()["all_mAP"] != both.compute()["some_mAP"]
+
+
+def test_items_count_whatever_the_sign_of_their_score() -> None:
+    """Known of torchmetrics: relevant items with a score of 0 or less are taken for irrelevant."""
+    batch = torch.tensor([0.0, -1.0, -2.0]), torch.tensor([1, 1, 0]), torch.tensor([0, 0, 0])
+    assert values(in_batches(ScoredRetrieval("mAP"), batch))["mAP"] == 1
+    assert in_batches(retrieval.RetrievalMAP(), batch).compute() == 0
+
+
+def test_scores_are_compared_in_the_type_that_they_come_in() -> None:
+    preds = torch.tensor([0.5, 0.5 + 1e-9], dtype=torch.float64)
+    metric = in_batches(ScoredRetrieval("MRR"), (preds, torch.tensor([1, 0]), torch.tensor([0, 0])))
+    assert values(metric) == {"MRR": 0.5, "MRR_lower": 0.5, "MRR_upper": 0.5}
+    short = in_batches(ScoredRetrieval("MRR"), (preds.bfloat16(), torch.tensor([1, 0]), torch.tensor([0, 0])))
+    assert values(short) == {"MRR": 0.75, "MRR_lower": 0.5, "MRR_upper": 1.0}
+
+
+def test_shapes_and_forward_are_theirs() -> None:
+    rng = np.random.default_rng(0)
+    preds = torch.tensor(rng.permutation(24) + 1.0).reshape(4, 6)
+    target, indexes = torch.tensor(rng.random((4, 6)) < 0.4), torch.arange(4)[:, None].expand(4, 6)
+    mine, theirs = ScoredRetrieval("mAP"), retrieval.RetrievalMAP()
+    for rows in (slice(0, 3), slice(3, 4)):
+        step = theirs(preds[rows], target[rows], indexes=indexes[rows])
+        assert mine(preds[rows], target[rows], indexes=indexes[rows])["mAP"].item() == pytest.approx(step.item())
+    assert mine.compute()["mAP"].item() == pytest.approx(theirs.compute().item())
+    again = pickle.loads(pickle.dumps(mine))
+    assert values(again) == values(mine)
+    assert mine.report().profile.query_ids == ("0", "1", "2", "3")
+
+
+def test_nothing_relevant() -> None:
+    batch = torch.tensor([1.0, 2.0]), torch.tensor([0, 0]), torch.tensor([0, 1])
+    for action, value in (("neg", 0), ("pos", 1)):
+        assert set(values(in_batches(ScoredRetrieval(empty_target_action=action), batch)).values()) == {value}
+    with pytest.raises(ValueError, match="`compute` method was provided with a query with no positive target"):
+        in_batches(ScoredRetrieval(empty_target_action="error"), batch).compute()
+    skipping = in_batches(ScoredRetrieval("mAP", empty_target_action="skip"), batch)
+    with pytest.warns(UserWarning, match="every measure is NaN: there is no query with a relevant item"):
+        assert np.isnan(values(skipping)["mAP"])
+    with warnings.catch_warnings(action="ignore"):
+        assert np.isnan(values(ScoredRetrieval("mAP"))["mAP"])
+    with pytest.raises(dh.errors.UndefinedError, match="there are no rows"):
+        ScoredRetrieval("mAP").report()
+
+
+ALL = "`indexes`, `preds` and `target`"
+LONG, ONES = torch.zeros(3, dtype=torch.long), torch.ones(3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "theirs", "more"),
+    [
+        (
+            (ONES, LONG[:2], LONG),
+            "`indexes`, `preds` and `target` must be of the same shape",
+            r", but have shapes \(3,\)",
+        ),
+        (
+            (ONES[:0], LONG[:0], LONG[:0]),
+            "`indexes`, `preds` and `target` must be non-empty and non-scalar tensors",
+            "",
+        ),
+        ((ONES, LONG, LONG.int()), "`indexes` must be a tensor of long integers", ", but has dtype torch.int32"),
+        ((LONG, LONG, LONG), "`preds` must be a tensor of floats", ", but has dtype torch.int64"),
+        ((ONES, LONG + 2, LONG), "`target` must contain `binary` values", ".* but holds 2"),
+        ((ONES, LONG - 1, LONG), "`target` must contain `binary` values", ".* but holds -1"),
+        ((ONES, LONG.cfloat(), LONG), "`target` must be a tensor of booleans, integers or floats", ""),
+    ],
+)
+def test_lines_begin_as_theirs(arguments: Batch, theirs: str, more: str) -> None:
+    with pytest.raises(ValueError, match=theirs):
+        retrieval.RetrievalMAP().update(*arguments)
+    with pytest.raises(ValueError, match=theirs + more):
+        ScoredRetrieval("mAP").update(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"empty_target_action": "casual"}, "Argument `empty_target_action` received a wrong value `casual`"),
+        ({"ignore_index": "casual"}, "Argument `ignore_index` must be an integer or None"),
+        ({"aggregation": "casual"}, "Argument `aggregation` must be one of"),
+    ],
+)
+def test_lines_about_options_begin_as_theirs(options: dict[str, Any], line: str) -> None:
+    for metric in (retrieval.RetrievalMAP, ScoredRetrieval):
+        with pytest.raises(ValueError, match=line):
+            metric(**options)
+
+
+def test_half_gains_and_nan_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"whole grades of 0 and more for nDCG, but holds 0\.5"):
+        ScoredRetrieval("nDCG").update(ONES, ONES / 2, LONG)
+    with pytest.raises(ValueError, match="`preds` must be numbers, but holds NaN"):
+        ScoredRetrieval("nDCG").update(ONES * torch.nan, ONES, LONG)
+    metric = ScoredRetrieval("mAP")
+    metric.update(torch.tensor([-torch.inf, 1.0]), torch.tensor([1.0, 0.0]), LONG[:2])
+    assert values(metric)["mAP"] == 0.5
