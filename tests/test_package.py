@@ -27,6 +27,7 @@ PUBLIC = [
     "compare",
     "confidence",
     "evaluate",
+    "evaluate_run",
     "exploit",
     "generalization_gap",
     "grouped",
@@ -73,7 +74,7 @@ SELDOM = [
     "concurrent.futures", "decimal", "difflib", "email", "fractions", "gzip", "html", "importlib.metadata", "json",
     "logging", "numpy.ma", "numpy.random", "rich", "tabulate",
     "deadheat.analyses", "deadheat.counting.checkpoint", "deadheat.counting.device", "deadheat.counting.device_pass",
-    "deadheat.counting.scored", "deadheat.inputs.trec", "deadheat.plots", "deadheat.profiles.archive",
+    "deadheat.counting.runs", "deadheat.counting.scored", "deadheat.inputs.trec", "deadheat.plots", "deadheat.profiles.archive",
     "deadheat.reference", "deadheat.statistics", "deadheat.studies",
 ]  # fmt: skip
 FILES = ["csv", "hashlib", "pathlib", "tempfile", "zipfile", "deadheat.inputs.formats"]

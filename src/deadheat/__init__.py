@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from deadheat.analyses.index_recall import index_recall
     from deadheat.counting import profile
     from deadheat.counting.neighbors import profile_neighbors
-    from deadheat.counting.scored import profile_run, profile_scores
+    from deadheat.counting.runs import profile_run
+    from deadheat.counting.scored import profile_scores
     from deadheat.inputs import read
     from deadheat.pages import html_report
     from deadheat.profiles import TieProfile
     from deadheat.receipts import Receipt, Verification, receipt, verify
     from deadheat.reports import Report, Result, evaluate, measure
+    from deadheat.reports.runs import evaluate_run
     from deadheat.ties import Rounded, Tolerance
 
 __version__ = "0.1.0"
@@ -35,6 +37,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "compare": "analyses.comparison:compare",
     "confidence": "analyses.confidence",
     "evaluate": "reports:evaluate",
+    "evaluate_run": "reports.runs:evaluate_run",
     "exploit": "analyses.exploit:exploit",
     "generalization_gap": "analyses.grouped:generalization_gap",
     "grouped": "analyses.grouped:grouped",
@@ -47,7 +50,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "precision": "analyses.precision",
     "profile": "counting:profile",
     "profile_neighbors": "counting.neighbors:profile_neighbors",
-    "profile_run": "counting.scored:profile_run",
+    "profile_run": "counting.runs:profile_run",
     "profile_scores": "counting.scored:profile_scores",
     "random_baseline": "analyses.exploit:random_baseline",
     "read": "inputs:read",
@@ -69,6 +72,7 @@ __all__ = [
     "compare",
     "confidence",
     "evaluate",
+    "evaluate_run",
     "exploit",
     "generalization_gap",
     "grouped",

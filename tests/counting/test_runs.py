@@ -11,7 +11,8 @@ import pytest
 from keyed import assert_as_oracle, queries_of
 from numpy.testing import assert_array_equal
 
-from deadheat.counting.scored import profile_run, profile_scores
+from deadheat.counting.runs import profile_run
+from deadheat.counting.scored import profile_scores
 from deadheat.measures import per_query
 
 RUN = """
@@ -152,7 +153,7 @@ def test_refuses_bad_qrels(tmp_path: Path, qrels: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("run", "qrels", "error", "message"),
     [
-        (7, {"q": {"a": 1}}, TypeError, "run must be a path or a dictionary, but is int"),
+        (7, {"q": {"a": 1}}, TypeError, "run must be a path, dictionaries, a data frame or named tuples, but is int"),
         ({}, {"q": {"a": 1}}, ValueError, "run must hold at least one query, but is empty"),
         ({"q": {"a": 1}}, {}, ValueError, "qrels must hold at least one query"),
         ({1: {"a": 1}}, {"q": {"a": 1}}, TypeError, "run must have strings as query ids, but has 1"),

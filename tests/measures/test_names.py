@@ -66,7 +66,9 @@ def test_fields() -> None:
         ("P@٣", "but got '٣'"),
         ("P@99999999999999999999999", "must be an integer from 1 to 2**53"),
         ("nDCG(dcg='log10')@10", "must be dcg='log2' or dcg='exp-log2'"),
-        ("P(dcg='log2')@10", "only nDCG takes parameters"),
+        ("P(dcg='log2')@10", "P takes rel=1, rel=2, ... as its parameter, the least grade that is relevant, but got"),
+        ("P(rel=0)@10", "P takes rel=1, rel=2"),
+        ("nDCG(rel=2)@10", "the parameter of nDCG must be dcg='log2' or dcg='exp-log2', but got"),
     ],
 )
 def test_names_that_are_refused(name: str, message: str) -> None:

@@ -196,6 +196,7 @@ def test_to_dict_says_everything() -> None:
             "mAP": {"lower": 2 / 3, "expected": 0.75, "upper": 2.5 / 3, "std": 0.25 / 3, "n_query": 3, "n_undefined": 0}
         },
         "files": {},
+        "remarks": [],
         "profile": PROFILE.digest(),
     }
     assert json.loads(report.to_json(std=True)) == report.to_dict(std=True)

@@ -1,6 +1,7 @@
-"""TREC runs and qrels: in come files or dictionaries, out go dictionaries of Python numbers.
+"""TREC runs and qrels: in come files, dictionaries or tables, out go dictionaries of Python numbers.
 
-Files are text in UTF-8, fields separated by blanks or tabs, blank lines skipped; gzip is recognised.
+Files are text in UTF-8, fields separated by blanks or tabs, blank lines and comments (# ...) skipped; gzip is
+recognised.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deadheat.errors import FileError, InputError, InvalidTypeError, InvalidValueError
+from deadheat.inputs.trec_tables import Table, as_mapping
 
 Path: TypeAlias = str | os.PathLike[str]
-Table: TypeAlias = Mapping[str, Mapping[str, float]]  # query id -> document id -> score or grade
 Checked: TypeAlias = dict[str, dict[str, Any]]
 
 _HIGHEST = np.iinfo(np.int64).max
@@ -64,14 +65,14 @@ _RUN = _Form("run", ("qid", "Q0", "docid", "rank", "score", "tag"), "score", flo
 _QRELS = _Form("qrels", ("qid", "iter", "docid", "rel"), "rel", int)
 
 
-def open_run(source: Path | Table) -> Checked:
-    """A run from a file or from dictionaries: Python numbers by query and document; what breaks its form raises."""
-    return _open(source, _RUN)
+def open_run(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
+    """A run from a file or a table: Python numbers by query and document; what breaks its form raises."""
+    return _open(source, _RUN, may_be_empty)
 
 
-def open_qrels(source: Path | Table) -> Checked:
-    """Qrels from a file or from dictionaries: integers by query and document; what breaks their form raises."""
-    return _open(source, _QRELS)
+def open_qrels(source: Path | Table, *, may_be_empty: bool = False) -> Checked:
+    """Qrels from a file or a table: integers by query and document; what breaks their form raises."""
+    return _open(source, _QRELS, may_be_empty)
 
 
 def _number(text: str, kind: type[float] | type[int]) -> Any:
@@ -82,23 +83,21 @@ def _number(text: str, kind: type[float] | type[int]) -> Any:
         return text
 
 
-def _open(source: Path | Table, form: _Form) -> Checked:
-    """A run or qrels as dictionaries of Python numbers, from a file or from dictionaries."""
+def _open(source: Path | Table, form: _Form, may_be_empty: bool) -> Checked:
+    """A run or qrels as dictionaries of Python numbers, from a file or a table."""
     rule = "must hold at least one query, but is empty"
-    if isinstance(source, Mapping):
-        table = _checked(source, form)
-        if not table:
-            raise InvalidValueError(form.argument, rule)
+    if isinstance(source, (str, os.PathLike)):
+        table = _read(source, form)
+        if not table and not may_be_empty:
+            raise FileError(source, f" {rule}")
         return table
-    if not isinstance(source, (str, os.PathLike)):
-        raise InvalidTypeError(form.argument, f"must be a path or a dictionary, but is {type(source).__name__}")
-    table = _read(source, form)
-    if not table:
-        raise FileError(source, f" {rule}")
+    table = _checked(as_mapping(source, form.argument), form)
+    if not table and not may_be_empty:
+        raise InvalidValueError(form.argument, rule)
     return table
 
 
-def _checked(source: Table, form: _Form) -> Checked:
+def _checked(source: Mapping[str, Mapping[str, float]], form: _Form) -> Checked:
     """A copy of dictionaries, checked."""
     name = form.argument
     table: Checked = {}
@@ -125,10 +124,11 @@ def _read(path: Path, form: _Form) -> Checked:
     table: Checked = {}
     with _opened(path) as lines:
         for count, line in enumerate(lines, 1):
-            if not line.strip():
+            line = line.removeprefix(codecs.BOM_UTF8).strip() if count == 1 else line.strip()
+            if not line or line.startswith(b"#"):
                 continue
             try:
-                query, item, number = form.parse(line.removeprefix(codecs.BOM_UTF8) if count == 1 else line)
+                query, item, number = form.parse(line)
                 row = table.setdefault(query, {})
                 if item in row:
                     raise ValueError(f"document {item!r} must be listed once for query {query!r}, but is again")

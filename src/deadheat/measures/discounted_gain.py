@@ -33,6 +33,8 @@ _AT_ONCE = 2**20  # ranks whose discounts, or queries whose best orders, are com
 class DiscountedGain(ClosedForms):
     """Gains over log2(rank + 1), summed, over the same for the best order."""
 
+    graded = True
+
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
         groups, limit, by_grade = kernel_arrays(profile), measure.limit, _counts_by_grade(profile)
         gains, table = _gains(profile, measure), _discounts(profile, measure)

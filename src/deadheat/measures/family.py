@@ -49,7 +49,12 @@ class RankSum(NamedTuple):
 
 
 class ClosedForms(ABC):
-    """What a family computes from a tie profile; a parameter of the instance tells related families apart."""
+    """What a family computes from a tie profile; a parameter of the instance tells related families apart.
+
+    `graded` says whether grades are gains; otherwise an item is relevant or not, from a level on that a name can give.
+    """
+
+    graded = False
 
     @abstractmethod
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
@@ -127,12 +132,13 @@ class Family:
         spellings = {key(alias): default for alias in (self.name, *self.aliases)}
         return spellings | {key(alias): choice for choice, aliases in self.choices.items() for alias in aliases}
 
-    def measure(self, cutoff: int | None = None, choice: str | None = None) -> Measure:
-        """The measure of this family with a cutoff and one of the choices."""
+    def measure(self, cutoff: int | None = None, choice: str | None = None, rel: int = 1) -> Measure:
+        """The measure of this family with a cutoff, one of the choices, and the least grade that is relevant."""
         default = next(iter(self.choices), None)
-        parameter = f"({choice})" if choice not in (None, default) else ""
-        name = f"{self.name}{parameter}" + ("" if cutoff is None else f"@{cutoff}")
-        return Measure(name, self, cutoff, choice or default)
+        given = [*([] if choice in (None, default) else [choice]), *([f"rel={rel}"] if rel > 1 else [])]
+        parameters = f"({', '.join(map(str, given))})" if given else ""
+        name = f"{self.name}{parameters}" + ("" if cutoff is None else f"@{cutoff}")
+        return Measure(name, self, cutoff, choice or default, rel)
 
 
 @dataclass(frozen=True)
@@ -149,12 +155,15 @@ class Measure:
         Only the first so many ranks count; None where all do, or where it is the number of relevant items.
     choice : str or None
         The parameter, such as ``"dcg='exp-log2'"``; None for a family that takes none.
+    rel : int
+        The least grade that is relevant: 2 for ``"P(rel=2)@5"``. Always 1 where grades are gains.
     """
 
     name: str
     row: Family = field(repr=False)
     cutoff: int | None = None
     choice: str | None = None
+    rel: int = 1
 
     def __str__(self) -> str:
         return self.name
@@ -168,6 +177,10 @@ class Measure:
     def kind(self) -> Kind:
         """How the measure sees an empty answer: a recall is 1 where there is nothing to find, a precision is 0."""
         return self.row.kind
+
+    def at_level(self, rel: int) -> Measure:
+        """The same with another least grade that is relevant, unless it has one in its name or grades are gains."""
+        return self if self.rel > 1 or self.row.forms.graded else self.row.measure(self.cutoff, self.choice, rel)
 
     @property
     def limit(self) -> int:

@@ -28,7 +28,8 @@ def parse(name: str) -> Measure:
     name : str
         One of those that `listing` shows, with k a positive integer. Case, blanks, hyphens and underscores do not
         matter, and the usual other names are known: AP, RR, Rprec, Success@k, CMC@k, ``precision_at_1``,
-        ``map_cut_10``, ``P_10``, ... The parameter ``nDCG(dcg='exp-log2')@10`` is written as in ir_measures.
+        ``map_cut_10``, ``P_10``, ... Parameters are written as in ir_measures: ``nDCG(dcg='exp-log2')@10``, and
+        ``AP(rel=2)`` to count only grades from 2 on as relevant, in any measure but nDCG, for which grades are gains.
         ``Recall@k`` is the share of the relevant items among the first k; what metric learning calls Recall@K is
         ``Hit@k``.
 
@@ -60,9 +61,11 @@ def parse(name: str) -> Measure:
     row, choice = FAMILIES.find(base) or (None, None)
     if row is None:
         raise MeasureNameError("measures", f"unknown measure {name!r}; {_suggestion(base, cutoff)}")
-    if parameter is not None:
-        choice = _choice(row, parameter, name, choice)
-    return row.measure(_cutoff(row, cutoff, name), choice)
+    if parameter is None:
+        return row.measure(_cutoff(row, cutoff, name), choice)
+    if row.choices:
+        return row.measure(_cutoff(row, cutoff, name), _choice(row, parameter, name, choice))
+    return row.measure(_cutoff(row, cutoff, name), rel=_level(row, parameter, name))
 
 
 def parse_all(names: str | Iterable[str] | None) -> tuple[Measure, ...]:
@@ -71,7 +74,7 @@ def parse_all(names: str | Iterable[str] | None) -> tuple[Measure, ...]:
     Parameters
     ----------
     names : str or iterable of str or None
-        A string can hold several names, with commas between them. None stands for `DEFAULT_MEASURES`.
+        A string can hold several names, with commas or blanks between them. None stands for `DEFAULT_MEASURES`.
 
     Raises
     ------
@@ -82,14 +85,34 @@ def parse_all(names: str | Iterable[str] | None) -> tuple[Measure, ...]:
     --------
     >>> [measure.name for measure in parse_all("mAP, success@1, AP")]
     ['mAP', 'Hit@1']
+    >>> [measure.name for measure in parse_all("AP nDCG@10 P@5")]
+    ['mAP', 'nDCG@10', 'P@5']
     """
-    listed = DEFAULT_MEASURES if names is None else names.split(",") if isinstance(names, str) else names
+    listed = DEFAULT_MEASURES if names is None else _listed(names) if isinstance(names, str) else names
     if not isinstance(listed, Iterable):
         raise InvalidTypeError("measures", f"must be names, such as 'mAP,Hit@1' or a list of them, but got {names!r}")
     measures = dict.fromkeys(map(parse, listed))
     if not measures:
         raise InvalidValueError("measures", "must name at least one measure, but got none")
     return tuple(measures)
+
+
+def _listed(text: str) -> list[str]:
+    """The names in a text: what is between commas and, where that is no name, what is between blanks."""
+    names = []
+    for part in text.split(","):
+        words = part.split()
+        names += words if len(words) > 1 and not _is_name(part) else [part]
+    return names
+
+
+def _is_name(text: str) -> bool:
+    """Whether the text as a whole stands for a measure."""
+    try:
+        parse(text)
+    except MeasureNameError:
+        return False
+    return True
 
 
 def _split_parameter(name: str) -> tuple[str, str | None]:
@@ -100,15 +123,21 @@ def _split_parameter(name: str) -> tuple[str, str | None]:
 
 def _choice(row: Family, parameter: str, name: str, of_alias: str | None) -> str | None:
     """The choice that a parameter names; an alias that means another than the default has chosen already."""
-    if not row.choices:
-        takers = ", ".join(family.name for family in FAMILIES if family.choices)
-        raise MeasureNameError("measures", f"only {takers} takes parameters, but got {name!r}")
     match = re.fullmatch(r"""\s*(\w+)\s*=\s*(['"]?)([\w-]*)\2\s*""", parameter)
     choice = match and f"{match[1]}='{match[3]}'"
     if choice not in row.choices:
         options = " or ".join(row.choices)
         raise MeasureNameError("measures", f"the parameter of {row.name} must be {options}, but got {name!r}")
     return choice if of_alias == next(iter(row.choices)) else of_alias
+
+
+def _level(row: Family, parameter: str, name: str) -> int:
+    """The least grade that is relevant, from ``rel=2``."""
+    match = re.fullmatch(r"\s*rel\s*=\s*([0-9]{1,18})\s*", parameter)
+    if match is None or not int(match[1]) or row.forms.graded:
+        rule = f"takes rel=1, rel=2, ... as its parameter, the least grade that is relevant, but got {name!r}"
+        raise MeasureNameError("measures", f"{row.name} {'takes no parameter' if row.forms.graded else rule}")
+    return int(match[1])
 
 
 def _split_cutoff(text: str) -> tuple[str, str | None]:

@@ -16,7 +16,7 @@ import numpy as np
 from deadheat.measures.family import Float64, Measure
 from deadheat.measures.names import parse
 from deadheat.measures.ranges import in_threads, ranges_of_queries
-from deadheat.profiles import TieProfile, in_parts
+from deadheat.profiles import TieProfile, at_level, in_parts
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
 
@@ -69,13 +69,16 @@ def per_query(profile: TieProfile, measure: Measure | str) -> Triple[Float64]:
 def all_bounds(profile: TieProfile, measures: Sequence[Measure], threads: int = 1) -> list[Triple[Float64]]:
     """`per_query` of several measures, in threads; each thread has its own queries."""
     out = np.full((len(measures), 3, profile.n_query), np.nan)
+    levels = sorted({measure.rel for measure in measures})
     for queries, part in in_parts(profile):
-        _fill(part, measures, out[:, :, queries], threads)
+        for rel in levels:
+            some = {i: measure for i, measure in enumerate(measures) if measure.rel == rel}
+            _fill(at_level(part, rel), list(some.values()), [out[i][:, queries] for i in some], threads)
     return [Triple(*values) for values in out]
 
 
-def _fill(profile: TieProfile, measures: Sequence[Measure], out: Float64, threads: int) -> None:
-    """Write the values of several measures, (len(measures), 3, n_query)."""
+def _fill(profile: TieProfile, measures: Sequence[Measure], out: Sequence[Float64], threads: int) -> None:
+    """Write the values of several measures of one level of relevance, (3, n_query) each."""
     fills = [measure.row.forms.loop(profile, measure, values) for measure, values in zip(measures, out, strict=True)]
     in_threads(lambda first, last: [fill(first, last) for fill in fills], ranges_of_queries(profile, threads), threads)
     for measure, values in zip(measures, out, strict=True):
@@ -147,4 +150,4 @@ def std(profile: TieProfile, measure: Measure | str) -> Float64:
     if profile.n_ordered is not None:
         unknown = np.isnan(per_query(profile, measure).expected)
         return np.where(unknown, np.nan, std(profile.best_completed(), measure))
-    return np.concatenate([deviation(part, measure) for _, part in in_parts(profile)])
+    return np.concatenate([deviation(at_level(part, measure.rel), measure) for _, part in in_parts(profile)])

@@ -80,6 +80,8 @@ class Report(TabularResult, ByName[Result]):
     separate_gallery : bool
         Whether the queries are known to have been ranked against a gallery of others. If not, intervals and tests take
         the classes of the queries as the independent units, where labels are known.
+    remarks : tuple of str
+        Sentences about what was evaluated that are shown below the table, such as queries that a run does not have.
 
     Examples
     --------
@@ -105,6 +107,7 @@ class Report(TabularResult, ByName[Result]):
     n_in_gallery: int = 0
     n_excluded: int = 0
     separate_gallery: bool = field(default=False, repr=False)
+    remarks: tuple[str, ...] = field(default=(), repr=False)
     _results: dict[str, Result] = field(default_factory=dict, init=False, repr=False)
 
     def __getitem__(self, name: str) -> Result:
@@ -309,6 +312,7 @@ class Report(TabularResult, ByName[Result]):
             ),
             *about_cut(n_cut, affected),
             *sentences(self.files),
+            *self.remarks,
         ]  # fmt: skip
 
     def columns(self, *, std: bool = False) -> dict[str, list[Any]]:
@@ -334,6 +338,7 @@ class Report(TabularResult, ByName[Result]):
             "n_excluded": self.n_excluded,
             "measures": {name: {column: plain(getattr(self[name], column)) for column in columns} for name in self},
             "files": {name: list(paths) for name, paths in self.files.items()},
+            "remarks": list(self.remarks),
             "profile": self.profile.digest(),
         }
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat import measures as rank_measures
-from deadheat.profiles import TieProfile
+from deadheat.profiles import TieProfile, at_level
 from deadheat.reports.averaging import Averaging
 from deadheat.reports.options import Average
 from deadheat.reports.tables import DIGITS, value
@@ -53,7 +53,7 @@ class Result:
         Queries that count in the mean.
     n_undefined : int
         Queries left out although they have a relevant item, because the measure has no value there (AUC without
-        an irrelevant item).
+        an irrelevant item, or mAP(rel=2) without one of grade 2).
     """
 
     name: str
@@ -84,10 +84,12 @@ class Result:
 
     @cached_property
     def std_per_query(self) -> Float64:
-        std = rank_measures.std(self._profile, rank_measures.parse(self.name))
+        measure = rank_measures.parse(self.name)
+        std = rank_measures.std(self._profile, measure)
         if math.isnan(self.expected):
             return np.full(len(std), np.nan)
-        given_a_value = (self._profile.n_relevant == 0) & ~np.isnan(self.per_query.expected)
+        none_relevant = at_level(self._profile, measure.rel).n_relevant == 0
+        given_a_value = none_relevant & ~np.isnan(self.per_query.expected)
         return np.where(given_a_value, 0.0, std)
 
     @cached_property
@@ -201,7 +203,7 @@ def results_of(
         if singletons != "skip":  # they come as NaN, and get what they count as
             filler = {"zero": 0.0, "one": 1.0, "balanced": 0.0 if measure.kind == "precision" else 1.0}[singletons]
             for array in values if known else (values.lower, values.upper):
-                array[~has_relevant] = filler
+                array[at_level(profile, measure.rel).n_relevant == 0] = filler
         defined = ~np.isnan(values.lower)
         counts = int(np.count_nonzero(defined)), int(np.count_nonzero(has_relevant & ~defined))
         results[measure.name] = Result(measure.name, values, *counts, profile, averaging)

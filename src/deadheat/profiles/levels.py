@@ -1,0 +1,47 @@
+"""The same rankings with fewer items relevant: those whose grade is at least a level."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from deadheat.profiles.profile import TieProfile
+from deadheat.support.arrays import offsets_of
+
+
+def at_level(profile: TieProfile, rel: int) -> TieProfile:
+    """The profile in which items of grades below `rel` are irrelevant; ranks and ties stay as they are.
+
+    Examples
+    --------
+    >>> from deadheat import profile_scores
+    >>> profile = at_level(profile_scores([[3, 2, 2, 1]], [[1, 2, 0, 3]]), 2)
+    >>> profile.closer, profile.tied, profile.tied_relevant, profile.n_relevant
+    (array([1, 3]), array([2, 1]), array([1, 1]), array([2]))
+    """
+    if rel <= profile.grades[0]:
+        return profile
+    first = int(np.searchsorted(profile.grades, rel))
+    if profile.tied_by_grade is None or profile.relevant_by_grade is None:  # one grade, which is below
+        by_grade, relevant = (np.zeros((n, 0), dtype=np.int64) for n in (profile.n_group, profile.n_query))
+    else:
+        by_grade, relevant = profile.tied_by_grade[:, first:], profile.relevant_by_grade[:, first:]
+    tied_relevant = by_grade.sum(axis=1)
+    kept = np.flatnonzero(tied_relevant)
+    running = offsets_of(tied_relevant)
+    before = running[:-1] - running[profile.offsets[profile.query_of_group]]
+    some = first < len(profile.grades)
+    return replace(
+        profile,
+        offsets=offsets_of(np.bincount(profile.query_of_group[kept], minlength=profile.n_query)),
+        closer=profile.closer[kept],
+        closer_relevant=before[kept],
+        tied=profile.tied[kept],
+        tied_relevant=tied_relevant[kept],
+        n_relevant=relevant.sum(axis=1),
+        grades=profile.grades[first:] if some else np.ones(1, dtype=np.int64),
+        tied_by_grade=by_grade[kept] if some else None,
+        relevant_by_grade=relevant if some else None,
+        check=False,
+    )

@@ -1,0 +1,127 @@
+"""The door for people with runs: from a TREC run and its qrels to a report.
+
+run, qrels ──counting.runs──> TieProfile ──measures──> Report
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from deadheat import measures as rank_measures
+from deadheat.counting.runs import RunOptions, ScoreDtype, open_both, profile_tables
+from deadheat.errors import UndefinedError
+from deadheat.inputs.trec import Path
+from deadheat.inputs.trec_tables import Table
+from deadheat.reports.options import Singletons, SummaryOptions
+from deadheat.reports.report import Report
+from deadheat.reports.tables import count
+from deadheat.support import checks
+from deadheat.support.floats import plain_floats
+
+RUN_MEASURES = ("mAP", "nDCG@10", "MRR", "P@10", "R-Precision", "Recall@100")
+
+
+@plain_floats
+def evaluate_run(
+    run: Path | Table,
+    qrels: Path | Table,
+    *,
+    measures: str | Iterable[str] | None = None,
+    rel: int = 1,
+    judged_only: bool = False,
+    complete: bool = True,
+    singletons: Singletons = "skip",
+    score_dtype: ScoreDtype | None = None,
+    threads: int | None = None,
+) -> Report:
+    """Average measures of a TREC run over the queries of its qrels.
+
+    Parameters
+    ----------
+    run, qrels
+        As in `deadheat.profile_run`: files, dictionaries, data frames, named tuples, or ranx's ``Run`` and ``Qrels``.
+    measures : str or iterable of str, optional
+        Names such as ``"AP"``, ``"nDCG@10"``, ``"P(rel=2)@5"``, those of trec_eval (``"ndcg_cut_10"``) too, or one
+        string with blanks or commas between them. Default mAP, nDCG@10, MRR, P@10, R-Precision, Recall@100.
+    rel : int
+        The least grade that is relevant (trec_eval's ``-l``), for measures that do not give their own. The gains of
+        nDCG are the grades, whatever `rel` is, as in trec_eval.
+    judged_only, complete, score_dtype
+        As in `deadheat.profile_run`. Queries that the qrels do not have are left out, and the report says how many.
+        ``complete=True`` is trec_eval's ``-c``: a query of which the run has nothing counts as 0.
+    singletons : {"skip", "zero", "one", "balanced"}
+        What a query without a relevant document counts as: see `deadheat.measure`. trec_eval, pytrec_eval, ir_measures
+        and ranx count it as 0 (``"zero"``).
+    threads : int, optional
+        As in `deadheat.measure`.
+
+    Returns
+    -------
+    Report
+        Lower bound, expectation and upper bound of each measure. Intervals take the queries as independent units.
+
+    Raises
+    ------
+    OSError, ValueError, TypeError
+        As `deadheat.profile_run`; if a name is unknown or an option is not one of those above; or if no query has a
+        relevant document and such queries are skipped.
+
+    Notes
+    -----
+    Ties: documents tie when their scores are the same number. For the mean that trec_eval prints, ask for
+    ``complete=False, singletons="zero"`` and, where scores are read as float32 (pytrec_eval, trec_eval 9),
+    ``score_dtype="float32"``. It ranks tied documents by their id, which is one of the orders that the bounds hold for.
+
+    Undefined: a query without a relevant document, unless `singletons` says otherwise.
+
+    Examples
+    --------
+    Document b is relevant and tied with c. Of q2 the run has nothing:
+
+    >>> run = {"q1": {"a": 0.9, "b": 0.5, "c": 0.5}}
+    >>> qrels = {"q1": {"b": 2, "a": 1}, "q2": {"a": 1}}
+    >>> print(evaluate_run(run, qrels, measures="AP AP(rel=2) nDCG@10"))
+    measure (%)  lower  expected  upper
+    mAP          41.67     45.83  50.00
+    mAP(rel=2)   33.33     41.67  50.00
+    nDCG@10      38.01     40.96  43.91
+    <BLANKLINE>
+    2 queries, each with a relevant item.
+    Ties between relevant and irrelevant items: 1 group in 1 query, of 2 items.
+    1 of 2 queries of the qrels is not in the run: nothing is retrieved for it.
+    """
+    options = RunOptions.checked(rel, judged_only, complete, score_dtype)
+    summary = SummaryOptions.checked(RUN_MEASURES if measures is None else measures, singletons)
+    n_thread = checks.thread_count(threads)
+    scores, judged = open_both(run, qrels)
+    queries = [query for query in judged if options.complete or query in scores]
+    profile = profile_tables(scores, judged, queries, options)
+    if singletons == "skip" and not profile.n_relevant.any():
+        raise UndefinedError(
+            f"no query has a relevant document, so that no measure is defined, but got {len(queries)} queries, each "
+            "judged without a grade above 0"
+        )
+    names = [rank_measures.parse(name).at_level(options.rel).name for name in summary.measures]
+    report = Report(
+        profile,
+        tuple(dict.fromkeys(names)),
+        summary.singletons,
+        separate_gallery=True,
+        tie_rule=None if score_dtype is None else f"{score_dtype} scores",
+        remarks=_remarks(len(judged), len(judged.keys() - scores), len(scores.keys() - judged), options.complete),
+    )
+    report.compute(report.measures, n_thread)
+    return report
+
+
+def _remarks(n_judged: int, n_missing: int, n_unjudged: int, complete: bool) -> tuple[str, ...]:
+    """Which queries run and qrels do not share, and what became of them."""
+    found = []
+    if n_missing:
+        is_not, them = ("is not", "it") if n_missing == 1 else ("are not", "them")
+        what = f": nothing is retrieved for {them}" if complete else ", and left out"
+        found.append(f"{n_missing} of {count(n_judged, 'query', 'queries')} of the qrels {is_not} in the run{what}.")
+    if n_unjudged:
+        is_not = "is not" if n_unjudged == 1 else "are not"
+        found.append(f"{count(n_unjudged, 'query', 'queries')} of the run {is_not} in the qrels, and left out.")
+    return tuple(found)
