@@ -74,8 +74,8 @@ SELDOM = [
     "concurrent.futures", "decimal", "difflib", "email", "fractions", "gzip", "html", "importlib.metadata", "json",
     "logging", "numpy.ma", "numpy.random", "rich", "tabulate",
     "deadheat.analyses", "deadheat.counting.checkpoint", "deadheat.counting.device", "deadheat.counting.device_pass",
-    "deadheat.counting.runs", "deadheat.counting.scored", "deadheat.inputs.trec", "deadheat.plots", "deadheat.profiles.archive",
-    "deadheat.reference", "deadheat.statistics", "deadheat.studies",
+    "deadheat.counting.runs", "deadheat.counting.scored", "deadheat.inputs.trec", "deadheat.plots",
+    "deadheat.profiles.archive", "deadheat.reference", "deadheat.statistics", "deadheat.studies",
 ]  # fmt: skip
 FILES = ["csv", "hashlib", "pathlib", "tempfile", "zipfile", "deadheat.inputs.formats"]
 NOT_YET = {  # what is not loaded before it is needed

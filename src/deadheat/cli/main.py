@@ -17,6 +17,7 @@ COMMANDS = {
     "measures": "List the measures, with their other names.",
     "precision": "Say what the same embeddings lose in fewer bits: float16, int8, 1 bit.",
     "reproduce": "Compute published tables and figures anew, beside the published values.",
+    "run": "Evaluate a TREC run, or several, against qrels.",
     "sign": "Sign a receipt.",
     "verify": "Compute a receipt anew from the files that it is of, and say whether it matches.",
 }

@@ -44,7 +44,7 @@ def reports_of(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Re
     if options["explain"] and STDOUT in asked(options):
         raise click.UsageError("--explain goes with the table, but another text is to be printed")
     PairedTest.checked(**settings(options))
-    names, parts = _names(files, options["names"]), [_for_each(options, part, files) for part in PARTS]
+    names, parts = names_of(files, options["names"]), [_for_each(options, part, files) for part in PARTS]
     counting, summary = counting_options(options), summary_options(options)
     reports = {}
     for name, file, *paths in zip(names, files, *parts, strict=True):
@@ -64,7 +64,7 @@ def deliver_with_words(result: Comparison | Leaderboard, options: dict[str, Any]
         say(f"\n{result.explain()}")
 
 
-def _names(files: tuple[Path, ...], given: tuple[str, ...]) -> list[str]:
+def names_of(files: tuple[Path, ...], given: tuple[str, ...]) -> list[str]:
     """What the systems are called: as asked for, or by their files, without folder and ending where that tells them."""
     if given and len(given) != len(files):
         raise click.UsageError(f"--name must be given once for each FILE, but got {len(given)} for {len(files)} files")

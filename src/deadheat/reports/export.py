@@ -41,9 +41,12 @@ def ending_of(path: Path) -> str:
     return path.suffix.lower() or (".csv" if is_special(path) else "")
 
 
-def columns(report: Report, labels: NDArray[Any]) -> Columns:
-    """The columns: ``query`` (its row, from 0), ``label``, and ``mAP_lower``, ``mAP_expected``, ``mAP_upper`` ..."""
-    table: Columns = {"query": np.arange(report.n_query), "label": _as_text(labels)}
+def columns(report: Report, labels: NDArray[Any] | None = None) -> Columns:
+    """The columns: ``query`` (its id, or its row from 0), ``label`` if labels are given, ``mAP_lower``, ..."""
+    ids = report.profile.query_ids
+    table: Columns = {"query": np.arange(report.n_query) if ids is None else np.array(ids, dtype=np.str_)}
+    if labels is not None:
+        table["label"] = _as_text(labels)
     for name in report:
         values = report[name].per_query
         table |= {f"{name}_{bound}": getattr(values, bound) for bound in Triple._fields}

@@ -84,9 +84,10 @@ def evaluate_run(
     measure (%)  lower  expected  upper
     mAP          41.67     45.83  50.00
     mAP(rel=2)   33.33     41.67  50.00
-    nDCG@10      38.01     40.96  43.91
+    nDCG@10      38.01     40.50  42.99
     <BLANKLINE>
     2 queries, each with a relevant item.
+    mAP(rel=2) is undefined for 1 query with a relevant item, left out of its mean.
     Ties between relevant and irrelevant items: 1 group in 1 query, of 2 items.
     1 of 2 queries of the qrels is not in the run: nothing is retrieved for it.
     """

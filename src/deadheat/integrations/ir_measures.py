@@ -1,0 +1,218 @@
+"""A provider for ir_measures: its measures with the exact expectation over all orders of ties, and bounds beside.
+
+Importing this module registers the provider, and for each measure two more, such as ``AP_lower`` and ``AP_upper``,
+which `ir_measures.parse_measure` then knows. What ir_measures computes by itself stays with its own providers; the
+bounds, which only this one has, come from here under `ir_measures.calc_aggregate` too.
+
+    qrels, run ──ir_measures' converters──> dictionaries ──counting.runs──> TieProfile ──measures──> Metric
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from deadheat import measures as rank_measures
+from deadheat.counting.runs import RunOptions, ScoreDtype, profile_tables
+from deadheat.errors import InvalidValueError
+from deadheat.inputs import trec
+from deadheat.profiles import TieProfile, at_level
+from deadheat.support import checks
+from deadheat.support.extras import require
+from deadheat.support.floats import plain_floats
+
+ir_measures = require("ir_measures", "ir-measures", "deadheat.integrations.ir_measures")
+
+_MEASURES = ir_measures.measures
+_BASE = require("ir_measures.providers.base", "ir-measures", "deadheat.integrations.ir_measures")
+_NOT_PROVIDED = _BASE.NOT_PROVIDED
+_NAMES = {"AP": "mAP", "P": "P", "R": "Recall", "RR": "MRR", "Rprec": "R-Precision", "Success": "Hit", "nDCG": "nDCG"}
+_COUNTS = ("NumQ", "NumRel", "NumRet")
+_SIDES = ("lower", "upper")
+
+
+class _Level(_BASE.ParamSpec):  # type: ignore[misc, name-defined]
+    """A least grade that is relevant: from 1 on, or none."""
+
+    def validate(self, value: Any) -> bool:
+        return value is _NOT_PROVIDED or (isinstance(value, int) and not isinstance(value, bool) and value >= 1)
+
+    def __repr__(self) -> str:
+        return "at least 1"
+
+
+class _Cutoff(_Level):
+    """The last rank that counts: from 1 on, or none."""
+
+
+def _bound(measure: Any, side: str) -> Any:
+    """The lower or upper bound of a measure, as a measure of its own, known to `ir_measures.parse_measure`."""
+    name = f"{measure.NAME}_{side}"
+    about = {
+        "__name__": name,
+        "NAME": name,
+        "PRETTY_NAME": f"{measure.PRETTY_NAME}, {side} bound",
+        "SHORT_DESC": f"The {'least' if side == 'lower' else 'greatest'} value that any order of tied documents gives.",
+        "__doc__": f"The {side} bound of {measure.NAME} over all orders of tied documents.",
+    }
+    made = type(f"_{name}", (type(measure),), about)()
+    _MEASURES.registry[name] = made
+    return made
+
+
+_BOUNDS: dict[str, dict[str, Any]] = {
+    name: {side: _bound(getattr(ir_measures, name), side) for side in _SIDES} for name in _NAMES
+}
+AP_lower, AP_upper = _BOUNDS["AP"].values()
+P_lower, P_upper = _BOUNDS["P"].values()
+R_lower, R_upper = _BOUNDS["R"].values()
+RR_lower, RR_upper = _BOUNDS["RR"].values()
+Rprec_lower, Rprec_upper = _BOUNDS["Rprec"].values()
+Success_lower, Success_upper = _BOUNDS["Success"].values()
+nDCG_lower, nDCG_upper = _BOUNDS["nDCG"].values()
+
+
+def lower(measure: Any) -> Any:
+    """The lower bound of a measure, with its parameters: ``lower(AP(rel=2) @ 10)`` is ``AP_lower(rel=2) @ 10``."""
+    return _side_of(measure, "lower")
+
+
+def upper(measure: Any) -> Any:
+    """The upper bound of a measure, with its parameters: ``upper(P @ 5)`` is ``P_upper @ 5``."""
+    return _side_of(measure, "upper")
+
+
+def _side_of(measure: Any, side: str) -> Any:
+    """The bound of a measure, or an error that says which measures have one."""
+    bounds = _BOUNDS.get(getattr(measure, "NAME", None) or "")
+    if bounds is None:
+        raise InvalidValueError("measure", f"must be one of {', '.join(_BOUNDS)}, but is {measure!r}")
+    return bounds[side](**measure.params)
+
+
+def _supported() -> list[Any]:
+    """What the provider takes, as ir_measures writes it: measures whose parameters are rules."""
+    level, cutoff, either = _Level(), _Cutoff(), _BASE.Choices(False, True)
+    plain = {"rel": level, "judged_only": either}
+    rules = dict.fromkeys(_NAMES, {"cutoff": cutoff, **plain}) | {
+        "Rprec": plain,
+        "nDCG": {
+            "cutoff": cutoff, "dcg": _BASE.Choices("log2", "exp-log2"), "gains": _BASE.Any(), "judged_only": either
+        },
+    }  # fmt: skip
+    ranked = [each(**rules[name]) for name in _NAMES for each in (getattr(ir_measures, name), *_BOUNDS[name].values())]
+    return [*ranked, ir_measures.NumQ(), ir_measures.NumRel(rel=level), ir_measures.NumRet(rel=level)]
+
+
+class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined]
+    """Measures whose value does not depend on how ties are broken.
+
+    ``AP`` and the others are the exact expectation over all orders of tied documents, ``AP_lower`` and ``AP_upper``
+    the least and the greatest value. Supported are AP, P, R, RR, Rprec, Success and nDCG, with ``cutoff``, ``rel`` from
+    1 on, ``judged_only``, ``dcg`` and ``gains`` where ir_measures has them, and NumQ, NumRel and NumRet.
+
+    Parameters
+    ----------
+    score_dtype : {"float32", "float64"}, optional
+        As in `deadheat.profile_run`; pytrec_eval, which computes most measures by default, reads float32.
+
+    Notes
+    -----
+    There are results for the queries of the qrels only. As everywhere in ir_measures, a query without a relevant
+    document, or of which the run has nothing, is 0. Grades below 0 are no judgements under ``judged_only``.
+
+    Examples
+    --------
+    >>> import ir_measures
+    >>> from ir_measures import AP, P
+    >>> from deadheat.integrations.ir_measures import AP_lower, AP_upper, provider
+    >>> qrels, run = {"q1": {"a": 1}}, {"q1": {"a": 0.5, "b": 0.5}}
+    >>> values = provider.calc_aggregate([AP, AP_lower, AP_upper], qrels, run)
+    >>> values[AP], values[AP_lower], values[AP_upper]
+    (0.75, 0.5, 1.0)
+    >>> ir_measures.parse_measure("P_upper@1").calc_aggregate(qrels, run)
+    1.0
+    """
+
+    NAME = "deadheat"
+    SUPPORTED_MEASURES = _supported()
+
+    def __init__(self, score_dtype: ScoreDtype | None = None) -> None:
+        super().__init__()
+        if score_dtype is not None:
+            checks.choice(score_dtype, ("float32", "float64"), "score_dtype")
+        self.score_dtype = score_dtype
+
+    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> _Evaluator:
+        asked = list(measures)
+        unknown = [measure for measure in asked if not self.supports(measure)]
+        if unknown:
+            raise InvalidValueError(
+                "measures", f"must be supported by deadheat, but {', '.join(map(repr, unknown))} not"
+            )
+        judged = trec.open_qrels(ir_measures.util.QrelsConverter(qrels).as_dict_of_dict(), may_be_empty=True)
+        return _Evaluator(asked, judged, self.score_dtype)
+
+
+class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
+    """Measures and qrels, ready for runs."""
+
+    def __init__(self, measures: list[Any], judged: trec.Checked, score_dtype: ScoreDtype | None) -> None:
+        super().__init__(measures, list(judged))
+        self.judged, self.score_dtype = judged, score_dtype
+
+    @plain_floats
+    def _metrics(self, run: Any) -> list[Any]:
+        """The values of the queries that are in both; ir_measures fills in those that the run lacks."""
+        scores = trec.open_run(ir_measures.util.RunConverter(run).as_dict_of_dict(), may_be_empty=True)
+        queries = [query for query in self.judged if query in scores]
+        profiles: dict[str, TieProfile] = {}
+        metrics = []
+        for measure in self.measures if queries else ():
+            gains, judged_only = _given(measure, "gains", None), bool(_given(measure, "judged_only", False))
+            key = f"{judged_only} {gains}"
+            if key not in profiles:
+                options = RunOptions(judged_only=judged_only, score_dtype=self.score_dtype)
+                profiles[key] = profile_tables(scores, self._regraded(gains), queries, options)
+            values = _values(profiles[key], measure)
+            metrics += [ir_measures.Metric(q, measure, value) for q, value in zip(queries, values, strict=True)]
+        return metrics
+
+    def _iter_calc(self, run: Any) -> Iterator[Any]:
+        yield from self._metrics(run)
+
+    def _regraded(self, gains: Mapping[int, int] | None) -> trec.Checked:
+        """The qrels with the gains that nDCG(gains=...) gives to grades."""
+        if gains is None:
+            return self.judged
+        return {query: {d: gains.get(grade, grade) for d, grade in row.items()} for query, row in self.judged.items()}
+
+
+def _given(measure: Any, name: str, otherwise: Any) -> Any:
+    """A parameter of a measure, if the measure has it."""
+    value = measure[name] if name in measure.SUPPORTED_PARAMS else otherwise
+    return otherwise if value is _NOT_PROVIDED else value
+
+
+def _values(profile: TieProfile, measure: Any) -> list[float]:
+    """The value of each query; 0 where none of its documents is relevant."""
+    rel = _given(measure, "rel", 1)
+    level = at_level(profile, rel)
+    if measure.NAME in _COUNTS:
+        every = measure.NAME == "NumRet" and _given(measure, "rel", None) is None
+        retrieved = np.bincount(level.query_of_group, level.tied_relevant, level.n_query)
+        counts = {"NumQ": np.ones(profile.n_query), "NumRel": level.n_relevant, "NumRet": retrieved}
+        return [float(count) for count in (profile.n_ranked if every else counts[measure.NAME])]
+    name, _, side = measure.NAME.partition("_")
+    choice = f"dcg='{measure['dcg']}'" if name == "nDCG" else None
+    family, _ = rank_measures.FAMILIES.find(_NAMES[name])  # type: ignore[misc]
+    asked = family.measure(_given(measure, "cutoff", None), choice, rel)
+    values = getattr(rank_measures.per_query(profile, asked), side or "expected")
+    return [float(value) for value in np.where(level.n_relevant > 0, values, 0.0)]
+
+
+provider = _BASE.register(DeadheatProvider())
+_PIPELINE = ir_measures.DefaultPipeline.providers
+_PIPELINE[:] = [*(each for each in _PIPELINE if each.NAME != provider.NAME), provider]  # last, for what no other has
