@@ -47,6 +47,13 @@ class _Cutoff(_Level):
     """The last rank that counts: from 1 on, or none."""
 
 
+class _Gains(_BASE.ParamSpec):  # type: ignore[misc, name-defined]
+    """Integers that stand for grades, or none."""
+
+    def validate(self, value: Any) -> bool:
+        return value is _NOT_PROVIDED or all(isinstance(each, int) for pair in value.items() for each in pair)
+
+
 def _bound(measure: Any, side: str) -> Any:
     """The lower or upper bound of a measure, as a measure of its own, known to `ir_measures.parse_measure`."""
     name = f"{measure.NAME}_{side}"
@@ -96,10 +103,10 @@ def _supported() -> list[Any]:
     """What the provider takes, as ir_measures writes it: measures whose parameters are rules."""
     level, cutoff, either = _Level(), _Cutoff(), _BASE.Choices(False, True)
     plain = {"rel": level, "judged_only": either}
-    rules = dict.fromkeys(_NAMES, {"cutoff": cutoff, **plain}) | {
+    rules = {name: {"cutoff": cutoff, **plain} for name in _NAMES} | {
         "Rprec": plain,
         "nDCG": {
-            "cutoff": cutoff, "dcg": _BASE.Choices("log2", "exp-log2"), "gains": _BASE.Any(), "judged_only": either
+            "cutoff": cutoff, "dcg": _BASE.Choices("log2", "exp-log2"), "gains": _Gains(), "judged_only": either
         },
     }  # fmt: skip
     ranked = [each(**rules[name]) for name in _NAMES for each in (getattr(ir_measures, name), *_BOUNDS[name].values())]
@@ -149,9 +156,8 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
         asked = list(measures)
         unknown = [measure for measure in asked if not self.supports(measure)]
         if unknown:
-            raise InvalidValueError(
-                "measures", f"must be supported by deadheat, but {', '.join(map(repr, unknown))} not"
-            )
+            rule = f"must be some that deadheat supports, but it does not support {', '.join(map(repr, unknown))}"
+            raise InvalidValueError("measures", rule)
         judged = trec.open_qrels(ir_measures.util.QrelsConverter(qrels).as_dict_of_dict(), may_be_empty=True)
         return _Evaluator(asked, judged, self.score_dtype)
 

@@ -1,0 +1,172 @@
+"""The provider for ir_measures, against what ir_measures computes by itself."""
+
+from __future__ import annotations
+
+import random
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from integrations.needs import needs
+
+pytestmark = [
+    needs("ir_measures", "pytrec_eval"),
+    pytest.mark.filterwarnings("ignore:ast\\.:DeprecationWarning"),  # of ir_measures' parser under Python 3.12
+    pytest.mark.filterwarnings("ignore:Attribute [ns] is deprecated:DeprecationWarning"),
+]
+
+PLAIN = [
+    "AP", "AP@3", "AP(rel=2)", "AP(judged_only=True)@5", "P@2", "P(rel=2)@5", "P(judged_only=True)@2", "R@3", "R(rel=3)@5",
+    "RR", "RR(rel=2)", "Rprec", "Rprec(rel=2,judged_only=True)", "Success@1", "Success(rel=2)@5", "nDCG", "nDCG@4",
+    "nDCG(judged_only=True)@4", "nDCG(gains={1:7,2:1})@5", "NumQ", "NumRel", "NumRet", "NumRet(rel=2)",
+]  # fmt: skip
+DOCUMENTS = st.sampled_from([f"d{i}" for i in range(9)])
+QUERIES = st.sampled_from(["q1", "q2", "q3"])
+RUNS = st.dictionaries(QUERIES, st.dictionaries(DOCUMENTS, st.sampled_from([0.5, 1.0, 2.0, 3.0]), min_size=1))
+QRELS = st.dictionaries(QUERIES, st.dictionaries(DOCUMENTS, st.integers(0, 3), min_size=1))
+
+
+def module() -> Any:
+    from deadheat.integrations import ir_measures
+
+    return ir_measures
+
+
+def parsed(names: list[str]) -> list[Any]:
+    import ir_measures
+
+    module()
+    return [ir_measures.parse_measure(name) for name in names]
+
+
+def by_query(metrics: Any) -> dict[tuple[str, str], float]:
+    return {(str(metric.measure), metric.query_id): metric.value for metric in metrics}
+
+
+@settings(max_examples=40, deadline=None)
+@given(run=RUNS, qrels=QRELS)
+def test_values_of_pytrec_eval_are_between_the_bounds(run: dict[str, Any], qrels: dict[str, Any]) -> None:
+    import ir_measures
+
+    ours, measures = module(), parsed(PLAIN)
+    theirs = by_query(ir_measures.pytrec_eval.iter_calc(measures, qrels, run))
+    ranked = [measure for measure in measures if not measure.NAME.startswith("Num")]
+    bounds = by_query(ours.provider.iter_calc([*map(ours.lower, ranked), *map(ours.upper, ranked)], qrels, run))
+    expected = by_query(ours.provider.iter_calc(measures, qrels, run))
+    assert expected.keys() == theirs.keys()
+    for measure in measures:
+        for query in qrels:
+            key = (str(measure), query)
+            if measure not in ranked:
+                assert expected[key] == theirs[key], key
+                continue
+            least, most = (bounds[str(side(measure)), query] for side in (ours.lower, ours.upper))
+            assert least - 1e-12 <= theirs[key] <= most + 1e-12, key
+            assert least <= expected[key] <= most, key
+            if least == most:
+                assert theirs[key] == pytest.approx(least, abs=1e-12), key
+
+
+@pytest.mark.parametrize("form", ["dictionaries", "named tuples", "iterator", "data frame"])
+def test_everything_that_ir_measures_reads(form: str) -> None:
+    import ir_measures
+
+    rows = [("q1", "a", 0.5), ("q1", "b", 0.5), ("q2", "a", 1.0)]
+    judged = [("q1", "a", 1), ("q2", "a", 0), ("q2", "b", 2), ("q3", "a", 1)]
+    run: Any = [ir_measures.ScoredDoc(*row) for row in rows]
+    qrels: Any = [ir_measures.Qrel(*row) for row in judged]
+    if form == "dictionaries":
+        run = {q: {d: s for of, d, s in rows if of == q} for q in ("q1", "q2")}
+        qrels = {q: {d: s for of, d, s in judged if of == q} for q in ("q1", "q2", "q3")}
+    elif form == "iterator":
+        run, qrels = iter(run), iter(qrels)
+    elif form == "data frame":
+        pandas = pytest.importorskip("pandas", reason="data frames are pandas'")
+        run = pandas.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+        qrels = pandas.DataFrame(judged, columns=["query_id", "doc_id", "relevance"])
+    measures = parsed(["RR_lower", "RR", "RR_upper", "NumQ"])
+    aggregated, per_query = module().provider.calc(measures, qrels, run)
+    assert [aggregated[measure] for measure in measures] == pytest.approx([0.5 / 3, 0.75 / 3, 1 / 3, 2])
+    assert by_query(per_query)["RR_upper", "q1"] == 1
+
+
+@pytest.mark.parametrize("run", [{}, [], {"q9": {"a": 1.0}}, {"q1": {}}])
+@pytest.mark.parametrize("qrels", [{}, [], {"q1": {"a": 1}}, {"q1": {}}, {"q1": {"a": 0}}])
+def test_empty_runs_and_qrels(run: Any, qrels: Any) -> None:
+    measures = parsed(["AP", "AP_lower@5", "nDCG_upper@10", "NumQ", "NumRet"])
+    aggregated, per_query = module().provider.calc(measures, qrels, run)
+    assert {metric.query_id for metric in per_query} == ({"q1"} if len(qrels) else set())
+    assert all(metric.value == 0 for metric in per_query if metric.measure.NAME not in ("NumQ", "NumRet"))
+    assert set(aggregated) == set(measures)
+
+
+def test_bounds_are_measures_of_ir_measures() -> None:
+    import ir_measures
+    from ir_measures import AP, P, nDCG
+
+    ours = module()
+    assert ours.lower(AP(rel=2) @ 10) == ir_measures.parse_measure("AP_lower(rel=2)@10") == ours.AP_lower(rel=2) @ 10
+    assert str(ours.upper(nDCG(dcg="exp-log2") @ 5)) == "nDCG_upper(dcg='exp-log2')@5"
+    assert len({AP, ours.AP_lower, ours.AP_upper, P @ 5, ours.P_lower @ 5}) == 5
+    assert ir_measures.providers.registry["deadheat"] is ours.provider
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}
+    together = ir_measures.calc_aggregate([AP, ours.AP_lower, ours.AP_upper, P @ 1], qrels, run)
+    assert together == {AP: 0.5, ours.AP_lower: 0.5, ours.AP_upper: 1, P @ 1: 0}  # theirs first, by id
+    assert ours.AP_upper.calc_aggregate(qrels, run) == 1
+    with pytest.raises(ValueError, match=r"measure must be one of AP, P, R, RR, Rprec, Success, nDCG, but is RBP"):
+        ours.lower(ir_measures.RBP)
+
+
+def test_what_is_supported() -> None:
+    import ir_measures
+    from ir_measures import AP, RBP, RR, NumRel, P, nDCG
+
+    ours = module()
+    for measure in (
+        AP @ 5,
+        P(rel=2) @ 5,
+        RR @ 10,
+        nDCG(gains={1: 3}) @ 5,
+        NumRel(rel=2),
+        ours.RR_upper(judged_only=True),
+    ):
+        assert ours.provider.supports(measure), measure
+    for measure in (RBP, AP(rel=0), P @ 0, nDCG(gains={1: 0.5}), ir_measures.ERR @ 10):
+        assert not ours.provider.supports(measure), measure
+        with pytest.raises(ValueError, match="must be some that deadheat supports"):
+            ours.provider.calc_aggregate([measure], {"q": {"a": 1}}, {"q": {"a": 1.0}})
+
+
+def test_score_dtype() -> None:
+    ours = module()
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.500000001}}
+    assert ours.provider.calc_aggregate([ours.RR_upper], qrels, run) == {ours.RR_upper: 0.5}
+    assert ours.DeadheatProvider("float32").calc_aggregate([ours.RR_upper], qrels, run) == {ours.RR_upper: 1}
+    with pytest.raises(ValueError, match="score_dtype must be one of float32, float64"):
+        ours.DeadheatProvider("float16")
+
+
+def test_nothing_depends_on_the_order_of_documents() -> None:
+    ours, shuffle = module(), random.Random(0)
+    rng = np.random.default_rng(1)
+    qrels = {f"q{i}": {f"d{j}": int(rng.integers(0, 3)) for j in range(8)} for i in range(5)}
+    run = {f"q{i}": {f"d{j}": float(rng.integers(0, 3)) for j in range(8)} for i in range(5)}
+    measures = parsed(["AP", "nDCG_lower@5", "P_upper(rel=2)@3"])
+    expected = by_query(ours.provider.iter_calc(measures, qrels, run))
+    for _ in range(5):
+        names = [f"d{j}" for j in range(8)]
+        shuffle.shuffle(names)
+        renamed = {f"d{j}": name for j, name in enumerate(names)}
+        turned = [{q: {renamed[d]: v for d, v in row.items()} for q, row in table.items()} for table in (qrels, run)]
+        assert by_query(ours.provider.iter_calc(measures, *turned)) == expected
+
+
+def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(Path(__file__).parents[2] / "examples" / "trec_run.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert "Ties between relevant and irrelevant items" in printed
+    assert "between the bounds: True" in printed
