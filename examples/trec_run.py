@@ -78,9 +78,9 @@ def main() -> None:
     if find_spec("ir_measures") is None:
         print("\nWith ir_measures installed, this compares its values too: pip install 'deadheat[ir-measures]'")
         return
-    import ir_measures
+    import ir_measures  # noqa: PLC0415
 
-    from deadheat.integrations.ir_measures import lower, provider, upper
+    from deadheat.integrations.ir_measures import lower, provider, upper  # noqa: PLC0415
 
     # Ties are broken there by document id, so that other names for the same paragraphs give other values.
     turned = {name: f"{i:05d}" for i, name in enumerate(sorted(documents, reverse=True))}

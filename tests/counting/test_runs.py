@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -175,3 +175,153 @@ def test_refuses_bad_dictionaries(run: Any, qrels: Any, error: type[Exception], 
 def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         profile_run(tmp_path / "none.run", QRELS_TABLE)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what trec_eval has options for
+
+
+def test_comments_and_blank_lines(tmp_path: Path) -> None:
+    run, qrels = files(tmp_path, f"# tag\n  # {RUN}", f"#\n{QRELS}# end")
+    assert profile_run(run, qrels) == profile_run(RUN_TABLE, QRELS_TABLE)
+    (tmp_path / "comments").write_text("# nothing\n")
+    with pytest.raises(ValueError, match="comments must hold at least one query, but is empty"):
+        profile_run(tmp_path / "comments", qrels)
+
+
+def test_level_of_relevance() -> None:
+    profile = profile_run(RUN_TABLE, QRELS_TABLE, rel=2)
+    assert queries_of(profile)[0] == {
+        "groups": [(0, 0, 1, 1)],
+        "graded": [(0, 1, {2: 1})],
+        "n_ranked": 2,
+        "n_relevant": 1,
+    }
+    assert_array_equal(profile.n_relevant, [1, 0, 0, 0])
+    assert_array_equal(profile_run(RUN_TABLE, QRELS_TABLE, rel=3).n_relevant, 0)
+    rng = np.random.default_rng(3)
+    scores, grades = rng.integers(0, 4, (30, 12)), rng.integers(0, 4, (30, 12))
+    run, qrels = (
+        {f"q{i}": {f"d{j}": int(v) for j, v in enumerate(row)} for i, row in enumerate(of)} for of in (scores, grades)
+    )
+    for rel in (1, 2, 3):
+        above = np.where(grades >= rel, grades, 0)
+        assert profile_run(run, qrels, rel=rel).digest() == profile_scores(scores, above).digest()
+
+
+def test_judged_documents_only() -> None:
+    run = {"q": {"a": 3.0, "unknown": 2.0, "no judgement": 2.0, "b": 2.0, "c": 1.0}}
+    qrels = {"q": {"a": 0, "no judgement": -1, "b": 1, "c": 1}}
+    assert queries_of(profile_run(run, qrels, judged_only=True))[0]["groups"] == [(1, 0, 1, 1), (2, 1, 1, 1)]
+    assert queries_of(profile_run(run, qrels))[0]["groups"] == [(1, 0, 3, 1), (4, 1, 1, 1)]
+
+
+def test_only_queries_in_both() -> None:
+    profile = profile_run(RUN_TABLE, QRELS_TABLE, complete=False)
+    assert profile.query_ids == ("q1", "q2")
+    assert profile == profile_run(RUN_TABLE, QRELS_TABLE)[:2]
+
+
+def test_scores_are_rounded_to_a_type() -> None:
+    qrels = {"q": {"a": 1}}
+
+    def tied(dtype: Any, **scores: float) -> int:
+        return int(profile_run({"q": scores}, qrels, score_dtype=dtype).tied[0])
+
+    assert [tied(dtype, a=0.5, b=0.500000001) for dtype in (None, "float64", "float32")] == [1, 1, 2]
+    assert [tied(dtype, a=2**60, b=2**60 + 1) for dtype in (None, "float64", "float32")] == [1, 2, 2]
+    assert [tied(dtype, a=2**24, b=2**24 + 1) for dtype in (None, "float64", "float32")] == [1, 1, 2]
+    assert [tied(dtype, a=1e39, b=1e40) for dtype in (None, "float64", "float32")] == [1, 1, 2]  # infinite as float32
+    assert [tied(dtype, a=10**400, b=10**401) for dtype in (None, "float64", "float32")] == [1, 2, 2]
+    assert [tied(dtype, a=-1e-60, b=0.0, c=-0.0) for dtype in (None, "float64", "float32")] == [1, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("option", "error", "message"),
+    [
+        ({"rel": 0}, ValueError, "rel must be at least 1, but is 0"),
+        ({"rel": 1.5}, TypeError, "rel must be an integer"),
+        ({"judged_only": 1}, TypeError, "judged_only must be True or False, but is 1"),
+        ({"complete": "no"}, TypeError, "complete must be True or False, but is 'no'"),
+        ({"score_dtype": "float16"}, ValueError, "score_dtype must be one of float32, float64, but is 'float16'"),
+    ],
+)
+def test_refuses_bad_options(option: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        profile_run(RUN_TABLE, QRELS_TABLE, **option)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# tables of other libraries
+
+
+class ScoredDoc(NamedTuple):
+    query_id: str
+    doc_id: str
+    score: float
+
+
+class Qrel(NamedTuple):
+    query_id: str
+    doc_id: str
+    relevance: int
+    iteration: str = "0"
+
+
+class Ranx:
+    """As ranx's Run and Qrels are, as far as they are read."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    def keys(self) -> Any:
+        return self.table.keys()
+
+    def to_dict(self) -> Any:
+        return dict(self.table)
+
+
+SCORED = [ScoredDoc(query, item, score) for query, row in RUN_TABLE.items() for item, score in row.items()]
+JUDGED = [Qrel(query, item, grade) for query, row in QRELS_TABLE.items() for item, grade in row.items()]
+
+
+def test_named_tuples_and_ranx() -> None:
+    expected = profile_run(RUN_TABLE, QRELS_TABLE)
+    for run, qrels in ((SCORED, JUDGED), (iter(SCORED), iter(JUDGED)), (Ranx(RUN_TABLE), Ranx(QRELS_TABLE))):
+        profile = profile_run(run, qrels)
+        assert profile == expected
+        assert profile.query_ids == expected.query_ids
+
+
+@pytest.mark.parametrize(
+    ("ids", "grade"),
+    [(("query_id", "doc_id"), "relevance"), (("qid", "docno"), "label"), (("q_id", "doc_id"), "score")],
+)
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_data_frames(library: str, ids: tuple[str, str], grade: str) -> None:
+    module: Any = pytest.importorskip(library, reason=f"data frames of {library}")
+    make = module.table if library == "pyarrow" else module.DataFrame
+    run = make({ids[0]: [r[0] for r in SCORED], ids[1]: [r[1] for r in SCORED], "score": [float(r[2]) for r in SCORED]})
+    qrels = make({ids[0]: [r[0] for r in JUDGED], ids[1]: [r[1] for r in JUDGED], grade: [r[2] for r in JUDGED]})
+    assert profile_run(run, qrels) == profile_run(RUN_TABLE, QRELS_TABLE)
+
+
+@pytest.mark.parametrize(
+    ("run", "qrels", "error", "message"),
+    [
+        (
+            [("q", "a", 1.0)],
+            JUDGED,
+            TypeError,
+            r"run must have query_id, doc_id, score, but has tuple \('q', 'a', 1.0\)",
+        ),
+        (SCORED, SCORED[:0], ValueError, "qrels must hold at least one query, but is empty"),
+        ([*SCORED, SCORED[0]], JUDGED, ValueError, "run must list document 'a' once for query 'q2', but has it again"),
+        ([ScoredDoc("q1", "a", float("nan"))], JUDGED, ValueError, "score must be finite, but is nan"),
+        (SCORED, [Qrel("q1", "a", 1.0)], TypeError, "rel must be an integer, but is 1.0"),  # type: ignore[arg-type]
+        ([ScoredDoc(1, "a", 1.0)], JUDGED, TypeError, "run must have strings as query ids, but has 1"),  # type: ignore[arg-type]
+    ],
+)
+def test_refuses_bad_tables(run: Any, qrels: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        profile_run(run, qrels)

@@ -71,7 +71,9 @@ def run(qrels: Path, runs: tuple[Path, ...], **options: Any) -> None:
         }
         deliver(comparison.leaderboard(reports, **settings(options)), options)
         return
-    report = replace(evaluate_run(runs[0], qrels, measures=names or None, **judging), measures=tuple(names))
+    report = evaluate_run(runs[0], qrels, measures=names or None, **judging)
+    if not names:  # counts are all that is asked for
+        report = replace(report, measures=())
     if options["per_query"] is not None:  # first, so that nothing is printed if that fails
         with output(options["per_query"]) as file:
             export.write(export.columns(report), file, export.ending_of(options["per_query"]))
