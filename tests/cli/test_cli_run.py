@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 import deadheat as dh
 from deadheat.cli import main
 
-# Documents a and b are relevant and tied with each other in q1; c is ahead of them in float64 only. The qrels' q3 is not
-# in the run, and the run's q9 is not in the qrels; q2 is judged without a relevant document.
+# Documents a and b are relevant and tied with each other in q1; c is ahead of them in float64 only. The qrels' q3 is
+# not in the run, and the run's q9 is not in the qrels; q2 is judged without a relevant document.
 QRELS = "# judged by hand\nq1 0 a 1\nq1 0 b 2\nq1 0 c 0\nq2 0 a 0\nq3 0 a 1\n"
 RUN = "  # one decimal\nq1 Q0 a 1 0.5 x\nq1 Q0 b 1 0.5 x\nq1 Q0 c 1 0.500000001 x\nq2 Q0 a 1 1 x\nq9 Q0 a 1 1 x\n"
 

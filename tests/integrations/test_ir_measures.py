@@ -22,7 +22,8 @@ pytestmark = [
 PLAIN = [
     "AP", "AP@3", "AP(rel=2)", "AP(judged_only=True)@5", "P@2", "P(rel=2)@5", "P(judged_only=True)@2", "R@3",
     "R(rel=3)@5", "RR", "RR(rel=2)", "Rprec", "Rprec(rel=2,judged_only=True)", "Success@1", "Success(rel=2)@5",
-    "nDCG", "nDCG@4", "nDCG(judged_only=True)@4", "nDCG(gains={1:7,2:1})@5", "NumQ", "NumRel", "NumRet", "NumRet(rel=2)",
+    "nDCG", "nDCG@4", "nDCG(judged_only=True)@4", "nDCG(gains={1:7,2:1})@5", "NumQ", "NumRel",
+    "NumRet", "NumRet(rel=2)",
 ]  # fmt: skip
 DOCUMENTS = st.sampled_from([f"d{i}" for i in range(9)])
 QUERIES = st.sampled_from(["q1", "q2", "q3"])

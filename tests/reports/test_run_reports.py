@@ -23,7 +23,7 @@ def test_levels_of_relevance_are_those_of_binary_qrels() -> None:
         binary = {q: {d: int(grade >= rel) for d, grade in row.items()} for q, row in qrels.items()}
         expected = dh.evaluate_run(run, binary, measures=names)
         found = dh.evaluate_run(run, qrels, measures=[*names, "nDCG@5"], rel=rel)
-        assert list(found)[0] == f"mAP(rel={rel})"
+        assert next(iter(found)) == f"mAP(rel={rel})"
         for name in names:
             own = found[dh.measures.parse(name).at_level(rel).name]
             for ours, theirs in zip(own.per_query, expected[name].per_query, strict=True):
@@ -59,7 +59,7 @@ def test_queries_are_independent_units() -> None:
 
 def test_nothing_is_relevant() -> None:
     qrels = {"q1": {"a": 0}}
-    with pytest.raises(UndefinedError, match="no query has a relevant document, .* but got 1 queries"):
+    with pytest.raises(UndefinedError, match="no query has a relevant document"):
         dh.evaluate_run(RUN, qrels)
     assert dh.evaluate_run(RUN, qrels, singletons="zero")["AP"].upper == 0
 

@@ -179,7 +179,7 @@ def _float64(number: float) -> float:
     try:
         return float(number)
     except OverflowError:
-        return math.copysign(math.inf, number)
+        return math.inf if number > 0 else -math.inf
 
 
 def _listed(table: Checked) -> str:

@@ -132,15 +132,11 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
 
     Examples
     --------
-    >>> import ir_measures
-    >>> from ir_measures import AP, P
-    >>> from deadheat.integrations.ir_measures import AP_lower, AP_upper, provider
+    >>> from ir_measures import AP
     >>> qrels, run = {"q1": {"a": 1}}, {"q1": {"a": 0.5, "b": 0.5}}
     >>> values = provider.calc_aggregate([AP, AP_lower, AP_upper], qrels, run)
     >>> values[AP], values[AP_lower], values[AP_upper]
     (0.75, 0.5, 1.0)
-    >>> ir_measures.parse_measure("P_upper@1").calc_aggregate(qrels, run)
-    1.0
     """
 
     NAME = "deadheat"
