@@ -19,12 +19,14 @@ settings.load_profile("untimed")
 
 ROOT = Path(__file__).parent
 PAGES = {  # pages that are sessions with libraries that the extra `test` does not bring, and their modules
+    "ir-measures.md": "ir_measures pytrec_eval",
     "pytorch-loop.md": "torch",
     "pytorch-metric-learning.md": "pytorch_metric_learning",
     "vector-indexes.md": "faiss hnswlib usearch",
     "torchmetrics.md": "torchmetrics lightning",
 }
-ADAPTERS = ["pytorch_metric_learning", "torchmetrics"]  # that cannot be imported without the module of their name
+# Integrations that cannot be imported without the module of their name.
+ADAPTERS = ["ir_measures", "pytorch_metric_learning", "torchmetrics"]
 collect_ignore_glob = [
     "tests/*/twins.py",  # of one name, as rooms have one each; they hold no tests
     "tests/integrations/ranks.py",
