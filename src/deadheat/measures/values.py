@@ -91,14 +91,15 @@ def _fill(profile: TieProfile, measures: Sequence[Measure], out: Sequence[Float6
         _forget_expected(profile, measures, out, threads)
 
 
-def _forget_expected(profile: TieProfile, measures: Sequence[Measure], out: Float64, threads: int) -> None:
+def _forget_expected(profile: TieProfile, measures: Sequence[Measure], out: Sequence[Float64], threads: int) -> None:
     """Expected values over ties alone, and NaN where one depends on the order of what was not returned.
 
     It does exactly if the best order of that in place of the worst changes the lower bound.
     """
-    best = np.full_like(out, np.nan)
+    best = [np.full_like(values, np.nan) for values in out]
     _fill(profile.best_completed(), measures, best, threads)
-    out[:, 1] = np.where(out[:, 0] == best[:, 0], best[:, 1], np.nan)
+    for values, at_best in zip(out, best, strict=True):
+        values[1] = np.where(values[0] == at_best[0], at_best[1], np.nan)
 
 
 @plain_floats
