@@ -127,7 +127,7 @@ def n_worker(executor: Any) -> int:
     """How many workers an executor has, if it says so."""
     client = getattr(executor, "_client", None)  # Dask's
     if client is not None:
-        return max(1, sum(client.nthreads().values()))
+        return max(1, sum(map(int, client.nthreads().values())))
     for name in ("_max_workers", "num_workers"):  # of the standard library and loky, and of mpi4py
         number = getattr(executor, name, None)
         if isinstance(number, int) and number > 0:

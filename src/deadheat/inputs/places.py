@@ -1,6 +1,6 @@
 """Where the rows of a source are on disk, so that other processes can open them there.
 
-    source ──> places: path, type, offset, shape ──pickled──> source, in another process
+source ──> places: path, type, offset, shape ──pickled──> source, in another process
 """
 
 from __future__ import annotations

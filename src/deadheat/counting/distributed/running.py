@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import ExitStack
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -152,7 +153,7 @@ def _parts(cluster: Cluster, relevance: Relevance) -> tuple[tuple[int, int], ...
         return ()
     n_part = -(-n_item // most)
     ends = [n_item * number // n_part for number in range(n_part + 1)]
-    return ((0, 0), *zip(ends[:-1], ends[1:], strict=True))
+    return ((0, 0), *pairwise(ends))
 
 
 def _cut(cluster: Cluster, relevance: Relevance, n_part: int) -> Cut:

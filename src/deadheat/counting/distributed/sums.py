@@ -60,6 +60,8 @@ class Sums:
                 arrays[2 * k][places] = irrelevant + of_relevant[k]
                 arrays[2 * k + 1][places] = of_relevant[k]
             scratch.let_go(*arrays)
+        closer, closer_relevant, tied, tied_relevant = arrays
         return TieProfile(
-            offsets, *arrays, candidates.n_ranked(), n_relevant, bounds_only=bounds_only, check=False
+            offsets, closer, closer_relevant, tied, tied_relevant, candidates.n_ranked(), n_relevant,
+            bounds_only=bounds_only, check=False,
         )  # fmt: skip
