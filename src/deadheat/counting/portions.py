@@ -39,14 +39,14 @@ class Cut(NamedTuple):
     symmetric: bool
 
     def portions(self) -> list[Portion]:
-        """All portions, the first of each group of queries at the front."""
+        """All portions, large ones at the front, so that the last workers to end do so at about the same time."""
         first = [Portion(group, group if self.symmetric else 0) for group in range(self.queries)]
         rest = [
             Portion(group, columns)
             for group in range(self.queries)
             for columns in range(group + 1 if self.symmetric else 1, self.columns)
         ]
-        return first + rest
+        return rest + first
 
     def is_first(self, portion: Portion) -> bool:
         """Whether a portion is the first one of its queries."""

@@ -139,4 +139,4 @@ class Dispatch:
         for future in self._handed:
             future.cancel()
         if self._owned:
-            self._executor.shutdown(wait=False, cancel_futures=True)
+            self._executor.shutdown(wait=False)  # loky's takes no more than that

@@ -31,7 +31,8 @@ _PAIRS = 1 << 22  # in a task at least: a fraction of a second
 _TASKS = 64
 _QUERIES = 512  # in a group at least
 _FEW_GROUPS = 16  # of queries: then columns are cut as well
-_COLUMNS = 1 << 14  # in a group at least
+_COLUMNS = 1 << 10  # in a group at least, and so many times what is relevant to a query: that is looked for anew for
+_TIMES_RELEVANT = 300  # each group
 _SHARED = 1 / 4  # of a part, which what all parts share may be
 
 
@@ -161,13 +162,22 @@ def _cut(cluster: Cluster, relevance: Relevance, n_part: int) -> Cut:
     n_query, n_item = int((relevance.query_class >= 0).sum()), len(relevance.gallery_class)
     n_task = cluster.tasks or min(_TASKS, -(-n_query * n_item // _PAIRS))
     n_task = max(1, -(-n_task // n_part))
+    worth = n_item // n_part // max(_COLUMNS, int(_TIMES_RELEVANT * _mean_relevant(relevance)))
     if relevance.candidates.symmetric:
         n_group = next(n for n in range(1, n_task + 1) if n * (n + 1) // 2 >= n_task)
+        if not cluster.tasks:
+            n_group = min(n_group, max(2, worth // 2 * 2))  # of an even number of groups, two workers have the same
         return Cut(n_group, n_group, symmetric=True)
     n_group = max(1, min(n_task, n_query // _QUERIES))
-    most = n_task if cluster.tasks else n_item // n_part // _COLUMNS  # who asks for tasks gets them
+    most = n_task if cluster.tasks else worth  # who asks for tasks gets them
     n_column = 1 if n_group >= _FEW_GROUPS else max(1, min(-(-n_task // n_group), most))
     return Cut(n_group, n_column, symmetric=False)
+
+
+def _mean_relevant(relevance: Relevance) -> float:
+    """How many items have the label of a query, about."""
+    asked = relevance.query_class[relevance.query_class >= 0]
+    return float(np.bincount(relevance.gallery_class)[asked].mean()) if len(asked) else 0.0
 
 
 def _identity(
