@@ -183,6 +183,23 @@ def test_a_scratch_that_is_a_url_is_copied_once_to_each_machine(tmp_path: Path) 
     assert list((tmp_path / "here").iterdir()) == []
 
 
+def test_files_at_urls_are_fetched_by_the_workers(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
+    pytest.importorskip("fsspec", reason="needs the extra 'remote'")
+    rows, labels = samples(300, size=50)
+    for number, part in enumerate(np.split(rows, 2)):
+        np.save(tmp_path / f"emb-{number}.npy", part)
+    np.save(tmp_path / "labels.npy", labels)
+    cluster, folder = dh.Cluster(threads, tasks=3), f"file://{tmp_path}"
+    alone = dh.profile(rows, labels)
+    for given in (f"{folder}/emb-*.npy", [f"{folder}/emb-0.npy", f"{folder}/emb-1.npy"]):
+        assert dh.profile(given, f"{folder}/labels.npy") == alone
+        assert dh.profile(given, f"{folder}/labels.npy", executor=cluster) == alone
+        sent_back = cluster.summary.bytes_moved
+    dh.profile(f"{tmp_path}/emb-*.npy", labels, executor=cluster)
+    fetched = sum((tmp_path / f"emb-{number}.npy").stat().st_size for number in range(2))
+    assert sent_back == cluster.summary.bytes_moved + fetched  # each file once
+
+
 # What goes wrong ----------------------------------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from deadheat.inputs.disk import File, Mapped, copied
 from deadheat.inputs.source import Array, Rows, Shards, Source
+from deadheat.support import remote
 
 
 class Place(NamedTuple):
@@ -41,7 +42,7 @@ def places_of(source: Source) -> list[Place | Source]:
     if isinstance(source, Shards):
         return [place for part in source._sources for place in places_of(part)]
     if isinstance(source, File):
-        return [Place(source._path, source.stored.str, source._offset, source.shape)]
+        return [Place(remote.origin(source._path), source.stored.str, source._offset, source.shape)]
     place = _place_of_map(source) if isinstance(source, Mapped) else None
     return [source if place is None else place]
 

@@ -6,15 +6,15 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import IO, Any
 
-from deadheat.support.atomic import replacing
 from deadheat.support.extras import require
 from deadheat.support.lazy import hashlib, lazy, tempfile
 
 if sys.platform != "win32":
     import fcntl
+atexit: Any = lazy("atexit")
+atomic: Any = lazy("deadheat.support.atomic")
 shutil: Any = lazy("shutil")
 
 _PIECE = 8 << 20  # bytes that are copied at once
@@ -66,7 +66,7 @@ class LocalCopies:
 
     def __init__(self, key: str) -> None:
         digest = hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
-        self._folder = Path(tempfile.gettempdir(), f"deadheat-copies-{digest}")
+        self._folder = os.path.join(tempfile.gettempdir(), f"deadheat-copies-{digest}")
         self._users: IO[bytes] | None = None
         self.fetched = 0  # bytes, by this process
 
@@ -75,19 +75,19 @@ class LocalCopies:
         if not is_url(url):
             return url
         if self._users is None:
-            self._folder.mkdir(mode=0o700, exist_ok=True)
-            self._users = open(self._folder / "users", "ab")  # noqa: SIM115
+            os.makedirs(self._folder, mode=0o700, exist_ok=True)
+            self._users = open(os.path.join(self._folder, "users"), "ab")  # noqa: SIM115
             _lock(self._users, shared=True)
         name = hashlib.blake2b(url.encode(), digest_size=12).hexdigest()
-        copy = self._folder / name
-        with open(self._folder / f"{name}.lock", "ab") as turn:
+        copy = os.path.join(self._folder, f"{name}-{os.path.basename(url)}")  # with the ending, which names its format
+        with open(os.path.join(self._folder, f"{name}.lock"), "ab") as turn:
             _lock(turn, shared=False)
-            if not copy.exists():
+            if not os.path.exists(copy):
                 self._fetch(url, copy)
-        return str(copy)
+        return copy
 
-    def _fetch(self, url: str, copy: Path) -> None:
-        with _fsspec(url).open(url, "rb") as file, replacing(copy) as out:
+    def _fetch(self, url: str, copy: str) -> None:
+        with _fsspec(url).open(url, "rb") as file, atomic.replacing(copy) as out:
             while piece := file.read(_PIECE):
                 out.write(piece)
                 self.fetched += len(piece)
@@ -99,6 +99,35 @@ class LocalCopies:
                 shutil.rmtree(self._folder, ignore_errors=True)
             self._users.close()
             self._users = None
+
+
+_fetched: dict[str, str] = {}  # the URL of each copy that this process has for itself
+_own: list[LocalCopies] = []
+
+
+def own_copy(path: str) -> str:
+    """The path of a file, or of a copy that this process keeps until it ends."""
+    if not is_url(path):
+        return path
+    if not _own:
+        _own.append(LocalCopies(f"process {os.getpid()} {os.urandom(8).hex()}"))
+        atexit.register(_own[0].close)
+    copy = _own[0].path(path)
+    _fetched[copy] = path
+    return copy
+
+
+def origin(path: str) -> str:
+    """The URL that a file is a copy of, or the path as it is."""
+    return _fetched.get(path, path)
+
+
+def matching(pattern: str) -> list[str]:
+    """The URLs that a pattern fits; the URL itself if it is none."""
+    if "*" not in pattern:
+        return [pattern]
+    file_system, path = _fsspec(pattern).core.url_to_fs(pattern)
+    return [str(file_system.unstrip_protocol(found)) for found in file_system.glob(path)]
 
 
 def _fsspec(url: str) -> Any:

@@ -153,5 +153,7 @@ def shared_items(relevance: Relevance) -> Int64:
 
 def _is_temporary(path: str) -> bool:
     """Whether a file is among this machine's temporary ones."""
+    if remote.is_url(path):
+        return False
     temporary = os.path.realpath(tempfile.gettempdir())
     return os.path.commonpath([os.path.realpath(path), temporary]) == temporary
