@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import pickle
@@ -276,6 +277,13 @@ def test_silent_tasks_are_handed_out_again_and_the_first_answer_counts(threads: 
     assert cluster.summary.retries >= 2
 
 
+def test_tasks_that_nobody_answers_end_the_run(threads: ThreadPoolExecutor) -> None:
+    rows, labels = samples(100)
+    cluster = dh.Cluster(Silent(threads, {1, 2, 3, 4, 5, 6}), tasks=3, timeout=0.05, retries=1)
+    with pytest.raises(ClusterError, match=r"no worker has answered a task that was handed out 2 times, .* 0.05 s"):
+        dh.profile(rows, labels, executor=cluster)
+
+
 def test_a_late_answer_is_not_counted_twice(threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
     rows, labels = samples(100)
     count, slow = worker.count, threading.Event()
@@ -432,5 +440,10 @@ def test_an_interrupt_says_what_is_kept(tmp_path: Path, threads: ThreadPoolExecu
         dh.profile(rows, labels, executor=cluster, progress=progress)
 
 
-def test_the_default_patience_is_a_minute(threads: ThreadPoolExecutor) -> None:
-    assert dispatch.Dispatch(dh.Cluster(threads))._limit() == 60
+def test_the_default_patience_is_a_minute_once_a_task_is_answered(threads: ThreadPoolExecutor) -> None:
+    handed = dispatch.Dispatch(dh.Cluster(threads))
+    assert handed._limit() == math.inf
+    assert dict(handed.answers(abs, {0: (-1,), 1: (-2,)})) == {0: 1, 1: 2}
+    assert handed._limit() == 60
+    handed._longest = 7
+    assert handed._limit() == 70

@@ -71,7 +71,7 @@ class Cluster:
         How many times a task is handed out again whose worker died, or raised an error, or did not answer.
     timeout : float, optional
         Seconds after which a task is handed to another worker as well; the first answer counts, and all are the same.
-        By default ten times the longest that a task has taken, and at least a minute.
+        By default ten times the longest that a task has taken, and at least a minute, once one has been answered.
     in_flight : int, optional
         How many tasks the executor is given at once; by default, two for each worker.
     gallery_items : int

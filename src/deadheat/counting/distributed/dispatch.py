@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
@@ -11,8 +12,8 @@ from typing import Any, NamedTuple
 from deadheat.counting.cluster import Cluster, n_worker
 from deadheat.errors import ClusterError, DeadheatError
 
-_PATIENCE = 60.0  # seconds that a task may take before it is handed out again, unless a timeout is given:
-_TIMES_LONGEST = 10  # or so many times as long as the longest, if that is more
+_PATIENCE = 60.0  # seconds that a task may take before it is handed out again, unless a timeout is given,
+_TIMES_LONGEST = 10  # or so many times as long as the longest, if that is more; for the first there is no limit
 _TICK = 1.0  # seconds between looks at the clock, at most
 
 
@@ -96,20 +97,23 @@ class Dispatch:
         return {each.number for other, each in self._handed.items() if other is not future}
 
     def _silent(self, missing: set[int]) -> list[int]:
-        """The tasks that have taken too long, wherever they are, and may be handed out once more."""
+        """The tasks that have taken too long, wherever they are, to be handed out once more."""
         latest = {each.number: each.since for each in self._handed.values()}  # in the order of handing out
-        late = time.monotonic() - self._limit()
-        return [
-            number
-            for number, since in latest.items()
-            if number in missing and since < late and self._tries[number] <= self._cluster.retries
-        ]
+        limit, now = self._limit(), time.monotonic()
+        late = [number for number, since in latest.items() if number in missing and now - since > limit]
+        for number in late:
+            if self._tries[number] > self._cluster.retries:
+                raise ClusterError(
+                    f"no worker has answered a task that was handed out {self._tries[number]} times, "
+                    f"each time for {limit:.3g} s: is that enough? Cluster(executor, timeout=...) gives it more"
+                )
+        return late
 
     def _limit(self) -> float:
         """How many seconds a task may take."""
         if self._cluster.timeout is not None:
             return self._cluster.timeout
-        return max(_PATIENCE, _TIMES_LONGEST * self._longest)
+        return max(_PATIENCE, _TIMES_LONGEST * self._longest) if self._longest else math.inf
 
     def _tick(self) -> float:
         return max(0.01, min(_TICK, self._limit() / 4))
