@@ -284,19 +284,24 @@ def test_tasks_that_nobody_answers_end_the_run(threads: ThreadPoolExecutor) -> N
         dh.profile(rows, labels, executor=cluster)
 
 
-def test_a_late_answer_is_not_counted_twice(threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_late_answer_is_not_counted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, labels = samples(100)
-    count, slow = worker.count, threading.Event()
+    count, slow, answered = worker.count, threading.Event(), threading.Event()
 
     def sometimes_slow(*args: Any) -> Any:
         if args[1:] == (0, 0, 0) and not slow.is_set():
             slow.set()
             time.sleep(0.5)
+            answered.set()
+        if args[1:] == (0, 1, 1):  # the run goes on until the late answer is there
+            answered.wait()
+            time.sleep(0.1)
         return count(*args)
 
     monkeypatch.setattr(worker, "count", sometimes_slow)
-    cluster = dh.Cluster(threads, tasks=6, timeout=0.1)
-    assert dh.profile(rows, labels, executor=cluster) == dh.profile(rows, labels)
+    with ThreadPoolExecutor(8) as threads:
+        cluster = dh.Cluster(threads, tasks=6, timeout=0.1, retries=100, in_flight=1000)
+        assert dh.profile(rows, labels, executor=cluster) == dh.profile(rows, labels)
     assert cluster.summary.retries >= 1
 
 

@@ -29,10 +29,10 @@ from deadheat.support.progress import Reporting
 
 _PAIRS = 1 << 22  # in a task at least: a fraction of a second
 _TASKS = 64
-_QUERIES = 512  # in a group at least
+_QUERIES = 1024  # in a group at least: columns are made ready for products anew for each
 _FEW_GROUPS = 16  # of queries: then columns are cut as well
 _COLUMNS = 1 << 10  # in a group at least, and so many times what is relevant to a query: that is looked for anew for
-_TIMES_RELEVANT = 300  # each group
+_TIMES_RELEVANT = 1000  # each group
 _SHARED = 1 / 4  # of a part, which what all parts share may be
 
 
