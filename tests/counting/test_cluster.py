@@ -23,6 +23,7 @@ from deadheat.counting import layout
 from deadheat.counting.cluster import n_worker
 from deadheat.counting.distributed import dispatch, running, worker
 from deadheat.errors import ClusterError, InvalidTypeError, InvalidValueError
+from deadheat.inputs import places
 
 SPAWN = multiprocessing.get_context("spawn")  # what runs threads must not be forked
 
@@ -159,6 +160,18 @@ def test_a_view_of_a_memory_map_is_opened_where_it_is(tmp_path: Path, threads: T
     cluster = dh.Cluster(threads, tasks=3)
     for view, of_view in ((mapped[37:], labels[37:]), (mapped[::2], labels[::2])):
         assert dh.profile(view, of_view, executor=cluster) == dh.profile(np.array(view), of_view)
+
+
+@pytest.mark.parametrize("memory", [0, 1 << 40], ids=["large files", "small files"])
+def test_files_are_mapped_as_a_whole_or_read_in_pieces(
+    memory: int, tmp_path: Path, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "available", lambda: memory)
+    rows, labels = samples(200, size=50)
+    cluster = dh.Cluster(threads, tasks=3)
+    for number, dtype in enumerate((np.float32, np.float64, ">f4", np.int8)):
+        np.save(tmp_path / f"{number}.npy", rows.astype(dtype))
+        assert dh.profile(tmp_path / f"{number}.npy", labels, executor=cluster) == dh.profile(rows, labels)
 
 
 def test_scratch_is_used_and_left_empty(tmp_path: Path, threads: ThreadPoolExecutor) -> None:

@@ -15,6 +15,9 @@ import numpy as np
 from deadheat.inputs.disk import File, Mapped, copied
 from deadheat.inputs.source import Array, Rows, Shards, Source
 from deadheat.support import remote
+from deadheat.support.memory import available
+
+_STAYS = 1 / 8  # of the memory that there is
 
 
 class Place(NamedTuple):
@@ -68,11 +71,15 @@ def write_rows(source: Source, file: IO[bytes], path: str) -> Place:
 
 
 def open_places(places: Sequence[Place], local: Callable[[str], str], title: str) -> Source:
-    """The source whose rows are there; `local` gives the path of a file on this machine."""
-    sources: list[Source] = [_opened(place, local(place.path), title) for place in places]
+    """The source whose rows are there; `local` gives the path of a file on this machine.
+
+    What is small beside the memory that there is stays mapped, and all processes of a machine share it.
+    """
+    stays = sum(place.nbytes for place in places) <= available() * _STAYS
+    sources = [_opened(place, local(place.path), title, stays) for place in places]
     return sources[0] if len(sources) == 1 else Shards(sources)
 
 
-def _opened(place: Place, path: str, title: str) -> File:
+def _opened(place: Place, path: str, title: str, stays: bool) -> Source:
     array: Any = np.memmap(path, np.dtype(place.dtype), "r", place.offset, place.shape)
-    return File(path, array, title)
+    return Array(np.asarray(array)) if stays and array.flags.aligned else File(path, array, title)
