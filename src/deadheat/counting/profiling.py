@@ -60,15 +60,12 @@ def profile(
     Parameters
     ----------
     embeddings : (n_query, dim) array of floats, integers or bool
-        Or embeddings on disk, read in pieces where their format allows it: a memory-mapped array, the path of a file
-        (``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``), a pattern such as ``"emb-*.npy"``, whose files are taken
-        in natural order (emb-2 before emb-10; a report says so), or a list of these, one after another. A URL, such as
-        ``"s3://bucket/emb-*.npy"``, is fetched once, through fsspec (extra `remote`).
         Of NumPy, PyTorch, JAX or CuPy (bfloat16 too), or a frame or a column of lists of pandas, Polars, pyarrow or
         datasets. Or embeddings on disk, read in pieces where their format allows it: a memory-mapped array, the path of
         a file (``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``, ``.arrow``, ``.feather``, ``.safetensors``,
         ``.h5``, ``.zarr``), a pattern such as ``"emb-*.npy"``, whose files are taken in natural order (emb-2 before
-        emb-10; a report says so), or a list of these, one after another.
+        emb-10; a report says so), or a list of these, one after another. A URL, such as ``"s3://bucket/emb-*.npy"``, is
+        fetched once, through fsspec (extra `remote`).
     labels : (n_query,) integers or strings, optional
         Or the path of a file (``.txt`` too, one a line), a pattern, or a list of paths. By default they are in the
         files of the embeddings. Labels of queries and gallery that all come from files are compared as text if some
