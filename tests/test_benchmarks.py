@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import cliffs, data, fresh, growth, limited, memory, out_of_core, report, running, yardsticks
+from benchmarks import cliffs, cluster, data, fresh, growth, limited, memory, out_of_core, report, running, yardsticks
 from benchmarks.__main__ import main
 from benchmarks.cases import CASES, SECTIONS, Case, select
 from benchmarks.data import Arrays
@@ -274,3 +274,27 @@ def test_a_program_is_ended_when_it_is_silent_and_says_why_it_failed() -> None:
     with fresh.talking(["-c", "raise SystemExit('no luck')"], {}) as says, pytest.raises(fresh.ChildFailed) as error:
         says(30)
     assert str(error.value) == "no luck"
+
+
+def test_a_small_run_on_processes_and_its_plan(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    done = CliRunner().invoke(cluster.main, ["--scale", "0.01", "--repeats", "1", "--json", str(out)])
+    assert done.exit_code == 0
+    assert "of 2 met" in done.output
+    record = json.loads(out.read_text())
+    assert {what: len(times) for what, times in record["overhead"][0]["times"].items()} == {
+        "threads": 1,
+        "processes": 1,
+    }
+    assert [row["evaluation"] for row in record["plans"][::2]] == [str(wish) for wish in cluster.WISHES]
+
+
+def test_a_plan_follows_from_its_rates() -> None:
+    rates = cluster.Rates(pairs=1e9, pairs_of_two=2e9, items=1e6, answer=16)
+    wish = cluster.Wish(10**6, 10**6, relevant=10)
+    one, ten = (cluster.plan(wish, rates, workers) for workers in (1, 10))
+    assert one["hours"] == pytest.approx((1e12 / 1e9 + 1) / 3600, abs=0.005)
+    assert ten["hours"] == pytest.approx((1e12 / 1e9 + 10) / 36000, abs=0.005)
+    assert one["GB sent back"] == pytest.approx(1e6 * 10 * 16 / 1e9, abs=0.05)
+    assert cluster.plan(cluster.Wish(10**9, 10**4, relevant=10), rates, 16)["parts"] == 50
+    assert cluster.plan(cluster.Wish(10**9, 10**6, relevant=10), rates, 16)["parts"] == 1

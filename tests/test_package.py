@@ -16,6 +16,7 @@ import deadheat as dh
 
 ROOT = Path(__file__).parent.parent
 PUBLIC = [
+    "Cluster",
     "Receipt",
     "Report",
     "Result",
@@ -73,8 +74,9 @@ OPTIONAL = [
 SELDOM = [
     "concurrent.futures", "decimal", "difflib", "email", "fractions", "gzip", "html", "importlib.metadata", "json",
     "logging", "numpy.ma", "numpy.random", "rich", "tabulate",
-    "deadheat.analyses", "deadheat.counting.checkpoint", "deadheat.counting.device", "deadheat.counting.device_pass",
-    "deadheat.counting.runs", "deadheat.counting.scored", "deadheat.inputs.trec", "deadheat.plots",
+    "deadheat.analyses", "deadheat.counting.checkpoint", "deadheat.counting.cluster", "deadheat.counting.device",
+    "deadheat.counting.device_pass", "deadheat.counting.distributed", "deadheat.counting.portions",
+    "deadheat.counting.runs", "deadheat.counting.scored", "deadheat.inputs.places", "deadheat.inputs.trec", "deadheat.plots",
     "deadheat.profiles.archive", "deadheat.reference", "deadheat.statistics", "deadheat.studies",
 ]  # fmt: skip
 FILES = ["csv", "hashlib", "pathlib", "tempfile", "zipfile", "deadheat.inputs.formats"]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from deadheat.analyses.grouped import generalization_gap, grouped
     from deadheat.analyses.index_recall import index_recall
     from deadheat.counting import profile
+    from deadheat.counting.cluster import Cluster
     from deadheat.counting.neighbors import profile_neighbors
     from deadheat.counting.runs import profile_run
     from deadheat.counting.scored import profile_scores
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _PLACES = {  # where each public name is: a module, or what is in one
+    "Cluster": "counting.cluster:Cluster",
     "Receipt": "receipts:Receipt",
     "Report": "reports:Report",
     "Result": "reports:Result",
@@ -61,6 +63,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
 }
 
 __all__ = [
+    "Cluster",
     "Receipt",
     "Report",
     "Result",

@@ -6,6 +6,7 @@
     │   └── InvalidTypeError   ... by its type (also a TypeError)
     ├── UndefinedError         nothing relevant anywhere, so that no measure has a value (also a ValueError)
     ├── FileError              what is in a file breaks its rule; `path` names it (also a ValueError)
+    ├── ClusterError           workers of an executor died, failed or do not fit together (also a RuntimeError)
     └── MissingPackageError    an optional package is not installed (also a ModuleNotFoundError)
 
     UserWarning
@@ -95,6 +96,10 @@ class FileError(DeadheatError, ValueError):
 
     def __str__(self) -> str:
         return "".join(self.args)
+
+
+class ClusterError(DeadheatError, RuntimeError):
+    """Workers of an executor died, failed too often, do not see a file, or do not fit together."""
 
 
 class MissingPackageError(DeadheatError, ModuleNotFoundError):

@@ -99,23 +99,28 @@ class Block:
             if self._open > counters.MANY_OPEN * self._seen:
                 self.level = len(self.problem.distance.levels) - 1
 
-    def finish(self, offsets: Int64, arrays: tuple[Int64, ...]) -> None:
+    def finish(self, offsets: Int64, arrays: tuple[Int64, ...], beside_tiles: bool) -> None:
         """Write the groups, nearest first, to the arrays of a profile from where each query's begin."""
-        row, group, columns, irrelevant = self._sharing
         for counter in self.counters:
             counter.settle(counter.counts)
+        if beside_tiles:
+            self._count_beside_tiles()
+        only = self.counters[0] if len(self.counters) == 1 else None
+        step, lead = (2, 0) if only is None else (2, 1) if only.cuts.each == 2 else (4, 2)
+        within, nearer = self.counters[0].counts, self.counters[-1].counts
+        _core.collect_groups(self.queries, self.n_group, self._total, within, nearer, step, lead, offsets, *arrays)
+
+    def _count_beside_tiles(self) -> None:
+        """Count what tiles leave out, and that does count."""
+        row, group, columns, irrelevant = self._sharing
         if len(self.counters) == 1:  # what shares a relevant item's column is tied with it
             (only,) = self.counters
             np.add.at(only.counts, (row, (2 * group + 1) * (2 // only.cuts.each)), irrelevant)
-            step, lead = (2, 1) if only.cuts.each == 2 else (4, 2)
         else:
             self._place(row, columns, irrelevant)
-            step, lead = 2, 0
         self._place(*self._singles)
         for singles in beside_junk(self.problem, self.queries):
             self._place(*singles)
-        within, nearer = self.counters[0].counts, self.counters[-1].counts
-        _core.collect_groups(self.queries, self.n_group, self._total, within, nearer, step, lead, offsets, *arrays)
 
     def _place(self, rows: Int64, columns: Int64, weights: Int64) -> None:
         """Count single items in every counter."""
@@ -128,28 +133,33 @@ class Block:
 
 
 class Assembly:
-    """The arrays of the profile, with room for as many groups as each query can have."""
+    """The arrays of the profile, with room for as many groups as each query can have; perhaps of some queries only."""
 
-    def __init__(self, problem: RankingProblem) -> None:
-        self.offsets = offsets_of(problem.most_groups)
+    def __init__(self, problem: RankingProblem, queries: Int64 | None = None) -> None:
+        most = problem.most_groups
+        if queries is not None:
+            most = np.zeros_like(most)
+            most[queries] = problem.most_groups[queries]
+        self.offsets = offsets_of(most)
         self.arrays = scratch.int64_arrays(4, int(self.offsets[-1]))
         self.n_group, self.n_relevant = np.zeros((2, problem.relevance.candidates.n_query), dtype=np.int64)
 
-    def add(self, block: Block) -> None:
-        """Take the groups of a block that has counted everything."""
+    def add(self, block: Block, beside_tiles: bool = True) -> None:
+        """Take the groups of a block that has counted what it is to count."""
         self.n_group[block.queries], self.n_relevant[block.queries] = block.n_group, block.n_relevant
-        block.finish(self.offsets, self.arrays)
+        block.finish(self.offsets, self.arrays, beside_tiles)
         scratch.let_go(*self.arrays)
 
     def save(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> None:
         """Keep what is known of a shard's queries."""
-        if checkpoint is None:
-            return
-        queries = np.concatenate(blocks)
+        if checkpoint is not None:
+            checkpoint.save(number, self.of(np.concatenate(blocks)))
+
+    def of(self, queries: Int64) -> dict[str, Int64]:
+        """What is known of some queries, one after another."""
         places = spread(self.offsets[queries], self.n_group[queries])
         groups = {f"groups_{k}": array[places] for k, array in enumerate(self.arrays)}
-        of_query = {"n_group": self.n_group[queries], "n_relevant": self.n_relevant[queries]}
-        checkpoint.save(number, {"queries": queries, **of_query, **groups})
+        return {"queries": queries, "n_group": self.n_group[queries], "n_relevant": self.n_relevant[queries], **groups}
 
     def load(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> bool:
         """Take what was kept of a shard's queries; whether anything was."""

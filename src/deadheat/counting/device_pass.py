@@ -121,8 +121,9 @@ class DeviceCountingPass(CountingPass):
         return {}
 
     def count_range(
-        self, columns: ColumnRange, blocks: dict[int, Block], ready: Any, stop: Event, report: Callable[[int], None]
-    ) -> None:
+        self, columns: ColumnRange, blocks: dict[int, Block], ready: Any, stop: Event, report: Callable[[int], None],
+        mirror: Block | None = None,
+    ) -> None:  # fmt: skip
         """Count a range of columns for all blocks."""
         with self.turn, self.device.plain():
             strip = self.scorer.strip(columns, self.problem.weight)

@@ -21,8 +21,10 @@ from deadheat.support.progress import Progress, require_progress
 from deadheat.ties import Ties
 
 if TYPE_CHECKING:
+    from deadheat.counting import cluster as clusters
     from deadheat.counting import device as devices
 else:
+    clusters = lazy("deadheat.counting.cluster")
     devices = lazy("deadheat.counting.device")
 
 
@@ -38,6 +40,8 @@ class CountingOptions:
     checkpoint: str | os.PathLike[str] | None = None
     device: devices.Device | None = None
     exclude: Any = None  # as it was given; once `fitted`, (n_query,) int64
+    cluster: clusters.Cluster | None = None
+    worker_threads: int = 1  # of each worker of a cluster
 
     @classmethod
     def checked(
@@ -51,6 +55,7 @@ class CountingOptions:
         checkpoint: str | os.PathLike[str] | None = None,
         device: Any = None,
         exclude: Any = None,
+        executor: Any = None,
     ) -> CountingOptions:
         """Options as `deadheat.profile` takes and refuses them, with names resolved to what they stand for.
 
@@ -64,7 +69,13 @@ class CountingOptions:
         opened = None if device is None else devices.open_device(device)
         distance = distances.named(distance)
         require_progress(progress)
-        return cls(distance, rule, n_thread, junk, progress, checkpoint, opened, exclude)
+        cluster = None if executor is None else clusters.cluster_of(executor)
+        if cluster is not None and opened is not None:
+            raise InvalidValueError("device", "must be left out with an executor, whose workers count with NumPy")
+        worker_threads = 1 if threads is None else n_thread
+        return cls(
+            distance, rule, n_thread, junk, progress, checkpoint, opened, exclude, cluster, worker_threads,
+        )  # fmt: skip
 
     def fitted(self, pair: Pair) -> CountingOptions:
         """The same options, with `exclude` as the row of the gallery that each query is."""

@@ -10,7 +10,8 @@ Leave one out is symmetric, so that a tile serves its columns as queries too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import cached_property
 from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -49,8 +50,7 @@ class CountingPass:
 
     def run(self, threads: int, progress: bool | Progress, checkpoint: Checkpoint | None = None) -> TieProfile:
         """Work through all shards and put the profile together."""
-        blocks, ranges = self.cut()
-        self.range_of = {columns.block: columns for columns in ranges}
+        blocks, ranges = self.cut_up
         shards, assembly = self.layout.shards(blocks), Assembly(self.problem)
         left = [k for k, shard in enumerate(shards) if not assembly.load(checkpoint, k, [blocks[b] for b in shard])]
         total = len(self.layout.active) * self.problem.n_column
@@ -58,7 +58,8 @@ class CountingPass:
         with Workers(threads) as workers, Reporting(progress, total, done=done) as report:
             for place, number in enumerate(left):
                 try:
-                    self._count_shard(workers, {b: blocks[b] for b in shards[number]}, ranges, assembly, report)
+                    sections = [Section(ranges, shards[number])]
+                    self.count_shard(workers, {b: blocks[b] for b in shards[number]}, sections, assembly, report)
                 except KeyboardInterrupt:
                     n_kept = len(shards) - len(left) + place
                     raise KeyboardInterrupt(_what_is_kept(checkpoint, n_kept, len(shards))) from None
@@ -69,17 +70,39 @@ class CountingPass:
         """The queries of each block, and the columns of each tile."""
         return self.layout.cut()
 
-    def _count_shard(
-        self, workers: Workers, queries: dict[int, Int64], ranges: list[ColumnRange], assembly: Assembly,
-        report: Callable[[int], None],
+    @cached_property
+    def cut_up(self) -> tuple[list[Int64], list[ColumnRange]]:
+        """What `cut` gives, made once."""
+        return self.cut()
+
+    @cached_property
+    def range_of(self) -> dict[int, ColumnRange]:
+        """The columns that each block is."""
+        return {columns.block: columns for columns in self.cut_up[1]}
+
+    def count_shard(
+        self, workers: Workers, queries: dict[int, Int64], sections: list[Section], assembly: Assembly,
+        report: Callable[[int], None], *, beside_tiles: bool = True,
     ) -> None:  # fmt: skip
-        """Make the blocks of a shard, count all tiles for them, and hand in their groups."""
+        """Make the blocks of a shard, count the tiles of each section for its blocks, and hand in their groups.
+
+        Sections have no tile twice, nor turned. `beside_tiles` says whether to count what is in no tile, too.
+        """
         made = workers.each(lambda number: Block(self.problem, queries[number]), queries)
         blocks = dict(zip(queries, made, strict=True))
         ready = self.rows_made_ready(workers, blocks)
-        ranges = self.layout.joined(ranges, blocks)
-        workers.each(lambda columns: self.count_range(columns, blocks, ready, workers.stop, report), ranges[::-1])
-        workers.each(assembly.add, made)
+
+        def count(work: tuple[ColumnRange, dict[int, Block]]) -> None:
+            columns, of_section = work
+            self.count_range(columns, of_section, ready, workers.stop, report, blocks.get(columns.block))
+
+        works = []
+        for section in sections:
+            of_section = {number: blocks[number] for number in section.blocks if number in blocks}
+            if of_section:
+                works += [(columns, of_section) for columns in self.layout.joined(section.ranges, blocks)]
+        workers.each(count, works[::-1])
+        workers.each(lambda block: assembly.add(block, beside_tiles), made)
 
     def rows_made_ready(self, workers: Workers, blocks: dict[int, Block]) -> dict[int, Ready]:
         """The queries of each block made ready for the first level, if all of them are small enough to be kept."""
@@ -94,11 +117,10 @@ class CountingPass:
 
     def count_range(
         self, columns: ColumnRange, blocks: dict[int, Block], ready: dict[int, Ready], stop: Event,
-        report: Callable[[int], None],
+        report: Callable[[int], None], mirror: Block | None = None,
     ) -> None:  # fmt: skip
-        """Count a range of columns for all blocks; where it is a block of the shard, both for each other but once."""
+        """Count a range of columns for all blocks; where it is the block `mirror`, both for each other but once."""
         distance, index = self.problem.distance, np.arange(columns.columns.start, columns.columns.stop)
-        mirror = blocks.get(columns.block)
         aside = None if mirror is None else mirror.aside()
         right: dict[int, Ready] = {0: ready[columns.block]} if mirror is not None and ready else {}
         left_of = {number: block for number, block in blocks.items() if mirror is None or number <= columns.block}
@@ -124,6 +146,13 @@ class CountingPass:
             report(tile.size * len(sides))
         if mirror is not None and aside is not None:
             mirror.join(aside)
+
+
+class Section(NamedTuple):
+    """Ranges of columns, and the numbers of the blocks that they are counted for."""
+
+    ranges: list[ColumnRange]
+    blocks: Collection[int]
 
 
 class Side(NamedTuple):

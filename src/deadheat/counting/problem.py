@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from functools import cached_property
 from typing import Any, Self
@@ -68,19 +69,20 @@ class RankingProblem:
 
     def identity(self) -> dict[str, str]:
         """What a profile follows from, for a checkpoint."""
-        relevance, candidates, distance = self.relevance, self.relevance.candidates, self.distance
-        parts = {
-            "query embeddings": distance.fingerprint(of_query=True),
-            "distance": distance.name,
-            "ties": self.rule.describe(distance.name),
-        }
-        if not candidates.symmetric:
-            parts["gallery embeddings"] = distance.fingerprint(of_query=False)
-            if candidates.itself is not None:
-                parts["items left out"] = _digest(candidates.itself)
-        parts["labels"] = _digest(relevance.query_class, relevance.gallery_class)
-        masks = candidates.masks()
-        return {**parts, "junk": _digest(*masks)} if masks else parts
+        return identity(self.distance.name, self.rule, self.relevance, self.distance.fingerprint)
+
+
+def identity(distance: str, rule: Ties, relevance: Relevance, fingerprint: Callable[[bool], str]) -> dict[str, str]:
+    """What a profile follows from; `fingerprint` digests the embeddings of the queries, or of the gallery."""
+    candidates = relevance.candidates
+    parts = {"query embeddings": fingerprint(True), "distance": distance, "ties": rule.describe(distance)}
+    if not candidates.symmetric:
+        parts["gallery embeddings"] = fingerprint(False)
+        if candidates.itself is not None:
+            parts["items left out"] = _digest(candidates.itself)
+    parts["labels"] = _digest(relevance.query_class, relevance.gallery_class)
+    masks = candidates.masks()
+    return {**parts, "junk": _digest(*masks)} if masks else parts
 
 
 def _digest(*arrays: NDArray[Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike, NDArray
@@ -23,11 +24,15 @@ from deadheat.support.progress import Progress
 from deadheat.ties import Ties
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from deadheat.counting import checkpoint as checkpoints
-    from deadheat.counting import device_pass
+    from deadheat.counting import device_pass, distributed
+    from deadheat.counting.cluster import Cluster
 else:
     checkpoints = lazy("deadheat.counting.checkpoint")
     device_pass = lazy("deadheat.counting.device_pass")
+    distributed = lazy("deadheat.counting.distributed")
 
 
 @plain_floats
@@ -45,6 +50,7 @@ def profile(
     progress: bool | Progress = False,
     checkpoint: str | os.PathLike[str] | None = None,
     device: Any = None,
+    executor: Executor | Callable[[], Executor] | Cluster | None = None,
 ) -> TieProfile:
     """Count, for every query and every distance at which it has a relevant item, what is closer and what is tied.
 
@@ -58,7 +64,8 @@ def profile(
         datasets. Or embeddings on disk, read in pieces where their format allows it: a memory-mapped array, the path of
         a file (``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``, ``.arrow``, ``.feather``, ``.safetensors``,
         ``.h5``, ``.zarr``), a pattern such as ``"emb-*.npy"``, whose files are taken in natural order (emb-2 before
-        emb-10; a report says so), or a list of these, one after another.
+        emb-10; a report says so), or a list of these, one after another. A URL, such as ``"s3://bucket/emb-*.npy"``, is
+        fetched once, through fsspec (extra `remote`).
     labels : (n_query,) integers or strings, optional
         Or the path of a file (``.txt`` too, one a line), a pattern, or a list of paths. By default they are in the
         files of the embeddings. Labels of queries and gallery that all come from files are compared as text if some
@@ -79,7 +86,8 @@ def profile(
         not ranked against itself. Without it, queries with an equal row under their label are looked for, and a
         `deadheat.errors.QueryInGalleryWarning` says how many there are.
     threads : int, optional
-        Worker threads, for this call alone; by default as many as there are processors.
+        Worker threads, for this call alone; by default as many as there are processors, and one in each worker of an
+        executor.
     progress : bool or callable
         True for a bar on standard error, or a function that is called with (done, total).
     checkpoint : path, optional
@@ -88,6 +96,10 @@ def profile(
     device : str or torch.device, optional
         "cuda", "cuda:1" or "cpu": multiply and count there with PyTorch; what that leaves open is decided as always,
         so the profile is the same, under TF32 too. By default NumPy does it.
+    executor : concurrent.futures.Executor or Cluster, optional
+        Workers that count, in other processes or on other machines: any executor of PEP 3148, such as Dask's
+        ``client.get_executor(pure=False, retries=2)``, or a function that makes one. The profile is the same.
+        `deadheat.Cluster` has options: a directory that all workers see, how many tasks, retries, a timeout.
 
     Returns
     -------
@@ -97,6 +109,8 @@ def profile(
     ------
     TypeError, ValueError
         If an argument breaks its rule; the message names the argument, the rule and what came.
+    ClusterError
+        If workers of an executor died or failed too often.
 
     Examples
     --------
@@ -109,7 +123,7 @@ def profile(
     """
     options = CountingOptions.checked(
         distance=distance, ties=ties, junk=junk, threads=threads, progress=progress, checkpoint=checkpoint,
-        device=device, exclude=exclude,
+        device=device, exclude=exclude, executor=executor,
     )  # fmt: skip
     pair = open_pair(embeddings, labels, gallery, gallery_labels)
     options = options.fitted(pair)
@@ -120,6 +134,8 @@ def profile(
 @plain_floats
 def profile_pair(pair: Pair, options: CountingOptions) -> TieProfile:
     """The profile of queries and a gallery, or of leave one out, that the door has opened and checked."""
+    if options.cluster is not None:
+        return distributed.profile_on(options.cluster, pair, options.fitted(pair))
     if pair.gallery is None:
         return profile_of(options.open(pair.query.embeddings), pair.query.labels, None, options)
     opened, options = options.open(pair.query.embeddings, pair.gallery.embeddings), options.fitted(pair)

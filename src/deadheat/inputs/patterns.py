@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from deadheat.support import remote
 from deadheat.support.lazy import glob
 
 Orders = Mapping[str, tuple[str, ...]]
@@ -25,6 +26,8 @@ def fitting(path: str | os.PathLike[str]) -> list[str]:
     ['emb-10.npy']
     """
     text = os.fspath(path)
+    if remote.is_url(text):
+        return sorted(remote.matching(text), key=natural)
     if os.path.exists(text) or not glob.has_magic(text):
         return [text]
     return sorted(glob.glob(text, recursive=True), key=natural)

@@ -143,6 +143,26 @@ class Shards(Source):
                 out[order[first:last]] = source.take(wanted[first:last] - start)
 
 
+class Chosen(Source):
+    """Some rows of another source, in the order of their numbers there.
+
+    Examples
+    --------
+    >>> Chosen(Array(np.arange(6.0).reshape(3, 2)), np.array([0, 2])).read(1, 2)
+    array([[4., 5.]])
+    """
+
+    def __init__(self, source: Source, index: Index) -> None:
+        self._source, self._index = source, index
+        self.shape, self.dtype, self.stored = (len(index), source.shape[1]), source.dtype, source.stored
+
+    def _read_into(self, start: int, out: Rows) -> None:
+        self._source._take_into(self._index[start : start + len(out)], out)
+
+    def _take_into(self, index: Index, out: Rows) -> None:
+        self._source._take_into(self._index[index], out)
+
+
 def fingerprint(source: Source) -> bytes:
     """A digest of the numbers in a source, the same however they are kept: in files or memory, float32 or float64.
 

@@ -30,6 +30,7 @@ from deadheat.inputs.labels import alike, joined
 from deadheat.inputs.layout import Content, Labels, Layout
 from deadheat.inputs.patterns import fitting, is_path
 from deadheat.inputs.source import Array, Shards, Source, fingerprint
+from deadheat.support import remote
 from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def _files(path: str | os.PathLike[str], name: str) -> list[Part]:
     paths = fitting(path)
     if not paths:
         raise InvalidValueError(name, f"must be files that are there, but none fits {os.fspath(path)!r}")
-    return [Part(path, f"{name}: {path}") for path in paths]
+    return [Part(remote.own_copy(path), f"{name}: {path}") for path in paths]
 
 
 def _is_row_part(value: Any) -> bool:

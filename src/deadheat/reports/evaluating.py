@@ -43,6 +43,7 @@ def evaluate(
     progress: bool | Callable[[int, int], None] = False,
     checkpoint: str | os.PathLike[str] | None = None,
     device: Any = None,
+    executor: Any = None,
 ) -> Report:
     """Rank the gallery for each query by distance, and average each measure over the queries.
 
@@ -55,7 +56,7 @@ def evaluate(
     measures : str or iterable of str, optional
         Names such as ``"mAP"``, ``"Hit@1"``, ``"nDCG@10"``, or one string with commas between them; default
         `deadheat.measures.DEFAULT_MEASURES`.
-    distance, ties, junk, exclude, threads, progress, checkpoint, device
+    distance, ties, junk, exclude, threads, progress, checkpoint, device, executor
         As in `deadheat.profile`. By default, items tie whose distances are equal as real numbers. Where the queries are
         in the gallery themselves, ``exclude`` says which row each is; otherwise that is looked for, and said.
     singletons, average
@@ -83,7 +84,7 @@ def evaluate(
     summary = SummaryOptions.checked(measures, singletons, average)
     options = CountingOptions.checked(
         distance=distance, ties=ties, junk=junk, threads=threads, progress=progress, checkpoint=checkpoint,
-        device=device, exclude=exclude,
+        device=device, exclude=exclude, executor=executor,
     )  # fmt: skip
     return evaluate_pair(open_pair(embeddings, labels, gallery, gallery_labels), options, summary)
 

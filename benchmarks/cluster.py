@@ -1,0 +1,202 @@
+"""What an executor costs, and what a run on many machines would take by the rates that are measured here.
+
+python -m benchmarks.cluster                two threads against two processes of one thread each; then a plan
+python -m benchmarks.cluster --scale 0.05   a smoke run on fewer items
+python -m benchmarks.cluster --json OUT     also as JSON
+
+The target is a median of two processes that is at most 1.15 times that of two threads, taken by turns. Processes are
+started, and have imported deadheat, before the clock starts: a pool is made once for many calls.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import multiprocessing
+import statistics
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from tabulate import tabulate
+
+import deadheat as dh
+from benchmarks import results
+from benchmarks.timing import Clock
+from deadheat import distances, ties
+from deadheat.counting import cluster as clusters
+from deadheat.counting.candidates import Candidates, Relevance
+from deadheat.counting.passes import CountingPass
+from deadheat.counting.portions import Cut, Portion, PortionedPass
+
+TARGET = 1.15
+DIM, CLASS = 128, 100
+GALLERY_ITEMS = 20_000_000  # that a worker opens at once: the default of `deadheat.Cluster`
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What one thread does in a second, and what travels.
+
+    Attributes
+    ----------
+    pairs, pairs_of_two : float
+        Pairs of query and item that are counted in a second; of leave one out, where a product serves two pairs.
+    items : float
+        Gallery items that are opened in a second.
+    answer : float
+        Bytes of an answer for each of its queries and of what is relevant to it.
+    """
+
+    pairs: float
+    pairs_of_two: float
+    items: float
+    answer: float
+
+
+@dataclass(frozen=True)
+class Wish:
+    """An evaluation that one machine is too small for; without queries of its own, leave one out."""
+
+    items: int
+    queries: int | None
+    relevant: int = CLASS
+
+    def __str__(self) -> str:
+        queries = "each other" if self.queries is None else f"{self.queries:.0e} queries"
+        return f"{self.items:.0e} items, {queries}"
+
+
+WISHES = (
+    Wish(10**6, None),
+    Wish(10**6, 10**6),
+    Wish(10**9, 10**4),
+    Wish(10**9, 10**6),
+)
+
+
+def plan(wish: Wish, rates: Rates, workers: int) -> dict[str, Any]:
+    """What so many workers of one thread take for an evaluation of rows of 128 float32."""
+    n_query = wish.queries or wish.items
+    shared = n_query * wish.relevant
+    n_part = max(1, math.ceil(wish.items / GALLERY_ITEMS)) if wish.queries and shared <= GALLERY_ITEMS / 4 else 1
+    tasks = max(64, 4 * workers)
+    if wish.queries is None:
+        groups = math.ceil((math.sqrt(8 * tasks + 1) - 1) / 2)
+        count, answers = n_query * wish.items / rates.pairs_of_two, groups
+        opened = workers * wish.items
+    else:
+        per_part = math.ceil(tasks / n_part)
+        count, answers = n_query * wish.items / rates.pairs, n_part
+        opened = min(per_part, workers) * wish.items
+    seconds = (count + opened / rates.items) / workers
+    row = 4 * DIM
+    return {
+        "evaluation": str(wish),
+        "workers": workers,
+        "parts": n_part,
+        "hours": round(seconds / 3600, 2),
+        "GB of a worker": round(60 * min(wish.items, wish.items / n_part + shared) / 1e9, 1),
+        "GB read": round(opened * row / 1e9),
+        "GB sent back": round(answers * n_query * wish.relevant * rates.answer / 1e9, 1),
+    }
+
+
+def measured_rates(n_item: int) -> Rates:
+    """Rates of one thread in this process, on rows in a file."""
+    with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
+        rows, labels = _samples(n_item)
+        np.save(Path(folder, "emb.npy"), rows)
+        n_query = max(1, n_item // 10)
+        begin = time.perf_counter()
+        gallery = _opened(Path(folder, "emb.npy"), labels, rows[:n_query], labels[:n_query])
+        opened = time.perf_counter() - begin
+        begin = time.perf_counter()
+        counts = gallery.count(Portion(0, 0), 1)
+        counted = time.perf_counter() - begin
+        alone = _opened(Path(folder, "emb.npy"), labels[: n_item // 2])
+        begin = time.perf_counter()
+        alone.count(Portion(0, 0), 1)
+        of_two = time.perf_counter() - begin
+    n_bytes = sum(array.nbytes for array in counts.values())
+    n_relevant = int(counts["0.n_relevant"].sum())
+    return Rates(n_query * n_item / counted, (n_item // 2) ** 2 / of_two, n_item / opened, n_bytes / n_relevant)
+
+
+def _opened(path: Path, labels: Any, rows: Any = None, of_rows: Any = None) -> PortionedPass:
+    """A pass in one portion: of queries against a file, or of the first rows of the file against each other."""
+    symmetric = rows is None
+    of_file = np.load(path, mmap_mode="r")[: len(labels)]
+    distance = distances.make("cosine", of_file if symmetric else rows, None if symmetric else path, True)
+    candidates = Candidates.of(distance.n_query, distance.n_gallery, leave_one_out=symmetric)
+    relevance = Relevance(labels if symmetric else of_rows, labels, candidates)
+    return PortionedPass(CountingPass(distance, ties.make("exact"), relevance), Cut(1, 1, symmetric))
+
+
+def _samples(n: int, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, DIM), dtype=np.float32), rng.permutation(np.arange(n) // CLASS)
+
+
+def overhead(scale: float, repeats: int, tick: Any = lambda what: None) -> list[dict[str, Any]]:
+    """Seconds of two threads and of two processes, by turns, for leave one out and for a gallery."""
+    clock, found = Clock(2, repeats, tick), []
+    n, n_gallery = max(400, int(40_000 * scale)), max(400, int(200_000 * scale))
+    rows, labels = _samples(n)
+    gallery, gallery_labels = _samples(n_gallery, 1)
+    n_query = n // 4
+    cases = {
+        f"leave one out, {n} items": (rows, labels),
+        f"{n_query} queries, {n_gallery} items": (rows[:n_query], labels[:n_query], gallery, gallery_labels),
+    }
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
+        dh.profile(rows[:200], labels[:200], executor=executor)
+        for name, given in cases.items():
+            cluster = clusters.Cluster(executor)
+            works = {
+                "threads": lambda given=given: dh.profile(*given, threads=2),
+                "processes": lambda given=given, cluster=cluster: dh.profile(*given, executor=cluster),
+            }
+            times = clock.by_turns(works)
+            two, apart = (statistics.median(times[what]) for what in works)
+            found.append({
+                "evaluation": name, "two threads, s": round(two, 2), "two processes, s": round(apart, 2),
+                "ratio": round(apart / two, 3), "met": apart <= TARGET * two,
+                "run": str(cluster.summary), "times": times,
+            })  # fmt: skip
+    return found
+
+
+@click.command()
+@click.option("--scale", type=click.FloatRange(0, 1, min_open=True), default=1.0, help="Share of the items.")
+@click.option("--repeats", type=click.IntRange(1), default=5, show_default=True, help="Times that each is timed.")
+@click.option("--json", "out", type=click.Path(path_type=Path, dir_okay=False), help="Also write everything as JSON.")
+def main(scale: float, repeats: int, out: Path | None) -> None:
+    """Measure what an executor costs, and plan what many machines would take."""
+    machine = results.machine()
+    click.echo(
+        f"{machine['processor']}, 2 of {machine['processors']} processors; median of {repeats}, taken by turns\n"
+    )
+    measured = overhead(scale, repeats)
+    shown = [{key: value for key, value in row.items() if key != "times"} for row in measured]
+    click.echo(tabulate(shown, headers="keys"))
+    click.echo(f"\ntarget: at most {TARGET}; {sum(row['met'] for row in measured)} of {len(measured)} met\n")
+    rates = measured_rates(max(2000, int(100_000 * scale)))
+    click.echo(
+        f"one thread: {rates.pairs:.2e} pairs a second, {rates.pairs_of_two:.2e} in leave one out, "
+        f"{rates.items:.2e} items opened; {rates.answer:.0f} bytes back for each relevant item\n"
+    )
+    plans = [plan(wish, rates, workers) for wish in WISHES for workers in (16, 256)]
+    click.echo(tabulate(plans, headers="keys"))
+    if out is not None:
+        record = {"machine": machine, "overhead": measured, "rates": asdict(rates), "plans": plans}
+        out.write_text(json.dumps(record, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m benchmarks.cluster")

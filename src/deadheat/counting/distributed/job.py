@@ -1,0 +1,159 @@
+"""What workers are told: a job, which is small, and the files that it names.
+
+Embeddings stay in the files that they are in. What is in no file (arrays, labels, masks) is written once to a directory
+that is the job's own and goes with it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from uuid import uuid4
+
+import numpy as np
+
+import deadheat
+from deadheat.counting.candidates import Relevance
+from deadheat.counting.portions import Cut
+from deadheat.errors import ClusterError
+from deadheat.inputs import Pair
+from deadheat.inputs.places import Place, places_of, write_rows
+from deadheat.inputs.source import Source
+from deadheat.support import remote
+from deadheat.support.arrays import Array, Int64
+from deadheat.support.lazy import tempfile
+from deadheat.ties import Ties
+
+
+@dataclass(frozen=True)
+class Job:
+    """One counting pass, as every worker gets it with every task.
+
+    A large gallery is cut into parts, ranges of its items, of which a worker opens one at a time. What is relevant to
+    any query belongs to every part, so that each of them finds the same groups; part 0 is that alone, and what it
+    counts is taken away again from the others.
+    """
+
+    key: str
+    folder: str
+    version: str
+    distance: str
+    rule: Ties
+    query: tuple[Place, ...]
+    gallery: tuple[Place, ...] | None
+    arrays: frozenset[str]  # files in the folder
+    parts: tuple[tuple[int, int], ...]  # of the gallery, from item to item; () if it is opened as a whole
+    cut: Cut
+    threads: int
+
+    def require_version(self) -> None:
+        """Refuse to work for another version of deadheat."""
+        if self.version != deadheat.__version__:
+            raise ClusterError(
+                f"workers must have the version of deadheat that asks them, {self.version}, "
+                f"but one has {deadheat.__version__}"
+            )
+
+    def array(self, name: str, local: remote.LocalCopies) -> Array | None:
+        """One of the arrays in the folder, as a memory map, or None if there is none of this name."""
+        if name not in self.arrays:
+            return None
+        path = local.path(remote.joined(self.folder, f"{name}.npy"))
+        try:
+            return np.asarray(np.load(path, mmap_mode="r"))
+        except FileNotFoundError:
+            raise ClusterError(
+                f"every worker must see the files of the run, but one does not find '{path}': "
+                "give Cluster(executor, scratch=...) a directory that all of them see"
+            ) from None
+
+
+class Writer:
+    """Writes the files of a job, and knows how much that was."""
+
+    def __init__(self, scratch: str | None) -> None:
+        self.key, self._shared, self.written = uuid4().hex, scratch is not None, 0
+        if scratch is None:
+            self.folder = tempfile.mkdtemp(prefix="deadheat-job-")
+        else:
+            self.folder = remote.joined(scratch, f"deadheat-job-{self.key}")
+            if not remote.is_url(scratch):
+                os.mkdir(self.folder)
+
+    def places(self, source: Source, name: str) -> tuple[Place, ...]:
+        """Where the rows of a source are, for workers; written to the folder if they are nowhere that these see."""
+        places = []
+        for number, part in enumerate(places_of(source)):
+            if isinstance(part, Place) and not (self._shared and _is_temporary(part.path)):
+                places.append(part)
+                continue
+            path = remote.joined(self.folder, f"{name}-{number}.rows")
+            rows = source if isinstance(part, Place) else part
+            with remote.writing(path) as file:
+                places.append(write_rows(rows, file, path))
+            self.written += places[-1].nbytes
+            if rows is source:  # all of it
+                return tuple(places[-1:])
+        return tuple(places)
+
+    def array(self, name: str, array: Array) -> None:
+        """Write an array."""
+        with remote.writing(remote.joined(self.folder, f"{name}.npy")) as file:
+            np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
+        self.written += array.nbytes
+
+
+@contextmanager
+def written(
+    pair: Pair, relevance: Relevance, junk: Array | None, *, distance: str, rule: Ties, scratch: str | None,
+    parts: tuple[tuple[int, int], ...], cut: Cut, threads: int,
+) -> Iterator[tuple[Job, int]]:  # fmt: skip
+    """Write the files of a job, and delete them in the end: the job, and how many bytes were written."""
+    writer = Writer(scratch)
+    try:
+        gallery = None if pair.gallery is None else writer.places(pair.gallery.embeddings, "gallery")
+        arrays = {"junk": junk, "itself": None if gallery is None else relevance.candidates.itself}
+        arrays["query_class"], of_items = compressed(relevance)
+        if gallery is not None:
+            arrays["gallery_class"] = of_items
+        if parts:
+            arrays["shared"] = shared_items(relevance)
+        there = {name: array for name, array in arrays.items() if array is not None}
+        for name, array in there.items():
+            writer.array(name, array)
+        job = Job(
+            writer.key, writer.folder, deadheat.__version__, distance, rule,
+            writer.places(pair.query.embeddings, "embeddings"), gallery, frozenset(there), parts, cut, threads,
+        )  # fmt: skip
+        yield job, writer.written
+    finally:
+        remote.delete_folder(writer.folder)
+
+
+def compressed(relevance: Relevance) -> tuple[Array, Array]:
+    """The classes of queries and of items in 32 bits where they fit; what no query has is one class."""
+    classes = np.unique(relevance.query_class[relevance.query_class >= 0])
+    dtype = np.int32 if len(classes) < 2**31 else np.int64
+    of_query = np.where(relevance.query_class < 0, -1, np.searchsorted(classes, relevance.query_class)).astype(dtype)
+    of_items = np.searchsorted(classes, relevance.gallery_class)
+    if len(classes):
+        strange = classes[np.minimum(of_items, len(classes) - 1)] != relevance.gallery_class
+        of_items[strange] = len(classes)
+    return of_query, of_items.astype(dtype)
+
+
+def shared_items(relevance: Relevance) -> Int64:
+    """The items whose class a query has."""
+    asked = np.zeros(int(relevance.gallery_class.max()) + 1, dtype=np.bool_)
+    asked[relevance.query_class[relevance.query_class >= 0]] = True
+    return np.flatnonzero(asked[relevance.gallery_class])
+
+
+def _is_temporary(path: str) -> bool:
+    """Whether a file is among this machine's temporary ones."""
+    if remote.is_url(path):
+        return False
+    temporary = os.path.realpath(tempfile.gettempdir())
+    return os.path.commonpath([os.path.realpath(path), temporary]) == temporary

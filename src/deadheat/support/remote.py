@@ -1,0 +1,145 @@
+"""Files that may be on another machine: paths as they are, URLs through fsspec, of which a machine keeps a copy."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO, Any
+
+from deadheat.support.extras import require
+from deadheat.support.lazy import hashlib, lazy, tempfile
+
+if sys.platform != "win32":
+    import fcntl
+atexit: Any = lazy("atexit")
+atomic: Any = lazy("deadheat.support.atomic")
+shutil: Any = lazy("shutil")
+
+_PIECE = 8 << 20  # bytes that are copied at once
+
+
+def is_url(path: str) -> bool:
+    """Whether a path is a URL, such as ``s3://bucket/run``, and not a file of this machine's."""
+    return "://" in path
+
+
+def joined(folder: str, name: str) -> str:
+    """The path, or the URL, of what is in a folder."""
+    return f"{folder.rstrip('/')}/{name}" if is_url(folder) else os.path.join(folder, name)
+
+
+@contextmanager
+def writing(path: str) -> Iterator[IO[bytes]]:
+    """Open a new file to write into, wherever it is."""
+    if is_url(path):
+        with _fsspec(path).open(path, "wb") as file:
+            yield file
+    else:
+        with open(path, "wb") as file:
+            yield file
+
+
+def delete_folder(folder: str) -> None:
+    """Delete a folder with all that is in it, as far as that can be done."""
+    with suppress(Exception):  # what is left costs room, and no result
+        if is_url(folder):
+            file_system, path = _fsspec(folder).core.url_to_fs(folder)
+            file_system.rm(path, recursive=True)
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+class LocalCopies:
+    """Copies of files that are elsewhere, each fetched once by all processes of a machine that use the same `key`.
+
+    They are deleted when the last of these processes closes its `LocalCopies`.
+
+    Examples
+    --------
+    >>> copies = LocalCopies("a run")
+    >>> copies.path("emb.npy")
+    'emb.npy'
+    >>> copies.close()
+    """
+
+    def __init__(self, key: str) -> None:
+        digest = hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
+        self._folder = os.path.join(tempfile.gettempdir(), f"deadheat-copies-{digest}")
+        self._users: IO[bytes] | None = None
+        self.fetched = 0  # bytes, by this process
+
+    def path(self, url: str) -> str:
+        """The path of a file, or of its copy."""
+        if not is_url(url):
+            return url
+        if self._users is None:
+            os.makedirs(self._folder, mode=0o700, exist_ok=True)
+            self._users = open(os.path.join(self._folder, "users"), "ab")  # noqa: SIM115
+            _lock(self._users, shared=True)
+        name = hashlib.blake2b(url.encode(), digest_size=12).hexdigest()
+        copy = os.path.join(self._folder, f"{name}-{os.path.basename(url)}")  # with the ending, which names its format
+        with open(os.path.join(self._folder, f"{name}.lock"), "ab") as turn:
+            _lock(turn, shared=False)
+            if not os.path.exists(copy):
+                self._fetch(url, copy)
+        return copy
+
+    def _fetch(self, url: str, copy: str) -> None:
+        with _fsspec(url).open(url, "rb") as file, atomic.replacing(copy) as out:
+            while piece := file.read(_PIECE):
+                out.write(piece)
+                self.fetched += len(piece)
+
+    def close(self) -> None:
+        """Delete the copies if no other process uses them."""
+        if self._users is not None:
+            if _lock(self._users, shared=False, wait=False):
+                shutil.rmtree(self._folder, ignore_errors=True)
+            self._users.close()
+            self._users = None
+
+
+_fetched: dict[str, str] = {}  # the URL of each copy that this process has for itself
+_own: list[LocalCopies] = []
+
+
+def own_copy(path: str) -> str:
+    """The path of a file, or of a copy that this process keeps until it ends."""
+    if not is_url(path):
+        return path
+    if not _own:
+        _own.append(LocalCopies(f"process {os.getpid()} {os.urandom(8).hex()}"))
+        atexit.register(_own[0].close)
+    copy = _own[0].path(path)
+    _fetched[copy] = path
+    return copy
+
+
+def origin(path: str) -> str:
+    """The URL that a file is a copy of, or the path as it is."""
+    return _fetched.get(path, path)
+
+
+def matching(pattern: str) -> list[str]:
+    """The URLs that a pattern fits; the URL itself if it is none."""
+    if "*" not in pattern:
+        return [pattern]
+    file_system, path = _fsspec(pattern).core.url_to_fs(pattern)
+    return [str(file_system.unstrip_protocol(found)) for found in file_system.glob(path)]
+
+
+def _fsspec(url: str) -> Any:
+    return require("fsspec", "remote", f"'{url}'")
+
+
+def _lock(file: IO[bytes], *, shared: bool, wait: bool = True) -> bool:
+    """Lock a file among processes; whether that was done. Without locks a file may be fetched twice, and stay."""
+    if sys.platform == "win32":
+        return False
+    try:
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,68 @@
+"""Dask's workers count: the same digest, also when one of them is killed in the middle."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from integrations.needs import needs
+
+import deadheat as dh
+from deadheat.counting.cluster import n_worker
+
+pytestmark = [
+    needs("distributed"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # Dask's sockets and processes, which it closes late
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    from distributed import Client, LocalCluster
+
+    cluster = LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=60, memory_limit=0
+    )
+    with cluster, Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def samples() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    return rng.integers(-50, 51, (1500, 8)).astype(np.float32), rng.integers(0, 100, 1500)
+
+
+def test_the_profile_is_the_same_for_arrays_and_files(
+    client: Any, samples: tuple[np.ndarray, np.ndarray], tmp_path: Path
+) -> None:
+    rows, labels = samples
+    executor = client.get_executor(pure=False, retries=2)
+    assert n_worker(executor) == 2
+    np.save(tmp_path / "emb.npy", rows)
+    gallery, gallery_labels = rows[::-1][:1200] + 1, labels[::-1][:1200]
+    for given in ((rows, labels), (tmp_path / "emb.npy", labels), (rows, labels, gallery, gallery_labels)):
+        alone = dh.profile(*given)
+        cluster = dh.Cluster(executor, scratch=tmp_path, tasks=6, gallery_items=1000)
+        assert dh.profile(*given, executor=cluster).digest() == alone.digest()
+
+
+def test_a_worker_that_is_killed_in_the_middle(client: Any, samples: tuple[np.ndarray, np.ndarray]) -> None:
+    pids = list(client.run(os.getpid).values())
+    killed: list[int] = []
+
+    def progress(done: int, total: int) -> None:
+        if done and not killed:
+            killed.append(pids[0])
+            os.kill(pids[0], signal.SIGKILL)
+
+    executor = client.get_executor(pure=False, retries=2)
+    found = dh.profile(*samples, executor=dh.Cluster(executor, tasks=15), progress=progress)
+    assert killed
+    assert found.digest() == dh.profile(*samples).digest()
