@@ -60,7 +60,7 @@ def test_labels_as_judgements(seed: int) -> None:
 def test_identical_ids(seed: int, n_grade: int) -> None:
     """As in BEIR: the query's own document is not ranked, but counts as relevant if it was judged so."""
     queries, gallery, qrels, query_ids, gallery_ids, judged = case(seed, n_grade)
-    own = {query: item for query, item in zip(query_ids, gallery_ids, strict=False)}
+    own = dict(zip(query_ids, gallery_ids, strict=False))
     gallery_ids[: len(own)] = list(own)
     named = {item: query for query, item in own.items()}
     qrels = {query: {named.get(item, item): grade for item, grade in row.items()} for query, row in qrels.items()}

@@ -183,7 +183,8 @@ def test_results_after_a_call() -> None:
     assert ours.reports["dot"].profile.query_ids == tuple(ours.queries_ids)
     for key, result in ours.results.items():
         assert result.per_query.lower.shape == (len(ours.queries_ids),)
-        assert (result.lower, result.expected, result.upper) == (found[key + "_lower"], found[key], found[key + "_upper"])
+        values = result.lower, result.expected, result.upper
+        assert values == tuple(found[key + end] for end in ("_lower", "", "_upper"))
         interval = result.interval(n_resamples=99)
         assert interval.lower.low <= result.lower <= interval.lower.high
     capped, plain = ours.results["x_dot_map@2"], ours.reports["dot"]["mAP@2"]
@@ -216,7 +217,8 @@ def test_file_of_values(tmp_path: Path) -> None:
 def test_predictions_are_theirs(tmp_path: Path) -> None:
     queries, corpus, relevant, embeddings = case(7, ties=False)
     written = []
-    for who, evaluator in zip(("theirs", "ours"), evaluators(queries, corpus, relevant, write_predictions=True)):
+    both = evaluators(queries, corpus, relevant, write_predictions=True)
+    for who, evaluator in zip(("theirs", "ours"), both, strict=True):
         evaluator(Stub(embeddings), str(tmp_path / who))
         written.append((tmp_path / who / evaluator.predictions_file.replace(".jsonl", "_cosine.jsonl")).read_text())
     assert written[0] == written[1]
@@ -284,7 +286,21 @@ def test_real_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ours.description == "Tie Aware Information Retrieval"
 
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
 def test_example(capsys: pytest.CaptureFixture[str]) -> None:
-    runpy.run_path(str(Path(__file__).parents[2] / "examples" / "evaluate_sentence_transformers.py"), run_name="__main__")
+    runpy.run_path(str(EXAMPLES / "evaluate_sentence_transformers.py"), run_name="__main__")
+    assert capsys.readouterr().out.splitlines() == [
+        "judged: -a   theirs: accuracy@1 1.00   ours: 0.50 [0.00, 1.00]",
+        "judged: -b   theirs: accuracy@1 0.00   ours: 0.50 [0.00, 1.00]",
+        "a trainer selects by cosine_ndcg@10_lower: 0.631",
+    ]
+
+
+@needs("pytrec_eval")
+def test_table_of_the_constant_encoder_is_the_one_on_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLES / "constant_encoder.py"), run_name="__main__")
     printed = capsys.readouterr().out
-    assert "cosine_ndcg@10_lower" in printed
+    assert "1.0" in printed
+    assert printed in (EXAMPLES.parent / "docs" / "how-to" / "sentence-transformers.md").read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """Tie profiles of embeddings whose relevance was judged: not by labels, but query by query, and perhaps in grades.
 
-One counting pass a grade, in which what has that grade is relevant. Items of one query that are tied have the same number
-of items in front of them, whatever their grade, so that the groups of the passes are put together by that number.
+One counting pass a grade, in which what has that grade is relevant. Items of one query that are tied have the same
+number of items in front of them, whatever their grade, so that the groups of the passes are put together by that.
 
     embeddings, qrels ──> pairs (query, item, grade) ──one pass a grade──> binary profiles ──> profile
 """
@@ -53,8 +53,8 @@ def profile_judged(
     queries, gallery : (n_query, dim) and (n_gallery, dim) arrays
         Embeddings, in memory or on disk, as in `deadheat.profile`.
     qrels : path or dict
-        Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, as in `deadheat.profile_run`. Queries that have
-        no embedding do not count.
+        Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, as in `deadheat.profile_run`. Queries that
+        have no embedding do not count.
     query_ids, gallery_ids : (n_query,) and (n_gallery,) strings
         What the qrels call each row; each once.
     ignore_identical_ids : bool

@@ -87,7 +87,7 @@ def evaluate(
 
 
 def profile(qrels: Qrels, results: Results, *, ignore_identical_ids: bool = True) -> TieProfile:
-    """The tie profile behind `evaluate`: of the queries that are in both, for `deadheat.measure` and all that it offers.
+    """The tie profile behind `evaluate`, of the queries that are in both: for `deadheat.measure` and what it offers.
 
     Parameters and errors are those of `evaluate`.
 

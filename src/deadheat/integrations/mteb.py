@@ -185,8 +185,8 @@ def evaluate_predictions(
 
     Examples
     --------
-    >>> predictions = {"q": {"a": 0.5, "b": 0.5, "c": 0.25}}
-    >>> evaluate_predictions(predictions, {"q": {"b": 1}}, n_documents=9, measures="ndcg_at_10, hit_rate_at_1").summary()
+    >>> saved = {"q": {"a": 0.5, "b": 0.5, "c": 0.25}}
+    >>> evaluate_predictions(saved, {"q": {"b": 1}}, n_documents=9, measures="ndcg_at_10, hit_rate_at_1").summary()
     'nDCG@10 81.55 [63.09, 100.00] %, Hit@1 50.00 [0.00, 100.00] %'
     """
     counted = profile_predictions(

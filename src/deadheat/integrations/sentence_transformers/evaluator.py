@@ -1,9 +1,6 @@
-"""sentence-transformers: its InformationRetrievalEvaluator, with bounds that no order of the documents can move.
+"""The evaluator: theirs but for the ranking, which is a tie profile.
 
-    queries, corpus ──embed_inputs──> embeddings ──one exact profile a score function──> measures under their keys
-
-Everything but the ranking is theirs: the constructor, the encoding, the keys, the model card. What each query's value is
-made of is in `reports` and `results` after a call.
+queries, corpus ──embed_inputs──> embeddings ──one profile a score function──> measures under their keys
 """
 
 from __future__ import annotations
@@ -12,19 +9,14 @@ import csv
 import io
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from deadheat.counting import CountingOptions
-from deadheat.counting.judged import profile_of_judged
-from deadheat.counting.scored import profile_scores
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.profiles import TieProfile
+from deadheat.integrations.sentence_transformers.profiles import NEEDS, Judged, distance_of, profile_of_scores
 from deadheat.reports import Report, Result, measure
 from deadheat.reports.scaled import over_min_of_k_and_relevant
 from deadheat.support import checks
@@ -33,15 +25,11 @@ from deadheat.support.extras import require
 from deadheat.support.floats import plain_floats
 from deadheat.ties import Ties
 
-_NEEDS = "sentence-transformers", "deadheat.integrations.sentence_transformers"
-_evaluation = require("sentence_transformers.sentence_transformer.evaluation", *_NEEDS)
-_similarity = require("sentence_transformers.util.similarity", *_NEEDS)
-_torch = require("torch", *_NEEDS)
+_evaluation = require("sentence_transformers.sentence_transformer.evaluation", *NEEDS)
+_torch = require("torch", *NEEDS)
 
-_DISTANCES = {"cosine": "cosine", "dot": "inner_product", "euclidean": "euclidean", "manhattan": "cityblock"}
 _MEASURES = {"accuracy": "Hit", "precision": "P", "recall": "Recall", "ndcg": "nDCG", "mrr": "MRR", "map": "mAP"}
 _ENDS = {"": "expected", "_lower": "lower", "_upper": "upper"}
-_BLOCK_SCORES = 1 << 24  # scores of a custom function that are in memory at once
 
 logger = logging.getLogger(__name__)
 
@@ -145,14 +133,14 @@ class TieAwareInformationRetrievalEvaluator(_evaluation.InformationRetrievalEval
         queries = self.embed_inputs(
             model, self.queries, encode_fn_name="query", prompt_name=self.query_prompt_name, prompt=self.query_prompt
         )
-        if corpus_embeddings is None:
-            chunks = list(self._chunks(corpus_model or model))
-        else:
-            chunks = [corpus_embeddings]
-        self.reports = {
-            name: measure(self._profile(name, function, queries, chunks), self._measures, threads=self._options.threads)
-            for name, function in self.score_functions.items()
-        }
+        chunks = list(self._chunks(corpus_model or model)) if corpus_embeddings is None else [corpus_embeddings]
+        judged = Judged({query: set(self.relevant_docs[query]) for query in self.queries_ids}, self.corpus_ids)
+        options = replace(self._options, progress=self.show_progress_bar)
+        self.reports = {}
+        for name, function in self.score_functions.items():
+            distance = distance_of(name if self._score_functions_from_model else function)
+            profile = profile_of_scores(function, distance, queries, chunks, judged, options)
+            self.reports[name] = measure(profile, self._measures, threads=options.threads)
         self.results = {
             self._key(name, f"{key}@{k}"): self._result(name, key, k) for name in self.reports for key, k in self._keys
         }
@@ -183,42 +171,6 @@ class TieAwareInformationRetrievalEvaluator(_evaluation.InformationRetrievalEval
                 prompt_name=self.corpus_prompt_name, prompt=self.corpus_prompt,
             )  # fmt: skip
             yield embeddings.cpu() if _torch.is_tensor(embeddings) else embeddings
-
-    def _profile(self, name: str, function: Callable[..., Any], queries: Any, chunks: list[Any]) -> TieProfile:
-        """The tie profile of all queries under a score function."""
-        distance = self._distance_of(name, function)
-        rows = [_rows(values) for values in (queries, *chunks)]
-        if distance is None or any(each is None for each in rows):
-            profile = self._profile_scores(function, queries, chunks)
-        else:
-            options = replace(self._options, distance=distance, progress=self.show_progress_bar)
-            opened = options.open(rows[0], np.concatenate(rows[1:]))  # type: ignore[arg-type]
-            relevant = {query: dict.fromkeys(self.relevant_docs[query], 1) for query in self.queries_ids}
-            profile = profile_of_judged(opened, relevant, self.queries_ids, self.corpus_ids, options)
-        return replace(profile, query_ids=tuple(map(str, self.queries_ids)), check=False)
-
-    def _distance_of(self, name: str, function: Callable[..., Any]) -> str | None:
-        """The distance that a score function is; None for a function of somebody's own."""
-        if self._score_functions_from_model:
-            return _DISTANCES.get(name)
-        theirs = {known: _similarity.SimilarityFunction.to_similarity_fn(known) for known in _DISTANCES}
-        return next((_DISTANCES[known] for known, each in theirs.items() if each is function), None)
-
-    def _profile_scores(self, function: Callable[..., Any], queries: Any, chunks: list[Any]) -> TieProfile:
-        """The tie profile of the scores that a function computes, some queries at a time."""
-        if not self._options.rule.exact_only:
-            raise InvalidValueError("ties", "must be exact for a score function of your own, which can round itself")
-        place = {document: column for column, document in enumerate(self.corpus_ids)}
-        parts, step = [], max(1, _BLOCK_SCORES // len(self.corpus_ids))
-        for start in range(0, len(self.queries_ids), step):
-            some = queries[start : start + step]
-            scores = np.concatenate([_plain(function(some, _beside(some, chunk))) for chunk in chunks], axis=1)
-            relevant = np.zeros(scores.shape, dtype=np.bool_)
-            for row, query in enumerate(self.queries_ids[start : start + step]):
-                relevant[row, [place[each] for each in self.relevant_docs[query] if each in place]] = True
-            parts.append(profile_scores(scores, relevant, threads=self._options.threads))
-        n_relevant = np.array([len(set(self.relevant_docs[query])) for query in self.queries_ids])
-        return replace(TieProfile.joined(parts), n_relevant=n_relevant, check=False)
 
     @property
     def _cutoffs(self) -> dict[str, list[int]]:
@@ -278,28 +230,6 @@ def _require_cutoffs(values: Any, name: str) -> None:
         raise InvalidTypeError(name, f"must be a list of at least one cutoff, but is {values!r}")
     for value in values:
         checks.positive_integer(value, name)
-
-
-def _rows(embeddings: Any) -> NDArray[Any] | None:
-    """Embeddings as an array with the same numbers; None unless they are a plain matrix."""
-    if _torch.is_tensor(embeddings):
-        plain = embeddings.layout == _torch.strided and embeddings.ndim == 2
-        return _plain(embeddings) if plain else None
-    return embeddings if isinstance(embeddings, np.ndarray) and embeddings.ndim == 2 else None
-
-
-def _plain(tensor: Any) -> NDArray[Any]:
-    """A tensor as an array with the same numbers."""
-    if not _torch.is_tensor(tensor):
-        return np.asarray(tensor)
-    tensor = tensor.detach().cpu()
-    array: NDArray[Any] = (tensor.float() if tensor.dtype == _torch.bfloat16 else tensor).numpy()
-    return array
-
-
-def _beside(queries: Any, chunk: Any) -> Any:
-    """A chunk of the corpus on the device of the queries."""
-    return chunk.to(queries.device) if _torch.is_tensor(chunk) and _torch.is_tensor(queries) else chunk
 
 
 def _append_row(path: Path, row: dict[str, float]) -> None:
