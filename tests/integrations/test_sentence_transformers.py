@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -304,3 +306,12 @@ def test_table_of_the_constant_encoder_is_the_one_on_the_page(capsys: pytest.Cap
     printed = capsys.readouterr().out
     assert "1.0" in printed
     assert printed in (EXAMPLES.parent / "docs" / "how-to" / "sentence-transformers.md").read_text(encoding="utf-8")
+
+
+def test_one_line_where_it_is_not_installed() -> None:
+    code = "import sys; sys.modules['sentence_transformers'] = None; import deadheat.integrations.sentence_transformers"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1] == (
+        "deadheat.errors.MissingPackageError: deadheat.integrations.sentence_transformers needs sentence-transformers: "
+        "pip install 'deadheat[sentence-transformers]'"
+    )

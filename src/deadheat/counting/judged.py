@@ -29,7 +29,7 @@ from deadheat.support.progress import Progress
 from deadheat.ties import Ties
 
 Ids = Sequence[Hashable]
-Grades = Mapping[Hashable, Mapping[Hashable, int]]  # of what is relevant to each query, by id
+Grades = Mapping[Any, Mapping[Any, int]]  # of what is relevant to each query, by id
 
 
 @plain_floats

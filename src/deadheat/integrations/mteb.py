@@ -79,7 +79,8 @@ def read_predictions(
         raise InvalidValueError("subset and split", f"must be left out: {os.fspath(path)} has none")
     if not _holds_scores(content):
         raise FileError(path, " must hold scores by query and document, as MTEB saves them for retrieval")
-    return content
+    table: dict[str, dict[str, float]] = content
+    return table
 
 
 def profile_predictions(
@@ -131,8 +132,9 @@ def profile_predictions(
     >>> counted.closer, counted.tied
     (array([0]), array([3]))
     """
-    found = read_predictions(predictions, subset=subset, split=split) if _is_path(predictions) else predictions
-    scores, judged = trec.open_run(found), trec.open_qrels(qrels)
+    if isinstance(predictions, (str, os.PathLike)):
+        predictions = read_predictions(predictions, subset=subset, split=split)
+    scores, judged = trec.open_run(predictions), trec.open_qrels(qrels)
     queries = [query for query in judged if query in scores]
     if not queries:
         counts = f"{len(scores)} and {len(judged)} queries"
@@ -254,10 +256,6 @@ def _index(path: Path) -> dict[str, int]:
     if not isinstance(index, dict) or not all(type(row) is int and row >= 0 for row in index.values()):
         raise FileError(path, " must hold a dictionary of row numbers")
     return index
-
-
-def _is_path(value: Any) -> bool:
-    return isinstance(value, (str, os.PathLike))
 
 
 def _is_table(value: Any) -> bool:

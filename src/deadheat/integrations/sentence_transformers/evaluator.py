@@ -25,7 +25,7 @@ from deadheat.support.extras import require
 from deadheat.support.floats import plain_floats
 from deadheat.ties import Ties
 
-_evaluation = require("sentence_transformers.sentence_transformer.evaluation", *NEEDS)
+_Theirs: Any = require("sentence_transformers.sentence_transformer.evaluation", *NEEDS).InformationRetrievalEvaluator
 _torch = require("torch", *NEEDS)
 
 _MEASURES = {"accuracy": "Hit", "precision": "P", "recall": "Recall", "ndcg": "nDCG", "mrr": "MRR", "map": "mAP"}
@@ -34,7 +34,7 @@ _ENDS = {"": "expected", "_lower": "lower", "_upper": "upper"}
 logger = logging.getLogger(__name__)
 
 
-class TieAwareInformationRetrievalEvaluator(_evaluation.InformationRetrievalEvaluator):  # type: ignore[misc]
+class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     """sentence-transformers' InformationRetrievalEvaluator with a lower bound, the expectation and an upper bound.
 
     Theirs ranks tied documents by their id, so that the ids decide what a model is worth whose embeddings coincide.
@@ -89,6 +89,9 @@ class TieAwareInformationRetrievalEvaluator(_evaluation.InformationRetrievalEval
     >>> evaluator.greater_is_better, evaluator.primary_metric
     (True, None)
     """
+
+    write_csv: bool
+    primary_metric: str | None
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ any other                       ──the function, some queries at a time─> s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -54,7 +54,7 @@ def profile_of_scores(
         return replace(_from_function(function, queries, chunks, judged, options), query_ids=names, check=False)
     options = replace(options, distance=distance)
     opened = options.open(rows[0], np.concatenate(rows[1:]))
-    grades: dict[Hashable, Any] = {query: dict.fromkeys(items, 1) for query, items in judged.relevant.items()}
+    grades = {query: dict.fromkeys(items, 1) for query, items in judged.relevant.items()}
     profile = profile_of_judged(opened, grades, list(judged.relevant), judged.corpus_ids, options)
     return replace(profile, query_ids=names, check=False)
 
