@@ -127,6 +127,32 @@ def test_a_function_of_ones_own(seed: int) -> None:
             assert found[key.replace("dot_", "own_")] == found[key.replace("dot_", "short_")] == value
 
 
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta state")
+def test_sparse_embeddings() -> None:
+    """They are scored by the function, some queries at a time."""
+    from deadheat.integrations.sentence_transformers import profiles
+
+    queries, corpus, relevant, embeddings = case(2, ties=True)
+    dense, sparse = (evaluators(queries, corpus, relevant)[1] for _ in range(2))
+    model = Stub(embeddings, "dot")
+    expected = dense(model)
+    encode = model.encode_query, model.encode_document
+    model.encode_query = lambda *args, **options: encode[0](*args, **options).to_sparse()  # type: ignore[method-assign]
+    model.encode_document = lambda *args, **options: encode[1](*args, **options).to_sparse()  # type: ignore[method-assign]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(profiles, "_BLOCK_SCORES", 3 * len(corpus))
+        assert sparse(model) == expected
+
+
+def test_in_a_sequence() -> None:
+    from sentence_transformers.base.evaluation import SequentialEvaluator
+
+    queries, corpus, relevant, embeddings = case(9, ties=True)
+    _, ours = evaluators(queries, corpus, relevant, name="x")
+    found = SequentialEvaluator([ours])(Stub(embeddings, "dot"))
+    assert found["sequential_score"] == found["x_dot_ndcg@10_lower"]
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
 def test_types_of_tensors(dtype: str) -> None:
     import torch
@@ -232,6 +258,12 @@ def test_predictions_are_theirs(tmp_path: Path) -> None:
         ({"ndcg_at_k": []}, "ndcg_at_k must be a list of at least one cutoff"),
         ({"map_at_k": [0]}, "map_at_k must be"),
         ({"ties": "float12"}, "float12"),
+        ({"score_functions": {}}, "score_functions must be functions by name, but is {}"),
+        ({"score_functions": {"cosine": "cosine"}}, "score_functions must be functions by name"),
+        (
+            {"score_functions": {"own": lambda a, b: a @ b.T}, "ties": "float16"},
+            "ties must be exact for a score function",
+        ),
         ({"main_score_function": "dot"}, "main_score_function must be one of cosine, but is dot"),
     ],
 )

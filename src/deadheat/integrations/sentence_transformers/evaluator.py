@@ -107,6 +107,8 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         super().__init__(queries, corpus, relevant_docs, *args, **kwargs)
         for name in ("mrr_at_k", "ndcg_at_k", "accuracy_at_k", "precision_recall_at_k", "map_at_k"):
             _require_cutoffs(getattr(self, name), name)
+        if self.score_functions is not None and not all(map(callable, self.score_functions.values() or [None])):
+            raise InvalidTypeError("score_functions", f"must be functions by name, but is {self.score_functions!r:.80}")
         self.reports: dict[str, Report] = {}
         self.results: dict[str, Result] = {}
 

@@ -68,7 +68,7 @@ def _from_function(
     place = {document: column for column, document in enumerate(judged.corpus_ids)}
     ids, parts, step = list(judged.relevant), [], max(1, _BLOCK_SCORES // len(place))
     for start in range(0, len(ids), step):
-        some = queries[start : start + step]
+        some = _some(queries, start, min(start + step, len(ids)))
         scores = np.concatenate([array_of(function(some, _beside(some, chunk))) for chunk in chunks], axis=1)
         relevant = np.zeros(scores.shape, dtype=np.bool_)
         for row, query in enumerate(ids[start : start + step]):
@@ -93,6 +93,13 @@ def array_of(tensor: Any) -> NDArray[Any]:
     tensor = tensor.detach().cpu()
     array: NDArray[Any] = (tensor.float() if tensor.dtype == _torch.bfloat16 else tensor).numpy()
     return array
+
+
+def _some(queries: Any, start: int, stop: int) -> Any:
+    """Some of the queries; a sparse tensor has no slices."""
+    if _torch.is_tensor(queries) and queries.is_sparse:
+        return queries.index_select(0, _torch.arange(start, stop, device=queries.device))
+    return queries[start:stop]
 
 
 def _beside(queries: Any, chunk: Any) -> Any:
