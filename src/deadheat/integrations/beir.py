@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from deadheat.counting.scored import profile_run
+from deadheat.counting.runs import profile_run
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.profiles import TieProfile
 from deadheat.reports import Result, measure

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.counting.neighbors import profile_neighbors
-from deadheat.counting.scored import profile_run
+from deadheat.counting.runs import profile_run
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.inputs import trec
 from deadheat.profiles import TieProfile
