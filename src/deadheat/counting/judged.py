@@ -21,7 +21,8 @@ from deadheat.distances import Distance
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import trec
 from deadheat.inputs.sources import EmbeddingsLike
-from deadheat.inputs.trec import Path, Table
+from deadheat.inputs.trec import Path
+from deadheat.inputs.trec_tables import Table
 from deadheat.profiles import TieProfile
 from deadheat.support.arrays import Int64, offsets_of
 from deadheat.support.floats import plain_floats
