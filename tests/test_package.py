@@ -40,6 +40,7 @@ PUBLIC = [
     "plots",
     "precision",
     "profile",
+    "profile_judged",
     "profile_neighbors",
     "profile_run",
     "profile_scores",

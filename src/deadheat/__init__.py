@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from deadheat.analyses.index_recall import index_recall
     from deadheat.counting import profile
     from deadheat.counting.cluster import Cluster
+    from deadheat.counting.judged import profile_judged
     from deadheat.counting.neighbors import profile_neighbors
     from deadheat.counting.runs import profile_run
     from deadheat.counting.scored import profile_scores
@@ -51,6 +52,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "plots": "plots",
     "precision": "analyses.precision",
     "profile": "counting:profile",
+    "profile_judged": "counting.judged:profile_judged",
     "profile_neighbors": "counting.neighbors:profile_neighbors",
     "profile_run": "counting.runs:profile_run",
     "profile_scores": "counting.scored:profile_scores",
@@ -87,6 +89,7 @@ __all__ = [
     "plots",
     "precision",
     "profile",
+    "profile_judged",
     "profile_neighbors",
     "profile_run",
     "profile_scores",

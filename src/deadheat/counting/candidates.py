@@ -107,7 +107,43 @@ class Relevance:
         n_query, n_gallery = candidates.n_query, len(candidates.ranked)
         return cls(np.zeros(n_query, dtype=np.int64), np.zeros(n_gallery, dtype=np.int64), candidates)
 
+    @property
+    def n_class(self) -> int:
+        """How many classes there are to be in."""
+        return int(self.gallery_class.max()) + 1
+
+    def members(self) -> tuple[Int64, Int64]:
+        """Which class each ranked item is in: two arrays, the classes and the items."""
+        items = np.flatnonzero(self.candidates.ranked)
+        return self.gallery_class[items], items
+
     @cached_property
     def class_size(self) -> Int64:
         """How many gallery items, junk or not, each query's class has; only where every query has a class."""
         return np.asarray(np.bincount(self.gallery_class)[self.query_class])
+
+
+@dataclass(frozen=True)
+class Judged(Relevance):
+    """Relevance by judgement: each query has a class of its own, and an item may be in many of them or in none.
+
+    So `gallery_class`, of which an item has one, says nothing and is −1. No query is relevant to itself, and nothing is
+    junk to single queries.
+    """
+
+    member_class: Int64  # (n_pair,), the query
+    member_item: Int64  # (n_pair,), what is relevant to it
+
+    @classmethod
+    def of(cls, query: Int64, item: Int64, candidates: Candidates) -> Judged:
+        """Relevance of pairs of a query and an item, each of them once."""
+        nobody = np.full(len(candidates.ranked), -1)
+        return cls(np.arange(candidates.n_query), nobody, candidates, query, item)
+
+    @property
+    def n_class(self) -> int:
+        return self.candidates.n_query
+
+    def members(self) -> tuple[Int64, Int64]:
+        ranked = self.candidates.ranked[self.member_item]
+        return self.member_class[ranked], self.member_item[ranked]

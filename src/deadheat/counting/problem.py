@@ -31,10 +31,10 @@ class RankingProblem:
         column = distance.columns.column_of_item[ranked]
         self.weight = np.bincount(column, minlength=self.n_column).astype(np.int32)  # ranked items in each column
         self.plain = bool((self.weight == 1).all())
-        keys = relevance.gallery_class[ranked] * self.n_column + column
+        classes, items = relevance.members()
+        keys = classes * self.n_column + distance.columns.column_of_item[items]
         self.class_keys, self.class_count = np.unique(keys, return_counts=True)
-        n_class = int(relevance.gallery_class.max()) + 1
-        self.class_start = np.searchsorted(self.class_keys, np.arange(n_class + 1) * self.n_column)
+        self.class_start = np.searchsorted(self.class_keys, np.arange(relevance.n_class + 1) * self.n_column)
 
     def at(self, distance: Distance) -> Self:
         """The same problem with the distance at other levels."""

@@ -7,7 +7,10 @@ from types import ModuleType
 
 from deadheat.errors import MissingPackageError
 
-_TITLES = {"torch": "PyTorch"}  # of packages that are known by another name than that of their module
+_TITLES = {
+    "torch": "PyTorch",
+    "sentence_transformers": "sentence-transformers",
+}  # of packages that are known by another name than that of their module
 
 
 def require(module: str, extra: str, what: str) -> ModuleType:

@@ -1,0 +1,279 @@
+"""MTEB: the predictions that it saves, which end at the best 1000, and the embeddings that it caches, which do not.
+
+    {task}_predictions.json ──read_predictions──> {query: {document: score}} ──evaluate_predictions──> Report
+    cache/{task}/query, …/document ──read_embeddings──> rows ──deadheat.profile_judged──> TieProfile
+
+MTEB need not be installed: both are plain files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.counting.neighbors import profile_neighbors
+from deadheat.counting.runs import profile_run
+from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
+from deadheat.inputs import trec
+from deadheat.profiles import TieProfile
+from deadheat.reports import Report, measure
+from deadheat.support import checks
+
+DEFAULT_MEASURES = ("nDCG@10", "mAP@10", "Recall@10", "P@10", "MRR@10", "Hit@10")  # those of MTEB, at its main cutoff
+_ABOUT = "mteb_model_meta"  # the key beside the subsets
+
+
+def read_predictions(
+    path: str | os.PathLike[str], *, subset: str | None = None, split: str | None = None
+) -> dict[str, dict[str, float]]:
+    """Read what MTEB saved with ``prediction_folder=``: the best documents of each query, with their scores.
+
+    Parameters
+    ----------
+    path : path
+        ``{task}_predictions.json``. Also the older form, which holds one subset and split and nothing else.
+    subset, split : str, optional
+        Such as ``"default"`` and ``"test"``; needed where the file holds several.
+
+    Returns
+    -------
+    dict of query id to dict of document id to score
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    FileError
+        If it holds something else.
+    InvalidValueError
+        If it has no such subset or split, or several and none was named.
+
+    Examples
+    --------
+    >>> import json, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "Toy_predictions.json"
+    >>> saved = {"mteb_model_meta": {"model_name": "toy"}, "default": {"test": {"q": {"a": 0.5, "b": 0.5}}}}
+    >>> _ = path.write_text(json.dumps(saved))
+    >>> read_predictions(path)
+    {'q': {'a': 0.5, 'b': 0.5}}
+    """
+    try:
+        content = json.loads(Path(path).read_bytes())
+    except ValueError as error:  # of JSON or of UTF-8
+        raise FileError(path, f" is not JSON: {error}") from None
+    if not _is_table(content):
+        raise FileError(path, " must hold a dictionary of dictionaries, as MTEB saves its predictions")
+    if _ABOUT in content or not _holds_scores(content):
+        subsets = {name: splits for name, splits in content.items() if name != _ABOUT}
+        if not all(map(_is_table, subsets.values())):
+            raise FileError(path, " must hold a dictionary of splits for each subset")
+        content = _chosen(_chosen(subsets, subset, "subset"), split, "split")
+    elif subset is not None or split is not None:
+        raise InvalidValueError("subset and split", f"must be left out: {os.fspath(path)} has none")
+    if not _holds_scores(content):
+        raise FileError(path, " must hold scores by query and document, as MTEB saves them for retrieval")
+    table: dict[str, dict[str, float]] = content
+    return table
+
+
+def profile_predictions(
+    predictions: str | os.PathLike[str] | Mapping[str, Mapping[str, float]],
+    qrels: Any,
+    *,
+    n_documents: int | None,
+    subset: str | None = None,
+    split: str | None = None,
+    ignore_identical_ids: bool = False,
+) -> TieProfile:
+    """Count what is closer and what is tied among MTEB's predictions, and what is not known beyond them.
+
+    Parameters
+    ----------
+    predictions : path or dict
+        A file as in `read_predictions`, or what that returns.
+    qrels : path or dict
+        As in `deadheat.profile_run`: ``{query_id: {doc_id: grade}}``, a task's ``relevant_docs``.
+    n_documents : int or None
+        How many documents the corpus has. None for reranking, where the predictions hold all that is ranked.
+    subset, split
+        As in `read_predictions`.
+    ignore_identical_ids : bool
+        Whether a document with the id of the query is taken out, as the task's attribute of this name says.
+
+    Returns
+    -------
+    TieProfile
+        Of the queries that are in both, as MTEB averages them. Unless all documents were returned it has `n_ordered`;
+        see `deadheat.profile_neighbors`.
+
+    Raises
+    ------
+    OSError, ValueError, TypeError
+        If a file cannot be read, or an argument is not as described.
+
+    Notes
+    -----
+    Ties: documents tie whose scores are equal; MTEB ranks them by their id, descending. Which of those that tie with
+    the last one are among the best 1000 was up to its sort, so that a relevant document that was not saved may be
+    anywhere from there on. Lower and upper hold for all of that.
+
+    Examples
+    --------
+    Documents a and b tie, b is relevant, and one more document was not saved:
+
+    >>> counted = profile_predictions({"q": {"a": 0.5, "b": 0.5}}, {"q": {"b": 1}}, n_documents=3)
+    >>> counted.closer, counted.tied
+    (array([0]), array([3]))
+    """
+    if isinstance(predictions, (str, os.PathLike)):
+        predictions = read_predictions(predictions, subset=subset, split=split)
+    scores, judged = trec.open_run(predictions), trec.open_qrels(qrels)
+    queries = [query for query in judged if query in scores]
+    if not queries:
+        counts = f"{len(scores)} and {len(judged)} queries"
+        raise InvalidValueError("predictions and qrels", f"must have a query in common, but have none among {counts}")
+    rows = {query: sorted(scores[query].items(), key=lambda pair: -pair[1]) for query in queries}
+    if n_documents is None:
+        ranked = {query: dict(row) for query, row in rows.items()}
+        if ignore_identical_ids:
+            ranked = {query: {each: row[each] for each in row if each != query} for query, row in ranked.items()}
+        return profile_run(ranked, {query: judged[query] for query in queries})
+    own = [query if ignore_identical_ids and query in scores[query] else None for query in queries]
+    return profile_neighbors(
+        [[document for document, _ in rows[query]] for query in queries],
+        [[score for _, score in rows[query]] for query in queries],
+        relevant=[judged[query] for query in queries],
+        n_gallery=checks.positive_integer(n_documents, "n_documents"),
+        exclude=own,
+        query_ids=tuple(queries),
+    )
+
+
+def evaluate_predictions(
+    predictions: str | os.PathLike[str] | Mapping[str, Mapping[str, float]],
+    qrels: Any,
+    *,
+    n_documents: int | None,
+    subset: str | None = None,
+    split: str | None = None,
+    ignore_identical_ids: bool = False,
+    measures: str | Iterable[str] | None = DEFAULT_MEASURES,
+) -> Report:
+    """The measures of `profile_predictions`: lower bound, expectation and upper bound of each.
+
+    Parameters
+    ----------
+    predictions, qrels, n_documents, subset, split, ignore_identical_ids
+        As in `profile_predictions`.
+    measures : str or iterable of str
+        As in `deadheat.measure`; MTEB's names, such as ``ndcg_at_10``, are understood.
+
+    Returns
+    -------
+    Report
+        The mean is over the queries that are in both and have a relevant document.
+
+    Raises
+    ------
+    OSError, ValueError, TypeError
+        As `profile_predictions`, and if a measure is unknown or no query has a relevant document.
+
+    Examples
+    --------
+    >>> saved = {"q": {"a": 0.5, "b": 0.5, "c": 0.25}}
+    >>> evaluate_predictions(saved, {"q": {"b": 1}}, n_documents=9, measures="ndcg_at_10, hit_rate_at_1").summary()
+    'nDCG@10 81.55 [63.09, 100.00] %, Hit@1 50.00 [0.00, 100.00] %'
+    """
+    counted = profile_predictions(
+        predictions, qrels, n_documents=n_documents, subset=subset, split=split,
+        ignore_identical_ids=ignore_identical_ids,
+    )  # fmt: skip
+    return measure(counted, measures)
+
+
+def read_embeddings(folder: str | os.PathLike[str], texts: Sequence[str]) -> NDArray[np.float32]:
+    """Read the embeddings of texts from a cache of MTEB's, ``CachedEmbeddingWrapper(model, cache)``.
+
+    Parameters
+    ----------
+    folder : path
+        ``cache/{task}/query`` or ``cache/{task}/document``.
+    texts : sequence of str
+        What was encoded: of a document its title, a blank and its text, stripped; of a query its text, a blank and its
+        instruction, where there is one.
+
+    Returns
+    -------
+    (n_text, dim) float32 array
+
+    Raises
+    ------
+    OSError
+        If a file of the cache cannot be read.
+    FileError
+        If a file holds something else than MTEB writes.
+    InvalidValueError, InvalidTypeError
+        If a text is not in the cache, or is none.
+    """
+    texts, folder = list(texts), Path(folder)
+    odd = next((text for text in texts if not isinstance(text, str)), None)
+    if odd is not None:
+        raise InvalidTypeError("texts", f"must be strings, but one is {odd!r:.50}")
+    dim, index = _number(folder / "dimension"), _index(folder / "index.json")
+    vectors = folder / "vectors.npy"  # a name only: it holds numbers, without the head of such a file
+    if vectors.stat().st_size % (4 * dim):
+        raise FileError(vectors, f" must hold rows of {dim} float32, but has {vectors.stat().st_size} bytes")
+    rows = [index.get(hashlib.sha256(text.encode()).hexdigest(), -1) for text in texts]
+    if -1 in rows:
+        missing = f"{rows.count(-1)} of {len(rows)} are not; the first is {texts[rows.index(-1)]!r:.50}"
+        raise InvalidValueError("texts", f"must all be in {folder}, but {missing}")
+    held = np.memmap(vectors, dtype="<f4", mode="r").reshape(-1, dim)
+    if rows and max(rows) >= len(held):
+        raise FileError(vectors, f" must hold row {max(rows)}, but ends after {len(held)}")
+    return np.array(held[rows], dtype=np.float32)
+
+
+def _number(path: Path) -> int:
+    text = path.read_text(encoding="utf-8").strip()
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise FileError(path, f" must hold the dim, a positive integer, but holds {text!r:.50}")
+    return int(text)
+
+
+def _index(path: Path) -> dict[str, int]:
+    """The row of each hash."""
+    try:
+        index = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise FileError(path, f" is not JSON: {error}") from None
+    if not isinstance(index, dict) or not all(type(row) is int and row >= 0 for row in index.values()):
+        raise FileError(path, " must hold a dictionary of row numbers")
+    return index
+
+
+def _is_table(value: Any) -> bool:
+    """Whether something is a dictionary of dictionaries."""
+    return isinstance(value, dict) and all(isinstance(row, dict) for row in value.values())
+
+
+def _holds_scores(value: Any) -> bool:
+    """Whether something is a dictionary of dictionaries of numbers."""
+    return _is_table(value) and all(isinstance(each, (int, float)) for row in value.values() for each in row.values())
+
+
+def _chosen(tables: dict[str, Any], name: str | None, argument: str) -> Any:
+    """The table with a name, or the only one."""
+    listed = ", ".join(tables) or "none"
+    if name is None and len(tables) == 1:
+        return next(iter(tables.values()))
+    if name not in tables:
+        came = "is not given" if name is None else f"is {name!r}"
+        raise InvalidValueError(argument, f"must be one of those in the file, {listed}, but {came}")
+    return tables[name]

@@ -1,0 +1,252 @@
+"""The evaluator: theirs but for the ranking, which is a tie profile.
+
+queries, corpus ──embed_inputs──> embeddings ──one profile a score function──> measures under their keys
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from deadheat.counting import CountingOptions
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.integrations.sentence_transformers.profiles import NEEDS, Judged, distance_of, profile_of_scores
+from deadheat.reports import Report, Result, measure
+from deadheat.reports.scaled import over_min_of_k_and_relevant
+from deadheat.support import checks
+from deadheat.support.atomic import replacing
+from deadheat.support.extras import require
+from deadheat.support.floats import plain_floats
+from deadheat.ties import Ties
+
+_Theirs: Any = require("sentence_transformers.sentence_transformer.evaluation", *NEEDS).InformationRetrievalEvaluator
+_torch = require("torch", *NEEDS)
+
+_MEASURES = {"accuracy": "Hit", "precision": "P", "recall": "Recall", "ndcg": "nDCG", "mrr": "MRR", "map": "mAP"}
+_ENDS = {"": "expected", "_lower": "lower", "_upper": "upper"}
+
+logger = logging.getLogger(__name__)
+
+
+class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
+    """sentence-transformers' InformationRetrievalEvaluator with a lower bound, the expectation and an upper bound.
+
+    Theirs ranks tied documents by their id, so that the ids decide what a model is worth whose embeddings coincide.
+    Here every key holds the exact expectation over all orders of tied documents, and beside it are the worst and the
+    best: ``cosine_ndcg@10``, ``cosine_ndcg@10_lower``, ``cosine_ndcg@10_upper``. What a trainer selects checkpoints by,
+    `primary_metric`, is a lower bound.
+
+    Parameters
+    ----------
+    queries, corpus : dict of id to text
+    relevant_docs : dict of query id to set of document ids
+        Queries without a relevant document are left out.
+    ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
+        What tied means, by name only; see `deadheat.profile`.
+    threads : int, optional
+        For counting, by name only; by default as many as there are processors.
+    *args, **kwargs
+        All that theirs takes, in the same order: `corpus_chunk_size`, `mrr_at_k`, `ndcg_at_k`, `accuracy_at_k`,
+        `precision_recall_at_k`, `map_at_k`, `show_progress_bar`, `batch_size`, `name`, `write_csv`, `truncate_dim`,
+        `score_functions`, `main_score_function`, `query_prompt`, `query_prompt_name`, `corpus_prompt`,
+        `corpus_prompt_name`, `write_predictions`.
+
+    Attributes
+    ----------
+    reports : dict of str to Report
+        After a call, for each score function: means, per-query values, intervals and the tie profile.
+    results : dict of str to Result
+        The same by metric key, such as ``results["cosine_map@100"].per_query.lower``, in the order of `queries_ids`;
+        `.interval()` is a confidence interval.
+
+    Raises
+    ------
+    InvalidValueError, InvalidTypeError
+        If an option is not as described, embeddings are not finite, or, when called, no query has a relevant document.
+
+    Notes
+    -----
+    Ties: for their own functions (cosine, dot, euclidean, manhattan) documents tie when their distances to the query
+    are equal as real numbers. A function of one's own is called as they call it, and documents tie whose scores come
+    out equal; equal documents then do not always tie, as a float32 product need not give them the same bits.
+
+    ``map@k`` divides by min(k, R), as theirs does; `deadheat`'s ``mAP@k`` divides by R, the number of relevant
+    documents. ``recall@k`` is the share of the relevant documents that are found, ``accuracy@k`` is deadheat's Hit@k.
+
+    All embeddings of the corpus are kept while they are compared, where theirs keeps one chunk.
+
+    Examples
+    --------
+    >>> evaluator = TieAwareInformationRetrievalEvaluator(
+    ...     queries={"q": "a cat"}, corpus={"d1": "a cat sleeps", "d2": "stock prices"}, relevant_docs={"q": {"d1"}}
+    ... )
+    >>> evaluator.greater_is_better, evaluator.primary_metric
+    (True, None)
+    """
+
+    write_csv: bool
+    primary_metric: str | None
+
+    def __init__(
+        self,
+        queries: dict[Any, Any],
+        corpus: dict[Any, Any],
+        relevant_docs: dict[Any, set[Any]],
+        *args: Any,
+        ties: str | Ties = "exact",
+        threads: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self._options = CountingOptions.checked(ties=ties, threads=threads)
+        super().__init__(queries, corpus, relevant_docs, *args, **kwargs)
+        for name in ("mrr_at_k", "ndcg_at_k", "accuracy_at_k", "precision_recall_at_k", "map_at_k"):
+            _require_cutoffs(getattr(self, name), name)
+        if self.score_functions is not None and not all(map(callable, self.score_functions.values() or [None])):
+            raise InvalidTypeError("score_functions", f"must be functions by name, but is {self.score_functions!r:.80}")
+        self.reports: dict[str, Report] = {}
+        self.results: dict[str, Result] = {}
+
+    def __call__(
+        self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1, *args: Any, **kwargs: Any
+    ) -> dict[str, float]:
+        """Their metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
+        write_csv, self.write_csv = self.write_csv, False  # theirs would leave the bounds out
+        try:
+            metrics: dict[str, float] = super().__call__(model, output_path, epoch, steps, *args, **kwargs)
+        finally:
+            self.write_csv = write_csv
+        if write_csv and output_path is not None:
+            os.makedirs(output_path, exist_ok=True)
+            _append_row(Path(output_path) / self.csv_file, {"epoch": epoch, "steps": steps} | self._columns())
+        return metrics
+
+    @plain_floats
+    def compute_all_metrics(
+        self, model: Any, corpus_model: Any = None, corpus_embeddings: Any = None, output_path: str | None = None
+    ) -> dict[str, dict[str, dict[int, float]]]:
+        """For each score function and metric, also for ``ndcg@k_lower`` and ``ndcg@k_upper``: the values by k."""
+        if not self.queries_ids or not self.corpus_ids:
+            got = f"{len(self.queries_ids)} queries with a relevant document and {len(self.corpus_ids)} documents"
+            raise InvalidValueError("queries and corpus", f"must have at least one of each, but got {got}")
+        self._require_main_score_function()
+        queries = self.embed_inputs(
+            model, self.queries, encode_fn_name="query", prompt_name=self.query_prompt_name, prompt=self.query_prompt
+        )
+        chunks = list(self._chunks(corpus_model or model)) if corpus_embeddings is None else [corpus_embeddings]
+        judged = Judged({query: set(self.relevant_docs[query]) for query in self.queries_ids}, self.corpus_ids)
+        options = replace(self._options, progress=self.show_progress_bar)
+        self.reports = {}
+        for name, function in self.score_functions.items():
+            distance = distance_of(name if self._score_functions_from_model else function)
+            profile = profile_of_scores(function, distance, queries, chunks, judged, options)
+            self.reports[name] = measure(profile, self._measures, threads=options.threads)
+        self.results = {
+            self._key(name, f"{key}@{k}"): self._result(name, key, k) for name in self.reports for key, k in self._keys
+        }
+        scores = {name: self._scores(name) for name in self.reports}
+        self._name_primary_metric(scores)
+        for name, report in self.reports.items():
+            logger.info("Score-Function: %s\n%s", name, report)
+        if self.write_predictions and output_path is not None:  # theirs writes them, in its order
+            super().compute_all_metrics(model, corpus_embeddings=_torch.cat(chunks), output_path=output_path)
+        return scores
+
+    compute_metrices = compute_all_metrics
+
+    def output_scores(self, scores: Any) -> None:
+        """Nothing: the report has been logged, with its bounds."""
+
+    def _require_main_score_function(self) -> None:
+        main = self.main_score_function
+        if main is not None and main.value not in self.score_functions:
+            names = ", ".join(self.score_functions)
+            raise InvalidValueError("main_score_function", f"must be one of {names}, but is {main.value}")
+
+    def _chunks(self, model: Any) -> Iterator[Any]:
+        """The embeddings of the corpus, on the CPU, a chunk of documents at a time."""
+        for start in range(0, len(self.corpus), self.corpus_chunk_size):
+            embeddings = self.embed_inputs(
+                model, self.corpus[start : start + self.corpus_chunk_size], encode_fn_name="document",
+                prompt_name=self.corpus_prompt_name, prompt=self.corpus_prompt,
+            )  # fmt: skip
+            yield embeddings.cpu() if _torch.is_tensor(embeddings) else embeddings
+
+    @property
+    def _cutoffs(self) -> dict[str, list[int]]:
+        """The cutoffs of each of their metrics, in the order in which they list them."""
+        both = self.precision_recall_at_k
+        return {
+            "accuracy": self.accuracy_at_k, "precision": both, "recall": both,
+            "ndcg": self.ndcg_at_k, "mrr": self.mrr_at_k, "map": self.map_at_k,
+        }  # fmt: skip
+
+    @property
+    def _keys(self) -> list[tuple[str, int]]:
+        return [(key, k) for key, cutoffs in self._cutoffs.items() for k in cutoffs]
+
+    @property
+    def _measures(self) -> list[str]:
+        return [f"{_MEASURES[key]}@{k}" for key, k in self._keys]
+
+    def _result(self, name: str, key: str, k: int) -> Result:
+        result = self.reports[name][f"{_MEASURES[key]}@{k}"]
+        return over_min_of_k_and_relevant(result, k) if key == "map" else result
+
+    def _scores(self, name: str) -> dict[str, dict[int, float]]:
+        """The values of a score function as their `compute_all_metrics` has them, then their bounds."""
+        return {
+            f"{key}@k{end}": {k: getattr(self.results[self._key(name, f"{key}@{k}")], which) for k in cutoffs}
+            for end, which in _ENDS.items()
+            for key, cutoffs in self._cutoffs.items()
+        }
+
+    def _name_primary_metric(self, scores: dict[str, dict[str, dict[int, float]]]) -> None:
+        """nDCG at the last cutoff, as theirs, but its lower bound, of the score function for which that is highest."""
+        if self.primary_metric:
+            return
+        k = max(self.ndcg_at_k)
+        best = max(sorted(scores), key=lambda name: scores[name]["ndcg@k_lower"][k])
+        name = best if self.main_score_function is None else self.main_score_function.value
+        self.primary_metric = f"{name}_ndcg@{k}_lower"
+
+    def _key(self, name: str, metric: str) -> str:
+        """What their result calls a metric of a score function."""
+        return f"{self.name}_{name}_{metric}" if self.name else f"{name}_{metric}"
+
+    def _columns(self) -> dict[str, float]:
+        """What the file has beside epoch and steps: their columns, then the same for the bounds."""
+        columns = {}
+        for end, which in _ENDS.items():
+            for column in self.csv_headers[2:]:
+                name, _, metric = column.rpartition("-")
+                columns[column + end] = getattr(self.results[self._key(name, metric.lower())], which)
+        return columns
+
+
+def _require_cutoffs(values: Any, name: str) -> None:
+    """Refuse what is no list of cutoffs."""
+    if not isinstance(values, (list, tuple)) or not values:
+        raise InvalidTypeError(name, f"must be a list of at least one cutoff, but is {values!r}")
+    for value in values:
+        checks.positive_integer(value, name)
+
+
+def _append_row(path: Path, row: dict[str, float]) -> None:
+    """Add a line to a file; what its lines have no column for gets one, and stays empty in those that were there."""
+    rows: list[dict[str, Any]] = [row]
+    if path.exists():
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [*csv.DictReader(file), row]
+    columns = list(dict.fromkeys(column for each in rows for column in each))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    with replacing(path) as file:
+        file.write(text.getvalue().encode())

