@@ -93,7 +93,7 @@ def audit(
     >>> found.passes()
     False
     >>> print(found["zero embeddings"].sentence)
-    All 60 rows are zero throughout, and equally far from everything that is equally long: rows 0, 1, 2, 3, 4 ...
+    All 60 rows are zero throughout (rows 0, 1, 2, 3, 4, ...) and say nothing of their items.
     """
     summary = SummaryOptions.checked(measures, singletons, average)
     options = CountingOptions.checked(

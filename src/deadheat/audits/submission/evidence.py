@@ -1,9 +1,9 @@
 """What the checks judge: every pass over the data that an audit needs, made once.
 
-    pair ──> exact report ──> the same once scores are rounded
-                          ──> what a plain sort gives, if any tie affects the report
-         ──> labels ──> chance: embeddings that are all zero, and random ones drawn
-         ──> rows
+pair ──> exact report ──> the same once scores are rounded
+                      ──> what a plain sort gives, if any tie affects the report
+     ──> labels ──> chance: embeddings that are all zero, and random ones drawn
+     ──> rows
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def collect(pair: Pair, options: CountingOptions, summary: SummaryOptions, seed:
     affected = any(map(has_ties, report.values()))
     chance = _report(_all_tied(report.profile), pair, summary, options)
     runs = runs_of(inputs.label_codes(_ranked(pair).labels)[0])
-    zeros = all_zero(pair), chance.profile, of_zeros(options), summary, seed
+    zeros = all_zero(pair), chance, of_zeros(options), summary, seed
     return Evidence(
         pair=pair,
         options=options,
@@ -97,7 +97,7 @@ def collect(pair: Pair, options: CountingOptions, summary: SummaryOptions, seed:
         rounded={dtype: _report(_rounded(pair, options, dtype), pair, summary, options) for dtype in DTYPES},
         chance=chance,
         draws=_draws(pair, options, summary, seed),
-        sorts=plain_sorts(pair, report.profile, options, summary, seed) if affected else None,
+        sorts=plain_sorts(pair, report, options, summary, seed) if affected else None,
         zero_sorts=plain_sorts(*zeros) if runs.found else None,
         runs=runs,
         parts={name: _rows(samples, options) for name, samples in zip(PARTS, pair[:2], strict=True) if samples},

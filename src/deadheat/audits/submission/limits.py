@@ -14,16 +14,17 @@ PRINTED = 0.001  # a tenth of a point: the last digit that tables print
 # them once in 740 draws; measures of classes are not quite normal, so fewer would cry wolf.
 BEYOND_CHANCE = 3.0
 
-# Shares of the rows that are zero, or duplicates across classes. One in twenty moves a mean by points; one in a thousand
-# is what broken or repeated files leave in real collections.
+# Shares of the rows that are zero, or duplicates across classes. One in twenty moves a mean by points; one in a
+# thousand is what broken or repeated files leave in real collections.
 MANY_ROWS, SOME_ROWS = 0.05, 0.001
 # Copies inside classes raise every score. Beyond half of the rows, what is scored is the finding of copies.
 MOSTLY_COPIES, MANY_COPIES = 0.5, 0.05
 
-# A quarter of the dimensions that say nothing is more than unused borders of images or units that died (digits: 3 of 64).
+# A quarter of the dimensions that say nothing is more than unused borders of images, or units that died (digits: 3 of
+# 64).
 DEAD_DIMENSIONS = 0.25
-# A dimension is saturated where most rows have exactly its largest or smallest number. Zero does not count as such: that
-# is what a rectifier, or counting words, leaves.
+# A dimension is saturated where most rows have exactly its largest or smallest number. Zero does not count as such:
+# that is what a rectifier, or counting words, leaves.
 SATURATED_ROWS, SATURATED_DIMENSIONS = 0.5, 0.25
 
 # Numbers of 8 bits have 256 values, of 4 bits 16. Ties become common below that; above, they are as rare as in floats.

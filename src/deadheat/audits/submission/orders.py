@@ -20,7 +20,7 @@ from deadheat.counting.ranking import Ranked, Rankings
 from deadheat.inputs import Pair
 from deadheat.inputs.sources import Array, Source
 from deadheat.profiles import TieProfile
-from deadheat.reports import Report
+from deadheat.reports import Report, Result
 from deadheat.reports.averaging import Averaging
 from deadheat.reports.evaluating import report_on
 from deadheat.reports.options import SummaryOptions
@@ -34,50 +34,53 @@ _SAMPLED, _SHUFFLED = 3, 4  # streams of random numbers, apart from those of `de
 class PlainSorts:
     """Values of each measure for orders of the samples; fractions.
 
+    Where not all queries were ranked they are estimates: the expected value for all queries, which is known exactly,
+    plus what the order makes of the expected value for some.
+
     Attributes
     ----------
-    bounds : Report
-        Lower, expected and upper of the same queries.
+    ranked : Report
+        Lower, expected and upper of the queries that were ranked.
     file, backwards : mapping of str to float
         By measure, in the order of the file and in reverse.
     shuffled : mapping of str to list of float
         In random orders.
-    n_query : int
-        All queries; `bounds.n_query` were ranked.
+    sampled : bool
+        Whether not all queries were ranked.
     """
 
-    bounds: Report
+    ranked: Report
     file: dict[str, float]
     backwards: dict[str, float]
     shuffled: dict[str, list[float]]
-    n_query: int
-
-    @property
-    def sampled(self) -> bool:
-        """Whether not all queries were ranked."""
-        return self.bounds.n_query < self.n_query
+    sampled: bool
 
     def reached(self, measure: str) -> list[float]:
         """The values in all the orders."""
         return [self.file[measure], self.backwards[measure], *self.shuffled[measure]]
 
 
-def plain_sorts(
-    pair: Pair, profile: TieProfile, options: CountingOptions, summary: SummaryOptions, seed: int
-) -> PlainSorts:
-    """What a stable sort gives for embeddings of this profile, in the order of the file and in others."""
-    ranker = _Ranker.of(pair, options, _some_queries(profile, pair, seed))
+def plain_sorts(pair: Pair, report: Report, options: CountingOptions, summary: SummaryOptions, seed: int) -> PlainSorts:
+    """What a stable sort gives for embeddings that have this report, in the order of the file and in others."""
+    ranker = _Ranker.of(pair, options, _some_queries(report.profile, pair, seed))
     n_gallery = len(ranker.gallery_codes)
-    shuffled = list(random_orders(n_gallery, limits.SHUFFLES, seed, _SHUFFLED))
-    places = [np.arange(n_gallery), np.arange(n_gallery)[::-1], *map(np.argsort, shuffled)]
-    values = ranker.values(places, summary, options.threads)
-    averaging = Averaging(summary.average, len(ranker.queries), pair.query.labels[ranker.queries])
-    means = {name: [averaging.mean(row) for row in rows] for name, rows in values.items()}
-    bounds = report_on(
-        profile[ranker.queries], summary, labels=pair.query.labels[ranker.queries], threads=options.threads
-    )
+    shuffled = map(np.argsort, random_orders(n_gallery, limits.SHUFFLES, seed, _SHUFFLED))
+    values = ranker.values([np.arange(n_gallery), np.arange(n_gallery)[::-1], *shuffled], summary, options.threads)
+    labels = pair.query.labels[ranker.queries]
+    ranked = report_on(report.profile[ranker.queries], summary, labels=labels, threads=options.threads)
+    sampled = ranked.n_query < report.n_query
+    means: dict[str, list[float]] = {}
+    for name, rows in values.items():
+        means[name] = [ranked.averaging.mean(row) for row in rows]
+        if sampled:
+            means[name] = [_of_all(mean, ranked[name], report[name]) for mean in means[name]]
     file, backwards = ({name: each[k] for name, each in means.items()} for k in (0, 1))
-    return PlainSorts(bounds, file, backwards, {name: each[2:] for name, each in means.items()}, profile.n_query)
+    return PlainSorts(ranked, file, backwards, {name: each[2:] for name, each in means.items()}, sampled)
+
+
+def _of_all(mean: float, ranked: Result, every: Result) -> float:
+    """The mean over all queries, from that over some of them."""
+    return min(max(every.expected + (mean - ranked.expected), every.lower), every.upper)
 
 
 def all_zero(pair: Pair) -> Pair:

@@ -65,9 +65,7 @@ class Audit(TabularResult):
         """How many findings of each severity there are, in a line."""
         counts = [(len(self.of(each)), each) for each in SEVERITIES]
         told = [count(n, _SINGULARS[each], _PLURALS[each]) for n, each in counts if n]
-        report = self.evidence.report
-        queries = count(report.n_query, "query", "queries")
-        return f"{', '.join(told) or 'nothing found'} ({queries}, {report.distance})"
+        return f"{', '.join(told) or 'nothing found'} ({self._about()})"
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """The measures, in per cent, by everything that a ranking can depend on."""
@@ -93,7 +91,9 @@ class Audit(TabularResult):
     def to_markdown(self, **options: Any) -> str:
         """The verdict, the table and a list of the findings, in Markdown."""
         tables = [table.to_markdown() for table in self.tables(**options)]
-        listed = [f"- **{each.severity}: {each.name}.** {each.sentence} {each.advice}".strip() for each in self.findings]
+        listed = [
+            f"- **{each.severity}: {each.name}.** {each.sentence} {each.advice}".strip() for each in self.findings
+        ]
         return "\n\n".join([f"**{self.verdict()}**", *tables, "\n".join(listed)]).rstrip() + "\n"
 
     def columns(self) -> dict[str, list[Any]]:
@@ -122,16 +122,21 @@ class Audit(TabularResult):
             "findings": [each.to_dict() for each in self.findings],
         }
 
+    def _about(self) -> str:
+        """What was audited."""
+        (n, dim), gallery = self.evidence.pair.query.embeddings.shape, self.evidence.pair.gallery
+        against = "" if gallery is None else f" against {len(gallery.labels)}"
+        return f"{count(n, 'embedding', 'embeddings')}{against} of dim {dim}, {self.evidence.report.distance}"
+
     def _plain_sorts(self) -> dict[str, dict[str, float]]:
         """Rows of values by a plain sort, where ties make any difference."""
         sorts = self.evidence.sorts
         if sorts is None:
             return {}
-        sample = f", {sorts.bounds.n_query} queries" if sorts.sampled else ""
         return {
-            f"plain sort, as in the file{sample}": sorts.file,
-            f"plain sort, reversed{sample}": sorts.backwards,
-            f"plain sort, shuffled{sample}": {name: values[0] for name, values in sorts.shuffled.items()},
+            "plain sort, as in the file": sorts.file,
+            "plain sort, reversed": sorts.backwards,
+            "plain sort, shuffled": {name: values[0] for name, values in sorts.shuffled.items()},
         }
 
     def __repr__(self) -> str:

@@ -90,7 +90,7 @@ def look_at(source: Source, codes: Int64, directions: bool) -> Rows:
 
 
 def _scanned(source: Source) -> tuple[Bool, Bool, NDArray[np.float64], NDArray[np.float64]]:
-    """Which rows are zero, and which are one number throughout, (n,); the least and largest number of each dimension."""
+    """Which rows are zero, and which one number throughout, (n,); the least and largest number of each dimension."""
     n, dim = source.shape
     zero, constant = np.empty((2, n), dtype=np.bool_)
     low, high = np.full(dim, np.inf), np.full(dim, -np.inf)

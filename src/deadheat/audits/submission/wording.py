@@ -37,6 +37,18 @@ def interval(result: Any) -> str:
     return f"{value(result)} %"
 
 
+def between(low: float, high: float) -> str:
+    """Two scores that something lies between, or where they look alike, how far they are apart.
+
+    Examples
+    --------
+    >>> between(0.25, 0.5), between(0.25, 0.250001)
+    ('between 25.00 % and 50.00 % (25 points)', 'by 0.0001 points')
+    """
+    texts, apart = (percent(low), percent(high)), points(high - low)
+    return f"by {apart}" if texts[0] == texts[1] else f"between {texts[0]} and {texts[1]} ({apart})"
+
+
 def share(n: int, total: int, what: str) -> str:
     """How many of what, with their share.
 
@@ -66,7 +78,18 @@ def listed(rows: Int64) -> str:
     --------
     >>> import numpy as np
     >>> listed(np.array([3])), listed(np.arange(20))
-    ('row 3', 'rows 0, 1, 2, 3, 4 ...')
+    ('row 3', 'rows 0, 1, 2, 3, 4, ...')
     """
     shown = ", ".join(map(str, rows[:5].tolist()))
-    return f"row{'' if len(rows) == 1 else 's'} {shown}{' ...' if len(rows) > 5 else ''}"
+    return f"row{'' if len(rows) == 1 else 's'} {shown}{', ...' if len(rows) > 5 else ''}"
+
+
+def many(number: float) -> str:
+    """A number of standard deviations, to about three digits.
+
+    Examples
+    --------
+    >>> many(-1.46), many(20345.6)
+    ('-1.46', '20,346')
+    """
+    return f"{number:.3g}" if abs(number) < 100 else f"{number:,.0f}"

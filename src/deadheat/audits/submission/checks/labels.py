@@ -19,8 +19,8 @@ def in_runs(evidence: Evidence) -> Iterator[Finding]:
     runs, sorts, name = evidence.runs, evidence.zero_sorts, evidence.headline
     if not runs.found or sorts is None:
         return
-    report, nothing = evidence.report, sorts.bounds[name].expected
-    moved = max(result.upper - result.lower for result in report.values())
+    nothing = evidence.chance[name].expected
+    moved = max(result.upper - result.lower for result in evidence.report.values())
     yield Finding(
         "labels in order",
         "warning" if moved >= limits.PRINTED else "note",
@@ -67,7 +67,8 @@ def imbalance(evidence: Evidence) -> Iterator[Finding]:
         "class imbalance",
         "warning",
         f"The largest of {n_class} classes has {share(int(sizes[0]), total, 'queries that count')}, the smallest "
-        f"{sizes[-1]}. The mean of {name} over queries is {percent(over_queries)}, over classes {percent(over_classes)}.",
+        f"{sizes[-1]}; the mean of {name} is {percent(over_queries)} over queries and {percent(over_classes)} over "
+        "classes.",
         {
             "classes": n_class, "largest": int(sizes[0]), "smallest": int(sizes[-1]), "queries": total,
             "effective_classes": total**2 / float(np.square(sizes, dtype=np.float64).sum()),

@@ -22,8 +22,8 @@ def zero(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 _titled("zero embeddings", part),
                 _by_share(len(rows.zero), rows.n),
-                f"{_rows(rows.zero, rows)} {_of(part)} zero throughout, and equally far from everything that is "
-                f"equally long: {listed(rows.zero)}.",
+                f"{_rows(rows.zero, rows)} {_of(part)} zero throughout ({listed(rows.zero)}) and say nothing of their "
+                "items.",
                 _figures(rows.zero, rows),
                 "Find out where they come from: items that could not be read, or a layer that died.",
             )
@@ -36,7 +36,7 @@ def constant(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 _titled("constant embeddings", part),
                 "warning" if len(rows.constant) >= limits.SOME_ROWS * rows.n else "note",
-                f"{_rows(rows.constant, rows)} {_of(part)} one number throughout: {listed(rows.constant)}.",
+                f"{_rows(rows.constant, rows)} {_of(part)} one number throughout ({listed(rows.constant)}).",
                 _figures(rows.constant, rows),
                 "They say nothing but that number; under cosine all of one sign are the same.",
             )
@@ -49,7 +49,7 @@ def across_classes(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 _titled("duplicates across classes", part),
                 _capped(_by_share(len(rows.across), rows.n), evidence, rows),
-                f"{_rows(rows.across, rows)} {_of(part)} equal to a row of another class: {listed(rows.across)}. "
+                f"{_rows(rows.across, rows)} {_of(part)} equal to a row of another class ({listed(rows.across)}). "
                 f"{rows.n_distinct} rows are distinct.",
                 {**_figures(rows.across, rows), "distinct": rows.n_distinct, "largest": rows.largest},
                 "Look for items that were handed in twice under two labels, or that the model cannot tell apart.",
@@ -66,7 +66,7 @@ def inside_classes(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 _titled("duplicates inside classes", part),
                 _capped(severity, evidence, rows),
-                f"{_rows(rows.inside, rows)} {_of(part)} equal to a row of their own class: {listed(rows.inside)}. "
+                f"{_rows(rows.inside, rows)} {_of(part)} equal to a row of their own class ({listed(rows.inside)}). "
                 f"{rows.n_distinct} rows are distinct.",
                 {**_figures(rows.inside, rows), "distinct": rows.n_distinct, "largest": rows.largest},
                 "Take copies of an item out; if the items differ, ask how the model comes to one embedding for all.",
@@ -84,7 +84,7 @@ def dead_dimensions(evidence: Evidence) -> Iterator[Finding]:
                 f"{share(len(dead), rows.dim, 'dimensions').capitalize()} of the {part} have the same number in every "
                 "row.",
                 {"dimensions": len(dead), "dim": rows.dim, "which": named(dead)},
-                "They change no cosine's order unless their number is large; look for units that died.",
+                "Look for units that died, or inputs that never vary, and leave these dimensions out.",
             )
 
 
@@ -97,8 +97,8 @@ def saturated(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 _titled("saturated dimensions", part),
                 "warning" if len(stuck) >= limits.SATURATED_DIMENSIONS * rows.dim else "note",
-                f"{share(len(stuck), rows.dim, 'dimensions').capitalize()} of the {part} are at their largest or smallest "
-                f"number in {100 * limits.SATURATED_ROWS:.0f} % of the rows or more.",
+                f"{share(len(stuck), rows.dim, 'dimensions').capitalize()} of the {part} are at their largest or "
+                f"smallest number in {100 * limits.SATURATED_ROWS:.0f} % of the rows or more.",
                 {"dimensions": len(stuck), "dim": rows.dim, "which": named(stuck), "rows_looked_at": dims.n_sampled},
                 "Hand in what comes before the sigmoid, tanh or clipping.",
             )

@@ -10,32 +10,35 @@ from deadheat.audits.finding import Finding
 from deadheat.audits.submission import limits
 from deadheat.audits.submission.evidence import Evidence
 from deadheat.audits.submission.orders import PlainSorts
-from deadheat.audits.submission.wording import interval, percent, points, share
+from deadheat.audits.submission.wording import between, interval, many, percent, points, share
 from deadheat.reports import Report, Result
 from deadheat.reports.tables import count
+from deadheat.support.triple import Triple
 
 # What it is worth that scores of this type move a measure by a point, and by a tenth of one. Nearly every evaluator
 # computes in float32; float16 is what some serve; bfloat16 hardly anybody sorts by, but mixed precision can.
 _OF_DTYPES = {"float32": ("serious", "warning"), "float16": ("warning", "note"), "bfloat16": ("note", "note")}
 
-_DTYPE_ADVICE = "Compute and sort scores in a longer type, or report what is true of those that are served (ties={0!r})."
+_DTYPE_ADVICE = (
+    "Compute and sort scores in a longer type, or report what is true of those that are served (ties={0!r})."
+)
 
 
 def ties(evidence: Evidence) -> Iterator[Finding]:
     """How far breaking ties one way or another moves each measure."""
     report = evidence.report
     widths = {name: result.upper - result.lower for name, result in report.items()}
-    name, width = _largest(widths)
+    name, width = _worst(widths)
     if width <= 0:
         return
     found, about = report[name], report.ties
     yield Finding(
         "ties",
         _by_move(width),
-        f"How ties are broken moves {name} between {percent(found.lower)} and {percent(found.upper)} "
-        f"({points(width)}; expected {percent(found.expected)}): {count(about.mixed_groups, 'group', 'groups')} of "
-        f"relevant and irrelevant items at one distance in {count(about.queries, 'query', 'queries')}, "
-        f"the largest of {about.largest}.",
+        f"How ties are broken moves {name} {between(found.lower, found.upper)}; expected "
+        f"{percent(found.expected)}. {count(about.mixed_groups, 'tie group holds', 'tie groups hold')} "
+        f"relevant and irrelevant items, in {count(about.queries, 'query', 'queries')}; the largest has "
+        f"{about.largest}.",
         {"measures": _bounds(report), "moves": widths, **about._asdict()},
         "Report the lower bound, or all three values; a single sorted value says nothing within this range.",
     )
@@ -46,7 +49,7 @@ def dtypes(evidence: Evidence) -> Iterator[Finding]:
     for dtype, (serious, mild) in _OF_DTYPES.items():
         report = evidence.rounded[dtype]
         moves = {name: _further(result, evidence.report[name]) for name, result in report.items()}
-        name, move = _largest(moves)
+        name, move = _worst(moves)
         if move < limits.PRINTED:
             continue
         yield Finding(
@@ -70,8 +73,8 @@ def near_ties(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         "near ties",
         "warning" if queries >= limits.MANY_NEAR_TIES * n_query else "note",
-        f"{count(groups, 'group', 'groups')} of relevant and irrelevant items at different distances that float32 makes "
-        f"equal: {share(rounded.queries, n_query, 'queries')} have ties there, and {exact.queries} really.",
+        f"In {count(groups, 'tie group', 'tie groups')} float32 makes different distances of relevant and irrelevant "
+        f"items equal: {share(rounded.queries, n_query, 'queries')} have ties there, {exact.queries} exactly.",
         {"groups": groups, "queries_in_float32": rounded.queries, "queries": exact.queries, "n_query": n_query},
         "Rounding decides the order there, so that threads, batches and devices may give other values.",
     )
@@ -82,21 +85,23 @@ def sample_order(evidence: Evidence) -> Iterator[Finding]:
     sorts = evidence.sorts
     if sorts is None:
         return
-    moves = {name: max(abs(value - sorts.bounds[name].expected) for value in sorts.reached(name)) for name in sorts.file}
-    special = {name: move for name, move in moves.items() if move > limits.BEYOND_CHANCE * sorts.bounds[name].std}
-    name, move = _largest(special or moves)
+    report = evidence.report
+    moves = {name: max(abs(value - report[name].expected) for value in sorts.reached(name)) for name in report}
+    special = {name: move for name, move in moves.items() if move > limits.BEYOND_CHANCE * sorts.ranked[name].std}
+    name, move = _worst(special or moves)
     if move < limits.PRINTED:
         return
     low, high = min(sorts.shuffled[name]), max(sorts.shuffled[name])
-    sample = f" (in a sample of {sorts.bounds.n_query} queries)" if sorts.sampled else ""
+    sample = f" (estimated from {sorts.ranked.n_query} queries)" if sorts.sampled else ""
     yield Finding(
         "sample order",
         _by_move(move) if special else "note",
         f"A plain stable sort gives {name} {percent(sorts.file[name])} in the order of the file, "
         f"{percent(sorts.backwards[name])} reversed, {percent(low)} to {percent(high)} shuffled{sample}; "
-        f"{percent(sorts.bounds[name].expected)} is the mean over all ways to break ties.",
-        {"orders": _orders(sorts), "moves": moves, "n_query": sorts.bounds.n_query, "sampled": sorts.sampled},
-        "Shuffle the samples before any evaluation that sorts, or use bounds, which no order changes.",
+        f"{percent(report[name].expected)} is the mean over all ways to break ties.",
+        {"orders": _orders(sorts), "moves": moves, "n_query": sorts.ranked.n_query, "sampled": sorts.sampled},
+        "Shuffle the samples before any evaluation that sorts, or use bounds, which no order changes; "
+        "deadheat.exploit finds how far an order can go.",
     )
 
 
@@ -146,10 +151,12 @@ def _by_move(move: float) -> str:
     return "serious" if move >= limits.CLAIMED else "warning" if move >= limits.PRINTED else "note"
 
 
-def _largest(moves: Mapping[str, float]) -> tuple[str, float]:
-    """The measure that moves most, the first of equals; one that is undefined does not move."""
-    known = {name: 0.0 if math.isnan(move) else move for name, move in moves.items()}
-    name = max(known, key=lambda name: known[name])
+def _worst(moves: Mapping[str, float]) -> tuple[str, float]:
+    """The first measure that moves as seriously as any, or of those that move little the one that does most."""
+    known = {name: 0.0 if math.isnan(move) else move for name, move in moves.items()}  # what is undefined does not move
+    name = most = max(known, key=lambda name: known[name])
+    if known[most] >= limits.PRINTED:
+        name = next(name for name, move in known.items() if _by_move(move) == _by_move(known[most]))
     return name, known[name]
 
 
@@ -159,7 +166,7 @@ def _further(result: Result, exact: Result) -> float:
 
 
 def _bounds(report: Report) -> dict[str, Any]:
-    return {name: {end: getattr(result, end) for end in ("lower", "expected", "upper")} for name, result in report.items()}
+    return {name: {end: getattr(result, end) for end in Triple._fields} for name, result in report.items()}
 
 
 def _orders(sorts: PlainSorts) -> dict[str, Any]:
@@ -172,5 +179,5 @@ def _orders(sorts: PlainSorts) -> dict[str, Any]:
 def _how_far(distances: Mapping[str, float]) -> str:
     """How many standard deviations of what."""
     of = {"ties": "of random rankings", "draws": "of random embeddings"}
-    told = [f"{value:.3g} {of[what]}" for what, value in distances.items() if not math.isnan(value)]
+    told = [f"{many(value)} {of[what]}" for what, value in distances.items() if not math.isnan(value)]
     return f" (in standard deviations: {', '.join(told)})" if told else ""
