@@ -149,8 +149,13 @@ def _triple(result: Any) -> dict[str, float]:
 
 def _paragraph(found: Finding) -> str:
     """A finding as lines: how serious, what, and what to do below it."""
-    head = f"{found.severity.upper() if found.severity == 'serious' else found.severity}: {found.name}"
-    lines = [textwrap.fill(text, _WIDTH, initial_indent="  ", subsequent_indent="  ") for text in (found.sentence,)]
-    if found.advice:
-        lines.append(textwrap.fill(found.advice, _WIDTH, initial_indent="  -> ", subsequent_indent="     "))
-    return "\n".join([head, *lines])
+    severity = found.severity.upper() if found.severity == "serious" else found.severity
+    lines = [f"{severity}: {found.name}", _wrapped(found.sentence, "  ", "  ")]
+    return "\n".join([*lines, _wrapped(found.advice, "  -> ", "     ")] if found.advice else lines)
+
+
+def _wrapped(text: str, first: str, others: str) -> str:
+    """A text in lines, none of which begins with a sign of per cent."""
+    together = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    lines = textwrap.fill(together, _WIDTH, initial_indent=first, subsequent_indent=others)
+    return lines.replace("\N{NO-BREAK SPACE}", " ")
