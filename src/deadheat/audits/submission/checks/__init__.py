@@ -19,6 +19,7 @@ CHECKS: tuple[Check, ...] = (
     scores.dtypes,
     scores.near_ties,
     scores.chance,
+    scores.undefined,
     scores.queries_in_gallery,
     rows.zero,
     rows.constant,

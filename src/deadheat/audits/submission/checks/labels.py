@@ -57,6 +57,8 @@ def imbalance(evidence: Evidence) -> Iterator[Finding]:
     sizes = np.bincount(report.classes[~np.isnan(values)])
     sizes = np.sort(sizes[sizes > 0])[::-1]
     n_class, total = len(sizes), int(sizes.sum())
+    if not total:
+        return
     over_queries, over_classes = (
         Averaging(average, report.n_query, report.labels).mean(values) for average in ("query", "class")
     )

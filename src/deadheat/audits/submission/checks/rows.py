@@ -77,7 +77,7 @@ def dead_dimensions(evidence: Evidence) -> Iterator[Finding]:
     """Dimensions in which all rows have one number."""
     for part, rows in evidence.parts.items():
         dead = np.flatnonzero(rows.dimensions.dead)
-        if len(dead) and evidence.takes_numbers:
+        if len(dead) and rows.n > 1 and evidence.takes_numbers:
             yield Finding(
                 _titled("dead dimensions", part),
                 "warning" if len(dead) >= limits.DEAD_DIMENSIONS * rows.dim else "note",

@@ -110,16 +110,18 @@ def chance(evidence: Evidence) -> Iterator[Finding]:
     name = evidence.headline
     found, nothing, draws = evidence.report[name], evidence.chance[name], evidence.draws
     deviations = {"ties": nothing.std, "draws": math.nan if draws is None else draws.std}
+    if found.n_query == 0:
+        return
     above = found.lower - nothing.expected
     distances = {what: above / std if std > 0 else math.nan for what, std in deviations.items()}
-    beyond = above > limits.BEYOND_CHANCE * max(std for std in deviations.values() if not math.isnan(std))
+    beyond = above > limits.BEYOND_CHANCE * max(nothing.std, 0.0 if draws is None else draws.std)
     order = None if evidence.zero_sorts is None else evidence.zero_sorts.file[name]
     figures: dict[str, Any] = {
         "measure": name, "lower": found.lower, "chance": nothing.expected, "std": deviations,
         "standard_deviations": distances, "all_zero_in_order_of_file": order,
     }  # fmt: skip
     if not beyond:
-        what = f"is no more than chance: embeddings that know nothing earn {percent(nothing.expected)}"
+        what = f"is not beyond chance: embeddings that know nothing earn {percent(nothing.expected)}"
         advice = "Look at what was handed in: the score does not show that it knows anything of the labels."
     elif order is not None and order >= found.lower:
         what = f"is no more than all-zero embeddings get from a plain sort of this file, {percent(order)}"
@@ -130,6 +132,19 @@ def chance(evidence: Evidence) -> Iterator[Finding]:
         return
     said = f"The lower bound of {name}, {percent(found.lower)}, {what}{_how_far(distances)}."
     yield Finding("chance", "serious", said, figures, advice)
+
+
+def undefined(evidence: Evidence) -> Iterator[Finding]:
+    """Measures that have no value for any query."""
+    for name, result in evidence.report.items():
+        if result.n_query == 0:
+            yield Finding(
+                "undefined measure",
+                "serious",
+                f"{name} has no value for any of the queries, so that there is no score.",
+                {"measure": name, "queries": result.n_undefined},
+                "Ask for a measure that these queries and this gallery define.",
+            )
 
 
 def queries_in_gallery(evidence: Evidence) -> Iterator[Finding]:
