@@ -49,7 +49,10 @@ MEANS_APART = 0.05
 # Whole rankings are sorted for so many queries and items together at most, which takes about a second; but for enough
 # queries that a mean over them is good to a few points, and what orders make of the same queries to far less.
 SORTED_ITEMS, FEWEST_QUERIES = 1 << 20, 200
-SHUFFLES = 3  # random orders: a range to see, not a distribution
+# Random orders say what an order that means nothing does: one order serves all queries, so that it does more than
+# breaking the ties of each by themselves. What is three standard deviations where these are known is 4.3 where eight
+# draws have to tell them (Student's t).
+SHUFFLES, BEYOND_SHUFFLES = 8, 4.3
 
 # Random embeddings are drawn where ten draws take a moment: for about a thousand. Fewer than five tell no deviation.
 DRAWN_PAIRS, MOST_DRAWS, FEWEST_DRAWS = 10**7, 10, 5

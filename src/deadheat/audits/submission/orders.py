@@ -59,6 +59,15 @@ class PlainSorts:
         """The values in all the orders."""
         return [self.file[measure], self.backwards[measure], *self.shuffled[measure]]
 
+    def moved(self, measure: str, expected: float) -> float:
+        """How far from the expected value the order of the file is, or its reverse."""
+        return max(abs(values[measure] - expected) for values in (self.file, self.backwards))
+
+    def by_chance(self, measure: str, expected: float) -> float:
+        """How far from it an order that means nothing is: the standard deviation, as far as it is known."""
+        drawn = np.sqrt(np.mean(np.square(np.array(self.shuffled[measure]) - expected)))
+        return float(np.fmax(self.ranked[measure].std, drawn))
+
 
 def plain_sorts(pair: Pair, report: Report, options: CountingOptions, summary: SummaryOptions, seed: int) -> PlainSorts:
     """What a stable sort gives for embeddings that have this report, in the order of the file and in others."""

@@ -86,8 +86,9 @@ def sample_order(evidence: Evidence) -> Iterator[Finding]:
     if sorts is None:
         return
     report = evidence.report
-    moves = {name: max(abs(value - report[name].expected) for value in sorts.reached(name)) for name in report}
-    special = {name: move for name, move in moves.items() if move > limits.BEYOND_CHANCE * sorts.ranked[name].std}
+    moves = {name: sorts.moved(name, report[name].expected) for name in report}
+    chances = {name: sorts.by_chance(name, report[name].expected) for name in report}
+    special = {name: move for name, move in moves.items() if move > limits.BEYOND_SHUFFLES * chances[name]}
     name, move = _worst(special or moves)
     if move < limits.PRINTED:
         return
@@ -99,7 +100,13 @@ def sample_order(evidence: Evidence) -> Iterator[Finding]:
         f"A plain stable sort gives {name} {percent(sorts.file[name])} in the order of the file, "
         f"{percent(sorts.backwards[name])} reversed, {percent(low)} to {percent(high)} shuffled{sample}; "
         f"{percent(report[name].expected)} is the mean over all ways to break ties.",
-        {"orders": _orders(sorts), "moves": moves, "n_query": sorts.ranked.n_query, "sampled": sorts.sampled},
+        {
+            "orders": _orders(sorts),
+            "moves": moves,
+            "by_chance": chances,
+            "n_query": sorts.ranked.n_query,
+            "sampled": sorts.sampled,
+        },
         "Shuffle the samples before any evaluation that sorts, or use bounds, which no order changes; "
         "deadheat.exploit finds how far an order can go.",
     )
