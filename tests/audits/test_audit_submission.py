@@ -92,7 +92,7 @@ def test_a_tie_that_moves_little_is_a_note() -> None:
     """Many queries, of which one has two items at one distance: nothing that a table would show."""
     line = np.arange(1200.0)[:, None] ** 1.5
     line[:3] = [[-2e6], [-1e6], [-3e6]]  # the first is between the next two
-    found = audit(line, np.array([0, 0, 1, *np.arange(1197) // 3 + 2]), distance="euclidean", average="class")
+    found = audit(line, np.array([0, 0, 1, *np.arange(1197) // 2 + 2]), distance="euclidean", average="class")
     assert found["ties"].figures["queries"] == 1
     assert found["ties"].figures["mixed_groups"] == 1
     assert 0 < found["ties"].figures["moves"]["mAP"] < limits.PRINTED
@@ -111,6 +111,9 @@ def test_rounded_scores_move_further_than_exact_ones() -> None:
     assert severity(found, "scores in float32") == "serious"
     measures = found["scores in float32"].figures["measures"]
     assert measures["mAP"]["lower"] == rounded["mAP"].lower < report["mAP"].lower
+    assert measures["mAP"]["upper"] == rounded["mAP"].upper > report["mAP"].upper
+    moved = (report["mAP"].lower - rounded["mAP"].lower) + (rounded["mAP"].upper - report["mAP"].upper)
+    assert found["scores in float32"].figures["moves"]["mAP"] == pytest.approx(moved, abs=1e-15)
     assert severity(found, "near ties") == "warning"
     assert found["near ties"].figures["queries_in_float32"] > found["near ties"].figures["queries"]
     plain = audit(np.arange(41.0)[:, None], np.append(labels, 0), distance="inner_product")
@@ -321,6 +324,7 @@ def test_few_levels_are_found(levels: int | None, expected: str | None) -> None:
     if levels == 2:
         assert found["few levels"].figures["levels"] == 2
         assert severity(found, "ties") == "serious"  # what two levels do
+        assert "saturated dimensions" not in found  # a bit is always at an end
 
 
 def test_copies_are_not_taken_for_levels() -> None:
