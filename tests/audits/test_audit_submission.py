@@ -203,6 +203,20 @@ def test_deviations_from_chance_are_those_of_random_embeddings(sound: Audit) -> 
     assert figures["std"]["ties"] / 2 < drawn.std < figures["std"]["ties"] * 3
 
 
+def test_where_nothing_is_drawn_more_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between three and six deviations of random rankings: enough if random embeddings are known not to deviate more."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(N, DIM)) + 0.5 * np.eye(N_CLASS, DIM)[LABELS]
+    drawn = audit(rows)["chance"]
+    assert limits.BEYOND_CHANCE < drawn.figures["standard_deviations"]["draws"]
+    assert drawn.figures["standard_deviations"]["ties"] < limits.BEYOND_CHANCE * limits.UNDRAWN
+    assert drawn.severity == "note"
+    monkeypatch.setattr(limits, "DRAWN_PAIRS", 0)
+    undrawn = audit(rows)["chance"]
+    assert undrawn.severity == "serious"
+    assert np.isnan(undrawn.figures["std"]["draws"])
+
+
 def test_a_score_that_all_zero_embeddings_reach_in_this_order_is_serious() -> None:
     """A little better than chance, in a file sorted by class: a sort gives as much to a model that knows nothing."""
     labels = np.sort(LABELS)

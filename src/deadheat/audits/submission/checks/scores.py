@@ -121,7 +121,8 @@ def chance(evidence: Evidence) -> Iterator[Finding]:
         return
     above = found.lower - nothing.expected
     distances = {what: above / std if std > 0 else math.nan for what, std in deviations.items()}
-    beyond = above > limits.BEYOND_CHANCE * max(nothing.std, 0.0 if draws is None else draws.std)
+    likely = limits.UNDRAWN * nothing.std if draws is None else max(nothing.std, draws.std)
+    beyond = above > limits.BEYOND_CHANCE * likely
     order = None if evidence.zero_sorts is None else evidence.zero_sorts.file[name]
     figures: dict[str, Any] = {
         "measure": name, "lower": found.lower, "chance": nothing.expected, "std": deviations,
