@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from deadheat.analyses.exploit import exploit, random_baseline
     from deadheat.analyses.grouped import generalization_gap, grouped
     from deadheat.analyses.index_recall import index_recall
+    from deadheat.audits.submission import audit
     from deadheat.counting import profile
     from deadheat.counting.cluster import Cluster
     from deadheat.counting.judged import profile_judged
@@ -36,6 +37,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "TieProfile": "profiles:TieProfile",
     "Tolerance": "ties:Tolerance",
     "Verification": "receipts:Verification",
+    "audit": "audits.submission:audit",
     "collisions": "analyses.collisions:collisions",
     "compare": "analyses.comparison:compare",
     "confidence": "analyses.confidence",
@@ -73,6 +75,7 @@ __all__ = [
     "TieProfile",
     "Tolerance",
     "Verification",
+    "audit",
     "collisions",
     "compare",
     "confidence",

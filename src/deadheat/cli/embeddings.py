@@ -55,15 +55,19 @@ LAYOUT = (
     click.option("--header/--no-header", default=None, help="Whether line 1 of a table is names; default: guessed."),
 )
 SOURCES = (*FILES, *EXCLUDE, *LAYOUT)
-RANKING = (
+SCORES = (
     click.option(
         "--distance", default="cosine", show_default=True, help="Or euclidean, inner_product, cityblock, hamming"
     ),
     click.option(
         "--measure", "-m", "measures", multiple=True, metavar="NAMES", help="Such as mAP,Hit@1; can be repeated."
     ),
+)
+TIES = (
     click.option("--ties", default="exact", show_default=True, help="Or float16, bfloat16, float32, tolerance=1e-6."),
     click.option("--ties-of", metavar="VALUE", help="What is rounded for --ties float...: similarity or distance."),
+)
+MEANS = (
     click.option("--singletons", default="skip", show_default=True, help="Or zero, one, balanced."),
     click.option("--average", default="query", show_default=True, help="Or class."),
     click.option("--threads", type=THREADS, metavar="N", help="Default: all cores."),
@@ -71,6 +75,7 @@ RANKING = (
         "--device", metavar="NAME", help="Multiply and count with PyTorch: cuda, cuda:1, cpu; default: NumPy."
     ),
 )
+RANKING = (*SCORES, *TIES, *MEANS)
 
 
 def with_options(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:

@@ -9,6 +9,7 @@ import click
 from deadheat.cli.shell import Program, say
 
 COMMANDS = {
+    "audit": "Find what a referee would ask about a file of embeddings; exit status 1 if it is serious.",
     "compare": "Compare two files of embeddings: which is ahead, and whether chance or ties explain it.",
     "demo": "Evaluate 1797 handwritten digits, and then an embedding that cheats a sort.",
     "evaluate": "Evaluate a file of embeddings and labels.",

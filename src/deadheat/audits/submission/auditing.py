@@ -1,0 +1,110 @@
+"""The door: embeddings and labels, what a careful referee would ask about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from deadheat.audits.finding import most_serious_first
+from deadheat.audits.submission.checks import CHECKS
+from deadheat.audits.submission.evidence import collect
+from deadheat.audits.submission.result import Audit
+from deadheat.counting import CountingOptions
+from deadheat.inputs import Pair, open_pair
+from deadheat.inputs.own_rows import OwnRows
+from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
+from deadheat.reports.options import Average, Singletons, SummaryOptions
+from deadheat.support import checks
+from deadheat.support.floats import plain_floats
+from deadheat.support.progress import Progress
+
+MEASURES = ("mAP", "MAP@R", "Hit@1")  # the headline first
+
+
+@plain_floats
+def audit(
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike | None = None,
+    gallery: EmbeddingsLike | None = None,
+    gallery_labels: LabelsLike | None = None,
+    *,
+    measures: str | Iterable[str] | None = MEASURES,
+    distance: str = "cosine",
+    junk: ArrayLike | None = None,
+    exclude: OwnRows | None = None,
+    singletons: Singletons = "skip",
+    average: Average = "query",
+    seed: int = 0,
+    threads: int | None = None,
+    progress: bool | Progress = False,
+    device: Any = None,
+) -> Audit:
+    """Find what a careful referee would ask about a submission: embeddings and the labels that they are scored by.
+
+    How far the score moves by how ties are broken, by the type of the scores, and by the order of the samples under a
+    plain sort; zero, constant and repeated embeddings; dead and saturated dimensions, and few levels; near ties that
+    float32 cannot tell apart; labels in order, queries with nothing to find, unequal classes; and whether the score is
+    more than knowing nothing earns.
+
+    Parameters
+    ----------
+    embeddings, labels, gallery, gallery_labels
+        As in `deadheat.evaluate`: arrays or files.
+    measures : str or iterable of str, optional
+        As there; by default mAP, MAP@R and Hit@1. The first is compared with chance.
+    distance, junk, exclude, singletons, average, threads, progress, device
+        As there. There is a pass for exact distances and one for each type of scores, each with its own progress.
+    seed : int
+        Of shuffled orders, random embeddings, and queries that are looked at where there are too many for whole
+        rankings. The same seed gives the same findings on any machine.
+
+    Returns
+    -------
+    Audit
+        The findings, the most serious first. **Ties:** all values are given as lower, expected and upper, but those of
+        a plain sort, which has only one. **Undefined:** NaN as in `deadheat.evaluate`, and for standard deviations of
+        what was not drawn.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `deadheat.evaluate` does.
+
+    Notes
+    -----
+    A finding is *serious* where the score should not be believed as it stands, a *warning* where a reader has to know
+    of it, a *note* where a reader may like to. The thresholds, and reasons for them, are in
+    `deadheat.audits.submission.limits`.
+
+    It takes a few times as long as `deadheat.evaluate`. Whole rankings, which a plain sort needs, are made only where a
+    tie affects a measure, and for many items of a sample of the queries. Random embeddings are drawn for about a
+    thousand samples at most, in leave one out; the deviation of random rankings is exact for any number.
+
+    Examples
+    --------
+    Embeddings that are all zero, sorted by class:
+
+    >>> import numpy as np
+    >>> found = audit(np.zeros((60, 4)), np.repeat(["a", "b", "c"], 20))
+    >>> [finding.name for finding in found.of("serious")]
+    ['ties', 'sample order', 'chance', 'zero embeddings']
+    >>> found.passes()
+    False
+    >>> print(found["zero embeddings"].sentence)
+    All 60 rows are zero throughout (rows 0, 1, 2, 3, 4, ...) and say nothing of their items.
+    """
+    summary = SummaryOptions.checked(measures, singletons, average)
+    options = CountingOptions.checked(
+        distance=distance, junk=junk, threads=threads, progress=progress, device=device, exclude=exclude
+    )
+    seed = checks.whole_number(seed, "seed")
+    return audit_pair(open_pair(embeddings, labels, gallery, gallery_labels), options, summary, seed)
+
+
+@plain_floats
+def audit_pair(pair: Pair, options: CountingOptions, summary: SummaryOptions, seed: int) -> Audit:
+    """`audit` of queries and a gallery, or of leave one out, that the door of the inputs has opened and checked."""
+    evidence = collect(pair, options, summary, seed)
+    return Audit(most_serious_first(found for check in CHECKS for found in check(evidence)), evidence)

@@ -1,0 +1,63 @@
+"""From where on something is a finding, and how serious it is: every threshold of the audit, with its reason.
+
+Scores and shares are fractions in [0, 1]. Effects are judged by how far they move a score; causes, such as duplicates,
+by how many rows they are in, and are rarely serious by themselves: the effect that they have says that.
+"""
+
+from __future__ import annotations
+
+# How far something moves a score.
+CLAIMED = 0.01  # one point: differences of this size are published as progress
+PRINTED = 0.001  # a tenth of a point: the last digit that tables print
+
+# The score against what knowing nothing earns, in standard deviations. A system without knowledge is beyond three of
+# them once in 740 draws; measures of classes are not quite normal, so fewer would cry wolf.
+BEYOND_CHANCE = 3.0
+
+# Shares of the rows that are zero, or duplicates across classes. One in twenty moves a mean by points; one in a
+# thousand is what broken or repeated files leave in real collections.
+MANY_ROWS, SOME_ROWS = 0.05, 0.001
+# Copies inside classes raise every score. Beyond half of the rows, what is scored is the finding of copies.
+MOSTLY_COPIES, MANY_COPIES = 0.5, 0.05
+
+# A quarter of the dimensions that say nothing is more than unused borders of images, or units that died (digits: 3 of
+# 64).
+DEAD_DIMENSIONS = 0.25
+# A dimension is saturated where most rows have exactly its largest or smallest number. Zero does not count as such:
+# that is what a rectifier, or counting words, leaves.
+SATURATED_ROWS, SATURATED_DIMENSIONS = 0.5, 0.25
+
+# Numbers of 8 bits have 256 values, of 4 bits 16. Ties become common below that; above, they are as rare as in floats.
+FEW_LEVELS, VERY_FEW_LEVELS = 256, 16
+SEEN_AGAIN = 4  # times that each value must have come, on average, to call it a level
+LEVEL_DIMENSIONS = 0.5  # the share of live dimensions that have to be so: some are counts or flags in many data sets
+SAMPLE_NUMBERS = 1 << 20  # looked at for levels and saturation, in rows spread over the file
+
+# Queries that tie in float32 and not as real numbers. Their order is left to rounding: one in ten is a property of the
+# system, and no accident.
+MANY_NEAR_TIES = 0.1
+
+# Labels are in runs where at least half of the way from a random order to a sorted one has been gone, and the order is
+# not likely by chance: equal neighbours are about Poisson distributed, and four deviations beyond is once in 30 000.
+IN_RUNS, RUNS_BEYOND_CHANCE = 0.5, 4.0
+
+# Half of the queries without anything to find, or half of those that count in one class: the mean is about the others.
+MANY_SINGLETONS, DOMINANT_CLASS = 0.5, 0.5
+# The mean over queries and the mean over classes: five points apart, they answer different questions.
+MEANS_APART = 0.05
+
+# Whole rankings are sorted for so many queries and items together at most, which takes about a second; but for enough
+# queries that a mean over them is good to a few points, and what orders make of the same queries to far less.
+SORTED_ITEMS, FEWEST_QUERIES = 1 << 20, 200
+# Random orders say what an order that means nothing does: one order serves all queries, so that it does more than
+# breaking the ties of each by themselves. What is three standard deviations where these are known is 4.3 where eight
+# draws have to tell them (Student's t).
+SHUFFLES, BEYOND_SHUFFLES = 8, 4.3
+
+# Random embeddings are drawn where ten draws take a moment: for about a thousand. Fewer than five tell no deviation.
+DRAWN_PAIRS, MOST_DRAWS, FEWEST_DRAWS = 10**7, 10, 5
+# Rankings of random embeddings depend on each other, so that a mean deviates more than one of independent rankings; on
+# the George Washington words by 1.1 to 1.9 times. Where none are drawn, twice is allowed for.
+UNDRAWN = 2.0
+
+EXAMPLES = 10  # rows that are named
