@@ -138,7 +138,7 @@ def real_scores(metric, name, rows):
                     shift = cosine(dot(query, centre), dot(query, query) * dot(centre, centre))
                     line[-1] = (line[-1] - shift) / unit**2
             elif name == "euclidean":
-                line.append((product - square / 2) / unit**2)
+                line.append((product - square / 2) / unit**2 + Fraction(metric.usual_square) / 2)
             elif name == "inner_product":
                 line.append(product / unit**2)
             else:

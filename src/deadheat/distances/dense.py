@@ -14,6 +14,7 @@ from deadheat import _core, exact
 from deadheat.distances import centring, scaling
 from deadheat.distances.columns import Columns
 from deadheat.distances.distance import Distance, Tensor, TensorDevice, Workspace
+from deadheat.distances.errors import ScoreErrors
 from deadheat.distances.keys import Bulk, BulkWork, KeySize, Twofold
 from deadheat.distances.levels import CHUNK, Level, cheapest
 from deadheat.distances.patterns import Patterns
@@ -41,6 +42,7 @@ class Dense(Distance):
         self.query_raw, self.gallery_raw = query, gallery
         self._given = query, gallery
         self._kept: dict[Bulk, Any] = {}  # all rows made ready, or None where they are too many
+        self._known_errors: dict[Level, ScoreErrors] = {}
         self.n_query, self.dim = query.shape
 
     def fingerprint(self, of_query: bool) -> str:
@@ -180,7 +182,7 @@ class Product(Dense):
         return products if numbers is None else products.sub_(numbers.to(products.dtype))
 
     def recheck_bound(self, queries: Int64, band: tuple[int, int]) -> Float64:
-        return self.rounding_error(4, np.float32, self.query_norm[queries], self._largest_norm(band))
+        return self._errors(4, np.float32, np.float64).of_band(queries, self._items_of(band))
 
     def pair_scores(self, queries: Int64, columns: Int64) -> Float64:
         items = self.columns.item_of_column[columns]
@@ -226,54 +228,45 @@ class Product(Dense):
         self.columns = Columns.of(self.gallery_raw).in_bands(self.item_norm)
         return largest
 
-    def error_scale(self, query_norm: Float64, item_norm: Float64) -> Float64:
-        """What the error of a score is proportional to."""
-        return query_norm * item_norm
+    def errors(self, level: Level) -> ScoreErrors:
+        """What bounds the errors of the scores of a level."""
+        if level not in self._known_errors:
+            roundings = level.terms(self.dim) + 10
+            exactly = ScoreErrors.none(self.query_norm, self.item_norm)
+            self._known_errors[level] = exactly if level.exact else self._errors(roundings, level.dtype, level.dtype)
+        return self._known_errors[level]
+
+    def _errors(self, roundings: int, dtype: DTypeLike, of_offsets: DTypeLike) -> ScoreErrors:
+        """The same for products with so many roundings in a row, and offsets in a type."""
+        part, tiny = self.relative_error(roundings, dtype), exact.underflow(self.dim, dtype)
+        relative, relative_tiny = np.inf, np.inf
+        if self._nonnegative:  # a sum of products of one sign; without underflow it is 0 where it should be
+            of_query, of_item = self._least_sizes
+            safe = min(of_query * of_item, of_query, of_item) > 4 * float(np.finfo(dtype).tiny)
+            relative, relative_tiny = part * (1 + 8 * part), 0.0 if safe else 2 * tiny
+        sizes = self.query_norm, self.item_norm, self.beside(part, of_offsets)
+        offset = np.empty(0) if self.offset is None else self.offset
+        return ScoreErrors(*sizes, offset, part, tiny, relative, relative_tiny)
+
+    def beside(self, part: float, dtype: DTypeLike) -> Float64:
+        """How far scores may be off because of the offsets of items, in a type; products are off by a part."""
+        return np.zeros(len(self.item_norm))
+
+    def _items_of(self, band: tuple[int, int]) -> Int64:
+        return self.columns.item_of_column[slice(*band)]
 
     def bound(self, level: int, queries: Int64, band: tuple[int, int]) -> Float64:
-        return self._level_bound(self.levels[level], self.query_norm[queries], self._largest_norm(band))
-
-    def _largest_norm(self, band: tuple[int, int]) -> Float64:
-        return np.asarray(self.item_norm[self.columns.item_of_column[slice(*band)]].max())
+        return self.errors(self.levels[level]).of_band(queries, self._items_of(band))
 
     def pair_bound(self, queries: Int64, columns: Int64, scores: Float64 | None = None) -> Float64:
-        level, items = self.levels[-1], self.columns.item_of_column[columns]
-        bound = self._level_bound(level, self.query_norm[queries], self.item_norm[items])
-        if scores is None or level.exact or not self._nonnegative:
-            return bound
-        relative, tiny = self._relative_error(level)
-        of_offset: Any = 0.0
-        with np.errstate(under="ignore"):
-            if self.offset is not None:
-                scores = scores + self.offset[items]
-                of_offset = exact.gamma(self.dim + 10, np.float64) * 2 * self.offset[items] + exact.underflow(
-                    self.dim, np.float64
-                )
-            of_product = (relative * np.abs(scores) + tiny) * (1 + 4 * relative)
-            smaller: Float64 = np.minimum(bound, of_product + of_offset)
-            return smaller
+        return self.errors(self.levels[-1]).of_pairs(queries, self.columns.item_of_column[columns], scores)
 
     def relative_bound(self, level: int, queries: Int64, band: tuple[int, int]) -> tuple[Float64, Float64] | None:
-        if self.offset is not None or self.levels[level].exact or not self._nonnegative:
-            return None
-        relative, tiny = self._relative_error(self.levels[level])
-        return np.full(len(queries), relative), np.full(len(queries), tiny)
+        found = self.errors(self.levels[level]).relative_of_band(self._items_of(band))
+        return None if found is None else (np.full(len(queries), found[0]), np.full(len(queries), found[1]))
 
     def zeros_exact(self, level: int) -> bool:
-        of_level = self.levels[level]
-        return (
-            not of_level.exact and self.offset is None and self._nonnegative and not self._relative_error(of_level)[1]
-        )
-
-    def _relative_error(self, level: Level) -> tuple[float, float]:
-        """How far scores of rows without negative numbers may be off: a part of them, and what underflow adds.
-
-        A sum of products of one sign errs by a part of itself. Without underflow it is 0 where it should be.
-        """
-        of_query, of_item = self._least_sizes
-        safe = min(of_query * of_item, of_query, of_item) > 4 * float(np.finfo(level.dtype).tiny)
-        tiny = 0.0 if safe else exact.underflow(self.dim, level.dtype)
-        return self.relative_error(level.terms(self.dim) + 10, level.dtype), tiny
+        return self.offset is None and self.errors(self.levels[level]).relative_tiny == 0
 
     def relative_error(self, roundings: int, dtype: DTypeLike) -> float:
         """What part of itself a product may be off that has so many roundings in a row."""
@@ -289,14 +282,3 @@ class Product(Dense):
         """The sizes of the smallest numbers of queries and of items, as they are multiplied, that are not zero."""
         of_queries = self.queries.least_size()
         return of_queries, of_queries if self.items is self.queries else self.items.least_size()
-
-    def _level_bound(self, level: Level, query_norm: Float64, item_norm: Float64) -> Float64:
-        if level.exact:
-            return np.zeros_like(query_norm)
-        return self.rounding_error(level.terms(self.dim) + 10, level.dtype, query_norm, item_norm)
-
-    def rounding_error(self, roundings: int, dtype: DTypeLike, query_norm: Float64, item_norm: Float64) -> Float64:
-        """The error of a score with so many roundings in a row."""
-        scale = self.error_scale(query_norm, item_norm)
-        bound = exact.gamma(roundings, dtype) * scale + exact.underflow(self.dim, dtype)
-        return np.where((item_norm == 0) | ((query_norm == 0) & (self.offset is None)), 0.0, bound)

@@ -22,7 +22,10 @@ _MOST_SQUARES = 1 << 13  # different distances whose shifted ones are computed s
 
 
 class Euclidean(Product):
-    """‖q − x‖, ranked by q·x − ‖x‖²/2."""
+    """‖q − x‖, ranked by q·x − (‖x‖² − c)/2, with c a usual square: where squares differ little, their difference errs little.
+
+    What is taken off is computed in twice the precision, so that it errs by a part of itself. Exact scores have c = 0.
+    """
 
     name = "euclidean"
     differences = True
@@ -34,10 +37,18 @@ class Euclidean(Product):
         self.take_off_centre()
         self.levels = levels_for(3 * self.scale() ** 2 * self.dim)
         self.query_square = scaling.integer_squares(self.queries)
-        self.offset = (self.query_square if self.items is self.queries else scaling.integer_squares(self.items)) / 2
+        square = self.query_square if self.items is self.queries else scaling.integer_squares(self.items)
+        self.usual_square = 0.0 if self.levels[-1].exact else _usual(square)
+        self.offset, self._offset_error = square / 2, np.zeros(len(square))
+        if not self.levels[-1].exact:
+            self.offset = scaling.squares_less(self.items, self.usual_square) / 2
+            self._offset_error = exact.gamma(self.dim + 100, np.float64) ** 2 * (square + self.usual_square)
+        if self.usual_square and self._nonnegative:  # what is left of the squares is what errors are relative to
+            self.columns = self.columns.in_bands(np.maximum(np.abs(self.offset), 2.0**-1000))
 
-    def error_scale(self, query_norm: Float64, item_norm: Float64) -> Float64:
-        return query_norm * item_norm + np.square(item_norm) / 2
+    def beside(self, part: float, dtype: DTypeLike) -> Float64:
+        u, size = exact.unit_roundoff(dtype), np.abs(self.offset)
+        return 4 * u * size + self._offset_error + exact.underflow(self.dim, dtype)
 
     def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         square_low, square_high = self._square_interval(queries)
@@ -56,17 +67,17 @@ class Euclidean(Product):
         return np.where(low > 0, np.inf, low_score), np.where(low > 0, np.inf, high_score)  # nothing is that close
 
     def _square_interval(self, queries: Int64) -> tuple[Float64, Float64]:
-        """‖q‖² in the units of the scores, between two numbers."""
-        square = self.query_square[queries]
-        error = square * exact.gamma(self.dim + 10, np.float64) + exact.underflow(self.dim, np.float64)
+        """‖q‖² + c in the units of the scores, between two numbers."""
+        square = self.query_square[queries] + self.usual_square
+        error = square * exact.gamma(self.dim + 12, np.float64) + exact.underflow(self.dim, np.float64)
         return square - error, square + error
 
     def score_of_dots(
         self, dots: Float64, of_query: Float64, of_item: Float64, tiny: float, queries: Int64, items: Int64
     ) -> tuple[Float64, Float64]:
-        dots, of_item = dots / self.unit / self.unit, of_item / self.unit / self.unit
-        bound = 10 * exact.unit_roundoff(np.float64) * (np.abs(dots) + of_item)
-        return dots - of_item / 2, bound + 4 * tiny * self.error_scale(self.query_norm[queries], self.item_norm[items])
+        dots = dots / self.unit / self.unit
+        bound = 10 * exact.unit_roundoff(np.float64) * np.abs(dots) + self.beside(0.0, np.float64)[items]
+        return dots - self.offset[items], bound + 4 * tiny * self.query_norm[queries] * self.item_norm[items]
 
     def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
         roots = Roots("root")
@@ -84,6 +95,12 @@ class Euclidean(Product):
         step = fractions.Fraction(shift) / fractions.Fraction(self.unit)
         largest = np.array([_largest_square(int(square), -step, above) for square in squares.tolist()])
         return np.asarray((of_query - largest[place.reshape(scores.shape)]) / 2)
+
+
+def _usual(squares: Float64) -> float:
+    """The square that most are closer to than to 0, or 0 where there is none."""
+    middle = float(np.median(squares))
+    return middle if np.median(np.abs(squares - middle)) < middle / 2 else 0.0
 
 
 def _largest_square(square: int, step: fractions.Fraction, below: bool) -> float:

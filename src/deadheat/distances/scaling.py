@@ -147,6 +147,18 @@ def integer_squares(rows: Rows) -> Float64:
     return squares
 
 
+def squares_less(rows: Rows, number: float) -> Float64:
+    """Squared norms of the divided rows less a number, in about twice the precision of float64, and then rounded."""
+    left = np.empty(rows.source.shape[0])
+    step = max(1, CHUNK // rows.source.shape[1])
+    for start in range(0, len(left), step):
+        part = rows.take(np.arange(start, min(start + step, len(left))), np.float64)
+        every = np.arange(len(part))
+        ones, numbers = np.ones((len(part), 1)), np.full((len(part), 1), -number)
+        left[start : start + step] = _core.compensated_dots(np.hstack([part, numbers]), every, np.hstack([part, ones]), every)
+    return left
+
+
 def normalised(source: Source) -> tuple[Rows, Float64]:
     """The rows to be divided by their norms; and 1 for each, but 0 for rows of zeros."""
     largest = by_piece(source, largest_sizes)
