@@ -203,6 +203,8 @@ void bind_distances(nb::module_ &m) {
     bind_products<double>(m, "Panels64");
     m.def("minus_absolute_differences", tile_loops().cityblock_single, "left"_a, "right"_a, "out"_a, Loop());
     m.def("minus_absolute_differences", tile_loops().cityblock_double, "left"_a, "right"_a, "out"_a, Loop());
+    m.def("overlaps", tile_loops().overlaps_single, "left"_a, "right"_a, "out"_a, Loop());
+    m.def("overlaps", tile_loops().overlaps_double, "left"_a, "right"_a, "out"_a, Loop());
     m.def("minus_differing_bits", tile_loops().hamming, "left"_a, "right"_a, "out"_a, Loop());
 }
 

@@ -121,7 +121,7 @@ def real_scores(metric, name, rows):
     """
     unit = Fraction(float(getattr(metric, "unit", 1.0)))
     centre = None
-    if name == "cosine" and metric.offset is not None:
+    if name == "cosine" and len(metric.offset):
         centre = list(map(Fraction, centring.common_centre(metric.query_raw, metric.gallery_raw).tolist()))
     elif name in ("euclidean", "cityblock"):
         rows = metric.query_raw.read(0, len(rows))

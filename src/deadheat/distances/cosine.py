@@ -10,9 +10,9 @@ from numpy.typing import DTypeLike, NDArray
 from deadheat import _core, exact
 from deadheat.distances import centring, scaling
 from deadheat.distances.columns import Columns
-from deadheat.distances.dense import Product
 from deadheat.distances.distance import Target, Tensor, Workspace
 from deadheat.distances.levels import Level
+from deadheat.distances.product import Product
 from deadheat.distances.scaling import Rows
 from deadheat.exact import Roots
 from deadheat.exact.bounds import divided, multiplied, nudged
@@ -123,7 +123,8 @@ class CosineOfTangents(AnyCosine):
     u·v − ‖v‖²/2 ranks as it does, and errs by a part of the squares of u and v, which are small.
     """
 
-    _nonnegative = False  # of the rows that are multiplied
+    _nonnegative = False  # of the rows that are multiplied,
+    _sizes = None  # which err by a part of their norms, not of each number
 
     def __init__(self, query: Source, gallery: Source, centre: NDArray[Any]) -> None:
         super().__init__(query, gallery)

@@ -5,10 +5,10 @@ p = s). Its error is at most
 
     min(part·query·item + tiny, relative·(s + o) + relative_tiny) + beside
 
-where `query` and `item` are sizes of the rows, 0 for rows whose product is 0 without a rounding, `relative` is what part
-of itself a product may be off whose terms have one sign (infinity where they may have either), and `beside` is what
-belongs to the item alone, its offset's error. The difference rounds as well: by less than u·|p| + u·|o|, of which the
-first belongs to the error of the product, the second to `beside`.
+where `query` and `item` are sizes of the rows, 0 for rows whose product is 0 without a rounding, `relative` is what
+part of itself a product may be off whose terms have one sign (infinity where they may have either), and `beside` is
+what belongs to the item alone, its offset's error. The difference rounds as well: by less than u·|p| + u·|o|, of which
+the first belongs to the error of the product, the second to `beside`.
 """
 
 from __future__ import annotations
@@ -47,10 +47,16 @@ class ScoreErrors(NamedTuple):
         _core.pair_errors(self, *pairs, numbers, out.ravel())
         return out
 
+    def of_sizes(self, sizes: Float64, items: Int64) -> Float64:
+        """A bound from the products of sizes, Σ|q_k x_k|, as they are computed."""
+        return np.asarray(self.part * (1 + 8 * self.part) * sizes + (2 * self.tiny + self.beside[items]))
+
     def of_band(self, queries: Int64, items: Int64) -> Float64:
         """A bound for each query and any of the items."""
         size = self.of_item[items].max()
-        product = np.where((self.of_query[queries] > 0) & (size > 0), self.part * self.of_query[queries] * size + self.tiny, 0)
+        product = np.where(
+            (self.of_query[queries] > 0) & (size > 0), self.part * self.of_query[queries] * size + self.tiny, 0
+        )
         return np.asarray(product + self.beside[items].max())
 
     def relative_of_band(self, items: Int64) -> tuple[float, float] | None:

@@ -6,12 +6,13 @@ import math
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from deadheat import exact
 from deadheat.distances import scaling
-from deadheat.distances.dense import Product
 from deadheat.distances.distance import Target
 from deadheat.distances.levels import levels_for
+from deadheat.distances.product import Product
 from deadheat.exact import Roots
 from deadheat.exact.bounds import divided, multiplied, widened
 from deadheat.inputs.sources import Source
@@ -22,9 +23,10 @@ _MOST_SQUARES = 1 << 13  # different distances whose shifted ones are computed s
 
 
 class Euclidean(Product):
-    """‖q − x‖, ranked by q·x − (‖x‖² − c)/2, with c a usual square: where squares differ little, their difference errs little.
+    """‖q − x‖, ranked by q·x − (‖x‖² − c)/2, with c a usual square.
 
-    What is taken off is computed in twice the precision, so that it errs by a part of itself. Exact scores have c = 0.
+    What is taken off is computed in twice the precision, so that it errs by a part of itself, which is small where squares
+    differ little. Exact scores have c = 0.
     """
 
     name = "euclidean"
@@ -38,7 +40,7 @@ class Euclidean(Product):
         self.levels = levels_for(3 * self.scale() ** 2 * self.dim)
         self.query_square = scaling.integer_squares(self.queries)
         square = self.query_square if self.items is self.queries else scaling.integer_squares(self.items)
-        self.usual_square = 0.0 if self.levels[-1].exact else _usual(square)
+        self.usual_square = 0.0 if self.levels[-1].exact else scaling.usual(square)
         self.offset, self._offset_error = square / 2, np.zeros(len(square))
         if not self.levels[-1].exact:
             self.offset = scaling.squares_less(self.items, self.usual_square) / 2
@@ -95,12 +97,6 @@ class Euclidean(Product):
         step = fractions.Fraction(shift) / fractions.Fraction(self.unit)
         largest = np.array([_largest_square(int(square), -step, above) for square in squares.tolist()])
         return np.asarray((of_query - largest[place.reshape(scores.shape)]) / 2)
-
-
-def _usual(squares: Float64) -> float:
-    """The square that most are closer to than to 0, or 0 where there is none."""
-    middle = float(np.median(squares))
-    return middle if np.median(np.abs(squares - middle)) < middle / 2 else 0.0
 
 
 def _largest_square(square: int, step: fractions.Fraction, below: bool) -> float:

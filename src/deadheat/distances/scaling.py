@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from deadheat import _core
+from deadheat.distances.derived import CHUNK, Derived
 from deadheat.inputs.sources import Array, Source
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import fractions
 
-CHUNK = 1 << 18  # elements gathered at once when rows are taken one by one
+_SPREAD = 2.0**-30  # of the smallest to the largest number of a row
 
 
 class Rows(NamedTuple):
@@ -123,6 +124,17 @@ def smallest_sizes(raw: NDArray[Any]) -> Float64:
     return sizes
 
 
+def mostly_spread(source: Source) -> bool:
+    """Whether the sizes of the numbers of most rows differ so much that a product is mostly one of its terms."""
+    largest, smallest = by_piece(source, largest_sizes), by_piece(source, smallest_sizes)
+    return bool(np.mean(largest * _SPREAD > smallest) > 0.5)
+
+
+def sizes(rows: Rows) -> Rows:
+    """The same rows with the sizes of their numbers."""
+    return rows._replace(source=Derived.of(rows.source, np.abs, rows.source.dtype))
+
+
 def norms(source: Source, scale: float) -> Float64:
     """Euclidean norms of the rows divided by `scale`, rounded up."""
     squares, absolutes = by_piece(source, lambda rows: _core.row_sums(rows, scale)).T
@@ -149,14 +161,30 @@ def integer_squares(rows: Rows) -> Float64:
 
 def squares_less(rows: Rows, number: float) -> Float64:
     """Squared norms of the divided rows less a number, in about twice the precision of float64, and then rounded."""
+    return _products_less(rows, lambda part: part, number)
+
+
+def sums_less(rows: Rows, number: float) -> Float64:
+    """Sums of the divided rows less a number, likewise."""
+    return _products_less(rows, np.ones_like, number)
+
+
+def _products_less(rows: Rows, other: Callable[[Float64], Float64], number: float) -> Float64:
+    """Products of each row with another less a number: that is one product more."""
     left = np.empty(rows.source.shape[0])
     step = max(1, CHUNK // rows.source.shape[1])
     for start in range(0, len(left), step):
         part = rows.take(np.arange(start, min(start + step, len(left))), np.float64)
-        every = np.arange(len(part))
-        ones, numbers = np.ones((len(part), 1)), np.full((len(part), 1), -number)
-        left[start : start + step] = _core.compensated_dots(np.hstack([part, numbers]), every, np.hstack([part, ones]), every)
+        every, numbers, ones = np.arange(len(part)), np.full((len(part), 1), -number), np.ones((len(part), 1))
+        longer = np.hstack([part, numbers]), np.hstack([other(part), ones])
+        left[start : start + step] = _core.compensated_dots(longer[0], every, longer[1], every)
     return left
+
+
+def usual(numbers: Float64) -> float:
+    """The number that most are closer to than to 0, or 0 where there is none."""
+    middle = float(np.median(numbers))
+    return middle if np.median(np.abs(numbers - middle)) < middle / 2 else 0.0
 
 
 def normalised(source: Source) -> tuple[Rows, Float64]:
