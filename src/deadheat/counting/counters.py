@@ -176,7 +176,7 @@ class Counter:
         rows, places, slots = opened[:, :n_left]
         if n_left and many:
             of_last = tile.last[rows, places] if scores is None else scores
-            self.place(rows, places + start, of_last.astype(np.float64), slots >> 1, into=counts)
+            self.place(rows, places + start, of_last.astype(np.float64, copy=False), slots >> 1, into=counts)
         elif n_left:
             self._postpone(rows, places + start, slots >> 1, counts)
         return float(n_open / tile.size)

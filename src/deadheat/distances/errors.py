@@ -43,8 +43,8 @@ class ScoreErrors(NamedTuple):
         queries, items = np.broadcast_arrays(queries, items)
         out = np.empty(queries.shape)
         numbers = np.empty(0) if scores is None else np.ascontiguousarray(scores, dtype=np.float64).ravel()
-        pairs = (np.ascontiguousarray(numbers, dtype=np.int64).ravel() for numbers in (queries, items))
-        _core.pair_errors(self, *pairs, numbers, out.ravel())
+        left, right = np.ascontiguousarray(queries).ravel(), np.ascontiguousarray(items).ravel()
+        _core.pair_errors(self, left.astype(np.int64, copy=False), right, numbers, out.ravel())
         return out
 
     def of_sizes(self, sizes: Float64, items: Int64) -> Float64:

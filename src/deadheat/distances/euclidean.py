@@ -25,8 +25,8 @@ _MOST_SQUARES = 1 << 13  # different distances whose shifted ones are computed s
 class Euclidean(Product):
     """‖q − x‖, ranked by q·x − (‖x‖² − c)/2, with c a usual square.
 
-    What is taken off is computed in twice the precision, so that it errs by a part of itself, which is small where squares
-    differ little. Exact scores have c = 0.
+    What is taken off is computed in twice the precision, so that it errs by a part of itself, which is small where
+    squares differ little. Exact scores have c = 0.
     """
 
     name = "euclidean"

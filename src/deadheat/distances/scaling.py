@@ -19,6 +19,7 @@ from deadheat.inputs.sources import Array, Source
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import fractions
 
+_LEAST = float(np.finfo(np.float64).tiny)  # that is not subnormal
 _SPREAD = 2.0**-30  # of the smallest to the largest number of a row
 
 
@@ -193,7 +194,10 @@ def normalised(source: Source) -> tuple[Rows, Float64]:
     _, exponent = np.frexp(largest)
     if source.dtype == np.float64 and (np.abs(exponent[largest > 0]) > 400).any():
         # the direction is what counts, and squares must not overflow
-        source = Array(np.ldexp(source.read(0, source.shape[0]), -exponent[:, None]))
+        rows = source.read(0, source.shape[0])
+        scaled = np.ldexp(rows, -exponent[:, None])
+        lost = (rows != 0) & (np.abs(scaled) < _LEAST)  # which is slow, and must not become 0
+        source = Array(np.where(lost, np.copysign(_LEAST, rows), scaled))
     squares = by_piece(source, lambda rows: _core.row_sums(rows, 1.0)[:, 0])
     return Rows(source, 1 / np.where(squares > 0, np.sqrt(squares), 1.0)), np.asarray(largest > 0, np.float64)
 
