@@ -111,14 +111,14 @@ class CityblockOfOverlaps(Bounded, Cityblock):
     def __init__(self, query: Source, gallery: Source) -> None:
         super().__init__(query, gallery)
         self.usual_sum = scaling.usual(self.item_size)
-        self.offset = scaling.sums_less(self.items, self.usual_sum) / 2
+        left, self._offset_error = scaling.sums_less(self.items, self.usual_sum)
+        self.offset = left / 2
         if self.usual_sum:
             self.columns = self.columns.in_bands(np.maximum(np.abs(self.offset), 2.0**-1000))
 
     def errors_of(self, level: Level) -> ScoreErrors:
         part, tiny = exact.gamma(self.dim + 10, level.dtype), exact.underflow(self.dim, level.dtype)
-        of_sum = exact.gamma(self.dim + 100, np.float64) ** 2 * (self.item_size + self.usual_sum)
-        beside = 4 * exact.unit_roundoff(level.dtype) * np.abs(self.offset) + of_sum + tiny
+        beside = 4 * exact.unit_roundoff(level.dtype) * np.abs(self.offset) + self._offset_error + tiny
         sizes = self.query_size, np.ones(len(self.item_size)), beside
         return ScoreErrors(*sizes, self.offset, part, tiny, part * (1 + 8 * part), 2 * tiny)
 

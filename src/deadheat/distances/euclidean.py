@@ -16,7 +16,7 @@ from deadheat.distances.product import Product
 from deadheat.exact import Roots
 from deadheat.exact.bounds import divided, multiplied, widened
 from deadheat.inputs.sources import Source
-from deadheat.support.arrays import Float64, Int64
+from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.lazy import fractions
 
 _MOST_SQUARES = 1 << 13  # different distances whose shifted ones are computed singly
@@ -43,8 +43,8 @@ class Euclidean(Product):
         self.usual_square = 0.0 if self.levels[-1].exact else scaling.usual(square)
         self.offset, self._offset_error = square / 2, np.zeros(len(square))
         if not self.levels[-1].exact:
-            self.offset = scaling.squares_less(self.items, self.usual_square) / 2
-            self._offset_error = exact.gamma(self.dim + 100, np.float64) ** 2 * (square + self.usual_square)
+            left, self._offset_error = scaling.squares_less(self.items, self.usual_square)
+            self.offset = left / 2
         if self.usual_square and self._nonnegative:  # what is left of the squares is what errors are relative to
             self.columns = self.columns.in_bands(np.maximum(np.abs(self.offset), 2.0**-1000))
 
@@ -92,11 +92,27 @@ class Euclidean(Product):
             return None
         of_query = self.query_square[queries]
         squares, place = np.unique(of_query - 2 * scores, return_inverse=True)
-        if len(squares) > _MOST_SQUARES:
+        step = -fractions.Fraction(shift) / fractions.Fraction(self.unit)
+        largest, sure = _about_largest_squares(squares, float(step))
+        if np.count_nonzero(~sure) > _MOST_SQUARES:
             return None
-        step = fractions.Fraction(shift) / fractions.Fraction(self.unit)
-        largest = np.array([_largest_square(int(square), -step, above) for square in squares.tolist()])
+        largest[~sure] = [_largest_square(int(square), step, above) for square in squares[~sure].tolist()]
         return np.asarray((of_query - largest[place.reshape(scores.shape)]) / 2)
+
+
+def _about_largest_squares(squares: Float64, step: float) -> tuple[Float64, Bool]:
+    """What `_largest_square` gives for many squares, and where it surely is that.
+
+    (√square + step)² is computed with an error far below 2^-48 of (√square + |step|)²; where no integer is that near,
+    it makes no difference whether an equal one counts.
+    """
+    root = np.sqrt(squares) + step
+    with np.errstate(over="ignore", invalid="ignore"):  # far beyond all squares nothing is sure
+        slack = 2.0**-48 * np.square(np.sqrt(squares) + abs(step)) + 2.0**-900
+        value = np.square(root)
+        whole = np.floor(value)
+        sure = (whole < value - slack) & (value + slack < whole + 1) & (root > 0)
+    return np.where(sure, whole, -1.0), sure
 
 
 def _largest_square(square: int, step: fractions.Fraction, below: bool) -> float:
