@@ -19,7 +19,7 @@ from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.lazy import fractions
 
-_FAR = 2**400  # beyond all distances
+_FAR = 2.0**400  # beyond all distances
 _MOST_SQUARES = 1 << 13  # different distances whose shifted ones are computed singly
 
 
@@ -94,7 +94,8 @@ class Euclidean(Product):
         of_query = self.query_square[queries]
         squares, place = np.unique(of_query - 2 * scores, return_inverse=True)
         step = -fractions.Fraction(shift) / fractions.Fraction(self.unit)
-        largest, sure = _about_largest_squares(squares, float(max(-_FAR, min(_FAR, step))))
+        clamped = _FAR if step > _FAR else -_FAR if step < -_FAR else float(step)
+        largest, sure = _about_largest_squares(squares, clamped)
         if np.count_nonzero(~sure) > _MOST_SQUARES:
             return None
         largest[~sure] = [_largest_square(int(square), step, above) for square in squares[~sure].tolist()]
