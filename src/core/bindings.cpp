@@ -17,6 +17,7 @@
 #include "counting/scores.h"
 #include "counting/strips.h"
 #include "counting/tiles.h"
+#include "distances/errors.h"
 #include "distances/levels.h"
 #include "distances/products.h"
 #include "distances/ranges.h"
@@ -63,6 +64,9 @@ struct type_caster<PlacedRows> : fields_caster<PlacedRows, Matrix<const std::uin
                                                Classes, Classes, bool, bool, Index> {};
 template <>
 struct type_caster<GroupMeetings> : fields_caster<GroupMeetings, Matrix<const std::uint16_t>, Matrix<const std::int32_t>> {};
+template <>
+struct type_caster<ScoreErrors>
+    : fields_caster<ScoreErrors, Reals, Reals, Reals, Reals, double, double, double, double> {};
 template <>
 struct type_caster<Links> : fields_caster<Links, Counts, Classes> {};
 template <>
@@ -179,6 +183,7 @@ void bind_products(nb::module_ &m, const char *panels) {
 
 void bind_distances(nb::module_ &m) {
     m.attr("LEVELS") = LEVELS;
+    m.def("pair_errors", &pair_errors, "errors"_a, "queries"_a, "items"_a, "scores"_a, "out"_a, Loop());
     m.def("level_masks", &level_masks<float>, "raw"_a, "masks"_a, "values"_a, Loop());
     m.def("level_masks", &level_masks<double>, "raw"_a, "masks"_a, "values"_a, Loop());
     m.def("smallest_sizes", &smallest_sizes<float>, "raw"_a, "out"_a, Loop());
@@ -198,6 +203,8 @@ void bind_distances(nb::module_ &m) {
     bind_products<double>(m, "Panels64");
     m.def("minus_absolute_differences", tile_loops().cityblock_single, "left"_a, "right"_a, "out"_a, Loop());
     m.def("minus_absolute_differences", tile_loops().cityblock_double, "left"_a, "right"_a, "out"_a, Loop());
+    m.def("overlaps", tile_loops().overlaps_single, "left"_a, "right"_a, "out"_a, Loop());
+    m.def("overlaps", tile_loops().overlaps_double, "left"_a, "right"_a, "out"_a, Loop());
     m.def("minus_differing_bits", tile_loops().hamming, "left"_a, "right"_a, "out"_a, Loop());
 }
 

@@ -16,6 +16,22 @@ def digits(values: NDArray[numpy.float64]) -> tuple[int, bool, int, int, int]: .
 
 LEVELS: int
 
+def pair_errors(
+    errors: tuple[
+        NDArray[numpy.float64],
+        NDArray[numpy.float64],
+        NDArray[numpy.float64],
+        NDArray[numpy.float64],
+        float,
+        float,
+        float,
+        float,
+    ],
+    queries: NDArray[numpy.int64],
+    items: NDArray[numpy.int64],
+    scores: NDArray[numpy.float64],
+    out: NDArray[numpy.float64],
+) -> None: ...
 @overload
 def level_masks(raw: NDArray[numpy.float32], masks: NDArray[numpy.uint64], values: NDArray[numpy.float64]) -> None: ...
 @overload
@@ -195,6 +211,10 @@ def minus_absolute_differences(
 def minus_absolute_differences(
     left: NDArray[numpy.float64], right: NDArray[numpy.float64], out: NDArray[numpy.float64]
 ) -> None: ...
+@overload
+def overlaps(left: NDArray[numpy.float32], right: NDArray[numpy.float32], out: NDArray[numpy.float32]) -> None: ...
+@overload
+def overlaps(left: NDArray[numpy.float64], right: NDArray[numpy.float64], out: NDArray[numpy.float64]) -> None: ...
 def minus_differing_bits(
     left: NDArray[numpy.uint64], right: NDArray[numpy.uint64], out: NDArray[numpy.float32]
 ) -> None: ...

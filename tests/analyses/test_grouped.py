@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import deadheat as dh
 from deadheat.analyses.grouped import Gap, GroupedResult, generalization_gap, grouped
 from deadheat.analyses.grouped.drawing import draw
-from deadheat.distances.dense import Product
+from deadheat.distances.product import Product
 from deadheat.inputs.sources import Source
 from deadheat.statistics import intervals
 from deadheat.support.triple import Triple

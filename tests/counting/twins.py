@@ -18,6 +18,8 @@ def reach_at(value, absolute, relative, tiny):
 
 
 def not_below(value, exactly, dtype):
+    if dtype == np.float64:
+        return value
     if not exactly:
         return dtype(value + (2.0**-23 * abs(value) + 1e-37))
     edge = dtype(value)

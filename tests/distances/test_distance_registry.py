@@ -13,8 +13,9 @@ import deadheat as dh
 from deadheat import distances
 from deadheat.counting.ranking import Rankings
 from deadheat.distances import Columns, Level, Target, registry
-from deadheat.distances.dense import Dense, Product
+from deadheat.distances.dense import Dense
 from deadheat.distances.inner_product import InnerProduct
+from deadheat.distances.product import Product
 from deadheat.distances.scaling import Rows
 from deadheat.exact import Roots
 

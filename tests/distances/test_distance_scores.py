@@ -14,6 +14,7 @@ from rationals import absolute_differences, dot, pairs_of_rows
 
 from deadheat import _core, distances
 from deadheat.distances import centring
+from deadheat.distances.cityblock import CityblockOfOverlaps
 
 
 @given(pairs_of_rows, st.sampled_from(["cosine", "euclidean", "inner_product", "cityblock"]))
@@ -39,6 +40,9 @@ def embeddings_of(kind, rng, n, d):
         rows = rows * 10.0 ** rng.integers(-30, 30, (n, 1))
     elif kind == "mixed in a row":
         rows = rows * 10.0 ** rng.integers(-12, 12, (n, d))
+    elif kind == "probabilities":
+        rows = np.exp(30 * rows)
+        rows /= rows.sum(axis=1, keepdims=True)
     elif kind == "tiny":
         rows = np.round(rows * 8) * 5e-324
     elif kind == "huge":
@@ -48,8 +52,11 @@ def embeddings_of(kind, rng, n, d):
 
 @pytest.mark.parametrize(
     ("kind", "dtype"),
-    [(kind, np.float64) for kind in ("gaussian", "saturated", "cancelling", "mixed", "mixed in a row", "tiny", "huge")]
-    + [(kind, np.float32) for kind in ("gaussian", "saturated", "cancelling", "mixed in a row")],
+    [
+        (kind, np.float64)
+        for kind in ("gaussian", "saturated", "cancelling", "mixed", "mixed in a row", "probabilities", "tiny", "huge")
+    ]
+    + [(kind, np.float32) for kind in ("gaussian", "saturated", "cancelling", "mixed in a row", "probabilities")],
 )
 @pytest.mark.parametrize("name", ["cosine", "euclidean", "inner_product", "cityblock"])
 def test_scores_of_every_level_stay_within_their_bound(name, kind, dtype):
@@ -74,7 +81,8 @@ def test_scores_of_every_level_stay_within_their_bound(name, kind, dtype):
     )
     scores = metric.pair_scores(grid_rows, grid_columns)
     shape = (14, len(metric.columns))
-    check(scores.reshape(shape), metric.pair_bound(grid_rows, grid_columns).reshape(shape), real)
+    for known in (None, scores):
+        check(scores.reshape(shape), metric.pair_bound(grid_rows, grid_columns, known).reshape(shape), real)
     compensated = metric.compensated_scores(grid_rows, grid_columns)
     assert (compensated is None) == (name == "cityblock" or kind in ("tiny", "huge"))
     if compensated is not None:
@@ -121,7 +129,7 @@ def real_scores(metric, name, rows):
     """
     unit = Fraction(float(getattr(metric, "unit", 1.0)))
     centre = None
-    if name == "cosine" and metric.offset is not None:
+    if name == "cosine" and len(metric.offset):
         centre = list(map(Fraction, centring.common_centre(metric.query_raw, metric.gallery_raw).tolist()))
     elif name in ("euclidean", "cityblock"):
         rows = metric.query_raw.read(0, len(rows))
@@ -138,9 +146,12 @@ def real_scores(metric, name, rows):
                     shift = cosine(dot(query, centre), dot(query, query) * dot(centre, centre))
                     line[-1] = (line[-1] - shift) / unit**2
             elif name == "euclidean":
-                line.append((product - square / 2) / unit**2)
+                line.append((product - square / 2) / unit**2 + Fraction(metric.usual_square) / 2)
             elif name == "inner_product":
                 line.append(product / unit**2)
+            elif isinstance(metric, CityblockOfOverlaps):
+                overlap = sum(map(min, query, item), Fraction(0))
+                line.append((overlap - sum(item) / 2) / unit + Fraction(metric.usual_sum) / 2)
             else:
                 line.append(-absolute_differences(query, item) / unit)
         table.append(line)

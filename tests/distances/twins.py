@@ -79,3 +79,13 @@ def unit(numbers):
     shared = math.lcm(*(ratio.denominator for ratio in ratios))
     common = Fraction(math.gcd(*(int(ratio * shared) for ratio in ratios)), shared)
     return float(common), float(max(ratios)) / float(common)
+
+
+def pair_errors(errors, queries, items, scores):
+    """The loop of `src/core/distances/errors.cpp` once more."""
+    sizes = errors.of_query[queries], errors.of_item[items]
+    bound = np.where((sizes[0] > 0) & (sizes[1] > 0), errors.part * sizes[0] * sizes[1] + errors.tiny, 0.0)
+    if len(scores) and errors.relative < np.inf:
+        products = np.abs(scores + (errors.offset[items] if len(errors.offset) else 0.0))
+        bound = np.minimum(bound, errors.relative * products + errors.relative_tiny)
+    return bound + errors.beside[items]

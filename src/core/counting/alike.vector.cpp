@@ -34,23 +34,25 @@ void forget_sides(const int (&met)[LEVELS][LEVELS], const std::uint64_t *left, c
     }
 }
 
-/// How a row and a column meet, and of what kind that is; `out` begins as zeros.
-std::int32_t meet(const PlacedRows &placed, Index row, Index column, std::uint16_t *out) {
+/// Of what kind the meeting of a row and a column is; NOTHING where it tells nothing.
+std::int32_t kind_of_meeting(const PlacedRows &placed, Index row, Index column) {
     const std::int32_t table = placed.table_of_left[static_cast<std::size_t>(row)];
     const std::int32_t kind = placed.kind[static_cast<std::size_t>(column)];
     if (table < 0 || kind < 0) return NOTHING;
+    const bool one_table = placed.differences && table == placed.table_of_right[static_cast<std::size_t>(column)];
+    return one_table ? NOTHING - 1 - table : kind;
+}
+
+/// How a row and a column meet, where that is of some kind; `out` begins as zeros.
+void meet(const PlacedRows &placed, Index row, Index column, std::int32_t kind, std::uint16_t *out) {
     const Index words = placed.left.columns / LEVELS, levels = placed.levels;
     const std::uint64_t *left = placed.left.row(row), *right = placed.right.row(column);
     int met[LEVELS][LEVELS];
     for (Index a = 0; a < levels; ++a)
         for (Index b = 0; b < levels; ++b) met[a][b] = common_ones(left + a * words, right + b * words, words);
-    if (placed.differences && table == placed.table_of_right[static_cast<std::size_t>(column)]) {
-        forget_sides(met, left, right, words, levels, out);
-        return NOTHING - 1 - table;
-    }
+    if (kind < NOTHING) return forget_sides(met, left, right, words, levels, out);
     for (Index a = 0; a < levels; ++a)
         for (Index b = 0; b < levels; ++b) out[a * levels + b] = static_cast<std::uint16_t>(met[a][b]);
-    return kind;
 }
 
 /// Whether a row and a column have no place in common.
@@ -70,7 +72,9 @@ void count_meetings(const PlacedRows &placed, Span<const std::int64_t> rows, Spa
     for (std::size_t p = 0; p < rows.size(); ++p) {
         std::uint16_t *counts = out.row(static_cast<Index>(p));
         std::fill_n(counts, MEETINGS, 0);
-        kind[p] = placed.zeros && are_apart(placed, rows[p], columns[p]) ? APART : meet(placed, rows[p], columns[p], counts);
+        const bool apart = placed.zeros && are_apart(placed, rows[p], columns[p]);
+        kind[p] = apart ? APART : kind_of_meeting(placed, rows[p], columns[p]);
+        if (!apart && kind[p] != NOTHING) meet(placed, rows[p], columns[p], kind[p], counts);
     }
 }
 
@@ -81,13 +85,14 @@ Index settle_alike(Matrix<std::int32_t> opened, Span<double> scores, const Place
         const std::int32_t row = opened(0, p), place = opened(1, p), slot = opened(2, p);
         const Index group = slot >> 1;
         const std::int32_t wanted = groups.kind(row, group);
-        std::uint16_t found[MEETINGS] = {};
         bool alike = false;
-        if (wanted == APART)
+        if (wanted == APART) {
             alike = are_apart(placed, row, place);
-        else if (wanted != NOTHING)
-            alike = meet(placed, row, place, found) == wanted &&
-                    std::memcmp(found, groups.counts.row(row) + group * MEETINGS, sizeof found) == 0;
+        } else if (wanted != NOTHING && kind_of_meeting(placed, row, place) == wanted) {
+            std::uint16_t found[MEETINGS] = {};
+            meet(placed, row, place, wanted, found);
+            alike = std::memcmp(found, groups.counts.row(row) + group * MEETINGS, sizeof found) == 0;
+        }
         if (alike) {
             counts(row, slot) += weight[static_cast<std::size_t>(place)];
         } else {

@@ -18,9 +18,10 @@ constexpr double INFINITE = std::numeric_limits<double>::infinity();
 constexpr double LOWEST_EDGE = -3e38;  // below every score, and above the −infinity of what is left out
 constexpr Index CROWD = 6;             // edges in a bin beyond which bins by places are tried
 
-/// A number of type T that is not below the value: the lowest, or one that is found faster.
+/// A number of type T that is not below the value: the lowest, or for float32 one that is found faster.
 template <class T>
 T not_below(double value, bool exactly) {
+    if constexpr (sizeof(T) == sizeof(double)) return value;
     if (!exactly) return static_cast<T>(value + (0x1p-23 * std::fabs(value) + 1e-37));
     const T edge = static_cast<T>(value);
     return edge >= value ? edge : next_number<T>(edge, std::numeric_limits<float>::min());

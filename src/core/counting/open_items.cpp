@@ -8,6 +8,15 @@ namespace deadheat {
 
 namespace {
 
+constexpr Index FEW = 64;  // intervals that are all compared, which needs no jumps, rather than searched
+
+/// How many of a few ascending numbers are up to another one.
+Index count_up_to(const double *numbers, Index n, double most) {
+    Index count = 0;
+    for (Index k = 0; k < n; ++k) count += numbers[k] <= most;
+    return count;
+}
+
 /// The first interval that an item is not surely above, if its score is `farthest` or more.
 Index first_not_above(Span<const double> high, double farthest, Index guess) {
     const auto n = static_cast<Index>(high.size());
@@ -27,9 +36,12 @@ Index place_pairs(Items items, Intervals intervals, Index each, Matrix<std::int6
         const double score = items.scores[p], error = items.errors[p];
         const auto weight = static_cast<std::int32_t>(items.weights[p]);
         const double *low = intervals.low.row(i);
-        const Index surely = first_not_above(intervals.high[i], score - error, items.guess[p]);
+        const bool few = n_interval <= FEW;
+        const Index surely = few ? count_up_to(intervals.high.row(i), n_interval, score - error)
+                                 : first_not_above(intervals.high[i], score - error, items.guess[p]);
         Index possible = surely;  // becomes the first interval that the item is surely below
-        while (possible < n_interval && score + error >= low[possible]) ++possible;
+        if (few) possible = std::max(surely, count_up_to(low, n_interval, score + error));
+        while (!few && possible < n_interval && score + error >= low[possible]) ++possible;
         if (surely == possible) {
             intervals.counts(i, 2 * surely) += weight;
         } else if (each == 2 && error == 0 && intervals.high(i, surely) == next_number(low[surely])) {

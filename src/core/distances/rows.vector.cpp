@@ -4,6 +4,7 @@
 
 #include "distances/row_products.h"
 #include "distances/rows.h"
+#include "support/float_mode.h"
 
 namespace deadheat::DEADHEAT_TARGET {
 
@@ -92,6 +93,7 @@ void pair_dots(const ScaledRows<A> &left, Span<const std::int64_t> rows, const S
                Span<const std::int64_t> columns, Span<double> out) {
     constexpr bool narrow = std::is_same_v<A, float> && std::is_same_v<B, float>;  // whose products cannot overflow
     const bool divide_left = left.divide, divide_right = right.divide;
+    const FlushingResultsMode mode;  // every product of numbers up to 1 may lose a smallest normal number
     for (std::size_t p = 0; p < out.size(); ++p) {
         const A *a = left.raw.row(rows[p]);
         const B *b = right.raw.row(columns[p]);

@@ -1,4 +1,4 @@
-// Tiles of scores that are no matrix products: negated city block and Hamming distances.
+// Tiles of scores that are no matrix products: negated city block and Hamming distances, and overlaps.
 //
 // In come queries `left`, (n, dim), and gallery items `right`, (m, dim); out goes `out`, (n, m).
 #pragma once
@@ -12,6 +12,9 @@ struct TileLoops {
     /// out[i, j] = −Σ |left[i, k] − right[j, k]|, added up in the order of k: the same number however a tile is cut.
     void (*cityblock_single)(Matrix<const float> left, Matrix<const float> right, Matrix<float> out);
     void (*cityblock_double)(Matrix<const double> left, Matrix<const double> right, Matrix<double> out);
+    /// out[i, j] = Σ min(left[i, k], right[j, k]), in the same way.
+    void (*overlaps_single)(Matrix<const float> left, Matrix<const float> right, Matrix<float> out);
+    void (*overlaps_double)(Matrix<const double> left, Matrix<const double> right, Matrix<double> out);
     /// out[i, j] = −(number of bits in which left[i] and right[j] differ).
     void (*hamming)(Matrix<const std::uint64_t> left, Matrix<const std::uint64_t> right, Matrix<float> out);
     /// out[i, j] = a·|a| / squares[j] for the product a = products[i, j]: cosine up to the query, sign kept.

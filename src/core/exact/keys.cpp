@@ -84,17 +84,26 @@ double rounded(const Whole<L> &a) {
     return static_cast<double>(a.limbs[0]);
 }
 
+/// How many limbs a natural number needs.
+template <int L>
+int used(const Whole<L> &a) {
+    int n = L;
+    while (n > 0 && a.limbs[n - 1] == 0) --n;
+    return n;
+}
+
 template <int A, int B>
 Whole<A + B> times(const Whole<A> &a, const Whole<B> &b) {
     Whole<A + B> out{};
-    for (int i = 0; i < A; ++i) {
+    const int of_a = used(a), of_b = used(b);  // the room is for the longest, and most are half as long
+    for (int i = 0; i < of_a; ++i) {
         Limb carry = 0;
-        for (int k = 0; k < B; ++k) {
+        for (int k = 0; k < of_b; ++k) {
             const TwoLimbs sum = TwoLimbs{a.limbs[i]} * b.limbs[k] + out.limbs[i + k] + carry;
             out.limbs[i + k] = static_cast<Limb>(sum);
             carry = static_cast<Limb>(sum >> 64);
         }
-        out.limbs[i + B] = carry;
+        out.limbs[i + of_b] = carry;
     }
     return out;
 }

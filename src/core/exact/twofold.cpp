@@ -13,6 +13,8 @@ namespace {
 constexpr double ROUNDED = 0x1p-98;   // more than a few roundings in twice the precision, as a part of a number
 constexpr double LOST = 0x1p-1000;    // more than what a product of two numbers loses where subnormal ones count as zero
 constexpr double SLIGHTLY = 0x1p-40;  // more than the roundings of a bound, as a part of it
+constexpr std::size_t AT_ONCE = 64;   // pairs whose closeness is computed before any is compared
+constexpr Index MANY = 48;            // thresholds up to which a look at each is faster than bisection
 
 /// The sum of two parts as the nearest float and the rest.
 Twofold of_parts(double value, double rest, double error) {
@@ -111,24 +113,59 @@ void TwofoldThresholds::add(const TwofoldRows &pairs, Span<const std::int64_t> l
                             Span<const std::int64_t> rows, Span<const std::int64_t> groups) {
     const FlushingMode mode;
     places_.add(rows, groups, thresholds_.size());
-    for (std::size_t p = 0; p < rows.size(); ++p) thresholds_.push_back(pairs.closeness(left[p], right[p]));
+    for (std::size_t p = 0; p < rows.size(); ++p) {
+        thresholds_.push_back(pairs.closeness(left[p], right[p]));
+        values_(rows[p], groups[p]) = thresholds_.back().value;
+    }
+}
+
+/// Where among the thresholds from low to high of a row a number is, as nearly as floats tell without their errors.
+Index TwofoldThresholds::guess(const Twofold &number, Index row, Index low, Index high) const {
+    const double *values = values_.row(row);
+    if (high - low <= MANY) {
+        Index below = low;
+        for (Index group = low; group < high; ++group) below += values[group] < number.value;  // no jump to be guessed
+        low = below;
+        if (low == high || values[low] != number.value) return low;
+    }
+    while (low < high) {
+        const Index middle = (low + high) / 2;
+        const double value = values[middle];
+        if (value < number.value || (value == number.value && thresholds_[places_(row, middle)].rest < number.rest))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/// Bring the ends of where a number may be among the thresholds of a row as close as its error allows.
+void TwofoldThresholds::narrow(const Twofold &number, Index row, std::int64_t &low, std::int64_t &high) const {
+    const auto order = [&](Index group) { return compare(number, thresholds_[places_(row, group)]); };
+    Index below = guess(number, row, low, high);
+    while (below > low && order(below - 1) <= 0) --below;
+    Index above = below;
+    for (; above < high; ++above) {
+        const int found = order(above);
+        if (found < 0) break;
+        if (found > 0) below = above + 1;
+    }
+    low = below, high = above;
 }
 
 void TwofoldThresholds::count(const TwofoldRows &pairs, Span<const std::int64_t> left, Span<const std::int64_t> right,
                               Span<const std::int64_t> rows, Span<std::int64_t> low, Span<std::int64_t> high,
                               Span<const std::int32_t> weights, Matrix<std::int32_t> counts, Span<bool> told) const {
     const FlushingMode mode;
-    for (std::size_t p = 0; p < rows.size(); ++p) {
-        const Twofold closeness = pairs.closeness(left[p], right[p]);
-        int order = 1;
-        while (low[p] < high[p] && order != 0) {
-            const Index middle = (low[p] + high[p]) / 2;
-            order = compare(closeness, thresholds_[places_(rows[p], middle)]);
-            if (order > 0) low[p] = middle + 1;
-            if (order < 0) high[p] = middle;
+    Twofold numbers[AT_ONCE];  // one after another, as nothing about them depends on a comparison
+    for (std::size_t begin = 0; begin < rows.size(); begin += AT_ONCE) {
+        const std::size_t end = std::min(rows.size(), begin + AT_ONCE);
+        for (std::size_t p = begin; p < end; ++p) numbers[p - begin] = pairs.closeness(left[p], right[p]);
+        for (std::size_t p = begin; p < end; ++p) {
+            narrow(numbers[p - begin], rows[p], low[p], high[p]);
+            told[p] = low[p] == high[p];
+            if (told[p]) counts(rows[p], 2 * low[p]) += weights[p];
         }
-        told[p] = low[p] == high[p];
-        if (told[p]) counts(rows[p], 2 * low[p]) += weights[p];
     }
 }
 

@@ -67,12 +67,18 @@ private:
 /// The thresholds of a block of queries, by row and group, and the counting of what lies between them.
 class TwofoldThresholds {
 public:
-    TwofoldThresholds(Index n_row, Index n_group) : places_(n_row, n_group) {}
+    TwofoldThresholds(Index n_row, Index n_group)
+        : places_(n_row, n_group),
+          memory_(static_cast<std::size_t>(n_row * n_group)),
+          values_{memory_.data(), n_row, n_group, n_group} {}
 
     std::vector<std::pair<Index, Index>> unknown(Span<const std::int64_t> rows, Span<const std::int64_t> low,
                                                  Span<const std::int64_t> high) {
         return places_.unknown(rows, low, high);
     }
+    TwofoldThresholds(const TwofoldThresholds &) = delete;  // the matrix is that of its own memory
+    TwofoldThresholds &operator=(const TwofoldThresholds &) = delete;
+
     /// Add the thresholds of groups: the closeness of pairs left[p], right[p] of rows.
     void add(const TwofoldRows &pairs, Span<const std::int64_t> left, Span<const std::int64_t> right,
              Span<const std::int64_t> rows, Span<const std::int64_t> groups);
@@ -83,8 +89,13 @@ public:
                Span<const std::int32_t> weights, Matrix<std::int32_t> counts, Span<bool> told) const;
 
 private:
+    Index guess(const Twofold &number, Index row, Index low, Index high) const;
+    void narrow(const Twofold &number, Index row, std::int64_t &low, std::int64_t &high) const;
+
     ThresholdPlaces places_;
     std::vector<Twofold> thresholds_;
+    std::vector<double> memory_;
+    Matrix<double> values_;  // of the thresholds, by row and group
 };
 
 }  // namespace deadheat

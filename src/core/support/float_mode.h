@@ -27,6 +27,7 @@ public:
     /// No flushing to zero (15, 6), rounding to nearest (14, 13), every exception masked (12 to 7).
     static Register plain(Register mode) { return (mode & ~Register{0xE040}) | 0x1F80; }
     static Register flushing(Register mode) { return plain(mode) | 0x8040; }
+    static Register flushing_results(Register mode) { return plain(mode) | 0x8000; }
 #elif defined(__aarch64__)
     static Register read() {
         Register mode;
@@ -37,11 +38,13 @@ public:
     /// No flushing to zero (24, 19), rounding to nearest (23, 22).
     static Register plain(Register mode) { return mode & ~Register{0x1C80000}; }
     static Register flushing(Register mode) { return plain(mode) | 0x1000000; }
+    static Register flushing_results(Register mode) { return plain(mode); }  // inputs are flushed with results here
 #else
     static Register read() { return 0; }
     static void write(Register) {}
     static Register plain(Register mode) { return mode; }
     static Register flushing(Register mode) { return mode; }
+    static Register flushing_results(Register mode) { return mode; }
 #endif
 
 private:
@@ -53,6 +56,12 @@ private:
 class FlushingMode : FloatMode {
 public:
     FlushingMode() : FloatMode(flushing(read())) {}
+};
+
+/// The same for results alone: what comes in subnormal is taken as it is.
+class FlushingResultsMode : FloatMode {
+public:
+    FlushingResultsMode() : FloatMode(flushing_results(read())) {}
 };
 
 }  // namespace deadheat

@@ -28,6 +28,7 @@ MANY_OPEN = 1 / 8  # share of open items beyond which a float64 product is cheap
 MANY_LEFT = 1 / 32  # share of a tile beyond which it is cheaper than float64 pair by pair
 MOST_OPEN = 1 << 15  # open items after which they are settled
 ENOUGH_SEEN = 1 << 10  # items that only exact arithmetic has told, before it is turned to at once
+MOSTLY = 3 / 4  # share of the items looked at that only exact arithmetic has told, likewise
 MOST_EXACT = 1 << 17  # items whose exact closeness is held at a time
 
 
@@ -93,7 +94,7 @@ class Counter:
     def _only_exactly(self) -> bool:
         """Whether exact arithmetic is needed for so many open items that nothing else is worth a try."""
         distance = self.problem.distance
-        if self.cuts.direct is None or self.n_exact <= max(ENOUGH_SEEN, self.n_looked_at / 2):
+        if self.cuts.direct is None or self.n_exact <= max(ENOUGH_SEEN, MOSTLY * self.n_looked_at):
             return False
         return distance.twofold is not None or distance.key_size is not None
 
@@ -176,7 +177,7 @@ class Counter:
         rows, places, slots = opened[:, :n_left]
         if n_left and many:
             of_last = tile.last[rows, places] if scores is None else scores
-            self.place(rows, places + start, of_last.astype(np.float64), slots >> 1, into=counts)
+            self.place(rows, places + start, of_last.astype(np.float64, copy=False), slots >> 1, into=counts)
         elif n_left:
             self._postpone(rows, places + start, slots >> 1, counts)
         return float(n_open / tile.size)

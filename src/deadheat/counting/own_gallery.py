@@ -13,7 +13,8 @@ import numpy as np
 
 from deadheat import _core, inputs
 from deadheat.counting.options import CountingOptions
-from deadheat.distances.scaling import CHUNK, by_piece
+from deadheat.distances.derived import CHUNK
+from deadheat.distances.scaling import by_piece
 from deadheat.errors import QueryInGalleryWarning
 from deadheat.inputs import Pair
 from deadheat.inputs.sources import Source

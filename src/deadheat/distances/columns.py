@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import _core
-from deadheat.distances.scaling import CHUNK, by_piece
+from deadheat.distances.derived import CHUNK
+from deadheat.distances.scaling import by_piece
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Float64, Int64, slices
 

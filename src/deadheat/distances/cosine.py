@@ -10,9 +10,9 @@ from numpy.typing import DTypeLike, NDArray
 from deadheat import _core, exact
 from deadheat.distances import centring, scaling
 from deadheat.distances.columns import Columns
-from deadheat.distances.dense import Product
 from deadheat.distances.distance import Target, Tensor, Workspace
 from deadheat.distances.levels import Level
+from deadheat.distances.product import Product
 from deadheat.distances.scaling import Rows
 from deadheat.exact import Roots
 from deadheat.exact.bounds import divided, multiplied, nudged
@@ -112,11 +112,6 @@ class Cosine(AnyCosine):
         products, squares = super().pair_scores(queries, columns), self.device_numbers(columns)
         return products if squares is None else products * np.abs(products) / squares
 
-    def rounding_error(self, roundings: int, dtype: DTypeLike, query_norm: Float64, item_norm: Float64) -> Float64:
-        product = exact.gamma(roundings, dtype) + exact.gamma(self.dim + 10, np.float64)
-        error = product * (1 + 2.0**-10) + exact.underflow(self.dim, dtype)
-        return np.where((query_norm > 0) & (item_norm > 0), error, 0.0)
-
     def relative_error(self, roundings: int, dtype: DTypeLike) -> float:
         return (exact.gamma(roundings, dtype) + exact.gamma(self.dim + 10, np.float64)) * (1 + 2.0**-10)
 
@@ -128,7 +123,8 @@ class CosineOfTangents(AnyCosine):
     u·v − ‖v‖²/2 ranks as it does, and errs by a part of the squares of u and v, which are small.
     """
 
-    _nonnegative = False  # of the rows that are multiplied
+    _nonnegative = False  # of the rows that are multiplied,
+    _sizes = None  # which err by a part of their norms, not of each number
 
     def __init__(self, query: Source, gallery: Source, centre: NDArray[Any]) -> None:
         super().__init__(query, gallery)
@@ -146,10 +142,12 @@ class CosineOfTangents(AnyCosine):
     def measuring(self) -> Cosine:
         return Cosine(self.query_raw, self.gallery_raw, exact_only=False)
 
-    def rounding_error(self, roundings: int, dtype: DTypeLike, query_norm: Float64, item_norm: Float64) -> Float64:
+    def relative_error(self, roundings: int, dtype: DTypeLike) -> float:
         of_rows = exact.gamma(12 * (self.dim + 20), np.float64)  # of u, of v and of half a square
-        relative = exact.gamma(roundings, dtype) + of_rows
-        return relative * (query_norm * item_norm + np.square(item_norm)) + exact.underflow(self.dim, dtype)
+        return exact.gamma(roundings, dtype) + of_rows
+
+    def beside(self, part: float, dtype: DTypeLike) -> Float64:
+        return part * np.square(self.item_norm) + exact.underflow(self.dim, np.float64)
 
     def compensated_scores(self, queries: Int64, columns: Int64) -> tuple[Float64, Float64] | None:
         return None  # those of the rows as they came would err more

@@ -1,25 +1,21 @@
-"""What distances between rows of numbers share, and those of them whose score is a matrix product."""
+"""What distances between rows of numbers share."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from deadheat import _core, exact
 from deadheat.distances import centring, scaling
-from deadheat.distances.columns import Columns
-from deadheat.distances.distance import Distance, Tensor, TensorDevice, Workspace
+from deadheat.distances.distance import Distance
 from deadheat.distances.keys import Bulk, BulkWork, KeySize, Twofold
-from deadheat.distances.levels import CHUNK, Level, cheapest
 from deadheat.distances.patterns import Patterns
-from deadheat.distances.scaling import Rows, by_piece
+from deadheat.distances.scaling import Rows
 from deadheat.inputs.sources import Source, fingerprint
-from deadheat.support.arrays import Float64, Int64, distinct, slices
+from deadheat.support.arrays import Int64, distinct, slices
 
 _Result = TypeVar("_Result")
 
@@ -56,6 +52,11 @@ class Dense(Distance):
     def patterns(self) -> Patterns | None:
         rows = self.query_raw, self.gallery_raw
         return None if self.levels[-1].exact else Patterns.of(*rows, self.zero_if_apart, self.differences)
+
+    @cached_property
+    def _nonnegative(self) -> bool:
+        """Whether no number of any row is negative."""
+        return all(self.for_both(lambda raw: all(bool(rows.min() >= 0) for _, rows in raw.pieces())))
 
     def for_both(self, work: Callable[[Source], _Result]) -> tuple[_Result, _Result]:
         """What some work makes of the queries and of the gallery; done once where they are the same."""
@@ -133,170 +134,3 @@ class Dense(Distance):
         """The rows of some queries and items as they came, each once, and where among them those of each pair are."""
         (queries, query_place), (items, item_place) = distinct(queries), distinct(items)
         return self.query_raw.take(queries), query_place, self.gallery_raw.take(items), item_place
-
-
-class Product(Dense):
-    """Distances whose score is a matrix product: q·x, minus an offset that the column brings."""
-
-    offset: Float64 | None = None  # one a gallery item
-
-    @property
-    def rechecks(self) -> bool:  # type: ignore[override]
-        return len(self.levels) > 1
-
-    def product(
-        self, level: int, queries: NDArray[Any], columns: NDArray[Any], space: Workspace | None = None
-    ) -> NDArray[Any]:
-        out = (space or Workspace()).get("product", (len(queries), len(columns)), queries.dtype)
-        _core.product(queries, columns, self.levels[level].chunk or CHUNK, out)
-        return out
-
-    def panels(self, level: int, rows: NDArray[Any]) -> Any:
-        return (_core.Panels32 if rows.dtype == np.float32 else _core.Panels64)(rows)
-
-    def finish(self, products: NDArray[Any], columns: Int64, space: Workspace | None = None) -> NDArray[Any]:
-        if self.offset is not None:
-            products -= self.offset[self.columns.item_of_column[columns]].astype(products.dtype)
-        return products
-
-    def expecting(self, n_relevant: float, symmetric: bool) -> Self:
-        if len(self.levels) == 1:
-            return self
-        return self.at_levels(cheapest(self.levels, self.dim, n_relevant, symmetric))
-
-    def offsets(self, columns: Int64) -> Float64:
-        return np.empty(0) if self.offset is None else self.offset[self.columns.item_of_column[columns]]
-
-    def device_numbers(self, columns: Int64) -> Float64 | None:
-        return None if self.offset is None else self.offsets(columns)
-
-    def device_product(self, device: TensorDevice, queries: Tensor, columns: Tensor) -> Tensor:
-        return device.product(queries, columns)
-
-    def device_pairs(self, queries: Tensor, columns: Tensor) -> Tensor:
-        return (queries * columns).sum(dim=1)
-
-    def device_finish(self, products: Tensor, numbers: Tensor | None) -> Tensor:
-        return products if numbers is None else products.sub_(numbers.to(products.dtype))
-
-    def recheck_bound(self, queries: Int64, band: tuple[int, int]) -> Float64:
-        return self.rounding_error(4, np.float32, self.query_norm[queries], self._largest_norm(band))
-
-    def pair_scores(self, queries: Int64, columns: Int64) -> Float64:
-        items = self.columns.item_of_column[columns]
-        of_queries, query_places = self.queries.gather(queries)
-        of_items, item_places = self.items.gather(items)
-        scores = _core.pair_dots(*of_queries, query_places, *of_items, item_places)
-        if self.offset is not None:
-            scores -= self.offset[items]
-        return np.asarray(scores)
-
-    def compensated_scores(self, queries: Int64, columns: Int64) -> tuple[Float64, Float64] | None:
-        if not self._moderate:
-            return None
-        items = self.columns.item_of_column[columns]
-        dots = self._compensated_dots(queries, items)
-        tiny = exact.gamma(self.dim + 100, np.float64) ** 2
-        return self.score_of_dots(*dots, tiny, queries, items)
-
-    def _compensated_dots(self, queries: Int64, items: Int64) -> tuple[Float64, Float64, Float64]:
-        """q·x, q·q and x·x as they came, in about twice the precision of float64, rounded."""
-        query, query_place, item, item_place = self._distinct(queries, items)
-        of_query, of_item = (
-            _core.compensated_dots(raw, np.arange(len(raw)), raw, np.arange(len(raw))) for raw in (query, item)
-        )
-        return _core.compensated_dots(query, query_place, item, item_place), of_query[query_place], of_item[item_place]
-
-    @cached_property
-    def _moderate(self) -> bool:
-        """Whether the sizes of all rows are such that nothing in a compensated product over- or underflows."""
-        largest = np.concatenate(self.for_both(lambda source: by_piece(source, scaling.largest_sizes)))
-        nonzero = largest[largest > 0]
-        return bool(len(nonzero)) and bool(nonzero.min() > 2.0**-200 and nonzero.max() < 2.0**200)
-
-    @abstractmethod
-    def score_of_dots(
-        self, dots: Float64, of_query: Float64, of_item: Float64, tiny: float, queries: Int64, items: Int64
-    ) -> tuple[Float64, Float64]:
-        """Scores from q·x, q·q and x·x, each off by u times itself and `tiny` times the norms; how much they err."""
-
-    def scale(self, limit: float = 2.0**26) -> float:
-        largest = super().scale(limit)
-        self.query_norm, self.item_norm = self.for_both(lambda raw: scaling.norms(raw, self.unit))
-        self.columns = Columns.of(self.gallery_raw).in_bands(self.item_norm)
-        return largest
-
-    def error_scale(self, query_norm: Float64, item_norm: Float64) -> Float64:
-        """What the error of a score is proportional to."""
-        return query_norm * item_norm
-
-    def bound(self, level: int, queries: Int64, band: tuple[int, int]) -> Float64:
-        return self._level_bound(self.levels[level], self.query_norm[queries], self._largest_norm(band))
-
-    def _largest_norm(self, band: tuple[int, int]) -> Float64:
-        return np.asarray(self.item_norm[self.columns.item_of_column[slice(*band)]].max())
-
-    def pair_bound(self, queries: Int64, columns: Int64, scores: Float64 | None = None) -> Float64:
-        level, items = self.levels[-1], self.columns.item_of_column[columns]
-        bound = self._level_bound(level, self.query_norm[queries], self.item_norm[items])
-        if scores is None or level.exact or not self._nonnegative:
-            return bound
-        relative, tiny = self._relative_error(level)
-        of_offset: Any = 0.0
-        with np.errstate(under="ignore"):
-            if self.offset is not None:
-                scores = scores + self.offset[items]
-                of_offset = exact.gamma(self.dim + 10, np.float64) * 2 * self.offset[items] + exact.underflow(
-                    self.dim, np.float64
-                )
-            of_product = (relative * np.abs(scores) + tiny) * (1 + 4 * relative)
-            smaller: Float64 = np.minimum(bound, of_product + of_offset)
-            return smaller
-
-    def relative_bound(self, level: int, queries: Int64, band: tuple[int, int]) -> tuple[Float64, Float64] | None:
-        if self.offset is not None or self.levels[level].exact or not self._nonnegative:
-            return None
-        relative, tiny = self._relative_error(self.levels[level])
-        return np.full(len(queries), relative), np.full(len(queries), tiny)
-
-    def zeros_exact(self, level: int) -> bool:
-        of_level = self.levels[level]
-        return (
-            not of_level.exact and self.offset is None and self._nonnegative and not self._relative_error(of_level)[1]
-        )
-
-    def _relative_error(self, level: Level) -> tuple[float, float]:
-        """How far scores of rows without negative numbers may be off: a part of them, and what underflow adds.
-
-        A sum of products of one sign errs by a part of itself. Without underflow it is 0 where it should be.
-        """
-        of_query, of_item = self._least_sizes
-        safe = min(of_query * of_item, of_query, of_item) > 4 * float(np.finfo(level.dtype).tiny)
-        tiny = 0.0 if safe else exact.underflow(self.dim, level.dtype)
-        return self.relative_error(level.terms(self.dim) + 10, level.dtype), tiny
-
-    def relative_error(self, roundings: int, dtype: DTypeLike) -> float:
-        """What part of itself a product may be off that has so many roundings in a row."""
-        return exact.gamma(roundings, dtype)
-
-    @cached_property
-    def _nonnegative(self) -> bool:
-        """Whether no number of any row is negative."""
-        return all(self.for_both(lambda raw: all(bool(rows.min() >= 0) for _, rows in raw.pieces())))
-
-    @cached_property
-    def _least_sizes(self) -> tuple[float, float]:
-        """The sizes of the smallest numbers of queries and of items, as they are multiplied, that are not zero."""
-        of_queries = self.queries.least_size()
-        return of_queries, of_queries if self.items is self.queries else self.items.least_size()
-
-    def _level_bound(self, level: Level, query_norm: Float64, item_norm: Float64) -> Float64:
-        if level.exact:
-            return np.zeros_like(query_norm)
-        return self.rounding_error(level.terms(self.dim) + 10, level.dtype, query_norm, item_norm)
-
-    def rounding_error(self, roundings: int, dtype: DTypeLike, query_norm: Float64, item_norm: Float64) -> Float64:
-        """The error of a score with so many roundings in a row."""
-        scale = self.error_scale(query_norm, item_norm)
-        bound = exact.gamma(roundings, dtype) * scale + exact.underflow(self.dim, dtype)
-        return np.where((item_norm == 0) | ((query_norm == 0) & (self.offset is None)), 0.0, bound)

@@ -6,23 +6,29 @@ import math
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from deadheat import exact
 from deadheat.distances import scaling
-from deadheat.distances.dense import Product
 from deadheat.distances.distance import Target
 from deadheat.distances.levels import levels_for
+from deadheat.distances.product import Product
 from deadheat.exact import Roots
 from deadheat.exact.bounds import divided, multiplied, widened
 from deadheat.inputs.sources import Source
-from deadheat.support.arrays import Float64, Int64
+from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.lazy import fractions
 
+_FAR = 2.0**400  # beyond all distances
 _MOST_SQUARES = 1 << 13  # different distances whose shifted ones are computed singly
 
 
 class Euclidean(Product):
-    """‖q − x‖, ranked by q·x − ‖x‖²/2."""
+    """‖q − x‖, ranked by q·x − (‖x‖² − c)/2, with c a usual square.
+
+    What is taken off is computed in twice the precision, so that it errs by a part of itself, which is small where
+    squares differ little. Exact scores have c = 0.
+    """
 
     name = "euclidean"
     differences = True
@@ -34,10 +40,18 @@ class Euclidean(Product):
         self.take_off_centre()
         self.levels = levels_for(3 * self.scale() ** 2 * self.dim)
         self.query_square = scaling.integer_squares(self.queries)
-        self.offset = (self.query_square if self.items is self.queries else scaling.integer_squares(self.items)) / 2
+        square = self.query_square if self.items is self.queries else scaling.integer_squares(self.items)
+        self.usual_square = 0.0 if self.levels[-1].exact else scaling.usual(square)
+        self.offset, self._offset_error = square / 2, np.zeros(len(square))
+        if not self.levels[-1].exact:
+            left, self._offset_error = scaling.squares_less(self.items, self.usual_square)
+            self.offset = left / 2
+        if self.usual_square and self._nonnegative:  # what is left of the squares is what errors are relative to
+            self.columns = self.columns.in_bands(np.maximum(np.abs(self.offset), 2.0**-1000))
 
-    def error_scale(self, query_norm: Float64, item_norm: Float64) -> Float64:
-        return query_norm * item_norm + np.square(item_norm) / 2
+    def beside(self, part: float, dtype: DTypeLike) -> Float64:
+        u, size = exact.unit_roundoff(dtype), np.abs(self.offset)
+        return 4 * u * size + self._offset_error + exact.underflow(self.dim, dtype)
 
     def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         square_low, square_high = self._square_interval(queries)
@@ -56,17 +70,17 @@ class Euclidean(Product):
         return np.where(low > 0, np.inf, low_score), np.where(low > 0, np.inf, high_score)  # nothing is that close
 
     def _square_interval(self, queries: Int64) -> tuple[Float64, Float64]:
-        """‖q‖² in the units of the scores, between two numbers."""
-        square = self.query_square[queries]
-        error = square * exact.gamma(self.dim + 10, np.float64) + exact.underflow(self.dim, np.float64)
+        """‖q‖² + c in the units of the scores, between two numbers."""
+        square = self.query_square[queries] + self.usual_square
+        error = square * exact.gamma(self.dim + 12, np.float64) + exact.underflow(self.dim, np.float64)
         return square - error, square + error
 
     def score_of_dots(
         self, dots: Float64, of_query: Float64, of_item: Float64, tiny: float, queries: Int64, items: Int64
     ) -> tuple[Float64, Float64]:
-        dots, of_item = dots / self.unit / self.unit, of_item / self.unit / self.unit
-        bound = 10 * exact.unit_roundoff(np.float64) * (np.abs(dots) + of_item)
-        return dots - of_item / 2, bound + 4 * tiny * self.error_scale(self.query_norm[queries], self.item_norm[items])
+        dots = dots / self.unit / self.unit
+        bound = 10 * exact.unit_roundoff(np.float64) * np.abs(dots) + self.beside(0.0, np.float64)[items]
+        return dots - self.offset[items], bound + 4 * tiny * self.query_norm[queries] * self.item_norm[items]
 
     def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
         roots = Roots("root")
@@ -79,11 +93,28 @@ class Euclidean(Product):
             return None
         of_query = self.query_square[queries]
         squares, place = np.unique(of_query - 2 * scores, return_inverse=True)
-        if len(squares) > _MOST_SQUARES:
+        step = -fractions.Fraction(shift) / fractions.Fraction(self.unit)
+        clamped = _FAR if step > _FAR else -_FAR if step < -_FAR else float(step)
+        largest, sure = _about_largest_squares(squares, clamped)
+        if np.count_nonzero(~sure) > _MOST_SQUARES:
             return None
-        step = fractions.Fraction(shift) / fractions.Fraction(self.unit)
-        largest = np.array([_largest_square(int(square), -step, above) for square in squares.tolist()])
+        largest[~sure] = [_largest_square(int(square), step, above) for square in squares[~sure].tolist()]
         return np.asarray((of_query - largest[place.reshape(scores.shape)]) / 2)
+
+
+def _about_largest_squares(squares: Float64, step: float) -> tuple[Float64, Bool]:
+    """What `_largest_square` gives for many squares, and where it surely is that.
+
+    (√square + step)² is computed with an error far below 2^-48 of (√square + |step|)²; where no integer is that near,
+    it makes no difference whether an equal one counts.
+    """
+    root = np.sqrt(squares) + step
+    with np.errstate(over="ignore", invalid="ignore"):  # far beyond all squares nothing is sure
+        slack = 2.0**-48 * np.square(np.sqrt(squares) + abs(step)) + 2.0**-900
+        value = np.square(root)
+        whole = np.floor(value)
+        sure = (whole < value - slack) & (value + slack < whole + 1) & (root > 0)
+    return np.where(sure, whole, -1.0), sure
 
 
 def _largest_square(square: int, step: fractions.Fraction, below: bool) -> float:

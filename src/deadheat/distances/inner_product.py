@@ -8,9 +8,9 @@ import numpy as np
 
 from deadheat import exact
 from deadheat.distances import scaling
-from deadheat.distances.dense import Product
 from deadheat.distances.distance import Target
 from deadheat.distances.levels import levels_for
+from deadheat.distances.product import Product
 from deadheat.exact import Roots
 from deadheat.exact.bounds import divided, multiplied
 from deadheat.inputs.sources import Source

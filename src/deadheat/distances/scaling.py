@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from deadheat import _core
+from deadheat import _core, exact
+from deadheat.distances.derived import CHUNK, Derived
 from deadheat.inputs.sources import Array, Source
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import fractions
 
-CHUNK = 1 << 18  # elements gathered at once when rows are taken one by one
+_LEAST = float(np.finfo(np.float64).tiny)  # that is not subnormal
+_SPREAD = 2.0**-30  # of the smallest to the largest number of a row
 
 
 class Rows(NamedTuple):
@@ -123,6 +125,17 @@ def smallest_sizes(raw: NDArray[Any]) -> Float64:
     return sizes
 
 
+def mostly_spread(source: Source) -> bool:
+    """Whether the sizes of the numbers of most rows differ so much that a product is mostly one of its terms."""
+    largest, smallest = by_piece(source, largest_sizes), by_piece(source, smallest_sizes)
+    return bool(np.mean(largest * _SPREAD > smallest) > 0.5)
+
+
+def sizes(rows: Rows) -> Rows:
+    """The same rows with the sizes of their numbers."""
+    return rows._replace(source=Derived.of(rows.source, np.abs, rows.source.dtype))
+
+
 def norms(source: Source, scale: float) -> Float64:
     """Euclidean norms of the rows divided by `scale`, rounded up."""
     squares, absolutes = by_piece(source, lambda rows: _core.row_sums(rows, scale)).T
@@ -147,13 +160,67 @@ def integer_squares(rows: Rows) -> Float64:
     return squares
 
 
+def squares_less(rows: Rows, number: float) -> tuple[Float64, Float64]:
+    """Squared norms of the divided rows less a number, rounded, and what they may err by beside a rounding or two.
+
+    They come in about twice the precision of float64, and where that leaves nothing, from exact sums.
+    """
+    return _products_less(rows, lambda part: part, number)
+
+
+def sums_less(rows: Rows, number: float) -> tuple[Float64, Float64]:
+    """The same of the sums of the divided rows."""
+    return _products_less(rows, np.ones_like, number)
+
+
+def _products_less(
+    rows: Rows, other: Callable[[Float64], Float64], number: float
+) -> tuple[Float64, Float64]:  # fmt: skip
+    """Products of each row with another, of its size, less a number: that is one product more."""
+    n, dim = rows.source.shape
+    left, error, step = np.empty(n), np.empty(n), max(1, CHUNK // dim)
+    for some in (np.arange(start, min(start + step, n)) for start in range(0, n, step)):
+        part = rows.take(some, np.float64)
+        every, numbers, ones = np.arange(len(part)), np.full((len(part), 1), -number), np.ones((len(part), 1))
+        one, two = np.hstack([part, numbers]), np.hstack([other(part), ones])
+        left[some] = _core.compensated_dots(one, every, two, every)
+        error[some] = exact.gamma(dim + 100, np.float64) ** 2 * (np.abs(one) * np.abs(two)).sum(axis=1)
+        nothing = np.flatnonzero(np.abs(left[some]) < 2.0**32 * error[some])
+        for k, terms in zip(some[nothing].tolist(), _exact_terms(one[nothing], two[nothing]).tolist(), strict=True):
+            left[k], error[k] = math.fsum(terms), 0.0
+    return left, error
+
+
+def _exact_terms(left: Float64, right: Float64) -> Float64:
+    """Numbers that have the same sum as the products of two matrices, row by row, if nothing underflows (Dekker)."""
+
+    def halves(numbers: Float64) -> tuple[Float64, Float64]:
+        high = 134217729.0 * numbers
+        high -= high - numbers
+        return high, numbers - high
+
+    product, (a, b), (c, d) = left * right, halves(left), halves(right)
+    return np.hstack([product, ((a * c - product) + a * d + b * c) + b * d])
+
+
+def usual(numbers: Float64) -> float:
+    """The number around which an eighth of them lie closest, if most are closer to it than to 0; else 0."""
+    ascending, few = np.sort(numbers), min(len(numbers) - 1, max(1, len(numbers) // 8))
+    closest = int(np.argmin(ascending[few:] - ascending[: len(ascending) - few]))
+    middle = float(ascending[closest + few // 2])
+    return middle if np.median(np.abs(numbers - middle)) < middle / 2 else 0.0
+
+
 def normalised(source: Source) -> tuple[Rows, Float64]:
     """The rows to be divided by their norms; and 1 for each, but 0 for rows of zeros."""
     largest = by_piece(source, largest_sizes)
     _, exponent = np.frexp(largest)
     if source.dtype == np.float64 and (np.abs(exponent[largest > 0]) > 400).any():
         # the direction is what counts, and squares must not overflow
-        source = Array(np.ldexp(source.read(0, source.shape[0]), -exponent[:, None]))
+        rows = source.read(0, source.shape[0])
+        scaled = np.ldexp(rows, -exponent[:, None])
+        lost = (rows != 0) & (np.abs(scaled) < _LEAST)  # which is slow, and must not become 0
+        source = Array(np.where(lost, np.copysign(_LEAST, rows), scaled))
     squares = by_piece(source, lambda rows: _core.row_sums(rows, 1.0)[:, 0])
     return Rows(source, 1 / np.where(squares > 0, np.sqrt(squares), 1.0)), np.asarray(largest > 0, np.float64)
 
