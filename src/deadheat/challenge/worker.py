@@ -1,0 +1,45 @@
+"""The process that scores what comes by the web: ``python -m deadheat.challenge.worker DIR``.
+
+It ends when its standard input does, which is when whoever started it is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+
+from deadheat.challenge import scoring, standings
+from deadheat.challenge.settings import Challenge
+from deadheat.challenge.store import Store
+
+_PAUSE = 0.5  # seconds between two looks at an empty queue
+
+
+def work(challenge: Challenge, store: Store) -> None:
+    """Score files as they come, and what an earlier worker has left."""
+    first = True
+    while True:
+        if first or store.waiting(commands=False):
+            for _ in scoring.score(challenge, store, files_only=True):
+                pass
+            standings.keep(challenge, store)
+        first = False
+        time.sleep(_PAUSE)
+
+
+def _end_with_parent() -> None:
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    os._exit(0)
+
+
+def main() -> None:
+    challenge = Challenge.open(sys.argv[1])
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    work(challenge, Store(challenge.folder))
+
+
+if __name__ == "__main__":
+    main()
