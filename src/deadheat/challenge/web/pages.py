@@ -27,6 +27,7 @@ class Pages:
             undefined=jinja2.StrictUndefined,
         )  # fmt: skip
         self._environment.filters |= {"percent": percent, "moment": moment}
+        self._first = challenge.rules.measures[0]
         self._known = {"rules": challenge.rules, "version": program(), "unprotected": sandbox.NOTHING}
         self.style = str(self._environment.get_template("challenge.css").render())
 
@@ -40,20 +41,19 @@ class Pages:
 
     def value(self, receipt: Mapping[str, Any]) -> Triple[float]:
         """Of the measure that ranks."""
-        return Receipt(receipt)[self._known["rules"].measures[0]]
+        return Receipt(receipt)[self._first]
 
     def as_json(self, submission: Submission, receipt: str | None, ahead: int) -> dict[str, Any]:
         """A submission for a program of its team's."""
         about = {name: getattr(submission, name) for name in ("id", "number", "team", "title", "state", "message")}
         shown = {} if receipt is None else self.measures(json.loads(receipt))
+        values = {name: {end: percent(getattr(each, end)) for end in each._fields} for name, each in shown.items()}
         return {
             **about,
             "sha256": submission.digest,
             "received": moment(submission.received),
             "ahead_in_queue": ahead if submission.state in ("queued", "scoring") else 0,
-            "percent": {
-                name: {end: percent(getattr(each, end)) for end in each._fields} for name, each in shown.items()
-            },
+            "percent": values,
         }
 
 

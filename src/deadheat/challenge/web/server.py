@@ -1,4 +1,4 @@
-"""`deadheat challenge serve`: a socket, the web server, and beside it the worker, which is started anew when it ends."""
+"""`deadheat challenge serve`: a socket, the web server, and a worker that is started anew when it ends."""
 
 from __future__ import annotations
 
