@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -73,6 +74,19 @@ def test_without_a_sandbox_a_command_is_refused_until_somebody_allows_it(
     board = deadheat("leaderboard", made.folder).stdout
     assert "A (unprotected)" in board
     assert "B (unprotected)" not in board
+
+
+def test_the_page_says_so_too(made: Challenge, program: Path) -> None:
+    pytest.importorskip("jinja2", reason="pages need jinja2")
+    pages = importlib.import_module("deadheat.challenge.web.pages").Pages(made)
+    submitted(made, program)
+    store = Store(made.folder)
+    list(scoring.score(made, store, unprotected=True))
+    standings.keep(made, store)
+    rows = json.loads(store.board() or "")["rows"]
+    text = pages.render("board.html", rows=rows, team=None)
+    assert "ran without a sandbox" in text
+    assert text.count(">unprotected</strong>") == 2
 
 
 def _npz(folder: Path) -> Path:
