@@ -55,9 +55,9 @@ def test_from_labels_to_a_leaderboard(deadheat: Run, npz: Write, tmp_path: Path)
         name: dh.evaluate(rows, LABELS, measures="mAP, Hit@1") for name, rows in (("A", ROWS), ("B", ROWS[:, :3]))
     }
     assert board == dh.leaderboard(reports).to_dict()
-    listed = deadheat("list", folder).stdout.splitlines()
-    name = listed[0].rpartition("(")[2].rstrip(")")
-    assert deadheat("receipt", folder, name, tmp_path / "r.json").exit_code == 0
+    assert [line[:5] for line in deadheat("list", folder).stdout.splitlines()] == ["#1 A:", "#2 B:"]
+    assert deadheat("receipt", folder, 1, tmp_path / "r.json").exit_code == 0
+    assert deadheat("receipt", folder, 3, tmp_path / "none.json").exit_code == 2
     words = ["verify", tmp_path / "r.json", five, "--labels", tmp_path / "labels.npy"]
     assert CliRunner().invoke(main, [str(word) for word in words]).exit_code == 0
 
@@ -228,9 +228,9 @@ def test_a_file_over_the_limit_is_refused(made: Challenge, deadheat: Run, tmp_pa
     assert list(made.handed_in.iterdir()) == []
 
 
-@pytest.mark.parametrize("team", ["", " ", "a" * 61, "a\0b", "a\u202eb", "\ud800"])
+@pytest.mark.parametrize("team", ["", " ", "a" * 61, "a\0b", "a\u202eb", "\ud800", "a (unprotected)"])
 def test_names_are_one_line_of_what_can_be_printed(team: str, made: Challenge, npz: Write) -> None:
-    with pytest.raises(ValueError, match="team must have 1 to 60 printable characters"):
+    with pytest.raises(ValueError, match="team must (have 1 to 60 printable|not end as)"):
         hand_in(made, npz("a", ROWS), team)
 
 
@@ -286,6 +286,17 @@ def test_a_killed_worker_loses_nothing(when: str, made: Challenge, npz: Write) -
     assert [(each.state, each.attempts) for each in scored(made)] == [("scored", 2), ("scored", 1)]
     assert [submission.number for submission, _, _ in store.scores()] == [1, 2]
     assert scored(made) == []
+
+
+@pytest.mark.skipif(not hasattr(signal, "alarm"), reason="the worker is killed by POSIX's alarm")
+def test_what_takes_too_long_kills_the_worker_and_counts_as_an_attempt(npz: Write, tmp_path: Path) -> None:
+    made = Challenge.create(tmp_path / "short", LABELS, seconds=1)
+    hand_in(made, npz("a", ROWS))
+    slow = "import sys, time\nfrom deadheat.challenge import scoring, worker\n"
+    slow += "scoring._evaluated = lambda *_: time.sleep(60)\nworker.main()"
+    with subprocess.Popen([sys.executable, "-c", slow, made.folder], stdin=subprocess.PIPE) as process:
+        assert process.wait(30) == -signal.SIGALRM
+    assert [(each.state, each.attempts) for each in scored(made)] == [("scored", 2)]
 
 
 def test_what_kills_the_worker_again_and_again_is_given_up(made: Challenge, npz: Write) -> None:

@@ -60,13 +60,14 @@ def copied(folder: Path, target: Path) -> Path:
     return Path(shutil.copytree(folder, target, ignore=links))
 
 
-def require_sandbox(unprotected: bool) -> str:
-    """What will protect the labels; refused if it is nothing and nobody allowed that."""
+def require_sandbox(challenge: Challenge, unprotected: bool, also: Sequence[Path]) -> str:
+    """What will protect the labels; refused if it is nothing and nobody allowed that, or if they could be seen in it."""
     if unprotected:
         return sandbox.NOTHING
     reason = sandbox.available()
     if reason is not None:
         raise Refused(f"a command must run in a sandbox, but {reason} (--unprotected runs it without one)")
+    sandbox.require_hidden(challenge.folder, also)
     return sandbox.BUBBLEWRAP
 
 
@@ -80,11 +81,10 @@ def embeddings(
     Stopped
         If the command breaks a limit, or does not end well.
     ValueError
-        If there are no inputs, or what it hands back is not what the rules ask for.
+        If what it hands back is not what the rules ask for.
     """
     inputs, rules = samples.kept(challenge.folder), challenge.rules
-    if inputs is None:
-        raise InvalidValueError("inputs", "must be in the challenge for a command to run on, but there are none")
+    assert inputs is not None  # or the command would not have been taken
     order = samples.order(challenge.secret, submission.id, rules.n_sample)
     limits = running.Limits(rules.seconds, rules.memory * MEGABYTE, archives.most_bytes(rules))
     program = challenge.handed_in / submission.id
@@ -95,7 +95,6 @@ def embeddings(
             environment = {**sandbox.environment(), "PATH": os.environ["PATH"]}
             words = _words(submission, str(shown), folder / "embeddings.npy", limits)
         else:
-            sandbox.require_hidden(challenge.folder, also)
             environment, seen = {}, f"/inputs/{shown.name}"
             words = _words(submission, seen, Path("/output/embeddings.npy"), limits)
             words = sandbox.wrapped(words, {"/submission": program, seen: shown}, also, limits.memory)

@@ -6,7 +6,7 @@ import hashlib
 import shutil
 from pathlib import Path
 
-from deadheat.challenge import archives, commands
+from deadheat.challenge import archives, commands, samples, sandbox
 from deadheat.challenge.settings import MEGABYTE, Challenge, one_line
 from deadheat.challenge.store import Store, Submission
 from deadheat.errors import FileError, InvalidValueError
@@ -26,6 +26,14 @@ def sweep(challenge: Challenge) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def team_named(text: str) -> str:
+    """A team's name, or an error that says what is wrong with it."""
+    name = one_line(text, "team")
+    if name.endswith(sandbox.UNPROTECTED.strip()):
+        raise InvalidValueError("team", f"must not end as leaderboards mark commands, but is {name!r}")
+    return name
+
+
 def title_of(text: str) -> str:
     """What a team calls a submission; may be empty."""
     return one_line(text, "title") if text.strip() else ""
@@ -40,10 +48,12 @@ def hand_in_upload(challenge: Challenge, store: Store, team: str, title: str, fi
 
 def hand_in(challenge: Challenge, store: Store, team: str, title: str, path: Path, command: str | None) -> Submission:
     """Take a copy of what a team has brought to the organiser: a ``.npz`` file, or a folder and its command."""
-    team, title = one_line(team, "team"), title_of(title)
+    team, title = team_named(team), title_of(title)
     words = None if command is None else commands.words_of(command)
     if words is not None and not path.is_dir():
         raise InvalidValueError("FILE", f"must be the folder that the command is run in, but is {path}")
+    if words is not None and samples.kept(challenge.folder) is None:
+        raise InvalidValueError("DIR", "must have inputs (deadheat challenge init --inputs) for a command to run on")
     if words is None and path.is_dir():
         raise InvalidValueError("FILE", f"must be a .npz file, or come with --command, but is the folder {path}")
     if words is None and path.stat().st_size > archives.most_bytes(challenge.rules):

@@ -53,7 +53,7 @@ def order(secret: bytes, submission: str, n: int) -> NDArray[np.int64]:
     Examples
     --------
     >>> order(b"secret", "a", 5).tolist(), order(b"secret", "b", 5).tolist()
-    ([3, 4, 2, 1, 0], [2, 4, 0, 1, 3])
+    ([2, 3, 4, 0, 1], [4, 2, 1, 0, 3])
     """
     keys = [hmac.digest(secret, f"{submission} {i}".encode(), "sha256") for i in range(n)]
     return np.array(sorted(range(n), key=keys.__getitem__), dtype=np.int64)

@@ -17,6 +17,7 @@ from pathlib import Path
 from deadheat.errors import InvalidValueError
 
 BUBBLEWRAP, NOTHING = "bubblewrap", "none"
+UNPROTECTED = " (unprotected)"  # after the name of whoever's command ran without a sandbox
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _FILES = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime")  # links within /usr, and where libraries are
 _TRIAL = 10.0  # seconds

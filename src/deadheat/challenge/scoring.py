@@ -46,12 +46,14 @@ def score(
     ------
     Refused
         If there is a command and no sandbox, before anything is scored.
+    ValueError
+        If commands would see the challenge's folder in the sandbox.
     """
     with store.only_worker():
         store.requeue()
         waiting = store.waiting(commands=not files_only)
         has_command = any(each.command is not None for each in waiting)
-        protection = commands.require_sandbox(unprotected) if has_command else sandbox.NOTHING
+        protection = commands.require_sandbox(challenge, unprotected, also) if has_command else sandbox.NOTHING
         while waiting:
             submission = waiting[0]
             store.begin(submission)

@@ -59,8 +59,10 @@ class Rules:
         Megabytes of an uploaded file, and of what a command may hand back.
     dim : int
         Columns of a submission, at most.
-    seconds, memory : int
-        What a command may take; megabytes.
+    seconds : int
+        What a command may take, and what scoring an upload may.
+    memory : int
+        Megabytes that a command may take.
     """
 
     title: str

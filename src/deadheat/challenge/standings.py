@@ -19,8 +19,6 @@ from deadheat.reports.tables import plain
 from deadheat.support.lazy import json
 from deadheat.support.triple import Triple
 
-UNPROTECTED = " (unprotected)"  # after the name of whoever's command ran without a sandbox
-
 Entry = tuple[Submission, str]  # and what protected the labels from it
 
 
@@ -35,7 +33,7 @@ def entries(challenge: Challenge, store: Store, every: bool = False) -> dict[str
         value = Receipt(json.loads(receipt))[measure].lower
         if name not in values or value > values[name] or math.isnan(values[name]):
             values[name], best[name] = value, (submission, protection)
-    return {f"{name}{UNPROTECTED if each[1] == sandbox.NOTHING else ''}": each for name, each in best.items()}
+    return {f"{name}{sandbox.UNPROTECTED if each[1] == sandbox.NOTHING else ''}": each for name, each in best.items()}
 
 
 def reports(challenge: Challenge, found: dict[str, Entry]) -> dict[str, Report]:

@@ -11,7 +11,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,15 +80,21 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "challenge.db"
-        with self._transaction() as book:
+        with self._writing() as book:
             for statement in _TABLES.split(";"):
                 book.execute(statement)
 
+    def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
+        return self._transaction("DEFERRED")
+
+    def _writing(self) -> AbstractContextManager[sqlite3.Connection]:
+        return self._transaction("IMMEDIATE")
+
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)) as book:
             book.execute("PRAGMA foreign_keys = ON")
-            book.execute("BEGIN IMMEDIATE")
+            book.execute(f"BEGIN {kind}")
             try:
                 yield book
             except BaseException:
@@ -102,7 +108,7 @@ class Store:
     def new_token(self, team: str) -> str:
         """A token for a team, which hands in with it; the book keeps only its digest, and an earlier one is void."""
         token = secrets.token_urlsafe(32)
-        with self._transaction() as book:
+        with self._writing() as book:
             book.execute(
                 "INSERT INTO teams VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET token = excluded.token",
                 (team, _hashed(token)),
@@ -111,18 +117,18 @@ class Store:
 
     def revoke(self, team: str) -> None:
         """Make a team's token void."""
-        with self._transaction() as book:
+        with self._writing() as book:
             if book.execute("UPDATE teams SET token = NULL WHERE name = ?", (team,)).rowcount == 0:
                 raise InvalidValueError("team", f"must have a token, but {team!r} has none")
 
     def know(self, team: str) -> None:
         """Let a team be in the book, without a token."""
-        with self._transaction() as book:
+        with self._writing() as book:
             book.execute("INSERT OR IGNORE INTO teams VALUES (?, NULL)", (team,))
 
     def team_of(self, token: str) -> str | None:
         """The team whose token this is."""
-        with self._transaction() as book:
+        with self._reading() as book:
             row = book.execute("SELECT name FROM teams WHERE token = ?", (_hashed(token),)).fetchone()
         return None if row is None else str(row[0])
 
@@ -137,7 +143,7 @@ class Store:
         `source` is moved into `folder` under the submission's id; if nothing is taken, it stays where it is.
         """
         now, name = time.time(), secrets.token_hex(16)
-        with self._transaction() as book:
+        with self._writing() as book:
             known = _one(book, "team = ? AND digest = ?", (team, digest))
             if known is not None:
                 return known
@@ -154,27 +160,27 @@ class Store:
 
     def may_hand_in(self, team: str, per_day: int) -> bool:
         """Whether a team has not handed in as much as it may."""
-        with self._transaction() as book:
+        with self._reading() as book:
             return _since(book, team, time.time() - DAY) < per_day
 
     def of_team(self, team: str) -> list[Submission]:
         """What a team has handed in, the latest first."""
-        with self._transaction() as book:
+        with self._reading() as book:
             return _all(book, "team = ? ORDER BY number DESC", (team,))
 
     def every(self) -> list[Submission]:
         """What was handed in, in the order in which it came."""
-        with self._transaction() as book:
+        with self._reading() as book:
             return _all(book, "1 ORDER BY number")
 
     def find(self, name: str) -> Submission | None:
         """A submission by its id."""
-        with self._transaction() as book:
+        with self._reading() as book:
             return _one(book, "id = ?", (name,))
 
     def ahead_of(self, submission: Submission) -> int:
         """How many are scored before this one."""
-        with self._transaction() as book:
+        with self._reading() as book:
             query = "SELECT count(*) FROM submissions WHERE state IN ('queued', 'scoring') AND number < ?"
             return int(book.execute(query, (submission.number,)).fetchone()[0])
 
@@ -191,7 +197,7 @@ class Store:
 
     def requeue(self) -> None:
         """Queue again what a killed worker has left; only for the one worker."""
-        with self._transaction() as book:
+        with self._writing() as book:
             book.execute(
                 "UPDATE submissions SET state = 'failed', message = ? WHERE state = 'scoring' AND attempts >= ?",
                 (f"scoring it ended {ATTEMPTS} times without a result", ATTEMPTS),
@@ -201,24 +207,24 @@ class Store:
     def waiting(self, commands: bool = True) -> list[Submission]:
         """What is in the queue, commands among them or not, the earliest first."""
         which = "" if commands else " AND command IS NULL"
-        with self._transaction() as book:
+        with self._reading() as book:
             return _all(book, f"state = 'queued'{which} ORDER BY number")
 
     def begin(self, submission: Submission) -> None:
         """Count an attempt to score it, before anything of it is read."""
-        with self._transaction() as book:
+        with self._writing() as book:
             query = "UPDATE submissions SET state = 'scoring', attempts = attempts + 1 WHERE id = ?"
             book.execute(query, (submission.id,))
 
     def scored(self, submission: Submission, receipt: str, protection: str) -> None:
         """Record a score and its receipt; at one stroke, and once."""
-        with self._transaction() as book:
+        with self._writing() as book:
             book.execute("INSERT INTO scores VALUES (?, ?, ?)", (submission.id, receipt, protection))
             book.execute("UPDATE submissions SET state = 'scored', message = '' WHERE id = ?", (submission.id,))
 
     def ended(self, submission: Submission, state: str, message: str) -> None:
         """Record that it has no score, and why."""
-        with self._transaction() as book:
+        with self._writing() as book:
             query = "UPDATE submissions SET state = ?, message = ? WHERE id = ?"
             book.execute(query, (state, message, submission.id))
 
@@ -230,22 +236,27 @@ class Store:
         query = (
             f"SELECT {_COLUMNS}, receipt, protection FROM submissions JOIN scores ON id = submission ORDER BY number"
         )
-        with self._transaction() as book:
+        with self._reading() as book:
             return [(Submission(*row[:-2]), row[-2], row[-1]) for row in book.execute(query)]
+
+    def numbered(self, number: int) -> Submission | None:
+        """A submission by its number."""
+        with self._reading() as book:
+            return _one(book, "number = ?", (number,))
 
     def receipt(self, name: str) -> str | None:
         """The receipt of a submission, as JSON; None if it has no score."""
-        with self._transaction() as book:
+        with self._reading() as book:
             row = book.execute("SELECT receipt FROM scores WHERE submission = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
     def keep_board(self, content: str) -> None:
         """Keep the leaderboard as the page shows it, so that nobody waits for its tests."""
-        with self._transaction() as book:
+        with self._writing() as book:
             book.execute("INSERT OR REPLACE INTO board VALUES (0, ?)", (content,))
 
     def board(self) -> str | None:
-        with self._transaction() as book:
+        with self._reading() as book:
             row = book.execute("SELECT content FROM board").fetchone()
         return None if row is None else str(row[0])
 

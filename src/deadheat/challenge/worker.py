@@ -6,6 +6,7 @@ It ends when its standard input does, which is when whoever started it is gone.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 import time
@@ -22,11 +23,19 @@ def work(challenge: Challenge, store: Store) -> None:
     first = True
     while True:
         if first or store.waiting(commands=False):
+            _kill_after(challenge.rules.seconds)
             for _ in scoring.score(challenge, store, files_only=True):
-                pass
+                _kill_after(challenge.rules.seconds)
+            _kill_after(0)
             standings.keep(challenge, store)
         first = False
         time.sleep(_PAUSE)
+
+
+def _kill_after(seconds: int) -> None:
+    """Let the system end this process then, whatever it is doing; 0 for never. What it did is counted as an attempt."""
+    if hasattr(signal, "alarm"):
+        signal.alarm(seconds)
 
 
 def _end_with_parent() -> None:

@@ -16,12 +16,12 @@ from deadheat.support.lazy import json, lazy
 
 if TYPE_CHECKING:
     from deadheat import receipts
-    from deadheat.challenge import handing_in, scoring, settings, standings, web
+    from deadheat.challenge import handing_in, scoring, standings, web
     from deadheat.challenge.store import Store, Submission
 else:
     receipts, web = lazy("deadheat.receipts"), lazy("deadheat.challenge.web")
-    handing_in, scoring, standings, settings = (
-        lazy(f"deadheat.challenge.{name}") for name in ("handing_in", "scoring", "standings", "settings")
+    handing_in, scoring, standings = (
+        lazy(f"deadheat.challenge.{name}") for name in ("handing_in", "scoring", "standings")
     )
 
 FAILED = 1  # exit status: a submission has no score
@@ -49,7 +49,9 @@ def challenge() -> None:
 @click.option("--per-day", type=int, default=10, show_default=True, help="Submissions of a team within 24 hours.")
 @click.option("--upload", type=int, default=200, show_default=True, help="Megabytes of a submission, at most.")
 @click.option("--dim", type=int, default=4096, show_default=True, help="Numbers an embedding may have, at most.")
-@click.option("--seconds", type=int, default=600, show_default=True, help="That a command may take.")
+@click.option(
+    "--seconds", type=int, default=600, show_default=True, help="That a command may take, and scoring an upload."
+)
 @click.option("--memory", type=int, default=4096, show_default=True, help="Megabytes that a command may take.")
 def init(folder: Path, measures: tuple[str, ...], **options: Any) -> None:
     """Make DIR, with the labels and the rules."""
@@ -66,7 +68,7 @@ def init(folder: Path, measures: tuple[str, ...], **options: Any) -> None:
 def token(folder: Path, team: str, revoke: bool) -> None:
     """Print a new token for TEAM, to hand in with; an earlier one is void. It is shown once and kept nowhere."""
     _, store = _opened(folder)
-    name = settings.one_line(team, "team")
+    name = handing_in.team_named(team)
     if revoke:
         store.revoke(name)
         say(f"{name}: no token")
@@ -89,7 +91,14 @@ def submit(folder: Path, file: Path, team: str, title: str, command: str | None)
 
 @challenge.command()
 @_DIR
-@click.option("--see", "also", type=PATH, multiple=True, metavar="PATH", help="What commands may read, beside /usr.")
+@click.option(
+    "--see",
+    "also",
+    type=click.Path(exists=True, path_type=Path),
+    multiple=True,
+    metavar="PATH",
+    help="What commands may read, beside /usr.",
+)
 @click.option("--unprotected", is_flag=True, help="Run commands without a sandbox; the leaderboard then says so.")
 def score(folder: Path, also: tuple[Path, ...], unprotected: bool) -> int:
     """Score what is in the queue. Exit status 1 if a submission was refused or failed."""
@@ -109,7 +118,7 @@ def score(folder: Path, also: tuple[Path, ...], unprotected: bool) -> int:
 @challenge.command("list")
 @_DIR
 def list_submissions(folder: Path) -> None:
-    """List what was handed in, with ids."""
+    """List what was handed in, and its names in DIR/handed-in."""
     _, store = _opened(folder)
     lines = [f"{_line(store, each)} ({each.id})" for each in store.every()]
     say("\n".join(lines) or "nothing was handed in")
@@ -117,17 +126,18 @@ def list_submissions(folder: Path) -> None:
 
 @challenge.command()
 @_DIR
-@click.argument("submission", metavar="ID")
+@click.argument("number", type=int)
 @click.argument("out", type=PATH)
-def receipt(folder: Path, submission: str, out: Path) -> None:
-    """Write the receipt of the submission ID to OUT, for deadheat verify; ids are in deadheat challenge list."""
+def receipt(folder: Path, number: int, out: Path) -> None:
+    """Write the receipt of the submission NUMBER (deadheat challenge list) to OUT, for deadheat verify."""
     _, store = _opened(folder)
     check_output(out, [])
-    text = store.receipt(submission)
+    found = store.numbered(number)
+    text = None if found is None else store.receipt(found.id)
     if text is None:
-        raise InvalidValueError("ID", f"must be of a scored submission, but is {submission!r:.60}")
+        raise InvalidValueError("NUMBER", f"must be of a scored submission, but is {number}")
     receipts.Receipt(json.loads(text)).save(out)
-    say(f"{out}: the receipt of {submission}")
+    say(f"{out}: the receipt of #{number}")
 
 
 @challenge.command()
