@@ -90,6 +90,7 @@ def test_the_best_of_a_team_counts(made: Challenge, npz: Write) -> None:
     ("options", "message"),
     [
         (["--labels", "none.npy"], "No such file"),
+        (["--labels", "short.npy"], "short.npy must be one-dimensional"),
         (["--labels", "labels.npy", "--queries", "60"], "n_query must be at most 59"),
         (["--labels", "labels.npy", "-m", "mAQ"], "mAQ"),
         (["--labels", "labels.npy", "--upload", "5000"], "upload must be at most 4095"),
@@ -230,7 +231,7 @@ def test_a_file_over_the_limit_is_refused(made: Challenge, deadheat: Run, tmp_pa
 
 @pytest.mark.parametrize("team", ["", " ", "a" * 61, "a\0b", "a\u202eb", "\ud800", "a (unprotected)"])
 def test_names_are_one_line_of_what_can_be_printed(team: str, made: Challenge, npz: Write) -> None:
-    with pytest.raises(ValueError, match="team must (have 1 to 60 printable|not end as)"):
+    with pytest.raises(ValueError, match=r"team must (have 1 to 60 printable|not end as)"):
         hand_in(made, npz("a", ROWS), team)
 
 

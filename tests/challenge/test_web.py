@@ -59,16 +59,21 @@ class Answer(NamedTuple):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("web") / "challenge"
+    said = folder.with_name("said.txt")
     limits = {"upload": 1, "per_day": 60}
     challenge = Challenge.create(folder, LABELS, title="Six <i>classes</i>", measures="mAP, Hit@1", **limits)
     store = Store(folder)
     tokens = {team: store.new_token(team) for team in ("A", "B", "C", EVIL, "Zero", "Last")}
     words = ["from deadheat.cli import main; main()", "challenge", "serve", str(folder), "--port", "0"]
-    with subprocess.Popen([sys.executable, "-c", *words], stdout=subprocess.PIPE, text=True) as process:
+    with (
+        open(said, "w") as errors,
+        subprocess.Popen([sys.executable, "-c", *words], stdout=subprocess.PIPE, stderr=errors, text=True) as process,
+    ):
         address = process.stdout.readline() if process.stdout else ""
         yield Site(challenge, int(address.rpartition(":")[2]), process.pid, tokens)
         process.send_signal(signal.SIGINT)
         assert process.wait(20) in (0, 130)
+    assert "Traceback" not in said.read_text()  # whatever was sent, and cut off, and killed
 
 
 def ask(site: Site, method: str, path: str, team: str | None = None, body: Any = None, **headers: str) -> Answer:
@@ -134,13 +139,13 @@ def test_the_same_upload_again_is_the_same_submission(site: Site) -> None:
 
 
 def test_names_of_files_are_not_used(site: Site) -> None:
-    before = sorted(site.challenge.folder.parent.rglob("*"))
+    outside = sorted(site.challenge.folder.parent.iterdir())
     names = ("../../../evil.npz", "/tmp/evil.npz", "..\\evil", "a\0b", "")
     found = {upload(site, "B", ROWS[:, :3] + i, name=name).status for i, name in enumerate(names)}
     assert found <= {200, 400}
-    new = {path.relative_to(site.challenge.folder) for path in sorted(site.challenge.folder.parent.rglob("*"))}
-    new -= {path.relative_to(site.challenge.folder) for path in before}
-    assert all(re.fullmatch(r"[0-9a-f]{32}(\.npz)?", path.name) for path in new), new
+    assert sorted(site.challenge.folder.parent.iterdir()) == outside
+    inside = {path.name for path in site.challenge.handed_in.iterdir()}
+    assert inside == {submission.id for submission in Store(site.challenge.folder).every()}
 
 
 # Who may see what -----------------------------------------------------------------------------------------------------
@@ -238,6 +243,41 @@ def test_a_length_over_the_limit_is_refused_before_anything_is_sent(site: Site) 
     answer = connection.getresponse()
     assert (answer.status, json.loads(answer.read())) == (413, {"error": "A file may have at most 1 MB."})
     connection.close()
+
+
+def test_uploads_that_are_cut_off_leave_nothing_and_a_team_has_so_many_at_once(site: Site) -> None:
+    hanging = []
+    for _ in range(8):
+        connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=30)
+        connection.putrequest("POST", "/submissions")
+        for name, value in (("Authorization", f"Bearer {site.tokens['Last']}"), ("Content-Length", "900000"),
+                            ("Content-Type", "multipart/form-data; boundary=edge")):  # fmt: skip
+            connection.putheader(name, value)
+        connection.endheaders(form(bytes(9999))[0][:9000])
+        hanging.append(connection)
+    statuses = [_hung(site) for _ in range(20)]
+    for connection in hanging:
+        connection.close()
+    assert 429 in statuses
+    deadline = time.monotonic() + 20
+    while list(site.challenge.handed_in.glob(".*")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert list(site.challenge.handed_in.glob(".*")) == []
+    assert upload(site, "Last", ROWS * 0, "all zero").status == 200
+
+
+def _hung(site: Site) -> int:
+    """What an upload of no bytes is answered within a moment; 0 if it has to wait."""
+    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=0.3)
+    body, headers = form(None)
+    given = {"Authorization": f"Bearer {site.tokens['Last']}", "Content-Type": headers["Content_Type"]}
+    try:
+        connection.request("POST", "/submissions", body, given)
+        return connection.getresponse().status
+    except TimeoutError:
+        return 0
+    finally:
+        connection.close()
 
 
 @pytest.mark.parametrize(

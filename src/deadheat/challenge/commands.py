@@ -61,7 +61,7 @@ def copied(folder: Path, target: Path) -> Path:
 
 
 def require_sandbox(challenge: Challenge, unprotected: bool, also: Sequence[Path]) -> str:
-    """What will protect the labels; refused if it is nothing and nobody allowed that, or if they could be seen in it."""
+    """What will protect the labels; refused if it would be nothing and nobody allowed that."""
     if unprotected:
         return sandbox.NOTHING
     reason = sandbox.available()

@@ -158,6 +158,8 @@ class Challenge:
         folder = Path(folder)
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise InvalidValueError("folder", f"must not be there yet, but {folder} is, and is not empty")
+        if not folder.absolute().parent.is_dir():
+            raise InvalidValueError("folder", f"must be in a folder that is there, but {folder.parent} is none")
         known = _plain_labels(open_labels(labels, "labels"))
         rules = Rules.checked(
             known, measures, title=title, distance=distance, singletons=singletons, average=average, n_query=n_query,

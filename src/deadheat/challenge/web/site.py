@@ -117,6 +117,10 @@ class _Site:
                 found = await self._received(request, team)
         except uploads.TooLarge:
             return self._refused(request, 413, f"A file may have at most {rules.upload} MB.")
+        except uploads.TooManyAtOnce:
+            return self._refused(request, 429, "Other uploads of the team are under way: wait for them.")
+        except uploads.Gone:
+            return responses.Response(status_code=400)  # which nobody reads
         except TimeoutError:
             return self._refused(request, 408, "The upload took too long.")
         except TooMany as error:

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 _BESIDE = 1 << 16  # bytes of a form beside the file
 _FIELDS = 4
 _SECONDS = 900.0  # for one upload
-_AT_ONCE = 8
+_AT_ONCE = 8  # that are received
+_OF_TEAM = 8  # that are received or wait
 
 
 class TooLarge(Exception):
     """More than may be handed in."""
+
+
+class TooManyAtOnce(Exception):
+    """A team has other uploads under way, and enough of them."""
+
+
+class Gone(Exception):
+    """Whoever was sending has hung up."""
 
 
 class Gate:
@@ -28,11 +37,18 @@ class Gate:
     def __init__(self) -> None:
         self._all = asyncio.Semaphore(_AT_ONCE)
         self._teams: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._waiting: Counter[str] = Counter()
 
     @asynccontextmanager
     async def __call__(self, team: str) -> AsyncIterator[None]:
-        async with self._teams[team], self._all, asyncio.timeout(_SECONDS):
-            yield
+        if self._waiting[team] >= _OF_TEAM:
+            raise TooManyAtOnce
+        self._waiting[team] += 1
+        try:
+            async with self._teams[team], self._all, asyncio.timeout(_SECONDS):
+                yield
+        finally:
+            self._waiting[team] -= 1
 
 
 async def received(request: Request, most: int, folder: Path) -> tuple[Path | None, str]:
@@ -42,11 +58,20 @@ async def received(request: Request, most: int, folder: Path) -> tuple[Path | No
     ------
     TooLarge
         As soon as more than `most` bytes have come.
+    Gone
+        If the sender has hung up.
     """
     most += _BESIDE
     if int(request.headers.get("content-length") or 0) > most:
         raise TooLarge
     counted = Request(request.scope, _limited(request.receive, most))
+    try:
+        return await _taken(counted, folder)
+    except ClientDisconnect:
+        raise Gone from None
+
+
+async def _taken(counted: Request, folder: Path) -> tuple[Path | None, str]:
     async with counted.form(max_files=1, max_fields=_FIELDS, max_part_size=_BESIDE) as form:
         file, title = form.get("file"), form.get("title", "")
         if file is None or isinstance(file, str) or not isinstance(title, str):
