@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +198,7 @@ def test_a_command_sees_what_it_is_shown(made: Challenge, program: Path) -> None
     ],
 )
 def test_limits(script: str, state: str, message: str, made: Challenge, program: Path) -> None:
-    rules = {**vars(made.rules), "seconds": 1, "memory": 100}
+    rules = {**vars(made.rules), "seconds": 1 if "longer" in message else 20, "memory": 100}
     challenge = Challenge(made.folder, type(made.rules)(**rules))
     found, said = ran(challenge, program, script)
     assert (found.state, message in found.message) == (state, True), (found.message, said[-300:])
@@ -216,11 +218,30 @@ def test_so_many_processes_and_no_more(made: Challenge, program: Path) -> None:
     assert found.message == "the command had more than 256 processes"
 
 
+@needs_sandbox
 def test_nothing_is_left_running(made: Challenge, program: Path) -> None:
     found, _ = ran(made, program, "(setsid sleep 987.5 &) ; cp $1 $2; exit 4")
     assert found.state == "failed"
-    names = [p.read_bytes() for p in Path("/proc").glob("[0-9]*/cmdline") if p.exists()] if ISOLATED else []
-    assert not any(b"987.5" in name for name in names)
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            assert b"987.5" not in path.read_bytes()
+
+
+def test_who_gets_away_without_a_sandbox_holds_nobody_up(made: Challenge, program: Path) -> None:
+    began = time.monotonic()
+    found, _ = ran(made, program, "(setsid sleep 15 &) ; cp $1 $2", unprotected=True)
+    assert found.state == "scored"
+    assert time.monotonic() - began < 14
+
+
+def test_what_failed_can_be_scored_again(made: Challenge, program: Path, deadheat: Run) -> None:
+    allowed = [] if ISOLATED else ["--unprotected"]
+    submitted(made, program, "sh -c 'exit 3' {inputs} {output}")
+    done = deadheat("score", made.folder, *allowed)
+    assert (done.exit_code, "status 3" in done.stdout, ".log)" in done.stdout) == (1, True, True)
+    assert deadheat("score", made.folder, *allowed).stdout == "nothing in the queue\n"
+    assert "status 3" in deadheat("score", made.folder, "--again", 1, *allowed).stdout
+    assert deadheat("score", made.folder, "--again", 2, *allowed).exit_code == 2
 
 
 @pytest.mark.parametrize(

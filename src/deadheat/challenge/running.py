@@ -17,6 +17,7 @@ from pathlib import Path
 
 _SHELL = 'ulimit -v "$1" 2>&-; ulimit -c 0; made=$2; shift 2; "$@" >&2 || exit $?; exec cat -- "$made"'
 _GLANCE = 0.1  # seconds between two looks
+_PATIENCE = 2.0  # seconds, for the rest of what a command that has ended says
 _PROCESSES = 256
 _PIECE, _SAID = 1 << 20, 1 << 16  # bytes read at once; bytes kept of what it says
 
@@ -63,16 +64,18 @@ def run(words: Sequence[str], output: Path, limits: Limits, environment: dict[st
     ):  # fmt: skip
         watch = _Watch(process, limits)
         said: list[bytes] = []
-        threads = [threading.Thread(target=watch.look), threading.Thread(target=_listen, args=(process.stderr, said))]
-        for thread in threads:
-            thread.start()
+        watching = threading.Thread(target=watch.look)
+        heard = os.dup(process.stderr.fileno())  # type: ignore[union-attr]
+        listening = threading.Thread(target=_listen, args=(heard, said), daemon=True)
+        watching.start()
+        listening.start()
         try:
             _copy(process, file, limits.output, watch)
             process.wait()
         finally:
             watch.end()
-            for thread in threads:
-                thread.join()
+            watching.join()
+            listening.join(_PATIENCE)  # without a sandbox, somebody may have got away and hold on to it
     text = b"".join(said).decode(errors="replace")
     if watch.reason is not None:
         raise Stopped(watch.reason, text)
@@ -118,10 +121,11 @@ def _copy(process: subprocess.Popen[bytes], file: object, most: int, watch: _Wat
         file.write(piece)  # type: ignore[attr-defined]
 
 
-def _listen(stream: object, said: list[bytes]) -> None:
+def _listen(heard: int, said: list[bytes]) -> None:
     """Keep the end of what a command says, and let it say as much as it likes."""
-    while piece := os.read(stream.fileno(), _SAID):  # type: ignore[attr-defined]
+    while piece := os.read(heard, _SAID):
         said[:] = [b"".join([*said, piece])[-_SAID:]]
+    os.close(heard)
 
 
 def _kill(pid: int) -> None:

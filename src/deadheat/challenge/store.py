@@ -204,6 +204,13 @@ class Store:
             )
             book.execute("UPDATE submissions SET state = 'queued' WHERE state = 'scoring'")
 
+    def again(self, number: int) -> None:
+        """Queue again what was refused or failed, as if it were new."""
+        with self._writing() as book:
+            query = "UPDATE submissions SET state = 'queued', attempts = 0, message = '' WHERE number = ? AND state IN "
+            if book.execute(f"{query} ('refused', 'failed')", (number,)).rowcount == 0:
+                raise InvalidValueError("again", f"must be of a submission that has no score, but is {number}")
+
     def waiting(self, commands: bool = True) -> list[Submission]:
         """What is in the queue, commands among them or not, the earliest first."""
         which = "" if commands else " AND command IS NULL"

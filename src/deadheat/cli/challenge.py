@@ -99,10 +99,13 @@ def submit(folder: Path, file: Path, team: str, title: str, command: str | None)
     metavar="PATH",
     help="What commands may read, beside /usr.",
 )
+@click.option("--again", type=int, multiple=True, metavar="NUMBER", help="Also what was refused, or failed.")
 @click.option("--unprotected", is_flag=True, help="Run commands without a sandbox; the leaderboard then says so.")
-def score(folder: Path, also: tuple[Path, ...], unprotected: bool) -> int:
+def score(folder: Path, also: tuple[Path, ...], again: tuple[int, ...], unprotected: bool) -> int:
     """Score what is in the queue. Exit status 1 if a submission was refused or failed."""
     challenge, store = _opened(folder)
+    for number in again:
+        store.again(number)
     seen = [path.absolute() for path in also]
     states = set()
     for submission in scoring.score(challenge, store, unprotected=unprotected, also=seen):
