@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -359,11 +359,14 @@ def shown(browser: Any, site: Site) -> Iterator[Callable[..., Any]]:
     complaints: list[str] = []
     contexts = []
 
-    def show(path: str, **settings: Any) -> Any:
+    def show(path: str, said: Sequence[str] = (), **settings: Any) -> Any:
         context = browser.new_context(**{"viewport": {"width": 1100, "height": 900}, **settings})
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
+        page.on(
+            "console",
+            lambda message: None if any(map(message.text.count, said)) else complaints.append(message.text),
+        )
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: complaints.append(dialog.message))
         page.on(
@@ -403,6 +406,19 @@ def test_a_team_signs_in_hands_in_and_sees_its_score(shown: Callable[..., Any], 
     screenshot(page, "hand-in", tmp_path)
     page.get_by_role("button", name="Sign out").click()
     assert page.get_by_label("token").is_visible()
+
+
+@pytest.mark.parametrize("megabytes", [2, 30])
+def test_a_browser_says_that_a_file_is_too_large(
+    megabytes: int, shown: Callable[..., Any], site: Site, tmp_path: Path
+) -> None:
+    (tmp_path / "large.npz").write_bytes(bytes(megabytes << 20))
+    page = shown("/hand-in", said=["413"])
+    page.get_by_label("token").fill(site.tokens["B"])
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_label("File").set_input_files(tmp_path / "large.npz")
+    page.get_by_role("button", name="Hand in").click()
+    page.get_by_text("A file may have at most 1 MB.").wait_for(timeout=20_000)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

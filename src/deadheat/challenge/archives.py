@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.challenge.settings import MEGABYTE, Rules
+from deadheat.challenge.rules import MEGABYTE, Rules
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.formats import npy
 

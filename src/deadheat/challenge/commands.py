@@ -17,7 +17,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from deadheat.challenge import archives, running, samples, sandbox
-from deadheat.challenge.settings import MEGABYTE, Challenge
+from deadheat.challenge.rules import MEGABYTE
+from deadheat.challenge.settings import Challenge
 from deadheat.challenge.store import Submission
 from deadheat.errors import DeadheatError, InvalidValueError
 from deadheat.support.lazy import json, tempfile

@@ -7,7 +7,8 @@ import shutil
 from pathlib import Path
 
 from deadheat.challenge import archives, commands, samples, sandbox
-from deadheat.challenge.settings import MEGABYTE, Challenge, one_line
+from deadheat.challenge.rules import MEGABYTE, one_line
+from deadheat.challenge.settings import Challenge
 from deadheat.challenge.store import Store, Submission
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.support.lazy import tempfile

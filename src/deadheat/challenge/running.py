@@ -71,7 +71,7 @@ def run(words: Sequence[str], output: Path, limits: Limits, environment: dict[st
         listening.start()
         try:
             _copy(process, file, limits.output, watch)
-            process.wait()
+            _wait(process)
         finally:
             watch.end()
             watching.join()
@@ -109,6 +109,14 @@ class _Watch:
         """Whatever happened, leave nothing behind."""
         self._over.set()
         _kill(self._process.pid)
+
+
+def _wait(process: subprocess.Popen[bytes]) -> None:
+    """Wait until it has ended, and leave its number to it, so that whoever is killed by that number is its own."""
+    if hasattr(os, "waitid"):
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    else:
+        process.wait()
 
 
 def _copy(process: subprocess.Popen[bytes], file: object, most: int, watch: _Watch) -> None:

@@ -1,6 +1,6 @@
-"""A challenge: what it asks, what it allows, and the folder that its organiser keeps.
+"""A challenge: the folder that its organiser keeps.
 
-DIR/challenge.json    title, measures, distance, limits
+DIR/challenge.json    the rules
     labels.npy        of every sample, in the organiser's order
     inputs...         what commands are run on, if there are any
     secret            what the order of samples is shuffled by
@@ -24,82 +24,14 @@ from numpy.typing import NDArray
 
 from deadheat import inputs
 from deadheat.challenge import samples
-from deadheat.counting import CountingOptions
-from deadheat.errors import FileError, InvalidValueError, UndefinedError
+from deadheat.challenge.rules import Rules
+from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs import Pair, open_pair
 from deadheat.inputs.sources import LabelsLike, open_labels
-from deadheat.reports.options import SummaryOptions
-from deadheat.support import checks
 from deadheat.support.lazy import json, tempfile
 
 SCHEMA, VERSION = "deadheat.Challenge", 1
-MEGABYTE = 1 << 20
 _FILE, _LABELS, _SECRET = "challenge.json", "labels.npy", "secret"
-MOST_UPLOAD = 4095  # MB: beyond that, archives have another form
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What a challenge asks for and allows; all of it is public.
-
-    Attributes
-    ----------
-    title : str
-    measures : tuple of str
-        The lower bound of the first one ranks.
-    distance, singletons, average : str
-        As in `deadheat.evaluate`.
-    n_sample : int
-        Rows of a submission.
-    n_query : int or None
-        The first so many samples are queries, ranked against the others; None for leave one out.
-    per_day : int
-        Submissions of a team within 24 hours.
-    upload : int
-        Megabytes of an uploaded file, and of what a command may hand back.
-    dim : int
-        Columns of a submission, at most.
-    seconds : int
-        What a command may take, and what scoring an upload may.
-    memory : int
-        Megabytes that a command may take.
-    """
-
-    title: str
-    measures: tuple[str, ...]
-    distance: str
-    singletons: str
-    average: str
-    n_sample: int
-    n_query: int | None
-    per_day: int
-    upload: int
-    dim: int
-    seconds: int
-    memory: int
-
-    @classmethod
-    def checked(cls, labels: NDArray[Any], measures: str | None = None, **given: Any) -> Self:
-        """Rules as an organiser gives them, or an error that names the argument."""
-        summary = SummaryOptions.checked(measures, given.pop("singletons"), given.pop("average"))
-        options = CountingOptions.checked(distance=given.pop("distance"))
-        n_query = given.pop("n_query")
-        if n_query is not None:
-            checks.whole_number(n_query, "n_query", 1, len(labels) - 1)
-        _require_relevant(labels, n_query)
-        title = one_line(given.pop("title"), "title")
-        checks.positive_integer(given["upload"], "upload", MOST_UPLOAD)
-        for name in ("per_day", "dim", "seconds", "memory"):
-            checks.positive_integer(given[name], name)
-        return cls(title, *summary[:1], options.distance, *summary[1:], len(labels), n_query, **given)
-
-    @property
-    def counting(self) -> CountingOptions:
-        return CountingOptions.checked(distance=self.distance)
-
-    @property
-    def summary(self) -> SummaryOptions:
-        return SummaryOptions.checked(self.measures, self.singletons, self.average)
 
 
 @dataclass(frozen=True)
@@ -232,14 +164,6 @@ class Challenge:
         return open_pair(rows[:n], self.labels[:n], rows[n:], self.labels[n:])
 
 
-def one_line(text: str, name: str, most: int = 60) -> str:
-    """A name as people read it: one line of printable characters, none of which turns others round or hides them."""
-    text = " ".join(text.split())
-    if not text or len(text) > most or not text.isprintable():
-        raise InvalidValueError(name, f"must have 1 to {most} printable characters, but is {checks.shown(text)}")
-    return text
-
-
 def _plain_labels(given: Any) -> NDArray[Any]:
     """Labels in an array that a file can hold without pickles."""
     array = inputs.labels(given, len(given), "labels", "labels")
@@ -247,13 +171,3 @@ def _plain_labels(given: Any) -> NDArray[Any]:
     if plain.dtype.kind not in "iubUS":
         raise InvalidValueError("labels", "must be strings or integers of 64 bits, but hold larger ones")
     return plain
-
-
-def _require_relevant(labels: NDArray[Any], n_query: int | None) -> None:
-    """Refuse labels by which no query could have a relevant item."""
-    if n_query is None:
-        found = len(np.unique(labels)) < len(labels)
-    else:
-        found = bool(np.isin(labels[:n_query], labels[n_query:]).any())
-    if not found:
-        raise UndefinedError("labels leave every query without a relevant item, so that no measure is defined")
