@@ -192,17 +192,24 @@ ABUSE = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Submission]:
+    """What became of each, and of a good one that came last."""
+    folder = tmp_path_factory.mktemp("abuse")
+    made = Challenge.create(folder / "challenge", LABELS, dim=64)
+    for name, (content, _) in {**ABUSE, "good": (archive({"embeddings.npy": GOOD}), "")}.items():
+        (folder / "file").write_bytes(content)
+        hand_in(made, folder / "file", name)
+    return {submission.team: submission for submission in scored(made)}
+
+
 @pytest.mark.parametrize("name", ABUSE)
-def test_abuse_is_refused_with_one_line(name: str, made: Challenge, npz: Write, tmp_path: Path) -> None:
-    content, message = ABUSE[name]
-    (tmp_path / "abuse").write_bytes(content)
-    hand_in(made, tmp_path / "abuse", "A")
-    hand_in(made, npz("good", ROWS), "B")
-    refused, good = scored(made)
-    assert (refused.state, good.state) == ("refused", "scored"), refused.message
+def test_abuse_is_refused_with_one_line(name: str, judged: dict[str, Submission]) -> None:
+    refused = judged[name]
+    assert (refused.state, judged["good"].state) == ("refused", "scored")
     assert "\n" not in refused.message
     assert len(refused.message) < 300
-    assert re.search(message, refused.message), refused.message
+    assert re.search(ABUSE[name][1], refused.message), refused.message
 
 
 def test_what_unpacks_to_more_than_it_declares_is_not_unpacked(made: Challenge, tmp_path: Path) -> None:

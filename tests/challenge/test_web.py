@@ -301,9 +301,12 @@ def test_forms_that_are_none_are_refused(body: bytes, kind: str, site: Site) -> 
     assert list(answer.content) == ["error"]
 
 
-def test_a_day_has_so_many_uploads(site: Site) -> None:
-    statuses = [upload(site, "C", ROWS[:, :1] + i).status for i in range(61)]
-    assert statuses == [200] * 60 + [429]
+def test_a_day_has_so_many_uploads(site: Site, tmp_path: Path) -> None:
+    store = Store(site.challenge.folder)
+    for i in range(59):  # commands, which the page's worker leaves alone
+        (tmp_path / "file").write_text(str(i))
+        store.add("C", "", str(i), "[]", tmp_path / "file", site.challenge.handed_in, None)
+    assert [upload(site, "C", ROWS[:, :1] + i).status for i in (0, 1, 0)] == [200, 429, 200]  # the same is not one more
 
 
 def test_teams_upload_at_the_same_time_and_a_killed_worker_loses_nothing(site: Site) -> None:
