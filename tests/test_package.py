@@ -76,7 +76,8 @@ OPTIONAL = [
 SELDOM = [
     "concurrent.futures", "decimal", "difflib", "email", "fractions", "gzip", "html", "importlib.metadata", "json",
     "logging", "numpy.ma", "numpy.random", "rich", "tabulate",
-    "deadheat.analyses", "deadheat.audits", "deadheat.counting.checkpoint", "deadheat.counting.cluster",
+    "deadheat.analyses", "deadheat.audits", "deadheat.challenge", "deadheat.counting.checkpoint",
+    "deadheat.counting.cluster",
     "deadheat.counting.device", "deadheat.counting.device_pass", "deadheat.counting.distributed",
     "deadheat.counting.portions", "deadheat.counting.runs", "deadheat.counting.scored", "deadheat.inputs.places",
     "deadheat.inputs.trec", "deadheat.integrations", "deadheat.pages", "deadheat.plots",

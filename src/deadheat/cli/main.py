@@ -10,6 +10,7 @@ from deadheat.cli.shell import Program, say
 
 COMMANDS = {
     "audit": "Find what a referee would ask about a file of embeddings; exit status 1 if it is serious.",
+    "challenge": "Run a competition: labels stay with the organiser, participants hand in embeddings or a command.",
     "compare": "Compare two files of embeddings: which is ahead, and whether chance or ties explain it.",
     "demo": "Evaluate 1797 handwritten digits, and then an embedding that cheats a sort.",
     "evaluate": "Evaluate a file of embeddings and labels.",

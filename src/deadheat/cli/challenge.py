@@ -1,0 +1,187 @@
+"""`deadheat challenge`: what an organiser does, from labels to a leaderboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from deadheat.challenge import Challenge
+from deadheat.cli.embeddings import with_options
+from deadheat.cli.outputs import TEXTS, check_outputs, deliver
+from deadheat.cli.shell import PATH, check_output, say
+from deadheat.errors import InvalidValueError
+from deadheat.support.lazy import json, lazy
+
+if TYPE_CHECKING:
+    from deadheat import receipts
+    from deadheat.challenge import handing_in, scoring, standings, web
+    from deadheat.challenge.store import Store, Submission
+else:
+    receipts, web = lazy("deadheat.receipts"), lazy("deadheat.challenge.web")
+    handing_in, scoring, standings = (
+        lazy(f"deadheat.challenge.{name}") for name in ("handing_in", "scoring", "standings")
+    )
+
+FAILED = 1  # exit status: a submission has no score
+_DIR = click.argument("folder", type=PATH, metavar="DIR")
+
+
+@click.group()
+def challenge() -> None:
+    """Run a competition: labels stay with you, participants hand in embeddings or a command.
+
+    DIR is a folder that only you can read. Ranks go by the lower bound of the first measure.
+    """
+
+
+@challenge.command()
+@_DIR
+@click.option("--labels", type=PATH, required=True, help="Of every sample: .npy, .npz, .txt (one a line), .csv ...")
+@click.option("--inputs", "sequestered", type=PATH, help="What commands are run on: .npy, .txt or a folder of files.")
+@click.option("--queries", "n_query", type=int, metavar="N", help="The first N samples are queries, the rest gallery.")
+@click.option("--title", default="Challenge", show_default=True)
+@click.option("--measure", "-m", "measures", multiple=True, metavar="NAMES", help="The first ranks; default: mAP, ...")
+@click.option("--distance", default="cosine", show_default=True)
+@click.option("--singletons", default="skip", show_default=True)
+@click.option("--average", default="query", show_default=True)
+@click.option("--per-day", type=int, default=10, show_default=True, help="Submissions of a team within 24 hours.")
+@click.option("--upload", type=int, default=200, show_default=True, help="Megabytes of a submission, at most.")
+@click.option("--dim", type=int, default=4096, show_default=True, help="Numbers an embedding may have, at most.")
+@click.option(
+    "--seconds", type=int, default=600, show_default=True, help="That a command may take, and scoring an upload."
+)
+@click.option("--memory", type=int, default=4096, show_default=True, help="Megabytes that a command may take.")
+def init(folder: Path, measures: tuple[str, ...], **options: Any) -> None:
+    """Make DIR, with the labels and the rules."""
+    made = Challenge.create(folder, measures=",".join(measures) or None, **options)
+    rules = made.rules
+    about = "leave one out" if rules.n_query is None else f"{rules.n_query} queries"
+    say(f"{folder}: {rules.n_sample} samples, {about}; ranked by the lower bound of {rules.measures[0]}")
+
+
+@challenge.command()
+@_DIR
+@click.argument("team")
+@click.option("--revoke", is_flag=True, help="Make the team's token void.")
+def token(folder: Path, team: str, revoke: bool) -> None:
+    """Print a new token for TEAM, to hand in with; an earlier one is void. It is shown once and kept nowhere."""
+    _, store = _opened(folder)
+    name = handing_in.team_named(team)
+    if revoke:
+        store.revoke(name)
+        say(f"{name}: no token")
+    else:
+        say(store.new_token(name))
+
+
+@challenge.command()
+@_DIR
+@click.argument("file", type=PATH)
+@click.option("--team", required=True, help="Whose it is.")
+@click.option("--title", default="", help="What the team calls it.")
+@click.option("--command", metavar="WORDS", help="FILE is a folder; run this in it, with {inputs} and {output}.")
+def submit(folder: Path, file: Path, team: str, title: str, command: str | None) -> None:
+    """Put FILE into the queue: a .npz file with an array "embeddings", or with --command a folder with a program."""
+    challenge, store = _opened(folder)
+    submission = handing_in.hand_in(challenge, store, team, title, file, command)
+    say(f"#{submission.number} {submission.team}: {submission.state} ({submission.id})")
+
+
+@challenge.command()
+@_DIR
+@click.option(
+    "--see",
+    "also",
+    type=click.Path(exists=True, path_type=Path),
+    multiple=True,
+    metavar="PATH",
+    help="What commands may read, beside /usr.",
+)
+@click.option("--again", type=int, multiple=True, metavar="NUMBER", help="Also what was refused, or failed.")
+@click.option("--unprotected", is_flag=True, help="Run commands without a sandbox; the leaderboard then says so.")
+def score(folder: Path, also: tuple[Path, ...], again: tuple[int, ...], unprotected: bool) -> int:
+    """Score what is in the queue. Exit status 1 if a submission was refused or failed."""
+    challenge, store = _opened(folder)
+    for number in again:
+        store.again(number)
+    seen = [path.absolute() for path in also]
+    states = set()
+    for submission in scoring.score(challenge, store, unprotected=unprotected, also=seen):
+        states.add(submission.state)
+        said = scoring.log(challenge, submission)
+        say(_line(store, submission) + (f" ({said})" if said.exists() else ""))
+    standings.keep(challenge, store)
+    if not states:
+        say("nothing in the queue")
+    return FAILED if states - {"scored"} else 0
+
+
+@challenge.command("list")
+@_DIR
+def list_submissions(folder: Path) -> None:
+    """List what was handed in, and its names in DIR/handed-in."""
+    _, store = _opened(folder)
+    lines = [f"{_line(store, each)} ({each.id})" for each in store.every()]
+    say("\n".join(lines) or "nothing was handed in")
+
+
+@challenge.command()
+@_DIR
+@click.argument("number", type=int)
+@click.argument("out", type=PATH)
+def receipt(folder: Path, number: int, out: Path) -> None:
+    """Write the receipt of the submission NUMBER (deadheat challenge list) to OUT, for deadheat verify."""
+    _, store = _opened(folder)
+    check_output(out, [])
+    found = store.numbered(number)
+    text = None if found is None else store.receipt(found.id)
+    if text is None:
+        raise InvalidValueError("NUMBER", f"must be of a scored submission, but is {number}")
+    receipts.Receipt(json.loads(text)).save(out)
+    say(f"{out}: the receipt of #{number}")
+
+
+@challenge.command()
+@_DIR
+@click.option("--all", "every", is_flag=True, help="Every submission, not the best of each team.")
+@with_options(TEXTS)
+def leaderboard(folder: Path, every: bool, **options: Any) -> None:
+    """Rank the best submission of each team, and say which are significantly ahead of which.
+
+    --json, --markdown and --latex without OUT, or with -, print that instead of the table; put them after DIR.
+    """
+    check_outputs(options, [])
+    challenge, store = _opened(folder)
+    deliver(standings.board(challenge, store, every), options)
+
+
+@challenge.command()
+@_DIR
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; 0.0.0.0 is everywhere.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
+@click.option("--certificate", type=PATH, help="Of TLS (PEM); without, put the page behind a server that has one.")
+@click.option("--key", type=PATH, help="The certificate's private key (PEM).")
+def serve(folder: Path, host: str, port: int, certificate: Path | None, key: Path | None) -> None:
+    """Show the leaderboard on a web page, and take and score .npz files there until interrupted."""
+    if (certificate is None) != (key is None):
+        raise click.UsageError("--certificate and --key go together")
+    challenge, store = _opened(folder)
+    web.serve(challenge, store, host, port, certificate, key)
+
+
+def _opened(folder: Path) -> tuple[Challenge, Store]:
+    opened = Challenge.open(folder)
+    return opened, lazy("deadheat.challenge.store").Store(opened.folder)
+
+
+def _line(store: Store, submission: Submission) -> str:
+    """A submission and how far it got."""
+    came = submission.message or submission.state
+    text = store.receipt(submission.id)
+    if text is not None:
+        found = receipts.Receipt(json.loads(text))
+        name = next(iter(found.content["measures"]))
+        came = f"{name} {100 * found[name].lower:.2f} % (lower bound)"
+    return f"#{submission.number} {submission.team}: {came}"

@@ -1,0 +1,452 @@
+"""The page of a challenge: what it tells whom, what it refuses, and how it looks in a browser."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from challenge.conftest import LABELS, ROWS
+
+from deadheat.challenge import Challenge
+from deadheat.challenge.store import Store
+
+for package in ("starlette", "uvicorn", "python_multipart", "jinja2"):
+    pytest.importorskip(package, reason="the page needs the extra challenge")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the server is stopped by a signal")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+EVIL = "<script>alert(1)</script>"
+TITLE = '"><img src=x onerror=alert(1)>'
+
+
+class Site(NamedTuple):
+    """A page that is served, with the tokens of its teams."""
+
+    challenge: Challenge
+    port: int
+    pid: int
+    tokens: dict[str, str]
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    text: str
+
+    @property
+    def content(self) -> Any:
+        return json.loads(self.text)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("web") / "challenge"
+    said = folder.with_name("said.txt")
+    limits = {"upload": 1, "per_day": 60}
+    challenge = Challenge.create(folder, LABELS, title="Six <i>classes</i>", measures="mAP, Hit@1", **limits)
+    store = Store(folder)
+    tokens = {team: store.new_token(team) for team in ("A", "B", "C", EVIL, "Zero", "Last")}
+    words = ["from deadheat.cli import main; main()", "challenge", "serve", str(folder), "--port", "0"]
+    with (
+        open(said, "w") as errors,
+        subprocess.Popen([sys.executable, "-c", *words], stdout=subprocess.PIPE, stderr=errors, text=True) as process,
+    ):
+        address = process.stdout.readline() if process.stdout else ""
+        yield Site(challenge, int(address.rpartition(":")[2]), process.pid, tokens)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) in (0, 130)
+    assert "Traceback" not in said.read_text()  # whatever was sent, and cut off, and killed
+
+
+def ask(site: Site, method: str, path: str, team: str | None = None, body: Any = None, **headers: str) -> Answer:
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    if team is not None:
+        given["Authorization"] = f"Bearer {site.tokens[team]}"
+    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=30)
+    try:
+        connection.request(method, path, body, given, encode_chunked=hasattr(body, "__next__"))
+        answer = connection.getresponse()
+        return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read().decode())
+    finally:
+        connection.close()
+
+
+def form(file: bytes | None, title: str = "", name: str = "x.npz") -> tuple[bytes, dict[str, str]]:
+    parts = [f'Content-Disposition: form-data; name="title"\r\n\r\n{title}'.encode()]
+    if file is not None:
+        parts.append(f'Content-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'.encode() + file)
+    body = b"".join(b"--edge\r\n" + part + b"\r\n" for part in parts) + b"--edge--\r\n"
+    return body, {"Content_Type": "multipart/form-data; boundary=edge"}
+
+
+def npz(rows: Any) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, embeddings=rows)
+    return file.getvalue()
+
+
+def upload(site: Site, team: str | None, rows: Any, title: str = "", name: str = "x.npz") -> Answer:
+    body, headers = form(npz(rows), title, name)
+    return ask(site, "POST", "/submissions", team, body, **headers)
+
+
+def finished(site: Site, team: str, answer: Answer) -> Any:
+    """What became of an upload."""
+    assert answer.status == 200, answer.text
+    for _ in range(300):
+        found = ask(site, "GET", f"/submissions/{answer.content['id']}", team).content
+        if found["state"] not in ("queued", "scoring"):
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"not scored in 30 seconds: {found}")
+
+
+def test_what_is_uploaded_is_scored_and_on_the_leaderboard(site: Site) -> None:
+    found = finished(site, "A", upload(site, "A", ROWS, "the whole"))
+    assert (found["state"], found["team"], found["title"]) == ("scored", "A", "the whole")
+    lower = found["percent"]["mAP"]["lower"]
+    deadline = time.monotonic() + 20
+    while "the whole" not in (page := ask(site, "GET", "/").text) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert f"<strong>{lower}</strong>" in page
+    assert finished(site, "A", upload(site, "A", np.full((60, 3), np.nan)))["message"].startswith(
+        "embeddings must be finite"
+    )
+
+
+def test_the_same_upload_again_is_the_same_submission(site: Site) -> None:
+    answers = [upload(site, "B", ROWS[:, :2]).content["id"] for _ in range(3)]
+    assert len(set(answers)) == 1
+    assert sum(each.id == answers[0] for each in Store(site.challenge.folder).every()) == 1
+
+
+def test_names_of_files_are_not_used(site: Site) -> None:
+    outside = sorted(site.challenge.folder.parent.iterdir())
+    names = ("../../../evil.npz", "/tmp/evil.npz", "..\\evil", "a\0b", "")
+    found = {upload(site, "B", ROWS[:, :3] + i, name=name).status for i, name in enumerate(names)}
+    assert found <= {200, 400}
+    assert sorted(site.challenge.folder.parent.iterdir()) == outside
+    inside = {path.name for path in site.challenge.handed_in.iterdir()}
+    assert inside == {submission.id for submission in Store(site.challenge.folder).every()}
+
+
+# Who may see what -----------------------------------------------------------------------------------------------------
+
+
+def test_nobody_gets_in_without_a_token(site: Site) -> None:
+    count = len(Store(site.challenge.folder).every())
+    body, headers = form(npz(ROWS))
+    for more in ({}, {"Authorization": "Bearer "}, {"Authorization": "Bearer none"}, {"Authorization": "Basic QTpC"},
+                 {"Cookie": "deadheat-token=none"}, {"Authorization": "Bearer \xff"}):  # fmt: skip
+        assert ask(site, "POST", "/submissions", None, body, **headers, **more).status == 401
+    assert len(Store(site.challenge.folder).every()) == count
+
+
+def test_a_submission_is_for_its_team_alone(site: Site) -> None:
+    name = upload(site, "A", ROWS).content["id"]
+    assert ask(site, "GET", f"/submissions/{name}", "A").status == 200
+    missing = ask(site, "GET", f"/submissions/{'0' * 32}", "B")
+    for team in ("B", None):
+        assert ask(site, "GET", f"/submissions/{name}", team).status == 404
+    assert ask(site, "GET", f"/submissions/{name}", "B").text == missing.text  # nothing tells that there is one
+    assert name not in ask(site, "GET", "/").text
+
+
+PLACES = [
+    "/labels.npy", "/challenge.db", "/secret", "/../labels.npy", "/%2e%2e/labels.npy", "/submissions/../../labels.npy",
+    "/submissions/..%2f..%2flabels.npy", "/submissions/labels.npy", "/handed-in/", "/style.css/../labels.npy",
+    "//etc/passwd", "/submissions/%00", "/submissions/' OR 1=1 --".replace(" ", "%20"), "/static/../secret",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("team", [None, "A"])
+def test_no_address_leads_to_a_file(place: str, team: str | None, site: Site) -> None:
+    answer = ask(site, "GET", place, team)
+    assert answer.status == 404
+    assert site.challenge.secret.hex() not in answer.text
+    assert "root:" not in answer.text
+
+
+def test_every_answer_says_what_a_browser_must_not_do(site: Site) -> None:
+    for path in ("/", "/hand-in", "/nowhere", "/style.css"):
+        headers = ask(site, "GET", path).headers
+        assert headers["content-security-policy"].startswith("default-src 'none'; style-src 'self'")
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "server" not in headers
+
+
+def test_another_site_cannot_hand_in_with_the_cookie_of_a_browser(site: Site) -> None:
+    body, headers = form(npz(ROWS + 9))
+    cookie = f"deadheat-token={site.tokens['A']}"
+    answer = ask(site, "POST", "/submissions", None, body, **headers, Cookie=cookie, Origin="http://evil.example")
+    assert answer.status == 403
+    answer = ask(site, "POST", "/sign-in", None, f"token={site.tokens['A']}", Origin=site.url,
+                 Content_Type="application/x-www-form-urlencoded")  # fmt: skip
+    assert answer.status == 303
+    assert all(word in answer.headers["set-cookie"] for word in ("HttpOnly", "SameSite=strict", "Path=/"))
+
+
+# What is too much -----------------------------------------------------------------------------------------------------
+
+
+def test_two_gigabytes_of_zeros_are_refused_as_they_stream(site: Site) -> None:
+    sent = 0
+
+    def zeros() -> Iterator[bytes]:
+        nonlocal sent
+        start = form(b"")[0].partition(b"\r\n--edge--")[0]
+        yield start
+        for _ in range(2 << 10):
+            yield bytes(1 << 20)
+            sent += 1
+
+    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=30)
+    headers = {"Authorization": f"Bearer {site.tokens['A']}", "Content-Type": "multipart/form-data; boundary=edge"}
+    try:
+        connection.request("POST", "/submissions", zeros(), headers, encode_chunked=True)
+    except (BrokenPipeError, ConnectionResetError):
+        assert sent < 200  # megabytes, most of them on their way
+    else:
+        raise AssertionError("all of it was taken")
+    finally:
+        connection.close()
+    assert [path.name for path in site.challenge.handed_in.glob(".*")] == []
+
+
+def test_a_length_over_the_limit_is_refused_before_anything_is_sent(site: Site) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=30)
+    connection.putrequest("POST", "/submissions")
+    for name, value in (("Authorization", f"Bearer {site.tokens['A']}"), ("Content-Length", str(2 << 30)),
+                        ("Content-Type", "multipart/form-data; boundary=edge")):  # fmt: skip
+        connection.putheader(name, value)
+    connection.endheaders()
+    answer = connection.getresponse()
+    assert (answer.status, json.loads(answer.read())) == (413, {"error": "A file may have at most 1 MB."})
+    connection.close()
+
+
+def test_uploads_that_are_cut_off_leave_nothing_and_a_team_has_so_many_at_once(site: Site) -> None:
+    hanging = []
+    for _ in range(8):
+        connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=30)
+        connection.putrequest("POST", "/submissions")
+        for name, value in (("Authorization", f"Bearer {site.tokens['Last']}"), ("Content-Length", "900000"),
+                            ("Content-Type", "multipart/form-data; boundary=edge")):  # fmt: skip
+            connection.putheader(name, value)
+        connection.endheaders(form(bytes(9999))[0][:9000])
+        hanging.append(connection)
+    statuses = [_hung(site) for _ in range(20)]
+    for connection in hanging:
+        connection.close()
+    assert 429 in statuses
+    deadline = time.monotonic() + 20
+    while list(site.challenge.handed_in.glob(".*")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert list(site.challenge.handed_in.glob(".*")) == []
+    assert upload(site, "Last", ROWS * 0, "all zero").status == 200
+
+
+def _hung(site: Site) -> int:
+    """What an upload of no bytes is answered within a moment; 0 if it has to wait."""
+    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=0.3)
+    body, headers = form(None)
+    given = {"Authorization": f"Bearer {site.tokens['Last']}", "Content-Type": headers["Content_Type"]}
+    try:
+        connection.request("POST", "/submissions", body, given)
+        return connection.getresponse().status
+    except TimeoutError:
+        return 0
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"", "multipart/form-data; boundary=edge"),
+        (form(None)[0], "multipart/form-data; boundary=edge"),
+        (b"x" * 100, "multipart/form-data; boundary=edge"),
+        (b"x" * 100, "multipart/form-data"),
+        (b"file=x", "application/x-www-form-urlencoded"),
+        (b"{}", "application/json"),
+        (form(b"x", "a" * 61)[0], "multipart/form-data; boundary=edge"),
+        (form(b"x", "a\x1bb")[0], "multipart/form-data; boundary=edge"),
+        (form(b"x", "a" * 99_999)[0], "multipart/form-data; boundary=edge"),
+        (form(b"x")[0].replace(b"--edge--", b"") + form(b"y")[0], "multipart/form-data; boundary=edge"),
+    ],
+)
+def test_forms_that_are_none_are_refused(body: bytes, kind: str, site: Site) -> None:
+    answer = ask(site, "POST", "/submissions", "A", body, Content_Type=kind)
+    assert answer.status == 400, answer.text
+    assert list(answer.content) == ["error"]
+
+
+def test_a_day_has_so_many_uploads(site: Site, tmp_path: Path) -> None:
+    store = Store(site.challenge.folder)
+    for i in range(59):  # commands, which the page's worker leaves alone
+        (tmp_path / "file").write_text(str(i))
+        store.add("C", "", str(i), "[]", tmp_path / "file", site.challenge.handed_in, None)
+    assert [upload(site, "C", ROWS[:, :1] + i).status for i in (0, 1, 0)] == [200, 429, 200]  # the same is not one more
+
+
+def test_teams_upload_at_the_same_time_and_a_killed_worker_loses_nothing(site: Site) -> None:
+    answers: list[tuple[str, Answer]] = []
+
+    def send(team: str, i: int) -> None:
+        answers.append((team, upload(site, team, ROWS + 100 * i + len(team))))
+
+    threads = [threading.Thread(target=send, args=(team, i)) for team in ("A", "B", "Zero") for i in range(4)]
+    for thread in threads:
+        thread.start()
+    children = Path(f"/proc/{site.pid}/task/{site.pid}/children")
+    if children.exists():
+        for _ in range(3):
+            for child in _workers(site.pid):
+                os.kill(child, signal.SIGKILL)
+            time.sleep(0.5)
+    for thread in threads:
+        thread.join()
+    found = [finished(site, team, answer) for team, answer in answers]
+    assert [each["state"] for each in found] == ["scored"] * 12
+    assert len({each["id"] for each in found}) == 12
+    store = Store(site.challenge.folder)
+    assert len({submission.id for submission, _, _ in store.scores()}) == len(store.scores())
+
+
+def _workers(pid: int) -> list[int]:
+    found = []
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        found += [int(child) for child in path.read_text().split()]
+    return found
+
+
+# In a browser ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="looking at pages needs playwright")
+    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if executable is None:
+        pytest.skip(f"looking at pages needs a browser: {', '.join(BROWSERS)}")
+    settings = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+    with playwright.sync_playwright() as control:
+        opened = control.chromium.launch(executable_path=executable, args=settings)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def shown(browser: Any, site: Site) -> Iterator[Callable[..., Any]]:
+    """Opens a page; nothing may be said on its console, and nothing asked for elsewhere."""
+    complaints: list[str] = []
+    contexts = []
+
+    def show(path: str, said: Sequence[str] = (), **settings: Any) -> Any:
+        context = browser.new_context(**{"viewport": {"width": 1100, "height": 900}, **settings})
+        contexts.append(context)
+        page = context.new_page()
+        page.on(
+            "console",
+            lambda message: None if any(map(message.text.count, said)) else complaints.append(message.text),
+        )
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(dialog.message))
+        page.on(
+            "request",
+            lambda request: None if request.url.startswith((site.url, "data:")) else complaints.append(request.url),
+        )
+        page.goto(site.url + path)
+        return page
+
+    yield show
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def screenshot(page: Any, name: str, tmp_path: Path) -> None:
+    folder = Path(os.environ.get("DEADHEAT_SCREENSHOTS", tmp_path))
+    folder.mkdir(exist_ok=True)
+    page.screenshot(path=folder / f"challenge-{name}.png", full_page=True)
+
+
+def test_a_team_signs_in_hands_in_and_sees_its_score(shown: Callable[..., Any], site: Site, tmp_path: Path) -> None:
+    (tmp_path / "evil.npz").write_bytes(npz(ROWS[:, :4] * 3))
+    page = shown("/hand-in")
+    screenshot(page, "sign-in", tmp_path)
+    page.get_by_label("token").fill(site.tokens[EVIL])
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_label("What you call it").fill(TITLE)
+    page.get_by_label("File").set_input_files(tmp_path / "evil.npz")
+    page.get_by_role("button", name="Hand in").click()
+    page.get_by_text("Scored.").wait_for(timeout=30_000)  # the page looks again by itself
+    screenshot(page, "scored", tmp_path)
+    assert TITLE in page.locator("dl").inner_text()
+    assert page.locator("main img, main script").count() == 0
+    page.get_by_role("link", name="All submissions").click()
+    assert page.locator("tbody tr").count() == 1
+    screenshot(page, "hand-in", tmp_path)
+    page.get_by_role("button", name="Sign out").click()
+    assert page.get_by_label("token").is_visible()
+
+
+@pytest.mark.parametrize("megabytes", [2, 30])
+def test_a_browser_says_that_a_file_is_too_large(
+    megabytes: int, shown: Callable[..., Any], site: Site, tmp_path: Path
+) -> None:
+    (tmp_path / "large.npz").write_bytes(bytes(megabytes << 20))
+    page = shown("/hand-in", said=["413"])
+    page.get_by_label("token").fill(site.tokens["B"])
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_label("File").set_input_files(tmp_path / "large.npz")
+    page.get_by_role("button", name="Hand in").click()
+    page.get_by_text("A file may have at most 1 MB.").wait_for(timeout=20_000)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1100, 390])
+def test_the_leaderboard_on_screens_wide_and_small(
+    scheme: str, width: int, shown: Callable[..., Any], site: Site, tmp_path: Path
+) -> None:
+    finished(site, EVIL, upload(site, EVIL, ROWS[:, :4], TITLE))
+    finished(site, "Last", upload(site, "Last", ROWS * 0, "all zero"))
+    deadline = time.monotonic() + 20
+    while "all zero" not in ask(site, "GET", "/").text and time.monotonic() < deadline:
+        time.sleep(0.1)
+    page = shown("/", viewport={"width": width, "height": 800}, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    screenshot(page, f"{width}-{scheme}", tmp_path)
+    brightness = sum(map(int, re.findall(r"\d+", page.evaluate("getComputedStyle(document.body).backgroundColor"))))
+    assert brightness > 600 if scheme == "light" else brightness < 150
+    assert EVIL in page.locator("tbody").inner_text()
+    assert page.locator("main img, main script").count() == 0
+    assert page.locator("tbody svg[role=img]").count() == page.locator("tbody tr").count() >= 2
+    assert page.locator("h1").inner_text() == "Leaderboard"
+    assert "<i>classes</i>" in page.locator("header").inner_text()
+
+
+def test_the_first_key_leads_past_the_links(shown: Callable[..., Any]) -> None:
+    page = shown("/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
