@@ -14,10 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deadheat.audits.evaluator.calling import Evaluator
+from deadheat.counting.scored import profile_scores
 from deadheat.errors import InvalidValueError
+from deadheat.reports import measure
 from deadheat.support.arrays import Array
 from deadheat.support.extras import require
 from deadheat.support.lazy import difflib
+
+
+_OWN_USE = "final evaluation: bounds and expectation over all ways to break ties"
 
 
 class Adapter(NamedTuple):
@@ -148,7 +153,9 @@ def sentence_transformers_map(scores: Array, relevant: Array) -> float:
     texts = dict.fromkeys(_ids("d", n), "")
     judged = {query: set(row) for query, row in qrels.items()}
     evaluator = evaluation.InformationRetrievalEvaluator(dict.fromkeys(run, ""), texts, judged, map_at_k=[n])
-    hits = [[{"corpus_id": item, "score": score} for item, score in run[query].items()] for query in evaluator.queries_ids]
+    hits = [
+        [{"corpus_id": item, "score": score} for item, score in run[query].items()] for query in evaluator.queries_ids
+    ]
     return float(evaluator.compute_metrics(hits)["map@k"][n])
 
 
@@ -171,35 +178,23 @@ def torchmetrics_map(scores: Array, relevant: Array) -> float:
     return _torchmetrics("RetrievalMAP", scores, relevant)
 
 
-@adapter("torchmetrics:mrr", "torchmetrics", "scores", "RetrievalMRR()", _TORCHMETRICS_USE)
-def torchmetrics_mrr(scores: Array, relevant: Array) -> float:
-    return _torchmetrics("RetrievalMRR", scores, relevant)
-
-
 @adapter("torchmetrics:ndcg", "torchmetrics", "scores", "RetrievalNormalizedDCG()", _TORCHMETRICS_USE)
 def torchmetrics_ndcg(scores: Array, relevant: Array) -> float:
     return _torchmetrics("RetrievalNormalizedDCG", scores, relevant)
 
 
-def _ranx(metric: str, scores: Array, relevant: Array) -> float:
-    ranx = _module("ranx")
-    return float(ranx.evaluate(ranx.Qrels(_qrels(relevant)), ranx.Run(_run(scores)), metric))
-
-
-_RANX_USE = "evaluates and compares runs of search engines, whose documents have ids and mostly distinct scores"
-
-
-@adapter("ranx:map", "ranx", "scores", 'evaluate(qrels, run, "map")', _RANX_USE)
+@adapter(
+    "ranx:map", "ranx", "scores", 'evaluate(qrels, run, "map")',
+    "evaluates and compares runs of search engines, whose documents have ids and mostly distinct scores",
+)  # fmt: skip
 def ranx_map(scores: Array, relevant: Array) -> float:
-    return _ranx("map", scores, relevant)
+    ranx = _module("ranx")
+    return float(ranx.evaluate(ranx.Qrels(_qrels(relevant)), ranx.Run(_run(scores)), "map"))
 
 
-@adapter("ranx:mrr", "ranx", "scores", 'evaluate(qrels, run, "mrr")', _RANX_USE)
-def ranx_mrr(scores: Array, relevant: Array) -> float:
-    return _ranx("mrr", scores, relevant)
-
-
-_TREC_USE = "evaluates runs as trec_eval does, whose rule for equal scores (by document id) is documented and repeatable"
+_TREC_USE = (
+    "evaluates runs as trec_eval does, whose rule for equal scores (by document id) is documented and repeatable"
+)
 
 
 @adapter("ir_measures:map", "ir_measures", "scores", "calc_aggregate([AP], qrels, run)", _TREC_USE)
@@ -208,27 +203,19 @@ def ir_measures_map(scores: Array, relevant: Array) -> float:
     return float(ir_measures.calc_aggregate([ir_measures.AP], _qrels(relevant), _run(scores))[ir_measures.AP])
 
 
-def _pytrec_eval(measure: str, scores: Array, relevant: Array) -> float:
-    evaluator = _module("pytrec_eval").RelevanceEvaluator(_qrels(relevant), {measure})
-    return _mean(each[measure] for each in evaluator.evaluate(_run(scores)).values())
-
-
-@adapter("pytrec_eval:map", "pytrec_eval-terrier", "scores", 'RelevanceEvaluator(qrels, {"map"}).evaluate(run)', _TREC_USE)
-def pytrec_eval_map(scores: Array, relevant: Array) -> float:
-    return _pytrec_eval("map", scores, relevant)
-
-
 @adapter(
-    "pytrec_eval:recip_rank", "pytrec_eval-terrier", "scores",
-    'RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)', _TREC_USE,
-)  # fmt: skip
-def pytrec_eval_recip_rank(scores: Array, relevant: Array) -> float:
-    return _pytrec_eval("recip_rank", scores, relevant)
+    "pytrec_eval:map", "pytrec_eval-terrier", "scores", 'RelevanceEvaluator(qrels, {"map"}).evaluate(run)', _TREC_USE
+)
+def pytrec_eval_map(scores: Array, relevant: Array) -> float:
+    evaluator = _module("pytrec_eval").RelevanceEvaluator(_qrels(relevant), {"map"})
+    return _mean(each["map"] for each in evaluator.evaluate(_run(scores)).values())
 
 
 def _tie_aware(scores: Array, relevant: Array) -> Any:
     trm, n = _module("trm"), scores.shape[1]
-    return trm.evaluate(scores=scores.tolist(), is_relevant=relevant.tolist(), metrics=["map"], k_list=[n]).metrics["map"][n]
+    return trm.evaluate(scores=scores.tolist(), is_relevant=relevant.tolist(), metrics=["map"], k_list=[n]).metrics[
+        "map"
+    ][n]
 
 
 _TIE_AWARE_USE = "reports expectation and range of retrieval scores served in few bits"
@@ -250,6 +237,18 @@ def tie_aware_map_minimum(scores: Array, relevant: Array) -> float:
     return float(_tie_aware(scores, relevant).minimum)
 
 
+@adapter("deadheat:map", "deadheat", "scores", 'measure(profile_scores(...), "mAP"): lower', _OWN_USE, extra="")
+def deadheat_map(scores: Array, relevant: Array) -> float:
+    return measure(profile_scores(scores, relevant), "mAP")["mAP"].lower
+
+
+@adapter(
+    "deadheat:map-expected", "deadheat", "scores", 'measure(profile_scores(...), "mAP"): expected', _OWN_USE, extra=""
+)
+def deadheat_map_expected(scores: Array, relevant: Array) -> float:
+    return measure(profile_scores(scores, relevant), "mAP")["mAP"].expected
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # of one query at a time
 
@@ -257,7 +256,9 @@ def tie_aware_map_minimum(scores: Array, relevant: Array) -> float:
 _SKLEARN_USE = "metrics of classifiers: thresholds of a score, where equal scores are decided together"
 
 
-@adapter("scikit-learn:average_precision", "scikit-learn", "query", "average_precision_score", _SKLEARN_USE, extra="demo")
+@adapter(
+    "scikit-learn:average_precision", "scikit-learn", "query", "average_precision_score", _SKLEARN_USE, extra="demo"
+)
 def sklearn_average_precision(scores: Array, relevant: Array) -> float:
     return float(_module("sklearn.metrics").average_precision_score(relevant, scores))
 

@@ -1,6 +1,6 @@
 """`audit_evaluator`: somebody's metric on constructed inputs whose values are known.
 
-    fn ──> no ties: what does it compute? ──> ties, orders, types, labels, scales, threads ──> observations ──> findings
+fn ──> no ties: what does it compute? ──> ties, orders, types, labels, scales, threads ──> observations ──> findings
 """
 
 from __future__ import annotations
@@ -97,9 +97,13 @@ def audit_evaluator(
         raise InvalidTypeError("fn", f"must be callable, but is {checks.shown(fn)}")
     checks.choice(form, FORMS, "form")
     asked = None if measure is None else measures.parse(measure)
-    n_classes, class_size = checks.whole_number(n_classes, "n_classes", 2), checks.whole_number(class_size, "class_size", 2)
+    n_classes, class_size = (
+        checks.whole_number(n_classes, "n_classes", 2),
+        checks.whole_number(class_size, "class_size", 2),
+    )
     draws, seed = checks.whole_number(draws, "draws"), checks.whole_number(seed, "seed")
-    bench, labels = Bench(fn, form, asked), np.repeat(np.arange(n_classes), class_size)
+    labels = np.repeat(np.arange(n_classes), class_size)
+    bench = Bench(fn, form, asked, len(labels) - 1)
     bench.define(_without_ties(bench, labels, seed))
     empty = orders.empty_system(bench, labels, draws, seed)
     findings = [
@@ -130,8 +134,8 @@ def _without_ties(bench: Bench, labels: Int64, seed: int) -> Iterator[inputs.Cas
     """Small inputs with uneven classes, and one of the size of the empty system, so that cutoffs show."""
     small, maker = inputs.small_labels(), bench.maker
     for number in range(_INPUTS_WITHOUT_TIES):
-        yield maker.case(f"no ties, {number + 1}", maker.distinct(small, seed + number), small)
-    yield maker.case(f"no ties, {len(labels)} samples", maker.far(labels, seed), labels)
+        yield maker.case(f"no ties, {number + 1}", maker.apart(maker.distinct(small, seed + number)), small)
+    yield maker.case(f"no ties, {len(labels)} samples", maker.apart(maker.far(labels, seed)), labels)
 
 
 def _definition(bench: Bench, asked: str | None) -> Iterator[Finding]:

@@ -44,9 +44,9 @@ class Observation(NamedTuple):
 class Bench:
     """A function, what it computes as far as that is known, and all that it has answered."""
 
-    def __init__(self, fn: Evaluator, form: str, asked: Measure | None) -> None:
+    def __init__(self, fn: Evaluator, form: str, asked: Measure | None, n_items: int) -> None:
         self.fn, self.form, self.maker = fn, form, MAKERS[form]
-        self.tried = list(candidates(form, asked))
+        self.tried = list(candidates(form, asked, n_items))
         self.definitions: list[Definition] = []
         self.seen: list[Observation] = []
 

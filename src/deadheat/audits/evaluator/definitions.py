@@ -27,7 +27,8 @@ from deadheat.support.arrays import Array, Float64
 from deadheat.support.triple import Triple
 
 SAME = 1e-6  # two values that differ by less are one: what float32 leaves of a mean
-CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
+_NARROW = 0.005  # of what ties leave open, where a value is still told from others
+_CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 
 
 class Reading(NamedTuple):
@@ -83,18 +84,19 @@ class Definition:
         return self.convention.scale * math.fsum(terms[defined]) if defined.any() else math.nan
 
 
-def candidates(form: str, asked: Measure | None) -> Iterator[Definition]:
-    """All definitions of a form, or those of one measure; the plainest first."""
+def candidates(form: str, asked: Measure | None, n_items: int) -> Iterator[Definition]:
+    """All definitions of a form, or those of one measure; the plainest first, and no cutoff beyond so many items."""
     for reading in _READINGS[form]:
         for convention in _CONVENTIONS:
-            for measure in _catalogue() if asked is None else (asked,):
+            for measure in _catalogue(n_items) if asked is None else (asked,):
                 if convention.fits(measure, reading):
                     yield Definition(measure, reading, convention)
 
 
 def matching(found: Sequence[Definition], case: Case, value: float) -> list[Definition]:
-    """The definitions that give a value, up to `SAME`; in a reading that has ties here, up to these."""
-    return [definition for definition in found if possible(definition.truth(case), value)]
+    """The definitions that give a value, up to `SAME`; in a reading that has a few ties here, up to these."""
+    truths = [(definition, definition.truth(case)) for definition in found]
+    return [each for each, truth in truths if truth.upper - truth.lower < _NARROW and possible(truth, value)]
 
 
 def possible(truth: Triple[float], value: float) -> bool:
@@ -188,10 +190,11 @@ _CONVENTIONS = (
 )
 
 
-def _catalogue() -> list[Measure]:
-    """Every measure, with every cutoff that is tried."""
+def _catalogue(n_items: int) -> list[Measure]:
+    """Every measure, with every cutoff that makes a difference."""
     names: list[str] = []
+    cutoffs = [k for k in _CUTOFFS if k < n_items]
     for row in measures.FAMILIES:
         names += [row.name] if row.cutoff != "must" else []
-        names += [f"{row.name}@{k}" for k in CUTOFFS] if row.cutoff in ("may", "must") else []
+        names += [f"{row.name}@{k}" for k in cutoffs] if row.cutoff in ("may", "must") else []
     return list(measures.parse_all(names))

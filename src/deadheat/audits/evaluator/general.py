@@ -19,10 +19,14 @@ def out_of_range(bench: Bench) -> Iterator[Finding]:
     worst = max(found, key=_excess)
     assert worst.truth is not None
     between = f"[{bench.per_cent(worst.truth.lower, 4)}, {bench.per_cent(worst.truth.upper, 4)}]"
-    sentence = f"{worst.case.name!r} gives {bench.per_cent(worst.value, 4)}, but every way to break its ties lies in {between}"
+    sentence = (
+        f"{worst.case.name!r} gives {bench.per_cent(worst.value, 4)}, but every way to break its ties lies in {between}"
+    )
     more = f"; so do {len(found) - 1} other inputs" if len(found) > 1 else ""
     figures = {"inputs": [each.to_dict() for each in found]}
-    yield Finding("out of range", "serious", f"{sentence}{more}.", figures, "Compare the definition with deadheat.reference.")
+    yield Finding(
+        "out of range", "serious", f"{sentence}{more}.", figures, "Compare the definition with deadheat.reference."
+    )
 
 
 def errors(bench: Bench) -> Iterator[Finding]:

@@ -58,6 +58,10 @@ class Maker(ABC):
     def far(self, labels: Int64, seed: int, gap: float = 5e-5) -> Array:
         """Rows of many samples without ties; neighbours in a ranking differ by no less than the gap."""
 
+    def apart(self, rows: Array) -> Array:
+        """The same without ties between rows either, where that can be."""
+        return rows
+
     @abstractmethod
     def coarse(self, labels: Int64, seed: int) -> Array:
         """Rows of few levels, so that many tie."""
@@ -128,6 +132,9 @@ class Scored(Maker):
     def far(self, labels: Int64, seed: int, gap: float = 5e-5) -> Array:
         return np.asarray(0.5 + gap * _round_robin(len(labels), seed))
 
+    def apart(self, rows: Array) -> Array:
+        return np.asarray(rows + np.arange(len(rows))[:, None] * 2.0**-24)
+
     def coarse(self, labels: Int64, seed: int) -> Array:
         rng = np.random.default_rng([seed, 5])
         return rng.integers(0, 4, (len(labels), len(labels))) / 4.0
@@ -154,7 +161,9 @@ def orders(labels: Int64, draws: int, seed: int) -> dict[str, Int64]:
     """Orders of the samples, by what people call them; the first two are the best and the worst where everything ties."""
     codes = labels.astype(np.int32)
     by_class, interleaved = together(codes), in_turns(codes)
-    half = np.concatenate([interleaved[: len(labels) // 2], by_class[~np.isin(by_class, interleaved[: len(labels) // 2])]])
+    half = np.concatenate(
+        [interleaved[: len(labels) // 2], by_class[~np.isin(by_class, interleaved[: len(labels) // 2])]]
+    )
     shuffled = {f"shuffled {number + 1}": order for number, order in enumerate(random_orders(len(labels), draws, seed))}
     return {
         "sorted by class": by_class,

@@ -66,7 +66,9 @@ def survey_of(audits: list[EvaluatorAudit]) -> EvaluatorSurvey:
 
 def _is_title_of_a_library(module: str) -> bool:
     """Whether this is no module but how the table calls a library."""
-    return module not in {""} and any(name.partition(":")[0] == module for name in ADAPTERS) and find_spec(module) is None
+    return (
+        module not in {""} and any(name.partition(":")[0] == module for name in ADAPTERS) and find_spec(module) is None
+    )
 
 
 def _attribute(module: str, path: str) -> Any:
@@ -74,7 +76,9 @@ def _attribute(module: str, path: str) -> Any:
     try:
         found: Any = importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise InvalidValueError("evaluator", f"must be in a module that is there, but there is no {error.name!r}") from None
+        raise InvalidValueError(
+            "evaluator", f"must be in a module that is there, but there is no {error.name!r}"
+        ) from None
     for part in path.split("."):
         if not hasattr(found, part):
             raise InvalidValueError("evaluator", f"must name what is there, but {module} has no {path!r}")

@@ -28,7 +28,9 @@ def second_arguments(bench: Bench, seed: int) -> Iterator[Finding]:
         yield from _unmoved(bench, plain, _relabelled(plain), "labels", "Compare labels as they are, never as floats.")
         return
     types = {"relevance as int64": np.int64, "relevance as uint8": np.uint8, "relevance as float32": np.float32}
-    cases = [Case(name, plain.first, plain.second.astype(dtype), name.endswith("int64")) for name, dtype in types.items()]
+    cases = [
+        Case(name, plain.first, plain.second.astype(dtype), name.endswith("int64")) for name, dtype in types.items()
+    ]
     yield from _unmoved(bench, plain, cases, "type of the relevance", "Convert relevance to bool before comparing.")
 
 
@@ -40,11 +42,15 @@ def types(bench: Bench, seed: int) -> Iterator[Finding]:
     half = [Case("no ties, float16", plain.first.astype(np.float16), plain.second, common=False)]
     yield from _unmoved(bench, plain, half, "float16", "Convert float16 before computing with it.", "warning")
     labels = inputs.small_labels()
-    close = bench.maker.case("", bench.maker.far(labels, seed, gap=1e-9), labels).called("differences of 1e-9, float64", common=False)
+    close = bench.maker.case("", bench.maker.far(labels, seed, gap=1e-9), labels).called(
+        "differences of 1e-9, float64", common=False
+    )
     truth = span(bench.definitions, close)
     if bench.see(close, ranged=False)._replace(truth=truth).impossible:
         sentence = "Scores that differ by 1e-9 in float64 are not told apart as they came."
-        yield Finding("resolution", "warning", sentence, {"gap": 1e-9}, "Compute and sort in float64 where float64 came.")
+        yield Finding(
+            "resolution", "warning", sentence, {"gap": 1e-9}, "Compute and sort in float64 where float64 came."
+        )
 
 
 def scales(bench: Bench, seed: int) -> Iterator[Finding]:
@@ -83,12 +89,20 @@ def _convention(bench: Bench, case: Case, n: int) -> Iterator[Finding]:
     elif bench.definitions:
         left_out = bench.definitions[0].truth(case)
         rest = Triple(*(value * (n - 1) / n for value in left_out))
-        counted = {"is left out": left_out, "counts as 0": rest, "counts as 1": Triple(*(v + bench.scale / n for v in rest))}
-        how = next((name for name, truth in counted.items() if abs(found.value - truth.expected) <= SAME), "changes the mean")
+        counted = {
+            "is left out": left_out,
+            "counts as 0": rest,
+            "counts as 1": Triple(*(v + bench.scale / n for v in rest)),
+        }
+        how = next(
+            (name for name, truth in counted.items() if abs(found.value - truth.expected) <= SAME), "changes the mean"
+        )
         severity = "note" if how == "is left out" else "warning"
         figures = {"value": found.value} | {name: truth.expected for name, truth in counted.items()}
         advice = "" if severity == "note" else "Leave such queries out and say how many there are."
-        yield Finding("query without relevant items", severity, f"A query without relevant items {how}.", figures, advice)
+        yield Finding(
+            "query without relevant items", severity, f"A query without relevant items {how}.", figures, advice
+        )
 
 
 def _relabelled(plain: Case) -> list[Case]:

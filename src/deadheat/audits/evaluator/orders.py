@@ -17,7 +17,9 @@ from deadheat.support.arrays import Int64
 from deadheat.support.triple import Triple
 
 _ALARM = 3.0  # standard deviations above random that chance does not explain
-_REPAIR = "Break ties by a stated rule that no submission controls, or report the lower bound, as deadheat.evaluate does."
+_REPAIR = (
+    "Break ties by a stated rule that no submission controls, or report the lower bound, as deadheat.evaluate does."
+)
 
 
 class Empty(NamedTuple):
@@ -73,7 +75,9 @@ def findings_of_empty(bench: Bench, empty: Empty) -> Iterator[Finding]:
         sentence = f"A system that knows nothing ({name}) scores from {bench.per_cent(low)} to {bench.per_cent(high)}"
         yield Finding("sample order", "serious", f"{sentence}, by the order of the samples alone.", figures, _REPAIR)
     elif empty.verdict == "neither bound nor expectation":
-        sentence = f"Of ties ({name}) it makes {bench.per_cent(best.value)}, which is neither bound nor the expectation."
+        sentence = (
+            f"Of ties ({name}) it makes {bench.per_cent(best.value)}, which is neither bound nor the expectation."
+        )
         yield Finding("meaning of ties", "warning", sentence, figures, "Say in the documentation what ties are worth.")
     elif empty.verdict != "no value":
         yield Finding("meaning of ties", "note", f"Ties count as: {empty.verdict} (on {name}).", figures)
@@ -88,12 +92,16 @@ def without_ties(bench: Bench, seed: int) -> Iterator[Finding]:
     """Whether order matters even where nothing ties."""
     labels, maker = inputs.small_labels(), bench.maker
     rows = maker.distinct(labels, seed)
-    orders = {"as made": np.arange(len(labels)), "reversed": np.arange(len(labels))[::-1]} | inputs.orders(labels, 1, seed)
+    orders = {"as made": np.arange(len(labels)), "reversed": np.arange(len(labels))[::-1]} | inputs.orders(
+        labels, 1, seed
+    )
     found = [bench.see(maker.case(f"no ties, {name}", rows, labels, order)) for name, order in orders.items()]
     if spread(found) > SAME:
         sentence = f"Without any tie, the order of the samples moves the value by {bench.per_cent(spread(found))}."
         figures = {"values": {each.case.name: each.value for each in found}}
-        yield Finding("sample order without ties", "serious", sentence, figures, "Look at how labels follow their samples.")
+        yield Finding(
+            "sample order without ties", "serious", sentence, figures, "Look at how labels follow their samples."
+        )
 
 
 def with_ties(bench: Bench, seed: int) -> Iterator[Finding]:
@@ -108,7 +116,13 @@ def with_ties(bench: Bench, seed: int) -> Iterator[Finding]:
     wide = {name: spread(found) for name, found in moved.items() if spread(found) > SAME}
     if wide:
         parts = " and ".join(f"{bench.per_cent(width)} ({name})" for name, width in wide.items())
-        yield Finding("sample order with ties", "serious", f"The order of the samples moves the value by {parts}.", figures, _REPAIR)
+        yield Finding(
+            "sample order with ties",
+            "serious",
+            f"The order of the samples moves the value by {parts}.",
+            figures,
+            _REPAIR,
+        )
     if bench.form != "embeddings":
         bench.see(inputs.tied_behind())
 
@@ -119,7 +133,9 @@ def by_place(bench: Bench, n: int, n_relevant: int) -> Iterator[Finding]:
         return
     first, last = (bench.see(inputs.one_asked(n, n_relevant, first=first)) for first in (True, False))
     if spread((first, last)) > SAME:
-        values = f"{bench.per_cent(first.value)} if they come first in the list and {bench.per_cent(last.value)} if last"
+        values = (
+            f"{bench.per_cent(first.value)} if they come first in the list and {bench.per_cent(last.value)} if last"
+        )
         sentence = f"With all scores zero, {n_relevant} relevant items in {n} score {values}."
         yield Finding("place in the list", "serious", sentence, {"first": first.value, "last": last.value}, _REPAIR)
 

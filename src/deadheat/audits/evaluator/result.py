@@ -114,7 +114,9 @@ class EvaluatorAudit(TabularResult):
 
     def columns(self) -> dict[str, list[Any]]:
         """The findings."""
-        return {name: [getattr(each, name) for each in self.findings] for name in ("severity", "name", "sentence", "advice")}
+        return {
+            name: [getattr(each, name) for each in self.findings] for name in ("severity", "name", "sentence", "advice")
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +142,16 @@ class EvaluatorSurvey(TabularResult):
         """Values of an empty system in per cent, what is possible, and how far above random it can get."""
         form = decimals(digits)
         shown = ["sorted by class", "half sorted", "half sorted, reversed", "interleaved"]
-        header = ["evaluator", "version", *shown, "possible", "expected", "sd above random", "ties count as", *SEVERITIES]
+        header = [
+            "evaluator",
+            "version",
+            *shown,
+            "possible",
+            "expected",
+            "sd above random",
+            "ties count as",
+            *SEVERITIES,
+        ]
         return [Table(header, [self._row(each, shown, form) for each in self.audits])]
 
     def notes(self) -> list[str]:
