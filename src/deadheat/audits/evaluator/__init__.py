@@ -1,6 +1,6 @@
-"""Evaluators, audited: in comes somebody's metric, out go what it computes and how it can be made to give something else.
+"""Evaluators, audited: in comes a metric, out go what it computes, and what else it can be made to give.
 
-adapters, locating ──> fn ──> auditing: bench (calling, inputs, definitions) ──> orders, numbers, machine, general ──> result
+adapters, locating ──> fn ──> bench: calling, inputs, definitions ──> orders, numbers, machine, general ──> result
 """
 
 from deadheat.audits.evaluator.auditing import audit_evaluator

@@ -21,7 +21,6 @@ from deadheat.support.arrays import Array
 from deadheat.support.extras import require
 from deadheat.support.lazy import difflib
 
-
 _OWN_USE = "final evaluation: bounds and expectation over all ways to break ties"
 
 

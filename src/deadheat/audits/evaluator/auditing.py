@@ -38,8 +38,9 @@ def audit_evaluator(
 ) -> EvaluatorAudit:
     """Find out what somebody's metric computes, and whether it can be made to give something else.
 
-    The function is called with some fifty constructed inputs, of which it is known what they are worth: without ties, all tied, of few
-    levels, with copies, in many orders (adversarial ones too), types, labels and scales, on one thread and on two.
+    The function is called with some forty constructed inputs, of which it is known what they are worth: without ties,
+    all tied, of few levels, with copies, in many orders (adversarial ones too), types, labels and scales, on one thread
+    and on two.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def audit_evaluator(
     ...     return relevant[scores.argmax()]
     >>> audit = audit_evaluator(first_hit, form="query", n_classes=4, class_size=5)
     >>> audit.definitions[0], audit.ties, audit.passes
-    ('Hit@1, the highest score first', 'by order', False)
+    ('P@1, the highest score first', 'by order', False)
     >>> [each.name for each in audit.findings if each.severity == "serious"]
     ['sample order', 'empty system', 'sample order with ties', 'place in the list']
     """
@@ -140,13 +141,14 @@ def _without_ties(bench: Bench, labels: Int64, seed: int) -> Iterator[inputs.Cas
 
 def _definition(bench: Bench, asked: str | None) -> Iterator[Finding]:
     """What the function agrees with where nothing ties."""
-    figures = {"tried": len(bench.tried), "agree": list(map(str, bench.definitions))}
+    agree = list(map(str, bench.definitions))
+    figures = {"tried": len(bench.tried), "agree": agree}
     if bench.definitions:
-        sentence = f"Where nothing ties, it agrees with {' and '.join(figures['agree'])}."
+        sentence = f"Where nothing ties, it agrees with {' and '.join(agree)}."
         yield Finding("definition", "note", sentence, figures)
     elif asked is not None:
         sentence = f"Where nothing ties, it does not give {asked}, in none of {len(bench.tried)} readings."
         yield Finding("definition", "serious", sentence, figures, "Compare it with deadheat.evaluate query by query.")
     else:
-        sentence = f"Where nothing ties, it agrees with none of {len(bench.tried)} definitions, so that its range is not known."
+        sentence = f"Where nothing ties, none of {len(bench.tried)} definitions fits, so that its range is not known."
         yield Finding("definition", "warning", sentence, figures, "Say which measure it is, and compare on an example.")

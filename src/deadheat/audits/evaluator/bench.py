@@ -1,6 +1,6 @@
 """The bench that a function is on: it is called with one case after the other, and each answer is written down.
 
-In come a function, its form and cases; out go observations, each with what is possible, once it is known what is computed.
+In come a function, its form and cases; out go observations, each with what is possible, as far as that is known.
 """
 
 from __future__ import annotations
@@ -38,7 +38,12 @@ class Observation(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """As plain Python values that JSON can hold."""
         truth = None if self.truth is None else self.truth._asdict()
-        return plain({"input": self.case.name, "value": self.value, "error": self.answer.error, "possible": truth})
+        return {
+            "input": self.case.name,
+            "value": plain(self.value),
+            "error": self.answer.error,
+            "possible": plain(truth),
+        }
 
 
 class Bench:

@@ -1,4 +1,4 @@
-"""Calling a stranger's function: whatever it does, an answer comes back. In come arrays, out go a number or an error."""
+"""A stranger's function is called, and whatever it does, an answer comes back: a number, or what was raised."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Evaluator = Callable[[Array, Array], Any]
 
 
 class Answer(NamedTuple):
-    """What came back: a value (NaN where there is none), or what was raised; and whether the arguments were written to."""
+    """What came back: a value (NaN where there is none), or what was raised; and whether it wrote to its arguments."""
 
     value: float
     error: str | None = None
@@ -34,7 +34,7 @@ class Answer(NamedTuple):
 
 
 def ask(fn: Evaluator, form: str, first: Array, second: Array) -> Answer:
-    """Call a function with copies of its two arguments; of one query at a time, the mean over those with a relevant item."""
+    """Call a function with copies of its arguments; of one query at a time, take the mean over those that ask."""
     given = first.copy(), second.copy()
     try:
         with warnings.catch_warnings():

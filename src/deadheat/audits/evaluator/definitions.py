@@ -172,14 +172,14 @@ def _cut_average_precision(measure: Measure) -> bool:
 
 def _over_queries(found: TieProfile, labels: Array) -> Float64:
     asking = found.n_relevant > 0
-    return asking / max(1, np.count_nonzero(asking))
+    return np.asarray(asking / np.maximum(1, np.count_nonzero(asking)))
 
 
 def _over_classes(found: TieProfile, labels: Array) -> Float64:
     asking = found.n_relevant > 0
     _, codes = np.unique(labels, return_inverse=True)
     sizes = np.bincount(codes[asking], minlength=int(codes.max()) + 1)
-    return np.asarray(asking / np.maximum(1, sizes[codes]) / max(1, np.count_nonzero(sizes)))
+    return np.asarray(asking / np.maximum(1, sizes[codes]) / np.maximum(1, np.count_nonzero(sizes)))
 
 
 _CONVENTIONS = (

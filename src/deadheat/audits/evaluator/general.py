@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from deadheat.audits.evaluator.bench import Bench, Observation
 from deadheat.audits.finding import Finding
+from deadheat.reports.tables import count
 
 _SHOWN = 3  # inputs in a sentence
 
@@ -22,7 +23,8 @@ def out_of_range(bench: Bench) -> Iterator[Finding]:
     sentence = (
         f"{worst.case.name!r} gives {bench.per_cent(worst.value, 4)}, but every way to break its ties lies in {between}"
     )
-    more = f"; so do {len(found) - 1} other inputs" if len(found) > 1 else ""
+    others = count(len(found) - 1, "other input is", "other inputs are")
+    more = f" ({others} out of range too)" if len(found) > 1 else ""
     figures = {"inputs": [each.to_dict() for each in found]}
     yield Finding(
         "out of range", "serious", f"{sentence}{more}.", figures, "Compare the definition with deadheat.reference."
@@ -36,7 +38,7 @@ def errors(bench: Bench) -> Iterator[Finding]:
         if found:
             figures = {each.case.name: each.answer.error for each in found}
             said = " ".join(str(found[0].answer.error).split())
-            sentence = f"It raises on {_listed(found)}: {said[:120]}{'...' if len(said) > 120 else ''}"
+            sentence = f"It raises on {_listed(found)}: {said[:120]}{'...' if len(said) > 120 else '.'}"
             yield Finding("error", severity, sentence, figures, "Take such input, or refuse it in one clear line.")
 
 

@@ -1,7 +1,7 @@
 """Constructed inputs: numbers and labels whose ties are known, because they were made so. Out go cases to call with.
 
-A `Maker` makes them for one form of arguments. Numbers without ties stand so far apart that rounding in float32 does not
-change their order, so that whoever evaluates them otherwise does not merely round.
+A `Maker` makes them for one form of arguments. Numbers without ties stand so far apart that rounding in float32 does
+not change their order, so that whoever evaluates them otherwise does not merely round.
 
     labels ──> rows: embeddings, or a square of scores ──> Case: the two arguments, in some order of the samples
 """
@@ -158,12 +158,11 @@ def small_labels() -> Int64:
 
 
 def orders(labels: Int64, draws: int, seed: int) -> dict[str, Int64]:
-    """Orders of the samples, by what people call them; the first two are the best and the worst where everything ties."""
+    """Orders of the samples, by what people call them; the first two are best and worst where everything ties."""
     codes = labels.astype(np.int32)
     by_class, interleaved = together(codes), in_turns(codes)
-    half = np.concatenate(
-        [interleaved[: len(labels) // 2], by_class[~np.isin(by_class, interleaved[: len(labels) // 2])]]
-    )
+    first = interleaved[: len(labels) // 2]
+    half = np.concatenate([first, by_class[~np.isin(by_class, first)]])
     shuffled = {f"shuffled {number + 1}": order for number, order in enumerate(random_orders(len(labels), draws, seed))}
     return {
         "sorted by class": by_class,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from deadheat.audits.evaluator.adapters import ADAPTERS, find
@@ -47,9 +46,14 @@ def locate(name: str, form: str | None = None) -> Located:
             raise MissingPackageError(f"{name} needs {row.package}: pip install {row.package}", name=row.package)
         return Located(name, row.fn, row.form, row.version)
     module, colon, path = name.partition(":")
-    if not (colon and module and path) or _is_title_of_a_library(module):
-        find(name)
-    return Located(name, _attribute(module, path), form or "embeddings", None)
+    try:
+        if not (colon and module and path):
+            raise InvalidValueError("evaluator", "must be a name in the table or module:function")
+        return Located(name, _attribute(module, path), form or "embeddings", None)
+    except InvalidValueError:
+        if not colon or any(known.partition(":")[0] == module for known in ADAPTERS):
+            find(name)  # raises, and suggests
+        raise
 
 
 def survey(**options: Any) -> Iterator[EvaluatorAudit]:
@@ -62,13 +66,6 @@ def survey(**options: Any) -> Iterator[EvaluatorAudit]:
 def survey_of(audits: list[EvaluatorAudit]) -> EvaluatorSurvey:
     """Audits side by side, with what is not installed."""
     return EvaluatorSurvey(audits, tuple(row.name for row in ADAPTERS.values() if row.version is None))
-
-
-def _is_title_of_a_library(module: str) -> bool:
-    """Whether this is no module but how the table calls a library."""
-    return (
-        module not in {""} and any(name.partition(":")[0] == module for name in ADAPTERS) and find_spec(module) is None
-    )
 
 
 def _attribute(module: str, path: str) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from deadheat.audits.evaluator.bench import Bench, Observation, spread
 from deadheat.audits.evaluator.calling import thread_control, threads
 from deadheat.audits.evaluator.definitions import SAME
+from deadheat.audits.evaluator.inputs import Case
 from deadheat.audits.finding import Finding
 from deadheat.support.arrays import Array
 
@@ -23,13 +24,10 @@ def repeated(bench: Bench, seed: int) -> Iterator[Finding]:
         figures = {"values": [first.value, again.value]}
         yield Finding("repetition", "serious", sentence, figures, "Leave nothing to an unseeded draw.")
     elif thread_control():
-        by_count = []
-        for n in (1, 2):
-            with threads(n):
-                by_count.append(bench.try_out(case))
+        by_count = [_with_threads(bench, case, n) for n in (1, 2)]
         if not _same(*by_count):
             sentence = f"One thread gave {by_count[0].value!r}, two gave {by_count[1].value!r}."
-            figures = {"threads": {"1": by_count[0].value, "2": by_count[1].value}}
+            figures = {"values": [each.value for each in by_count]}
             severity = "serious" if spread(by_count) > SAME else "note"
             yield Finding("threads", severity, sentence, figures, "Do not decide ties by rounded products.")
 
@@ -40,6 +38,11 @@ def arguments(bench: Bench) -> Iterator[Finding]:
     if wrote:
         sentence = "It writes into the arrays that it is given, so that a second call sees others."
         yield Finding("arguments", "warning", sentence, {"inputs": wrote}, "Work on a copy.")
+
+
+def _with_threads(bench: Bench, case: Case, n: int) -> Observation:
+    with threads(n):
+        return bench.try_out(case)
 
 
 def _same(*found: Observation) -> bool:

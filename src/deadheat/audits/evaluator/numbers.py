@@ -56,10 +56,10 @@ def types(bench: Bench, seed: int) -> Iterator[Finding]:
 def scales(bench: Bench, seed: int) -> Iterator[Finding]:
     """Scores moved and stretched, exactly, so that their order is the same: below zero, far from it, large, tiny."""
     plain = base(bench, seed)
-    moves = {"times 1024": lambda x: x * 1024, "times 1/1024": lambda x: x / 1024}
+    moves = {"times 1024": (1024.0, 0.0), "times 1/1024": (1 / 1024, 0.0)}
     if bench.form != "embeddings":
-        moves |= {"minus 2, all below zero": lambda x: x - 2, "plus 64": lambda x: x + 64}
-    cases = [Case(name, move(plain.first), plain.second) for name, move in moves.items()]
+        moves |= {"minus 2, all below zero": (1.0, -2.0), "plus 64": (1.0, 64.0)}
+    cases = [Case(name, plain.first * times + plus, plain.second) for name, (times, plus) in moves.items()]
     advice = "Scores are of either sign and any size: let nothing but their order count."
     yield from _unmoved(bench, plain, cases, "shifted or scaled scores", advice)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from deadheat.audits.evaluator import inputs
 from deadheat.audits.evaluator.bench import Bench, Observation, spread
 from deadheat.audits.evaluator.definitions import SAME
 from deadheat.audits.finding import Finding
-from deadheat.support.arrays import Int64
+from deadheat.support.arrays import Array, Int64
 from deadheat.support.triple import Triple
 
 _ALARM = 3.0  # standard deviations above random that chance does not explain
@@ -83,8 +83,11 @@ def findings_of_empty(bench: Bench, empty: Empty) -> Iterator[Finding]:
         yield Finding("meaning of ties", "note", f"Ties count as: {empty.verdict} (on {name}).", figures)
     if empty.sigmas > _ALARM:
         assert empty.truth is not None
-        gain = f"scores {bench.per_cent(best.value)} in the order {_order_of(best)!r}, {empty.sigmas:.0f} standard deviations"
-        sentence = f"A system that knows nothing ({name}) {gain} above the {bench.per_cent(empty.truth.expected)} of random ones."
+        gain = f"scores {bench.per_cent(best.value)} in the order {_order_of(best)!r}"
+        above = (
+            f"{empty.sigmas:.0f} standard deviations above the {bench.per_cent(empty.truth.expected)} of random ones"
+        )
+        sentence = f"A system that knows nothing ({name}) {gain}, {above}."
         yield Finding("empty system", "serious", sentence, figures, _REPAIR)
 
 
@@ -140,7 +143,7 @@ def by_place(bench: Bench, n: int, n_relevant: int) -> Iterator[Finding]:
         yield Finding("place in the list", "serious", sentence, {"first": first.value, "last": last.value}, _REPAIR)
 
 
-def _adversarial(bench: Bench, rows: inputs.Array, labels: Int64) -> dict[str, Int64]:
+def _adversarial(bench: Bench, rows: Array, labels: Int64) -> dict[str, Int64]:
     """The worst and the best order that are found for a stable sort, where that can be looked for."""
     if bench.form != "embeddings" or not bench.definitions:
         return {}
@@ -150,7 +153,7 @@ def _adversarial(bench: Bench, rows: inputs.Array, labels: Int64) -> dict[str, I
     return {"made for a low value": found.lowest.order, "made for a high value": found.highest.order}
 
 
-def _figures(empty: Empty) -> dict[str, object]:
+def _figures(empty: Empty) -> dict[str, Any]:
     """What an empty system scores, and what could be."""
     return {
         "values": {name: each.value for name, each in empty.by_order.items()},
@@ -162,4 +165,4 @@ def _figures(empty: Empty) -> dict[str, object]:
 
 def _order_of(observation: Observation) -> str:
     """The order in the name of a case."""
-    return observation.case.name.rpartition(", ")[2]
+    return observation.case.name.partition(", ")[2]

@@ -58,7 +58,7 @@ class EvaluatorAudit(TabularResult):
 
     @property
     def ties(self) -> str:
-        """What ties count as: "lower bound", "expectation", "upper bound", "by order", "neither bound nor expectation"."""
+        """What ties count as: a bound, the expectation, neither of these, or "by order"."""
         return self.empty.verdict
 
     @property
