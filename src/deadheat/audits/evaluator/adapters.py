@@ -29,7 +29,6 @@ class Adapter(NamedTuple):
 
     name: str
     package: str  # as installed, for the version and for what to install
-    extra: str  # the extra of deadheat's that brings it
     form: str  # of the inputs: "embeddings", "scores" or "query"
     called: str
     use: str
@@ -48,12 +47,12 @@ ADAPTERS: dict[str, Adapter] = {}
 
 
 def adapter(
-    name: str, package: str, form: str, called: str, use: str, extra: str = "neighbours"
+    name: str, package: str, form: str, called: str, use: str
 ) -> Callable[[Evaluator], Evaluator]:
     """Make a function known by a name."""
 
     def known(fn: Evaluator) -> Evaluator:
-        ADAPTERS[name] = Adapter(name, package, extra, form, called, use, fn)
+        ADAPTERS[name] = Adapter(name, package, form, called, use, fn)
         return fn
 
     return known
@@ -101,7 +100,7 @@ def _mean(values: Iterable[float]) -> float:
 @adapter(
     "numpy:argsort", "numpy", "embeddings",
     "np.argsort(-scores) of cosine similarities in float32, and AP from that order",
-    "what scripts beside a paper do", extra="",
+    "what scripts beside a paper do",
 )  # fmt: skip
 def numpy_argsort(embeddings: Array, labels: Array) -> float:
     norms = np.linalg.norm(embeddings, axis=1, keepdims=True)
@@ -236,13 +235,13 @@ def tie_aware_map_minimum(scores: Array, relevant: Array) -> float:
     return float(_tie_aware(scores, relevant).minimum)
 
 
-@adapter("deadheat:map", "deadheat", "scores", 'measure(profile_scores(...), "mAP"): lower', _OWN_USE, extra="")
+@adapter("deadheat:map", "deadheat", "scores", 'measure(profile_scores(...), "mAP"): lower', _OWN_USE)
 def deadheat_map(scores: Array, relevant: Array) -> float:
     return measure(profile_scores(scores, relevant), "mAP")["mAP"].lower
 
 
 @adapter(
-    "deadheat:map-expected", "deadheat", "scores", 'measure(profile_scores(...), "mAP"): expected', _OWN_USE, extra=""
+    "deadheat:map-expected", "deadheat", "scores", 'measure(profile_scores(...), "mAP"): expected', _OWN_USE
 )
 def deadheat_map_expected(scores: Array, relevant: Array) -> float:
     return measure(profile_scores(scores, relevant), "mAP")["mAP"].expected
@@ -256,20 +255,19 @@ _SKLEARN_USE = "metrics of classifiers: thresholds of a score, where equal score
 
 
 @adapter(
-    "scikit-learn:average_precision", "scikit-learn", "query", "average_precision_score", _SKLEARN_USE, extra="demo"
+    "scikit-learn:average_precision", "scikit-learn", "query", "average_precision_score", _SKLEARN_USE
 )
 def sklearn_average_precision(scores: Array, relevant: Array) -> float:
     return float(_module("sklearn.metrics").average_precision_score(relevant, scores))
 
 
-@adapter("scikit-learn:roc_auc", "scikit-learn", "query", "roc_auc_score", _SKLEARN_USE, extra="demo")
+@adapter("scikit-learn:roc_auc", "scikit-learn", "query", "roc_auc_score", _SKLEARN_USE)
 def sklearn_roc_auc(scores: Array, relevant: Array) -> float:
     return float(_module("sklearn.metrics").roc_auc_score(relevant, scores))
 
 
 @adapter(
     "scikit-learn:ndcg", "scikit-learn", "query", "ndcg_score", "rankings with graded relevance; ties are averaged",
-    extra="demo",
 )  # fmt: skip
 def sklearn_ndcg(scores: Array, relevant: Array) -> float:
     return float(_module("sklearn.metrics").ndcg_score(relevant[None], scores[None]))

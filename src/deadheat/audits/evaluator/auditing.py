@@ -84,7 +84,7 @@ def audit_evaluator(
 
     Examples
     --------
-    Precision at 1 by `argmax`, which takes the first of equals; whoever sorts the samples by class gains:
+    Precision at 1 by `argmax`, which takes the first of equals, so that the order of the list counts:
 
     >>> def first_hit(scores, relevant):
     ...     return relevant[scores.argmax()]
@@ -92,7 +92,7 @@ def audit_evaluator(
     >>> audit.definitions[0], audit.ties, audit.passes
     ('P@1, the highest score first', 'by order', False)
     >>> [each.name for each in audit.findings if each.severity == "serious"]
-    ['sample order', 'empty system', 'sample order with ties', 'place in the list']
+    ['sample order', 'sample order with ties', 'place in the list']
     """
     if not callable(fn):
         raise InvalidTypeError("fn", f"must be callable, but is {checks.shown(fn)}")
