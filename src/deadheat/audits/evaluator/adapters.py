@@ -46,9 +46,7 @@ class Adapter(NamedTuple):
 ADAPTERS: dict[str, Adapter] = {}
 
 
-def adapter(
-    name: str, package: str, form: str, called: str, use: str
-) -> Callable[[Evaluator], Evaluator]:
+def adapter(name: str, package: str, form: str, called: str, use: str) -> Callable[[Evaluator], Evaluator]:
     """Make a function known by a name."""
 
     def known(fn: Evaluator) -> Evaluator:
@@ -240,9 +238,7 @@ def deadheat_map(scores: Array, relevant: Array) -> float:
     return measure(profile_scores(scores, relevant), "mAP")["mAP"].lower
 
 
-@adapter(
-    "deadheat:map-expected", "deadheat", "scores", 'measure(profile_scores(...), "mAP"): expected', _OWN_USE
-)
+@adapter("deadheat:map-expected", "deadheat", "scores", 'measure(profile_scores(...), "mAP"): expected', _OWN_USE)
 def deadheat_map_expected(scores: Array, relevant: Array) -> float:
     return measure(profile_scores(scores, relevant), "mAP")["mAP"].expected
 
@@ -254,9 +250,7 @@ def deadheat_map_expected(scores: Array, relevant: Array) -> float:
 _SKLEARN_USE = "metrics of classifiers: thresholds of a score, where equal scores are decided together"
 
 
-@adapter(
-    "scikit-learn:average_precision", "scikit-learn", "query", "average_precision_score", _SKLEARN_USE
-)
+@adapter("scikit-learn:average_precision", "scikit-learn", "query", "average_precision_score", _SKLEARN_USE)
 def sklearn_average_precision(scores: Array, relevant: Array) -> float:
     return float(_module("sklearn.metrics").average_precision_score(relevant, scores))
 
