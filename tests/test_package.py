@@ -84,6 +84,7 @@ SELDOM = [
     "deadheat.profiles.archive", "deadheat.receipts", "deadheat.reference", "deadheat.statistics",
     "deadheat.studies",
     "deadheat.analyses", "deadheat.audits", "deadheat.counting.checkpoint", "deadheat.counting.cluster", "deadheat.counting.device",
+    "deadheat.counting.device",
     "deadheat.counting.device_pass", "deadheat.counting.distributed", "deadheat.counting.portions",
     "deadheat.counting.runs", "deadheat.counting.scored", "deadheat.inputs.places", "deadheat.inputs.trec",
     "deadheat.integrations", "deadheat.pages", "deadheat.plots",
