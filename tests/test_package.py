@@ -83,12 +83,6 @@ SELDOM = [
     "deadheat.inputs.trec", "deadheat.integrations", "deadheat.pages", "deadheat.plots",
     "deadheat.profiles.archive", "deadheat.receipts", "deadheat.reference", "deadheat.statistics",
     "deadheat.studies",
-    "deadheat.analyses", "deadheat.audits", "deadheat.counting.checkpoint", "deadheat.counting.cluster", "deadheat.counting.device",
-    "deadheat.counting.device",
-    "deadheat.counting.device_pass", "deadheat.counting.distributed", "deadheat.counting.portions",
-    "deadheat.counting.runs", "deadheat.counting.scored", "deadheat.inputs.places", "deadheat.inputs.trec",
-    "deadheat.integrations", "deadheat.pages", "deadheat.plots",
-    "deadheat.profiles.archive", "deadheat.receipts", "deadheat.reference", "deadheat.statistics", "deadheat.studies",
 ]  # fmt: skip
 FILES = ["csv", "hashlib", "pathlib", "tempfile", "zipfile", "deadheat.inputs.formats"]
 NOT_YET = {  # what is not loaded before it is needed
