@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from deadheat.analyses.exploit import exploit, random_baseline
     from deadheat.analyses.grouped import generalization_gap, grouped
     from deadheat.analyses.index_recall import index_recall
-    from deadheat.audits.submission import audit
     from deadheat.audits.evaluator import audit_evaluator
+    from deadheat.audits.submission import audit
     from deadheat.counting import profile
     from deadheat.counting.cluster import Cluster
     from deadheat.counting.judged import profile_judged
