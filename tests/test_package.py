@@ -25,6 +25,7 @@ PUBLIC = [
     "Tolerance",
     "Verification",
     "audit",
+    "audit_evaluator",
     "collisions",
     "compare",
     "confidence",

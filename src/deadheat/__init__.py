@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from deadheat.analyses.exploit import exploit, random_baseline
     from deadheat.analyses.grouped import generalization_gap, grouped
     from deadheat.analyses.index_recall import index_recall
+    from deadheat.audits.evaluator import audit_evaluator
     from deadheat.audits.submission import audit
     from deadheat.counting import profile
     from deadheat.counting.cluster import Cluster
@@ -38,6 +39,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "Tolerance": "ties:Tolerance",
     "Verification": "receipts:Verification",
     "audit": "audits.submission:audit",
+    "audit_evaluator": "audits.evaluator:audit_evaluator",
     "collisions": "analyses.collisions:collisions",
     "compare": "analyses.comparison:compare",
     "confidence": "analyses.confidence",
@@ -76,6 +78,7 @@ __all__ = [
     "Tolerance",
     "Verification",
     "audit",
+    "audit_evaluator",
     "collisions",
     "compare",
     "confidence",

@@ -10,6 +10,7 @@ from deadheat.cli.shell import Program, say
 
 COMMANDS = {
     "audit": "Find what a referee would ask about a file of embeddings; exit status 1 if it is serious.",
+    "audit-evaluator": "Find out what a metric computes, and whether it can be made to give something else.",
     "challenge": "Run a competition: labels stay with the organiser, participants hand in embeddings or a command.",
     "compare": "Compare two files of embeddings: which is ahead, and whether chance or ties explain it.",
     "demo": "Evaluate 1797 handwritten digits, and then an embedding that cheats a sort.",
@@ -34,7 +35,8 @@ class Commands(Program):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"deadheat.cli.{cmd_name}"), cmd_name)
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"deadheat.cli.{name}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
