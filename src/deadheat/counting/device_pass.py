@@ -117,6 +117,9 @@ class DeviceCountingPass(CountingPass):
         )
         return blocks, self.layout.column_ranges(max(64, most))
 
+    def columns_made_ready(self, *args: Any) -> dict[ColumnRange, Ready]:
+        return {}
+
     def rows_made_ready(self, *args: Any) -> dict[int, Ready]:
         return {}
 

@@ -22,6 +22,7 @@ from deadheat.support.arrays import Int64
 BLOCK_ROWS = 1024  # queries in a block, or fewer, so that there are enough of them for several threads:
 FEW_ROWS, FEW_BLOCKS = 384, 12
 TILE_COLUMNS = 1024  # columns in a tile: what a row keeps for counting is fetched once for so many items
+STREAMED_COLUMNS = 4096  # the same where blocks are counted one by one, along all columns
 BLOCK_ENTRIES = 1 << 18  # relevant pairs in a block, where classes are large
 SHARD_BYTES = 168 << 20  # what the blocks of a shard may take, however many there are; for each relevant pair they take
 PAIR_BYTES = 56
