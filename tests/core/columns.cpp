@@ -167,8 +167,8 @@ TEST(groups_are_collected) {
             std::vector<std::int32_t> compact(n);
             Padded<std::int64_t> others(3, static_cast<Index>(n), 0);
             const Numbers starts(offsets.begin(), offsets.end() - 1);
-            const Index n_other =
-                collect_groups(queries, n_group, relevant.view(), counts.view(), counts.view(), 2, 1, starts, compact, others.view());
+            const Index n_other = collect_groups(queries, n_group, relevant.view(), counts.view(), counts.view(), 2, 1,
+                                                 starts, compact, others.view());
             const Matrix<std::int64_t> all = others.view();
             expand_groups(starts, n_group, compact, Matrix<const std::int64_t>{all.data, 3, n_other, all.stride},
                           {closer, closer_relevant, tied, tied_relevant});

@@ -82,7 +82,8 @@ struct Bins {
     Index crowded() const {
         Index n = 0;
         const std::int32_t *later = numbers.data() + CROWD;
-        for (Index k = 0; k < static_cast<Index>(numbers.size()) - CROWD; ++k) n += numbers[static_cast<std::size_t>(k)] == later[k];
+        for (Index k = 0; k < static_cast<Index>(numbers.size()) - CROWD; ++k)
+            n += numbers[static_cast<std::size_t>(k)] == later[k];
         return n;
     }
 };

@@ -71,7 +71,8 @@ void expand_groups(Span<const std::int64_t> starts, Span<const std::int64_t> len
             out.tied[place] = others(1, other), out.tied_relevant[place] = others(2, other);
         }
         std::int64_t seen = 0;
-        for (std::size_t place = first; place < first + n; seen += out.tied_relevant[place++]) out.closer_relevant[place] = seen;
+        for (std::size_t place = first; place < first + n; seen += out.tied_relevant[place++])
+            out.closer_relevant[place] = seen;
     }
 }
 
