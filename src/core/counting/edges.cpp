@@ -16,8 +16,8 @@ namespace {
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 constexpr double LOWEST_EDGE = -3e38;  // below every score, and above the −infinity of what is left out
-constexpr Index CROWD = 8;             // edges in a bin that are too many; with more than one in MANY edges such bins
-constexpr Index MANY = 32;             // by places are tried
+constexpr std::size_t CROWD = 8;       // edges in a bin that are many for it; where more than one of MANY edges
+constexpr Index MANY = 64;             // comes after so many others in its bin, bins by places are tried
 
 /// A number of type T that is not below the value: the lowest, or for float32 one that is found faster.
 template <class T>
@@ -81,9 +81,7 @@ struct Bins {
     /// How many edges are in a bin with CROWD others before them.
     Index crowded() const {
         Index n = 0;
-        const std::int32_t *later = numbers.data() + CROWD;
-        for (Index k = 0; k < static_cast<Index>(numbers.size()) - CROWD; ++k)
-            n += numbers[static_cast<std::size_t>(k)] == later[k];
+        for (std::size_t k = CROWD; k < numbers.size(); ++k) n += numbers[k - CROWD] == numbers[k];
         return n;
     }
 };

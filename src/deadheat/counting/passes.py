@@ -5,8 +5,8 @@ cuts that the groups make, one tile of scores at a time, while the tile is in ca
 
     queries × gallery:  [ tile | tile | … ]   each: product ─> count for its rows ─> turn it ─> count for its columns
 
-Leave one out is symmetric, so that a tile serves its columns as queries too. Where classes are so large that only a few
-blocks fit in memory at a time, few tiles would: then block after block is made, counted along all columns, and forgotten.
+Leave one out is symmetric, so that a tile serves its columns as queries too. Where classes are so large that few blocks
+fit in memory at a time, few tiles would: then block after block is made, counted along all columns, and forgotten.
 """
 
 from __future__ import annotations

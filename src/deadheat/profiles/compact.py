@@ -1,7 +1,7 @@
 """The tie groups of many queries in few bytes: nearly all of them are one relevant item alone.
 
-Of such a group only `closer` is kept, 4 bytes; of the others, `tied` and `tied_relevant` beside it. The four arrays of a
-profile, 32 bytes a group, are written out for as many queries at a time as somebody looks at.
+Of such a group only `closer` is kept, 4 bytes; of the others, `tied` and `tied_relevant` beside it. The four arrays of
+a profile, 32 bytes a group, are written out for as many queries at a time as somebody looks at.
 """
 
 from __future__ import annotations
@@ -34,9 +34,8 @@ class CompactGroups(NamedTuple):
     others: Int64  # (3, n), of groups that are more than a relevant item: places, ascending, tied and tied_relevant
 
     def arrays(self, queries: slice | Int64, room: Int64 | None = None) -> Int64:
-        """`closer`, `closer_relevant`, `tied` and `tied_relevant` of some queries, (4, n_group), perhaps in some room."""
-        starts, lengths = self.starts[queries], self.lengths[queries]
-        n_group = int(lengths.sum())
+        """`closer`, `closer_relevant`, `tied` and `tied_relevant` of some queries, (4, n_group); in `room` if given."""
+        n_group = int(self.lengths[queries].sum())
         out = np.empty((4, n_group), dtype=np.int64) if room is None else room[:, :n_group]
         self.write(queries, *out)
         return out
@@ -47,7 +46,7 @@ class CompactGroups(NamedTuple):
 
     def ties(self) -> tuple[int, int, int]:
         """How many groups are mixed, the queries that have one, and the items in the largest."""
-        places, tied, tied_relevant = self.others[:, self.others[1] != self.others[2]]
+        places, tied, _ = self.others[:, self.others[1] != self.others[2]]
         queries = np.searchsorted(self.starts, places, side="right") - 1
         return len(places), len(np.unique(queries)), int(tied.max(initial=0))
 
