@@ -125,7 +125,7 @@ class DeviceCountingPass(CountingPass):
 
     def count_range(
         self, columns: ColumnRange, blocks: dict[int, Block], ready: Any, stop: Event, report: Callable[[int], None],
-        mirror: Block | None = None,
+        mirror: Block | None = None, of_first: Any = None,
     ) -> None:  # fmt: skip
         """Count a range of columns for all blocks."""
         with self.turn, self.device.plain():

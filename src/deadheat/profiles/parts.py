@@ -41,9 +41,13 @@ def _written_out(profile: TieProfile, compact: CompactGroups) -> Iterator[tuple[
 def _part(profile: TieProfile, queries: slice, of_groups: Iterable[Int64], by_grade: Int64 | None) -> TieProfile:
     """The profile of a run of queries, given the arrays of its groups."""
     offsets, relevant = profile.offsets[queries.start : queries.stop + 1], profile.relevant_by_grade
+    closer, closer_relevant, tied, tied_relevant = of_groups
     return TieProfile(
         offsets - offsets[0],
-        *of_groups,
+        closer,
+        closer_relevant,
+        tied,
+        tied_relevant,
         profile.n_ranked[queries],
         profile.n_relevant[queries],
         profile.grades,
