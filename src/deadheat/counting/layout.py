@@ -81,6 +81,10 @@ class Layout:
         bands = enumerate(self.problem.distance.columns.bands)
         return [ColumnRange(part, band, -1) for band, ends in bands for part in _parts(*ends, step)]
 
+    def long_ranges(self) -> list[ColumnRange]:
+        """All columns, for blocks that are counted one by one."""
+        return self.column_ranges(STREAMED_COLUMNS)
+
     def joined(self, ranges: list[ColumnRange], blocks: Collection[int]) -> list[ColumnRange]:
         """Ranges for a shard of these blocks: neighbours that are none of them make one tile, as far as that may be."""
         joined: list[ColumnRange] = []

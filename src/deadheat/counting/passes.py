@@ -21,7 +21,7 @@ import numpy as np
 from deadheat import _core
 from deadheat.counting.blocks import Assembly, Block, Counts
 from deadheat.counting.candidates import Relevance
-from deadheat.counting.layout import STREAMED_COLUMNS, ColumnRange, Layout, mirrored
+from deadheat.counting.layout import ColumnRange, Layout, mirrored
 from deadheat.counting.problem import RankingProblem
 from deadheat.counting.tiles import Ready, Tile
 from deadheat.distances import Distance, Workspace
@@ -116,7 +116,7 @@ class CountingPass:
         Where blocks make many shards a tile seldom serves both of its sides. What a block keeps for counting is fetched
         into the cache less often where it runs along many columns at once.
         """
-        distance, ranges = self.problem.distance, self.layout.column_ranges(STREAMED_COLUMNS)
+        distance, ranges = self.problem.distance, self.layout.long_ranges()
         per_row = distance.query_rows(0, self.layout.active[:1]).nbytes
         if n_shard < STREAMED_SHARDS or 2 * self.problem.n_column * per_row > READY_BYTES:
             return {}
