@@ -363,17 +363,15 @@ void bind_counting(nb::module_ &m) {
             return place_pairs({rows, guess, scores, errors, weights}, {low, high, counts}, each, cuts);
         },
         Loop());
+    m.def("collect_groups", &collect_groups, Loop());
     m.def(
-        "collect_groups",
-        [](Span<const std::int64_t> queries, Span<const std::int64_t> n_group, Matrix<const std::int32_t> relevant,
-           Matrix<const std::int32_t> within, Matrix<const std::int32_t> nearer, Index step, Index lead,
-           Span<const std::int64_t> offsets, Span<std::int64_t> closer, Span<std::int64_t> closer_relevant,
+        "expand_groups",
+        [](Span<const std::int64_t> starts, Span<const std::int64_t> lengths, Span<const std::int32_t> closer,
+           Matrix<const std::int64_t> others, Span<std::int64_t> all_closer, Span<std::int64_t> closer_relevant,
            Span<std::int64_t> tied, Span<std::int64_t> tied_relevant) {
-            collect_groups(queries, n_group, relevant, within, nearer, step, lead, offsets,
-                           {closer, closer_relevant, tied, tied_relevant});
+            expand_groups(starts, lengths, closer, others, {all_closer, closer_relevant, tied, tied_relevant});
         },
         Loop());
-    m.def("close_gaps", &close_gaps, Loop());
     m.def("rank_group", &rank_group, Loop());
     m.def("count_groups", &count_groups, Loop());
 }

@@ -777,13 +777,21 @@ def collect_groups(
     arg5: int,
     arg6: int,
     arg7: NDArray[numpy.int64],
-    arg8: NDArray[numpy.int64],
+    arg8: NDArray[numpy.int32],
     arg9: NDArray[numpy.int64],
-    arg10: NDArray[numpy.int64],
-    arg11: NDArray[numpy.int64],
+    /,
+) -> int: ...
+def expand_groups(
+    arg0: NDArray[numpy.int64],
+    arg1: NDArray[numpy.int64],
+    arg2: NDArray[numpy.int32],
+    arg3: NDArray[numpy.int64],
+    arg4: NDArray[numpy.int64],
+    arg5: NDArray[numpy.int64],
+    arg6: NDArray[numpy.int64],
+    arg7: NDArray[numpy.int64],
     /,
 ) -> None: ...
-def close_gaps(arg0: NDArray[numpy.int64], arg1: NDArray[numpy.int64], arg2: NDArray[numpy.int64], /) -> int: ...
 def rank_group(
     arg0: NDArray[numpy.float64],
     arg1: NDArray[numpy.float64],

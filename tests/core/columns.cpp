@@ -164,8 +164,14 @@ TEST(groups_are_collected) {
             }
             const std::size_t n = at(offsets.back());
             Numbers closer(n), closer_relevant(n), tied(n), tied_relevant(n);
-            collect_groups(queries, n_group, relevant.view(), counts.view(), counts.view(), 2, 1, offsets,
-                           {closer, closer_relevant, tied, tied_relevant});
+            std::vector<std::int32_t> compact(n);
+            Padded<std::int64_t> others(3, static_cast<Index>(n), 0);
+            const Numbers starts(offsets.begin(), offsets.end() - 1);
+            const Index n_other = collect_groups(queries, n_group, relevant.view(), counts.view(), counts.view(), 2, 1,
+                                                 starts, compact, others.view());
+            const Matrix<std::int64_t> all = others.view();
+            expand_groups(starts, n_group, compact, Matrix<const std::int64_t>{all.data, 3, n_other, all.stride},
+                          {closer, closer_relevant, tied, tied_relevant});
             for (Index i = 0; i < n_query; ++i)
                 for (Index g = 0; g < n_group[at(i)]; ++g) {
                     const std::size_t place = at(offsets[at(i)] + n_group[at(i)] - 1 - g);
@@ -177,14 +183,6 @@ TEST(groups_are_collected) {
                     CHECK(tied_relevant[place] == relevant.at(i, g));
                 }
         }
-}
-
-TEST(gaps_are_closed) {
-    Numbers array = {1, 2, 77, 77, 3, 77, 4, 5, 6};
-    const Numbers starts = {0, 3, 4, 6}, lengths = {2, 0, 1, 3};
-    CHECK(close_gaps(array, starts, lengths) == 6);
-    for (std::size_t k = 0; k < 6; ++k) CHECK(array[k] == static_cast<std::int64_t>(k + 1));
-    CHECK(close_gaps({}, {}, {}) == 0);
 }
 
 /// The groups of one row of items, by comparing all with all: larger keys are nearer.

@@ -270,20 +270,26 @@ def test_rankings_are_written_out():
 
 
 @pytest.mark.parametrize(("step", "lead"), [(2, 1), (4, 2), (2, 0)])
-def test_groups_are_collected_and_closed_up(step, lead):
+def test_groups_are_collected_and_written_out(step, lead):
     rng = np.random.default_rng(step + lead)
     n_group, queries = rng.integers(0, 6, 7), rng.permutation(7)
-    offsets = np.arange(8) * 6
+    starts, lengths = np.arange(7) * 6, n_group[np.argsort(queries)]
     relevant = rng.integers(1, 4, (7, 6)).astype(np.int32)
+    relevant[::2] = 1
     within, nearer = rng.integers(0, 9, (2, 7, step * 6 + 1)).astype(np.int32)
-    ours, theirs = np.zeros((2, 4, 42), np.int64)
-    _core.collect_groups(queries, n_group, relevant, within, nearer, step, lead, offsets, *ours)
-    twins.collect_groups(queries, n_group, relevant, within, nearer, step, lead, offsets, *theirs)
-    assert_array_equal(ours, theirs)
-    lengths = n_group[np.argsort(queries)]
-    kept = np.concatenate([ours[0, 6 * i : 6 * i + n] for i, n in enumerate(lengths)])
-    assert _core.close_gaps(ours[0], offsets, lengths) == len(kept)
-    assert_array_equal(ours[0, : len(kept)], kept)
+    within[:4] = nearer[:4] = rng.integers(0, 2, (4, step * 6 + 1))  # so that most are alone
+    theirs, closer, others = np.zeros((4, 42), np.int64), np.zeros(42, np.int32), np.zeros((3, 42), np.int64)
+    counts = queries, n_group, relevant, within, nearer, step, lead, starts
+    n = _core.collect_groups(*counts, closer, others)
+    twins.collect_groups(*counts, *theirs)
+    others = others[:, :n].take(np.argsort(others[0, :n]), axis=1)
+    assert 0 < n < len(closer)
+    assert ((others[1] != 1) | (others[2] != 1)).all()
+    for some in (np.arange(7), queries[:3], np.empty(0, np.int64)):
+        places = np.concatenate([np.arange(6 * i, 6 * i + lengths[i]) for i in some] or [[]]).astype(np.int64)
+        ours = np.zeros((4, len(places)), np.int64)
+        _core.expand_groups(starts[some], lengths[some], closer, others, *ours)
+        assert_array_equal(ours, theirs[:, places])
 
 
 def test_a_small_group_is_ranked():

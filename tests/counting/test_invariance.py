@@ -127,6 +127,7 @@ def test_shards_of_queries_and_half_of_the_products(kind, distance, monkeypatch)
     monkeypatch.setattr(layout, "SYMMETRIC_SHARE", 2.0)
     wanted = bits(dh.profile(rows, labels, distance=distance))
     monkeypatch.setattr(layout, "SYMMETRIC_SHARE", 0.0)
+    monkeypatch.setattr(layout, "STREAMED_COLUMNS", 37)
     for shard_bytes, kept_bytes in ((1 << 30, 0), (1 << 17, 1 << 20), (1, 0)):
         monkeypatch.setattr(layout, "SHARD_BYTES", shard_bytes)
         monkeypatch.setattr(passes, "READY_BYTES", kept_bytes)

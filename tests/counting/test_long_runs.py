@@ -235,7 +235,7 @@ import numpy as np
 import deadheat as dh
 from deadheat import counting
 from deadheat.counting import layout
-layout.BLOCK_ROWS = 64
+layout.BLOCK_ROWS, layout.STREAMED_COLUMNS = 64, 100
 rng = np.random.default_rng(0)
 rows, labels = rng.standard_normal((3000, 16)), np.arange(3000) % 300
 dh.profile(rows[:99], labels[:99])

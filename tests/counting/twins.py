@@ -158,9 +158,10 @@ def expand(columns, group, by_column, starts, first_excluded, excluded, items, n
             items[row, place], numbers[row, place] = item, number
 
 
-def collect_groups(queries, n_group, relevant, within, nearer, step, lead, offsets, *arrays):
+def collect_groups(queries, n_group, relevant, within, nearer, step, lead, starts, *arrays):
+    """The four arrays in full."""
     for i, query in enumerate(queries):
-        for place, g in enumerate(range(n_group[i] - 1, -1, -1), offsets[query]):
+        for place, g in enumerate(range(n_group[i] - 1, -1, -1), starts[query]):
             seen = relevant[i, g + 1 : n_group[i]].sum()
             above_within, above_nearer = within[i, step * g + 1 :].sum(), nearer[i, step * g + lead + 1 :].sum()
             values = above_nearer + seen, seen, above_within - above_nearer + relevant[i, g], relevant[i, g]

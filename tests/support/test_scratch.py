@@ -23,7 +23,7 @@ def test_arrays_hold_what_is_written_when_they_are_let_go(
     if not fallocate:
         monkeypatch.delattr(os, "posix_fallocate", raising=False)
     before = os.listdir(tempfile.gettempdir())
-    arrays = scratch.int64_arrays(2, 3000)
+    arrays = scratch.arrays(2, 3000)
     assert set(os.listdir(tempfile.gettempdir())) <= set(before)
     for k, array in enumerate(arrays):
         array[:] = np.arange(3000) + k
@@ -34,7 +34,7 @@ def test_arrays_hold_what_is_written_when_they_are_let_go(
 
 def test_arrays_of_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scratch, "WORTH_A_FILE", 0)
-    (array,) = scratch.int64_arrays(1, 0)
+    (array,) = scratch.arrays(1, 0)
     assert array.shape == (0,)
 
 
@@ -44,6 +44,6 @@ def test_a_full_disk_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(scratch, "_take_room", refuse)
     with pytest.raises(OSError, match=r"cannot keep 4000 MB in temporary files in '.*' \(TMPDIR .*No space") as error:
-        scratch.int64_arrays(4, 125_000_000)
+        scratch.arrays(4, 125_000_000)
     assert error.value.errno == errno.ENOSPC
     assert "\n" not in str(error.value)

@@ -16,7 +16,8 @@ namespace {
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 constexpr double LOWEST_EDGE = -3e38;  // below every score, and above the −infinity of what is left out
-constexpr Index CROWD = 6;             // edges in a bin beyond which bins by places are tried
+constexpr std::size_t CROWD = 8;       // edges in a bin that are many for it; where more than one of MANY edges
+constexpr Index MANY = 64;             // comes after so many others in its bin, bins by places are tried
 
 /// A number of type T that is not below the value: the lowest, or for float32 one that is found faster.
 template <class T>
@@ -55,8 +56,16 @@ struct Bins {
     std::vector<std::int32_t> numbers;
 
     void fill(const T *edges, Index n, Index n_bin, bool by_place) {
+        if (by_place)
+            fill(edges, n, n_bin, place_of<T>);
+        else
+            fill(edges, n, n_bin, [](T edge) { return edge; });
+        if (by_place) scale = -scale;
+    }
+
+    template <class Value>
+    void fill(const T *edges, Index n, Index n_bin, Value value) {
         base = 0, scale = 1;
-        const auto value = [by_place](T edge) { return by_place ? place_of(edge) : edge; };
         if (n > 0) {
             const double span = static_cast<double>(value(edges[n - 1])) - static_cast<double>(value(edges[0]));
             base = value(edges[0]);
@@ -67,17 +76,13 @@ struct Bins {
         for (Index k = 0; k < n; ++k)
             numbers[static_cast<std::size_t>(k)] =
                 static_cast<std::int32_t>(std::min(std::max((value(edges[k]) - base) * scale + T(1), T(0)), top));
-        if (by_place) scale = -scale;
     }
 
-    /// How many edges are in a bin at most.
-    Index most() const {
-        Index most = 0, run = 0;
-        for (std::size_t k = 0; k < numbers.size(); ++k) {
-            run = k > 0 && numbers[k] == numbers[k - 1] ? run + 1 : 1;
-            most = std::max(most, run);
-        }
-        return most;
+    /// How many edges are in a bin with CROWD others before them.
+    Index crowded() const {
+        Index n = 0;
+        for (std::size_t k = CROWD; k < numbers.size(); ++k) n += numbers[k - CROWD] == numbers[k];
+        return n;
     }
 };
 
@@ -183,13 +188,13 @@ void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale,
     Bins<T> by_score, by_place;
     for (Index i = 0; i < edges.rows; ++i) {
         const T *row = edges.row(i);
-        const Index start = std::find_if(row, row + edges.columns, [](T e) { return e != T(LOWEST_EDGE); }) - row;
-        const Index end = std::find(row + start, row + edges.columns, std::numeric_limits<T>::infinity()) - row;
+        const Index start = std::upper_bound(row, row + edges.columns, T(LOWEST_EDGE)) - row;
+        const Index end = std::lower_bound(row + start, row + edges.columns, std::numeric_limits<T>::infinity()) - row;
         const Bins<T> *bins = &by_score;
         by_score.fill(row + start, end - start, codes.columns, false);
-        if (by_score.most() > CROWD) {
+        if (MANY * by_score.crowded() > end - start) {
             by_place.fill(row + start, end - start, codes.columns, true);
-            if (2 * by_place.most() <= by_score.most()) bins = &by_place;
+            if (2 * by_place.crowded() <= by_score.crowded()) bins = &by_place;
         }
         base[static_cast<std::size_t>(i)] = bins->base, scale[static_cast<std::size_t>(i)] = bins->scale;
         std::fill(after.begin(), after.end(), Code(0));
@@ -202,7 +207,7 @@ void build_bins(Matrix<const T> edges, bool closed, Span<T> base, Span<T> scale,
         for (std::size_t k = 0; k < n_bin; ++k) {  // without a branch: whether a bin has an edge cannot be predicted
             const std::uint32_t edges_up_to = after[k], has_edge = edges_up_to != 0;
             out[k] = static_cast<Code>(slot | (has_edge | (slot & openable)) << MARK);
-            slot = (slot & (has_edge - 1)) | edges_up_to;
+            slot = std::max(slot, edges_up_to);
         }
     }
 }

@@ -32,32 +32,48 @@ struct Groups {
 
 }  // namespace
 
-void collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group, Matrix<const std::int32_t> relevant,
-                    Matrix<const std::int32_t> within, Matrix<const std::int32_t> nearer, Index step, Index lead,
-                    Span<const std::int64_t> offsets, GroupArrays out) {
+Index collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group, Matrix<const std::int32_t> relevant,
+                     Matrix<const std::int32_t> within, Matrix<const std::int32_t> nearer, Index step, Index lead,
+                     Span<const std::int64_t> starts, Span<std::int32_t> closer, Matrix<std::int64_t> others) {
+    Index n_other = 0;
     for (Index i = 0; i < static_cast<Index>(n_group.size()); ++i) {
-        std::size_t place = at(offsets[at(queries[at(i)])]);
-        std::int64_t seen = 0, above_within = 0, above_nearer = 0;
+        std::size_t place = at(starts[at(queries[at(i)])]);
+        std::int32_t seen = 0, above_within = 0, above_nearer = 0;
         Index in_within = within.columns - 1, in_nearer = nearer.columns - 1;
         for (Index g = n_group[at(i)] - 1; g >= 0; --g, ++place) {
             for (; in_within > step * g; --in_within) above_within += within(i, in_within);
             for (; in_nearer > step * g + lead; --in_nearer) above_nearer += nearer(i, in_nearer);
-            out.closer[place] = above_nearer + seen;
-            out.closer_relevant[place] = seen;
-            out.tied[place] = above_within - above_nearer + relevant(i, g);
-            out.tied_relevant[place] = relevant(i, g);
-            seen += relevant(i, g);
+            const std::int32_t of_group = relevant(i, g), tied = above_within - above_nearer + of_group;
+            closer[place] = above_nearer + seen;
+            seen += of_group;
+            if (tied == 1 && of_group == 1) continue;
+            others(0, n_other) = static_cast<std::int64_t>(place), others(1, n_other) = tied, others(2, n_other) = of_group;
+            ++n_other;
         }
     }
+    return n_other;
 }
 
-Index close_gaps(Span<std::int64_t> array, Span<const std::int64_t> starts, Span<const std::int64_t> lengths) {
-    Index place = 0;
-    for (std::size_t i = 0; i < lengths.size(); ++i) {
-        std::copy_n(array.begin() + starts[i], lengths[i], array.begin() + place);  // runs only ever move down
-        place += lengths[i];
+void expand_groups(Span<const std::int64_t> starts, Span<const std::int64_t> lengths, Span<const std::int32_t> closer,
+                   Matrix<const std::int64_t> others, GroupArrays out) {
+    const auto places = others[0];
+    std::size_t first = 0;  // of the query's groups in what is written
+    for (std::size_t q = 0; q < starts.size(); first += at(lengths[q++])) {
+        const std::size_t begin = at(starts[q]), n = at(lengths[q]);
+        std::copy_n(closer.begin() + starts[q], n, out.closer.begin() + static_cast<Index>(first));
+        for (std::size_t k = 0; k < n; ++k) out.closer_relevant[first + k] = static_cast<std::int64_t>(k);
+        std::fill_n(out.tied.begin() + static_cast<Index>(first), n, 1);
+        std::fill_n(out.tied_relevant.begin() + static_cast<Index>(first), n, 1);
+        auto other = std::lower_bound(places.begin(), places.end(), starts[q]) - places.begin();
+        if (other == others.columns || at(places[at(other)]) >= begin + n) continue;
+        for (; other < others.columns && at(places[at(other)]) < begin + n; ++other) {
+            const std::size_t place = first + at(places[at(other)]) - begin;
+            out.tied[place] = others(1, other), out.tied_relevant[place] = others(2, other);
+        }
+        std::int64_t seen = 0;
+        for (std::size_t place = first; place < first + n; seen += out.tied_relevant[place++])
+            out.closer_relevant[place] = seen;
     }
-    return place;
 }
 
 Index rank_group(Matrix<const double> scores, Matrix<const double> bounds, Span<const std::int64_t> columns,

@@ -10,16 +10,19 @@ struct GroupArrays {
     Span<std::int64_t> closer, closer_relevant, tied, tied_relevant;
 };
 
-/// From counts between cuts, farthest first, to rows of the profile, nearest first, where the query's begin.
+/// From counts between cuts, farthest first, to compact groups, nearest first, where the query's begin: see
+/// profiles/compact.py.
 ///
 /// Group g's cut "tied or closer" is after slot step · g of `within`, its cut "closer" after slot step · g + lead of
-/// `nearer`.
-void collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group, Matrix<const std::int32_t> relevant,
-                    Matrix<const std::int32_t> within, Matrix<const std::int32_t> nearer, Index step, Index lead,
-                    Span<const std::int64_t> offsets, GroupArrays out);
+/// `nearer`. Those that are not one relevant item alone are listed in `others`: place, tied and tied_relevant, for which
+/// there is room. Returns how many there are.
+Index collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group, Matrix<const std::int32_t> relevant,
+                     Matrix<const std::int32_t> within, Matrix<const std::int32_t> nearer, Index step, Index lead,
+                     Span<const std::int64_t> starts, Span<std::int32_t> closer, Matrix<std::int64_t> others);
 
-/// Move runs that lie in ascending order with gaps between them together, in place; returns the new length.
-Index close_gaps(Span<std::int64_t> array, Span<const std::int64_t> starts, Span<const std::int64_t> lengths);
+/// Write the whole arrays of some compact groups, one query's after another's; `others` ascend by their places.
+void expand_groups(Span<const std::int64_t> starts, Span<const std::int64_t> lengths, Span<const std::int32_t> closer,
+                   Matrix<const std::int64_t> others, GroupArrays out);
 
 /// Write the tie groups of each row, nearest first; returns how many, or −1 if two neighbours are undecided.
 ///

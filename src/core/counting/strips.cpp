@@ -11,7 +11,9 @@ namespace {
 // row keeps for counting is fetched once for each, so that they must not be narrow.
 constexpr Index SIDE = 384;
 constexpr Index BAND_ROWS = 144, BAND_COLUMNS = 1056;
-constexpr Index PANEL = 48;    // a multiple of the rows in any panel
+constexpr Index LOW_ROWS = 48, LONG_COLUMNS = 4128;  // the same where rows keep much: fetched once for so many columns
+constexpr Index MUCH = 512;                          // edges that are much
+constexpr Index PANEL = 48;                          // a multiple of the rows in any panel
 constexpr Index PADDING = 16;  // columns more than are used: rows a power of two apart would share lines of the cache
 
 /// How long the sides of squares are into which so many rows are cut, about equally.
@@ -114,8 +116,10 @@ std::vector<std::vector<Index>> count_products(const Panels<T> &left, const Pane
     if (left.dim() < 1 || left.dim() != right.dim() || chunk < 1 || sides.empty() || sides.size() > 2)
         throw std::invalid_argument("rows, chunk and sides must fit each other");
     const bool turns = sides.size() > 1;
-    const Index rows = turns ? side_of_squares(left.rows()) : BAND_ROWS;
-    const Index columns = turns ? side_of_squares(right.rows()) : std::min(right.rows(), BAND_COLUMNS);
+    const bool low =
+        std::ranges::any_of(sides[0].counters, [](const auto &counter) { return counter.tables.n_edge > MUCH; });
+    const Index rows = turns ? side_of_squares(left.rows()) : low ? LOW_ROWS : BAND_ROWS;
+    const Index columns = turns ? side_of_squares(right.rows()) : std::min(right.rows(), low ? LONG_COLUMNS : BAND_COLUMNS);
     const Index stride = (turns ? SIDE : columns) + PADDING;
     std::vector<T> products(size_of(rows, stride)), turned(turns ? size_of(columns, stride) : 0);
     std::vector<Side<T>> each(sides.begin(), sides.end());

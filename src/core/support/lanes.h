@@ -6,6 +6,9 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 
 namespace deadheat::DEADHEAT_TARGET {
 
@@ -51,10 +54,14 @@ inline Vector<T> repeat(T value) {
 inline Vector<double> widen(const double *from) { return load(from); }
 
 inline Vector<double> widen(const float *from) {
+#if defined(__AVX512F__)
+    return (Vector<double>)_mm512_maskz_cvtps_pd(0xFF, _mm256_loadu_ps(from));  // GCC does it by halves
+#else
     typedef float Narrow __attribute__((vector_size(VECTOR_BYTES / 2)));
     Narrow narrow;
     std::memcpy(&narrow, from, sizeof narrow);
     return __builtin_convertvector(narrow, Vector<double>);
+#endif
 }
 
 /// Sizes: without the sign bits.

@@ -16,9 +16,9 @@ from deadheat.counting import counters
 from deadheat.counting.problem import RankingProblem
 from deadheat.counting.relevant import beside_junk, leave_out_junk, member_of, relevant_items, sharing
 from deadheat.counting.tiles import Tile
-from deadheat.profiles import TieProfile
+from deadheat.profiles import CompactGroups, TieProfile
 from deadheat.support import scratch
-from deadheat.support.arrays import Int32, Int64, offsets_of, pieces, spread
+from deadheat.support.arrays import Int32, Int64, offsets_of, spread
 
 Counts = list[Int32]  # of the items between the cuts of each counter
 
@@ -99,8 +99,8 @@ class Block:
             if self._open > counters.MANY_OPEN * self._seen:
                 self.level = len(self.problem.distance.levels) - 1
 
-    def finish(self, offsets: Int64, arrays: tuple[Int64, ...], beside_tiles: bool) -> None:
-        """Write the groups, nearest first, to the arrays of a profile from where each query's begin."""
+    def finish(self, starts: Int64, closer: Int32, beside_tiles: bool) -> Int64:
+        """Write the groups, nearest first, from where each query's begin; returns the `others` of `CompactGroups`."""
         for counter in self.counters:
             counter.settle(counter.counts)
         if beside_tiles:
@@ -108,7 +108,10 @@ class Block:
         only = self.counters[0] if len(self.counters) == 1 else None
         step, lead = (2, 0) if only is None else (2, 1) if only.cuts.each == 2 else (4, 2)
         within, nearer = self.counters[0].counts, self.counters[-1].counts
-        _core.collect_groups(self.queries, self.n_group, self._total, within, nearer, step, lead, offsets, *arrays)
+        others = np.empty((3, int(self.n_group.sum())), dtype=np.int64)
+        counts = self.n_group, self._total, within, nearer
+        n_other = _core.collect_groups(self.queries, *counts, step, lead, starts, closer, others)
+        return others[:, :n_other].copy()
 
     def _count_beside_tiles(self) -> None:
         """Count what tiles leave out, and that does count."""
@@ -133,22 +136,23 @@ class Block:
 
 
 class Assembly:
-    """The arrays of the profile, with room for as many groups as each query can have; perhaps of some queries only."""
+    """The groups of the profile, with room for as many as each query can have; perhaps of some queries only."""
 
     def __init__(self, problem: RankingProblem, queries: Int64 | None = None) -> None:
         most = problem.most_groups
         if queries is not None:
             most = np.zeros_like(most)
             most[queries] = problem.most_groups[queries]
-        self.offsets = offsets_of(most)
-        self.arrays = scratch.int64_arrays(4, int(self.offsets[-1]))
+        offsets = offsets_of(most)
+        (self._closer,) = scratch.arrays(1, int(offsets[-1]), np.int32)
+        self._starts, self._others = offsets[:-1], [np.empty((3, 0), dtype=np.int64)]
         self.n_group, self.n_relevant = np.zeros((2, problem.relevance.candidates.n_query), dtype=np.int64)
 
     def add(self, block: Block, beside_tiles: bool = True) -> None:
         """Take the groups of a block that has counted what it is to count."""
         self.n_group[block.queries], self.n_relevant[block.queries] = block.n_group, block.n_relevant
-        block.finish(self.offsets, self.arrays, beside_tiles)
-        scratch.let_go(*self.arrays)
+        self._others.append(block.finish(self._starts, self._closer, beside_tiles))
+        scratch.let_go(self._closer)
 
     def save(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> None:
         """Keep what is known of a shard's queries."""
@@ -157,8 +161,7 @@ class Assembly:
 
     def of(self, queries: Int64) -> dict[str, Int64]:
         """What is known of some queries, one after another."""
-        places = spread(self.offsets[queries], self.n_group[queries])
-        groups = {f"groups_{k}": array[places] for k, array in enumerate(self.arrays)}
+        groups = {f"groups_{k}": array for k, array in enumerate(self.groups.arrays(queries))}
         return {"queries": queries, "n_group": self.n_group[queries], "n_relevant": self.n_relevant[queries], **groups}
 
     def load(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> bool:
@@ -168,30 +171,20 @@ class Assembly:
         if shard is None or not np.array_equal(shard["queries"], queries):  # that is cut up in another way
             return False
         self.n_group[queries], self.n_relevant[queries] = shard["n_group"], shard["n_relevant"]
-        places = spread(self.offsets[queries], self.n_group[queries])
-        for k, array in enumerate(self.arrays):
-            array[places] = shard[f"groups_{k}"]
+        places = spread(self._starts[queries], self.n_group[queries])
+        self._closer[places] = shard["groups_0"]
+        self._others.append(CompactGroups.others_of(places, shard["groups_2"], shard["groups_3"]))
         return True
 
-    def _close_gaps(self, offsets: Int64) -> None:
-        """Move the groups together, to where each query's begin once there is no room between them."""
-        for queries in pieces(np.diff(self.offsets)):
-            begin, starts = offsets[queries.start], self.offsets[queries]
-            for array in self.arrays:
-                _core.close_gaps(array[begin:], starts - begin, self.n_group[queries])
-                scratch.let_go(array)
+    @property
+    def groups(self) -> CompactGroups:
+        """What is known of all queries."""
+        others = np.concatenate(self._others, axis=1)
+        others = others.take(np.argsort(others[0]), axis=1)
+        self._others = [others]
+        return CompactGroups(self._starts, self.n_group, self._closer, others)
 
     def profile(self, problem: RankingProblem) -> TieProfile:
-        """The profile, without the room that was not needed."""
-        offsets = offsets_of(self.n_group)
-        if offsets[-1] < self.offsets[-1]:
-            self._close_gaps(offsets)
-        arrays = [array[: offsets[-1]] for array in self.arrays]
-        if offsets[-1] < 0.9 * self.offsets[-1] and 4 * arrays[0].nbytes < scratch.WORTH_A_FILE:
-            arrays = [array.copy() for array in arrays]
-        closer, closer_relevant, tied, tied_relevant = arrays
-        return TieProfile(
-            offsets, closer, closer_relevant, tied, tied_relevant,
-            problem.relevance.candidates.n_ranked(), self.n_relevant,
-            bounds_only=problem.rule.bounds_only, check=False,
-        )  # fmt: skip
+        """The profile."""
+        n_ranked = problem.relevance.candidates.n_ranked()
+        return TieProfile.of_compact(self.groups, n_ranked, self.n_relevant, problem.rule.bounds_only)

@@ -117,12 +117,15 @@ class DeviceCountingPass(CountingPass):
         )
         return blocks, self.layout.column_ranges(max(64, most))
 
+    def columns_made_ready(self, *args: Any) -> dict[ColumnRange, Ready]:
+        return {}
+
     def rows_made_ready(self, *args: Any) -> dict[int, Ready]:
         return {}
 
     def count_range(
         self, columns: ColumnRange, blocks: dict[int, Block], ready: Any, stop: Event, report: Callable[[int], None],
-        mirror: Block | None = None,
+        mirror: Block | None = None, of_first: Any = None,
     ) -> None:  # fmt: skip
         """Count a range of columns for all blocks."""
         with self.turn, self.device.plain():

@@ -22,6 +22,7 @@ from deadheat.support.arrays import Int64
 BLOCK_ROWS = 1024  # queries in a block, or fewer, so that there are enough of them for several threads:
 FEW_ROWS, FEW_BLOCKS = 384, 12
 TILE_COLUMNS = 1024  # columns in a tile: what a row keeps for counting is fetched once for so many items
+STREAMED_COLUMNS = 4096  # the same where blocks are counted one by one, along all columns
 BLOCK_ENTRIES = 1 << 18  # relevant pairs in a block, where classes are large
 SHARD_BYTES = 168 << 20  # what the blocks of a shard may take, however many there are; for each relevant pair they take
 PAIR_BYTES = 56
@@ -79,6 +80,10 @@ class Layout:
         """All columns, so many at a time."""
         bands = enumerate(self.problem.distance.columns.bands)
         return [ColumnRange(part, band, -1) for band, ends in bands for part in _parts(*ends, step)]
+
+    def long_ranges(self) -> list[ColumnRange]:
+        """All columns, for blocks that are counted one by one."""
+        return self.column_ranges(STREAMED_COLUMNS)
 
     def joined(self, ranges: list[ColumnRange], blocks: Collection[int]) -> list[ColumnRange]:
         """Ranges for a shard of these blocks: neighbours that are none of them make one tile, as far as that may be."""

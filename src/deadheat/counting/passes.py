@@ -5,7 +5,8 @@ cuts that the groups make, one tile of scores at a time, while the tile is in ca
 
     queries × gallery:  [ tile | tile | … ]   each: product ─> count for its rows ─> turn it ─> count for its columns
 
-Leave one out is symmetric, so that a tile serves its columns as queries too.
+Leave one out is symmetric, so that a tile serves its columns as queries too. Where classes are so large that few blocks
+fit in memory at a time, few tiles would: then block after block is made, counted along all columns, and forgotten.
 """
 
 from __future__ import annotations
@@ -28,13 +29,14 @@ from deadheat.distances.levels import CHUNK
 from deadheat.profiles import TieProfile
 from deadheat.support.arrays import Int64
 from deadheat.support.progress import Progress, Reporting
-from deadheat.support.workers import Workers
+from deadheat.support.workers import Workers, go_on
 from deadheat.ties import Ties
 
 if TYPE_CHECKING:
     from deadheat.counting.checkpoint import Checkpoint
 
 READY_BYTES = 96 << 20  # what blocks may take that are kept ready for the product: packed, and perhaps as rows too
+STREAMED_SHARDS = 3  # from which on blocks are counted one by one
 
 
 class CountingPass:
@@ -56,10 +58,14 @@ class CountingPass:
         total = len(self.layout.active) * self.problem.n_column
         done = total - sum(len(blocks[b]) for k in left for b in shards[k]) * self.problem.n_column
         with Workers(threads) as workers, Reporting(progress, total, done=done) as report:
+            streamed = self.columns_made_ready(workers, len(shards))
             for place, number in enumerate(left):
+                queries = {b: blocks[b] for b in shards[number]}
                 try:
-                    sections = [Section(ranges, shards[number])]
-                    self.count_shard(workers, {b: blocks[b] for b in shards[number]}, sections, assembly, report)
+                    if streamed:
+                        self.stream_shard(workers, queries, streamed, assembly, report)
+                    else:
+                        self.count_shard(workers, queries, [Section(ranges, shards[number])], assembly, report)
                 except KeyboardInterrupt:
                     n_kept = len(shards) - len(left) + place
                     raise KeyboardInterrupt(_what_is_kept(checkpoint, n_kept, len(shards))) from None
@@ -104,6 +110,35 @@ class CountingPass:
         workers.each(count, works[::-1])
         workers.each(lambda block: assembly.add(block, beside_tiles), made)
 
+    def columns_made_ready(self, workers: Workers, n_shard: int) -> dict[ColumnRange, Ready]:
+        """All columns in long ranges, made ready for the first level, if blocks are to be counted one by one.
+
+        Where blocks make many shards a tile seldom serves both of its sides. What a block keeps for counting is fetched
+        into the cache less often where it runs along many columns at once.
+        """
+        distance, ranges = self.problem.distance, self.layout.long_ranges()
+        per_row = distance.query_rows(0, self.layout.active[:1]).nbytes
+        if n_shard < STREAMED_SHARDS or 2 * self.problem.n_column * per_row > READY_BYTES:
+            return {}
+        ready = workers.each(lambda part: Ready(distance, 0, np.arange(*_ends(part)), of_query=False), ranges)
+        return dict(zip(ranges, ready, strict=True))
+
+    def stream_shard(
+        self, workers: Workers, queries: dict[int, Int64], ready: dict[ColumnRange, Ready], assembly: Assembly,
+        report: Callable[[int], None],
+    ) -> None:  # fmt: skip
+        """Make each block of a shard, count all columns for it, and hand in its groups."""
+
+        def count(number: int) -> None:
+            block = Block(self.problem, queries[number])
+            left = {number: Ready(self.problem.distance, 0, block.queries, of_query=True)}
+            for columns, right in ready.items():
+                go_on()
+                self.count_range(columns, {number: block}, left, workers.stop, report, of_first=right)
+            assembly.add(block)
+
+        workers.each(count, queries)
+
     def rows_made_ready(self, workers: Workers, blocks: dict[int, Block]) -> dict[int, Ready]:
         """The queries of each block made ready for the first level, if all of them are small enough to be kept."""
         distance = self.problem.distance
@@ -117,12 +152,16 @@ class CountingPass:
 
     def count_range(
         self, columns: ColumnRange, blocks: dict[int, Block], ready: dict[int, Ready], stop: Event,
-        report: Callable[[int], None], mirror: Block | None = None,
+        report: Callable[[int], None], mirror: Block | None = None, of_first: Ready | None = None,
     ) -> None:  # fmt: skip
-        """Count a range of columns for all blocks; where it is the block `mirror`, both for each other but once."""
-        distance, index = self.problem.distance, np.arange(columns.columns.start, columns.columns.stop)
+        """Count a range of columns for all blocks; where it is the block `mirror`, both for each other but once.
+
+        `of_first` are the rows of the columns for the first level, if they are there already.
+        """
+        distance, index = self.problem.distance, np.arange(*_ends(columns))
         aside = None if mirror is None else mirror.aside()
-        right: dict[int, Ready] = {0: ready[columns.block]} if mirror is not None and ready else {}
+        of_first = ready[columns.block] if mirror is not None and ready else of_first
+        right: dict[int, Ready] = {} if of_first is None else {0: of_first}
         left_of = {number: block for number, block in blocks.items() if mirror is None or number <= columns.block}
         for number in _by_turns(left_of, columns):
             if stop.is_set():
@@ -146,6 +185,11 @@ class CountingPass:
             report(tile.size * len(sides))
         if mirror is not None and aside is not None:
             mirror.join(aside)
+
+
+def _ends(columns: ColumnRange) -> tuple[int, int]:
+    """Where a range of columns begins and ends."""
+    return columns.columns.start, columns.columns.stop
 
 
 class Section(NamedTuple):

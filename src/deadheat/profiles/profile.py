@@ -17,6 +17,7 @@ import numpy as np
 from deadheat import _core
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.profiles import cut_rankings, validity
+from deadheat.profiles.compact import CompactGroups
 from deadheat.support import scratch
 from deadheat.support.arrays import Int64, offsets_of, pieces, spread
 from deadheat.support.lazy import hashlib, lazy
@@ -114,7 +115,7 @@ class TieProfile:
         of_groups, of_queries = ({name: named[name] for name in names} for names in (_OF_GROUPS, _OF_QUERIES))
         optional = {name: getattr(self, name) for name in ("query_ids", "n_ordered")}
         ids = {name: array for name, array in optional.items() if array is not None}
-        validity.check_lengths(self.offsets, of_groups, {**of_queries, **ids}, self.n_group, self.n_query)
+        validity.check_lengths(self.offsets, of_groups, {**of_queries, **ids}, len(self.closer), self.n_query)
         validity.check_groups(self.offsets, **of_groups, **of_queries, bounds_only=self.bounds_only)
         validity.check_grades(
             self.grades, self.tied_relevant, self.n_relevant, self.tied_by_grade, self.relevant_by_grade
@@ -151,6 +152,33 @@ class TieProfile:
         )  # fmt: skip
 
     @classmethod
+    def of_compact(cls, groups: CompactGroups, n_ranked: Int64, n_relevant: Int64, bounds_only: bool) -> TieProfile:
+        """A profile whose arrays of groups are written out when they are asked for."""
+        profile = object.__new__(cls)
+        of_queries = {"offsets": offsets_of(groups.lengths), "n_ranked": n_ranked, "n_relevant": n_relevant}
+        nothing = dict.fromkeys((*_OPTIONAL, "query_ids"))
+        grades = np.ones(1, dtype=np.int64)
+        vars(profile).update(**of_queries, **nothing, grades=grades, bounds_only=bounds_only, _compact=groups)
+        return profile
+
+    def __getattr__(self, name: str) -> Any:
+        """The arrays of compact groups, which are the only ones that are not there at once."""
+        groups = self.compact
+        if groups is None or name not in _OF_GROUPS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        arrays = scratch.arrays(len(_OF_GROUPS), self.n_group)
+        groups.write(slice(None), *arrays)
+        vars(self).update(zip(_OF_GROUPS, arrays, strict=True))
+        scratch.let_go(*arrays)
+        return vars(self)[name]
+
+    @property
+    def compact(self) -> CompactGroups | None:
+        """The groups as they are kept, if the arrays are written out when they are asked for."""
+        groups: CompactGroups | None = vars(self).get("_compact")
+        return groups
+
+    @classmethod
     def joined(cls, profiles: Sequence[TieProfile]) -> TieProfile:
         """The profile of the queries of several binary profiles, one after another; `query_ids` are dropped.
 
@@ -176,7 +204,7 @@ class TieProfile:
     @property
     def n_group(self) -> int:
         """How many tie groups hold a relevant item, over all queries."""
-        return len(self.closer)
+        return int(self.offsets[-1])
 
     def __len__(self) -> int:
         return self.n_query
@@ -195,11 +223,13 @@ class TieProfile:
         if self.n_ordered is not None:
             return self.best_completed().ties
         found = Ties(0, 0, 0)
+        if (groups := self.compact) is not None:
+            return Ties(*groups.ties())
         for queries in pieces(np.diff(self.offsets)):
             offsets = self.offsets[queries.start : queries.stop + 1]
-            groups = slice(offsets[0], offsets[-1])
+            groups_of = slice(offsets[0], offsets[-1])
             by_grade = self.tied_relevant[:, None] if self.tied_by_grade is None else self.tied_by_grade
-            more = _core.count_mixed(offsets - offsets[0], self.tied[groups], by_grade[groups])
+            more = _core.count_mixed(offsets - offsets[0], self.tied[groups_of], by_grade[groups_of])
             found = Ties(found.mixed_groups + more[0], found.queries + more[1], max(found.largest, more[2]))
             scratch.let_go(self.tied, self.tied_relevant)
         return found

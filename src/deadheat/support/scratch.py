@@ -8,17 +8,17 @@ import os
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from deadheat.support.arrays import Int64
+from deadheat.support.arrays import Array
 from deadheat.support.lazy import tempfile
 
-WORTH_A_FILE = 32 << 20  # bytes of arrays from which on they are better on disk
+WORTH_A_FILE = 48 << 20  # bytes of arrays from which on they are better on disk
 _PIECE = 1 << 22  # bytes that are written at once where a file system cannot just set them apart
 
 
-def int64_arrays(number: int, length: int) -> tuple[Int64, ...]:
-    """So many arrays of this length, to be filled; in memory, or on disk where they are large together.
+def arrays(number: int, length: int, dtype: DTypeLike = np.int64) -> tuple[Array, ...]:
+    """So many arrays of this length and type, to be filled; in memory, or on disk where they are large together.
 
     The disk space is theirs at once, and free again when they are gone.
 
@@ -27,11 +27,11 @@ def int64_arrays(number: int, length: int) -> tuple[Int64, ...]:
     OSError
         If the directory of temporary files has no room for them.
     """
-    size = 8 * length
+    size = np.dtype(dtype).itemsize * length
     if not size or number * size < WORTH_A_FILE:
-        return tuple(np.empty(length, dtype=np.int64) for _ in range(number))
+        return tuple(np.empty(length, dtype=dtype) for _ in range(number))
     try:
-        return tuple(np.ndarray(length, dtype=np.int64, buffer=_mapped(size)) for _ in range(number))
+        return tuple(np.ndarray(length, dtype=dtype, buffer=_mapped(size)) for _ in range(number))
     except OSError as error:
         raise OSError(
             error.errno or errno.EIO,

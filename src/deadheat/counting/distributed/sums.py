@@ -52,7 +52,7 @@ class Sums:
         for group in self._groups.values():
             n_group[group.queries], n_relevant[group.queries] = group.known["n_group"], group.known["n_relevant"]
         offsets = offsets_of(n_group)
-        arrays = scratch.int64_arrays(4, int(offsets[-1]))
+        arrays = scratch.arrays(4, int(offsets[-1]))
         for group in self._groups.values():
             places = spread(offsets[group.queries], group.known["n_group"])
             of_relevant = group.known["closer_relevant"], group.known["tied_relevant"]
