@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -66,3 +68,11 @@ def test_a_worker_that_is_killed_in_the_middle(client: Any, samples: tuple[np.nd
     found = dh.profile(*samples, executor=dh.Cluster(executor, tasks=15), progress=progress)
     assert killed
     assert found.digest() == dh.profile(*samples).digest()
+
+
+@needs("sklearn")
+def test_the_example() -> None:
+    script = Path(__file__).parents[2] / "examples" / "dask_workers.py"
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("The same profile as in one process: True\n")
+    assert "1797 queries" in done.stdout
