@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import twins
+from distances import twins
 from numpy.testing import assert_array_equal
 
 from deadheat import _core, distances

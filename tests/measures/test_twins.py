@@ -10,8 +10,8 @@ import constants
 import double_double
 import numpy as np
 import pytest
-import twins
 from graded_queries import profile_of, random_query
+from measures import twins
 from numpy.testing import assert_array_equal
 
 from deadheat import _core

@@ -48,7 +48,7 @@ class CompactGroups(NamedTuple):
         """How many groups are mixed, the queries that have one, and the items in the largest."""
         places, tied, _ = self.others[:, self.others[1] != self.others[2]]
         queries = np.searchsorted(self.starts, places, side="right") - 1
-        return len(places), len(np.unique(queries)), int(tied.max(initial=0))
+        return len(places), int(np.count_nonzero(np.bincount(queries))), int(tied.max(initial=0))
 
     @classmethod
     def others_of(cls, places: Int64, tied: Int64, tied_relevant: Int64) -> Int64:
