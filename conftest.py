@@ -63,7 +63,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for module in modules.split():
             item.add_marker(pytest.mark.filterwarnings(f"ignore::Warning:{module}"))
             if importlib.util.find_spec(module) is None:
-                item.add_marker(pytest.mark.skip(reason=f"the page needs {module}: pip install 'deadheat[neighbours]'"))
+                item.add_marker(
+                    pytest.mark.skip(reason=f"the page needs {module}: pip install 'deadheat[more-neighbours]'")
+                )
 
 
 @pytest.fixture(autouse=True)
