@@ -65,8 +65,7 @@ struct type_caster<PlacedRows> : fields_caster<PlacedRows, Matrix<const std::uin
 template <>
 struct type_caster<GroupMeetings> : fields_caster<GroupMeetings, Matrix<const std::uint16_t>, Matrix<const std::int32_t>> {};
 template <>
-struct type_caster<ScoreErrors>
-    : fields_caster<ScoreErrors, Reals, Reals, Reals, Reals, double, double, double, double> {};
+struct type_caster<ScoreErrors> : fields_caster<ScoreErrors, Reals, Reals, Reals, Reals, double, double, double, double> {};
 template <>
 struct type_caster<Links> : fields_caster<Links, Counts, Classes> {};
 template <>
