@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("torchmetrics", reason="needs torchmetrics: pip install 'deadheat[neighbours]'")
-lightning = pytest.importorskip("lightning", reason="needs lightning: pip install 'deadheat[neighbours]'")
+pytest.importorskip("torchmetrics", reason="needs torchmetrics: pip install 'deadheat[more-neighbours]'")
+lightning = pytest.importorskip("lightning", reason="needs lightning: pip install 'deadheat[more-neighbours]'")
 
 import torch
 from lightning.pytorch.plugins.environments import LightningEnvironment
