@@ -7,7 +7,6 @@ import io
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -28,7 +27,6 @@ for package in ("starlette", "uvicorn", "python_multipart", "jinja2"):
     pytest.importorskip(package, reason="the page needs the extra challenge")
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the server is stopped by a signal")
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 EVIL = "<script>alert(1)</script>"
 TITLE = '"><img src=x onerror=alert(1)>'
 
@@ -341,19 +339,6 @@ def _workers(pid: int) -> list[int]:
 
 
 # In a browser ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="looking at pages needs playwright")
-    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if executable is None:
-        pytest.skip(f"looking at pages needs a browser: {', '.join(BROWSERS)}")
-    settings = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-    with playwright.sync_playwright() as control:
-        opened = control.chromium.launch(executable_path=executable, args=settings)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

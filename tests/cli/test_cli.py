@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from cli.calling import passed, refused, run
 
 from deadheat.analyses.precision import precisions
 from deadheat.cli import main, shell
@@ -34,28 +34,6 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     np.savez(tmp_path / "points.npz", embeddings=POINTS, labels=LABELS)
     yield tmp_path
     assert [path for path in tmp_path.iterdir() if path.name.startswith(".")] == []
-
-
-def run(*args: object) -> Result:
-    return CliRunner().invoke(main, [str(arg) for arg in args])
-
-
-def passed(*args: object) -> str:
-    """Standard output of a run that must succeed and say nothing else."""
-    result = run(*args)
-    assert (result.exit_code, result.stderr) == (0, "")
-    return result.stdout
-
-
-def refused(*args: object) -> str:
-    """The one line of a run that must fail, without "deadheat: "."""
-    result = run(*args)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert result.stderr.startswith("deadheat: ")
-    assert result.stderr.count("\n") == 1
-    assert result.stderr.endswith("\n")
-    return result.stderr.removeprefix("deadheat: ").rstrip("\n")
 
 
 def real(*args: object, **options: object) -> subprocess.CompletedProcess[str]:
@@ -398,9 +376,10 @@ def test_bad_gallery(gallery: str, part: str, folder: Path) -> None:
     ids=lambda value: " ".join(value) if value and value[0].startswith("-") else "",
 )
 def test_bad_options(args: list[str], parts: list[str], folder: Path) -> None:
-    message = refused("evaluate", folder / "points.npz", *args)
+    result = run("evaluate", folder / "points.npz", *args)
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
     for part in parts:
-        assert part in message
+        assert part in result.stderr
 
 
 def test_bad_commands() -> None:

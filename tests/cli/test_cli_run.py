@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from cli import calling
 
 import deadheat as dh
-from deadheat.cli import main
 
 # Documents a and b are relevant and tied with each other in q1; c is ahead of them in float64 only. The qrels' q3 is
 # not in the run, and the run's q9 is not in the qrels; q2 is judged without a relevant document.
@@ -28,21 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*args: object) -> Result:
-    return CliRunner().invoke(main, ["run", *map(str, args)])
-
-
-def passed(*args: object) -> str:
-    result = run(*args)
-    assert (result.exit_code, result.stderr) == (0, "")
-    return result.stdout
-
-
-def refused(*args: object) -> str:
-    result = run(*args)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.count("\n") == 1
-    return result.stderr.removeprefix("deadheat: ").removesuffix("\n").partition(" (see deadheat")[0]
+run, passed, refused = (partial(call, "run") for call in (calling.run, calling.passed, calling.refused))
 
 
 def lines(*args: object) -> list[list[str]]:

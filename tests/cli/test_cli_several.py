@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from cli.calling import passed, refused
 
 import deadheat as dh
-from deadheat.cli import main
 
 LABELS = np.repeat(np.arange(12), 3)
 POINTS = np.random.default_rng(0).normal(size=(12, 6))[LABELS] + 0.8 * np.random.default_rng(1).normal(size=(36, 6))
@@ -30,23 +29,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.savez(tmp_path / "turned.npz", embeddings=POINTS[::-1], labels=LABELS[::-1] // 2)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(*args: object) -> Result:
-    return CliRunner().invoke(main, [str(arg) for arg in args])
-
-
-def passed(*args: object) -> str:
-    result = run(*args)
-    assert (result.exit_code, result.stderr) == (0, "")
-    return result.stdout
-
-
-def refused(*args: object) -> str:
-    result = run(*args)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.count("\n") == 1
-    return result.stderr.removeprefix("deadheat: ").removesuffix("\n").partition(" (see deadheat")[0]
 
 
 def reports(*names: str, **options: object) -> dict[str, dh.Report]:

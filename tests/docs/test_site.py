@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import http.server
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -22,7 +21,6 @@ import deadheat
 ROOT = Path(__file__).parents[2]
 HOST = "http://site.test/"
 _LOADS = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src")}
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 class Page(HTMLParser):
@@ -123,19 +121,6 @@ def address(site: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_address[1]}/"
         server.shutdown()
         thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium of the system, if there is one."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="looking at the site needs playwright (extra docs)")
-    path = next(filter(None, map(shutil.which, _BROWSERS)), None)
-    if path is None:
-        pytest.skip("looking at the site needs a browser: " + ", ".join(_BROWSERS))
-    with playwright.sync_playwright() as driver:
-        found = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 def test_no_page_has_an_error_or_asks_another_host(browser: Any, address: str, pages: dict[str, Page]) -> None:

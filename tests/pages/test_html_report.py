@@ -6,7 +6,6 @@ import html.parser
 import json
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from deadheat.cli import main
 from deadheat.pages import drawing
 
 pytest.importorskip("jinja2", reason="pages need jinja2")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 LABELS = np.array([f"class {i // 6:02d}" for i in range(180)])
 EMBEDDINGS = np.random.default_rng(0).integers(-3, 4, (180, 3)) + np.arange(180)[:, None] // 6 % 5
 
@@ -172,19 +170,6 @@ def test_what_is_wrong_is_one_line_and_no_page(
 
 
 # In a browser ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="looking at pages needs playwright")
-    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if executable is None:
-        pytest.skip(f"looking at pages needs a browser: {', '.join(BROWSERS)}")
-    settings = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-    with playwright.sync_playwright() as control:
-        opened = control.chromium.launch(executable_path=executable, args=settings)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

@@ -1,0 +1,28 @@
+"""A call of the command, that it passes, and that it is refused."""
+
+from __future__ import annotations
+
+from click.testing import CliRunner, Result
+
+from deadheat.cli import main
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(main, [str(arg) for arg in args])
+
+
+def passed(*args: object) -> str:
+    """Standard output of a run that must succeed and say nothing else."""
+    result = run(*args)
+    assert (result.exit_code, result.stderr) == (0, "")
+    return result.stdout
+
+
+def refused(*args: object) -> str:
+    """The one line of a run that must fail, without "deadheat: " and where there is more to read."""
+    result = run(*args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("deadheat: ")
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.endswith("\n")
+    return result.stderr.removeprefix("deadheat: ").removesuffix("\n").partition(" (see deadheat")[0]
