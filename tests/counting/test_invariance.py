@@ -131,6 +131,7 @@ def test_shards_of_queries_and_half_of_the_products(kind, distance, monkeypatch)
     for shard_bytes, kept_bytes in ((1 << 30, 0), (1 << 17, 1 << 20), (1, 0)):
         monkeypatch.setattr(layout, "SHARD_BYTES", shard_bytes)
         monkeypatch.setattr(passes, "READY_BYTES", kept_bytes)
+        monkeypatch.setattr(passes, "STREAMED_BYTES", kept_bytes)
         assert bits(dh.profile(rows, labels, distance=distance, threads=2)) == wanted
 
 

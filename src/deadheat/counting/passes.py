@@ -35,8 +35,9 @@ from deadheat.ties import Ties
 if TYPE_CHECKING:
     from deadheat.counting.checkpoint import Checkpoint
 
-READY_BYTES = 96 << 20  # what blocks may take that are kept ready for the product: packed, and perhaps as rows too
-STREAMED_SHARDS = 3  # from which on blocks are counted one by one
+READY_BYTES = 64 << 20  # what blocks may take that are kept ready for the product: packed, and perhaps as rows too
+STREAMED_SHARDS = 3  # from which on blocks are counted one by one,
+STREAMED_BYTES = 96 << 20  # if all columns made ready take no more
 
 
 class CountingPass:
@@ -118,7 +119,7 @@ class CountingPass:
         """
         distance, ranges = self.problem.distance, self.layout.long_ranges()
         per_row = distance.query_rows(0, self.layout.active[:1]).nbytes
-        if n_shard < STREAMED_SHARDS or 2 * self.problem.n_column * per_row > READY_BYTES:
+        if n_shard < STREAMED_SHARDS or 2 * self.problem.n_column * per_row > STREAMED_BYTES:
             return {}
         ready = workers.each(lambda part: Ready(distance, 0, np.arange(*_ends(part)), of_query=False), ranges)
         return dict(zip(ranges, ready, strict=True))

@@ -110,13 +110,14 @@ def member_of(problem: RankingProblem, groups: Groups) -> Member:
     if groups.columns is not None:
         columns = groups.columns
         return lambda rows, numbers: columns[rows, numbers].astype(np.int64)
+    queries = groups.rows
     ascending: dict[int, Int64] = {}  # the relevant columns of a row that was asked for, by score
 
     def members(rows: Int64, numbers: Int64) -> Int64:
         asked = np.unique(rows)
         unknown = asked[[row not in ascending for row in asked.tolist()]]
         if len(unknown):
-            relevant = relevant_items(problem, groups.rows[unknown]).relevant
+            relevant = relevant_items(problem, queries[unknown]).relevant
             columns = relevant.columns[np.arange(len(unknown))[:, None], np.argsort(relevant.score, axis=1)]
             ascending.update(zip(unknown.tolist(), columns, strict=True))
         return np.array([ascending[row][number] for row, number in zip(rows.tolist(), numbers.tolist(), strict=True)])

@@ -36,6 +36,7 @@ def _written_out(profile: TieProfile, compact: CompactGroups) -> Iterator[tuple[
     room = np.empty((4, most), dtype=np.int64)
     for queries in parts:
         yield queries, _part(profile, queries, compact.arrays(queries, room), None)
+        scratch.let_go(compact.closer)
 
 
 def _part(profile: TieProfile, queries: slice, of_groups: Iterable[Int64], by_grade: Int64 | None) -> TieProfile:

@@ -100,20 +100,20 @@ class Thresholds:
 
     def __init__(self, distance: Distance, groups: Groups, member: Member) -> None:
         self._distance, self._queries, self._member = distance, groups.rows, member
-        self._places: Int32 = np.full(groups.score.shape, -1, dtype=np.int32)
+        self._places: Int32 = np.zeros(groups.score.shape, dtype=np.int32)  # and 1; memory is taken where it is written
         self._closeness: Roots | None = None
 
     def of(self, rows: Int64, groups: Int64) -> tuple[Roots, Int64]:
         """The closeness of many groups, and which of it is that of each of these."""
-        unknown = self._places[rows, groups] < 0
+        unknown = self._places[rows, groups] == 0
         if self._closeness is None or unknown.any():
             width = self._places.shape[1]
             row, group = np.divmod(np.unique(rows[unknown] * width + groups[unknown]), width)
             closeness = self._distance.exact_closeness(self._queries[row], self._member(row, group))
             known = 0 if self._closeness is None else len(self._closeness)
-            self._places[row, group] = known + np.arange(len(row))
+            self._places[row, group] = known + 1 + np.arange(len(row))
             if self._closeness is None:
                 self._closeness = closeness
             else:
                 self._closeness.add(closeness)
-        return self._closeness, self._places[rows, groups].astype(np.int64)
+        return self._closeness, self._places[rows, groups].astype(np.int64) - 1
