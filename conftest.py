@@ -1,15 +1,18 @@
 """Before any test: a core that is older than its sources is built anew; what needs an absent library may be skipped.
 
-After each: figures are closed, of which Matplotlib keeps no more than twenty in silence.
+After each: figures are closed, of which Matplotlib keeps no more than twenty in silence. And the browser that pages are
+looked at with.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -34,6 +37,8 @@ collect_ignore_glob = [
     *(f"src/deadheat/integrations/{name}*" for name in ADAPTERS if importlib.util.find_spec(name) is None),
 ]
 BUILD = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "-e", str(ROOT)]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+SETTINGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 
 
 def is_stale() -> bool:
@@ -73,3 +78,16 @@ def _figures_are_closed() -> Iterator[None]:
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless Chromium of the system, if there is one."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="looking at pages needs playwright (extra test)")
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip(f"looking at pages needs a browser: {', '.join(BROWSERS)}")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=path, args=SETTINGS)
+        yield opened
+        opened.close()

@@ -38,6 +38,8 @@ def embeddings_of(kind, rng, n, d):
         rows = rows + 1e4 * rng.choice([-1, 1], (n, 1)) * np.where(np.arange(d) % 2, 1, -1)
     elif kind == "mixed":
         rows = rows * 10.0 ** rng.integers(-30, 30, (n, 1))
+    elif kind == "octaves":
+        rows = rows * 2.0 ** rng.integers(-20, 20, (n, 1))
     elif kind == "mixed in a row":
         rows = rows * 10.0 ** rng.integers(-12, 12, (n, d))
     elif kind == "probabilities":
@@ -56,7 +58,10 @@ def embeddings_of(kind, rng, n, d):
         (kind, np.float64)
         for kind in ("gaussian", "saturated", "cancelling", "mixed", "mixed in a row", "probabilities", "tiny", "huge")
     ]
-    + [(kind, np.float32) for kind in ("gaussian", "saturated", "cancelling", "mixed in a row", "probabilities")],
+    + [
+        (kind, np.float32)
+        for kind in ("gaussian", "saturated", "cancelling", "octaves", "mixed in a row", "probabilities")
+    ],
 )
 @pytest.mark.parametrize("name", ["cosine", "euclidean", "inner_product", "cityblock"])
 def test_scores_of_every_level_stay_within_their_bound(name, kind, dtype):
@@ -73,9 +78,13 @@ def test_scores_of_every_level_stay_within_their_bound(name, kind, dtype):
             tile = metric.tile(number, metric.query_rows(number, everything), columns)
             bound = metric.bound(number, everything, band)
             assert tile.dtype == level.dtype
-            check(
-                tile, np.broadcast_to(bound[:, None], tile.shape), [[real[i][j] for j in columns] for i in everything]
-            )
+            wanted = [[real[i][j] for j in columns] for i in everything]
+            check(tile, np.broadcast_to(bound[:, None], tile.shape), wanted)
+            relative = metric.relative_bound(number, everything, band)
+            if relative is not None:
+                part, beside = (np.minimum(numbers, 1e300)[:, None] for numbers in relative)
+                sizes = np.abs(np.array(wanted, dtype=float).reshape(tile.shape)) * (1 + 2.0**-40)
+                check(tile, part * sizes + beside, wanted)
     grid_rows, grid_columns = (
         x.ravel() for x in np.meshgrid(everything, np.arange(len(metric.columns)), indexing="ij")
     )

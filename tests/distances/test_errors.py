@@ -92,3 +92,15 @@ def test_a_score_of_tiny_numbers_is_not_taken_for_zero(name):
     rows = np.array([[2.0**500, 2.0**-600], [0.0, 1.0], [1.0, 0.0]])
     distance = distances.make(name, rows, None, True)
     assert not any(distance.zeros_exact(level) for level in range(len(distance.levels)))
+
+
+def test_a_distance_is_known_to_a_part_of_itself_or_of_the_query_whatever_the_norms_of_the_items():
+    rng = np.random.default_rng(3)
+    rows = np.ldexp(rng.standard_normal((200, 12)), rng.integers(-60, 60, (200, 1)).astype(np.int32))
+    distance, queries = distances.make("euclidean", rows, None, True), np.arange(200)
+    last = len(distance.levels) - 1
+    band = distance.columns.bands[0]
+    relative, beside = distance.relative_bound(last, queries, band)
+    assert relative.max() < 1e-13
+    assert (beside[1:] / distance.query_norm[1:] ** 2).max() < 1e-13
+    assert np.median(beside / distance.bound(last, queries, band)) < 1e-20

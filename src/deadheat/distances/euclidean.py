@@ -20,6 +20,7 @@ from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.lazy import fractions
 
 _FAR = 2.0**400  # beyond all distances
+_SLIGHTLY = 2.0**-10  # more than the roundings of a bound, as a part of it
 _MOST_SQUARES = 1 << 13  # different distances whose shifted ones are computed singly
 
 
@@ -52,6 +53,35 @@ class Euclidean(Product):
     def beside(self, part: float, dtype: DTypeLike) -> Float64:
         u, size = exact.unit_roundoff(dtype), np.abs(self.offset)
         return 4 * u * size + self._offset_error + exact.underflow(self.dim, dtype)
+
+    def relative_bound(self, level: int, queries: Int64, band: tuple[int, int]) -> tuple[Float64, Float64] | None:
+        found = super().relative_bound(level, queries, band)
+        if self.usual_square or self.levels[level].exact:
+            return found
+        relative, beside = self._bound_by_squares(level, queries, self._items_of(band))
+        if found is None:
+            return relative, beside
+        closer = beside < found[1]
+        return np.where(closer, relative, found[0]), np.where(closer, beside, found[1])
+
+    def _bound_by_squares(self, level: int, queries: Int64, items: Int64) -> tuple[Float64, Float64]:
+        """A part of the score itself, and what is told by the norm of the query alone; whatever the norms of the items.
+
+        Let o = ‖x‖²/2, and X and Q bound the norms. Where o ≥ 2QX, the score is at least o/2 and QX in size, and its
+        error a part of that. Otherwise X < 4rQ with r = X²/2o, so that QX and o are at most 4r and 8r times Q².
+        """
+        errors, dtype = self.errors(self.levels[level]), self.levels[level].dtype
+        half = self.offset[items]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_offset = np.nanmax(self._offset_error[items] / half, initial=0.0)
+            ratio = np.nanmax(errors.of_item[items] ** 2 / (2 * half), initial=0.0)
+        if not np.isfinite(of_offset + ratio):
+            return (np.full(len(queries), np.inf),) * 2
+        of_offset += 4 * exact.unit_roundoff(dtype)
+        squares = errors.of_query[queries] ** 2
+        relative = np.full(len(queries), (errors.part + 2 * of_offset) * (1 + _SLIGHTLY))
+        beside = 4 * ratio * squares * (errors.part + 2 * of_offset) * (1 + _SLIGHTLY)
+        return relative, beside + errors.tiny + exact.underflow(self.dim, dtype)
 
     def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         square_low, square_high = self._square_interval(queries)
