@@ -31,7 +31,11 @@ def test_bounds_of_pairs_are_those_of_the_twin(relative, with_offsets, told):
     assert_array_equal(found, wanted)
     assert_array_equal(errors.of_pairs(queries, items, scores if told else None), wanted)
     assert (errors.of_band(queries, items) >= wanted).all()
-    grid = errors.of_pairs(np.arange(7)[:, None], np.arange(9), None)
+    rows, columns = np.indices((7, 9))
+    scores = rng.standard_normal((7, 9)) if told else None
+    whole = errors.of_pairs(np.arange(7)[:, None], np.arange(9)[None, :], scores)
+    assert_array_equal(whole, errors.of_pairs(rows, columns, scores))
+    grid = errors.of_pairs(rows, columns, None)
     assert_array_equal(grid, np.minimum(grid, errors.of_band(np.arange(7), np.arange(9))[:, None]))
 
 

@@ -40,11 +40,28 @@ class ScoreErrors(NamedTuple):
 
     def of_pairs(self, queries: Int64, items: Int64, scores: Float64 | None) -> Float64:
         """A bound for each pair; closer if the scores are told."""
+        if queries.ndim == 2 and queries.shape[1] == items.shape[0] == 1:
+            return self._of_grid(queries[:, 0], items[0], scores)
         queries, items = np.broadcast_arrays(queries, items)
         out = np.empty(queries.shape)
         numbers = np.empty(0) if scores is None else np.ascontiguousarray(scores, dtype=np.float64).ravel()
         left, right = np.ascontiguousarray(queries).ravel(), np.ascontiguousarray(items).ravel()
         _core.pair_errors(self, left.astype(np.int64, copy=False), right, numbers, out.ravel())
+        return out
+
+    def _of_grid(self, queries: Int64, items: Int64, scores: Float64 | None) -> Float64:
+        """The same for every query with every item."""
+        of_query, of_item = self.of_query[queries], self.of_item[items]
+        out: Float64 = np.multiply.outer(self.part * of_query, of_item)
+        out += self.tiny
+        out[of_query == 0] = 0
+        out[:, of_item == 0] = 0
+        if scores is not None and self.relative < np.inf:
+            products = np.abs(scores + self.offset[items] if len(self.offset) else scores)
+            np.minimum(out, self.relative * products + self.relative_tiny, out=out)
+        beside = self.beside[items]
+        if beside.any():
+            out += beside
         return out
 
     def of_sizes(self, sizes: Float64, items: Int64) -> Float64:
