@@ -15,7 +15,7 @@ from deadheat.distances.bounded import Bounded
 from deadheat.distances.columns import Columns
 from deadheat.distances.distance import Tensor, TensorDevice, Workspace
 from deadheat.distances.errors import ScoreErrors
-from deadheat.distances.levels import CHUNK, Level, cheapest
+from deadheat.distances.levels import CHUNK, ROUNDINGS, Level, cheapest
 from deadheat.distances.scaling import Rows, by_piece
 from deadheat.support.arrays import Float64, Int64
 
@@ -96,7 +96,7 @@ class Product(Bounded):
     def errors_of(self, level: Level) -> ScoreErrors:
         if level.exact:
             return ScoreErrors.none(self.query_norm, self.item_norm)
-        return self._errors(level.terms(self.dim) + 10, level.dtype, level.dtype)
+        return self._errors(level.terms(self.dim) + ROUNDINGS, level.dtype, level.dtype)
 
     def _errors(self, roundings: int, dtype: DTypeLike, of_offsets: DTypeLike) -> ScoreErrors:
         """What bounds the errors where products have so many roundings in a row, and offsets are of a type."""
