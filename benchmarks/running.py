@@ -5,6 +5,7 @@ from __future__ import annotations
 import cProfile
 import dataclasses
 import pstats
+import time
 import traceback
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def _smaller(case: Case) -> Case:
 
 
 def breakdown(case: Case, top: int = 15) -> list[tuple[str, int, float, float]]:
-    """The functions of one evaluation that take the most time themselves, on one thread, by cProfile.
+    """The functions of one evaluation that take the most processor time themselves, on one thread, by cProfile.
 
     Returns
     -------
@@ -77,7 +78,7 @@ def breakdown(case: Case, top: int = 15) -> list[tuple[str, int, float, float]]:
     """
     evaluate = _works(case, threads=1)["evaluate"]
     evaluate()
-    profiler = cProfile.Profile()
+    profiler = cProfile.Profile(time.process_time)
     profiler.runcall(evaluate)
     found = pstats.Stats(profiler).stats  # type: ignore[attr-defined]
     total = sum(own for _, _, own, _, _ in found.values())
