@@ -19,10 +19,15 @@ def passed(*args: object) -> str:
 
 
 def refused(*args: object) -> str:
-    """The one line of a run that must fail, without "deadheat: " and where there is more to read."""
+    """The one line of a run that must fail, without "deadheat: "."""
     result = run(*args)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("deadheat: ")
     assert result.stderr.count("\n") == 1
     assert result.stderr.endswith("\n")
-    return result.stderr.removeprefix("deadheat: ").removesuffix("\n").partition(" (see deadheat")[0]
+    return result.stderr.removeprefix("deadheat: ").rstrip("\n")
+
+
+def reason(*args: object) -> str:
+    """The same, without where there is more to read."""
+    return refused(*args).partition(" (see deadheat")[0]

@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-run, passed, refused = (partial(call, "run") for call in (calling.run, calling.passed, calling.refused))
+run, passed, refused = (partial(call, "run") for call in (calling.run, calling.passed, calling.reason))
 
 
 def lines(*args: object) -> list[list[str]]:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli.calling import passed, refused
+from cli.calling import passed
+from cli.calling import reason as refused
 
 import deadheat as dh
 
