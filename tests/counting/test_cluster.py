@@ -217,22 +217,25 @@ def test_files_at_urls_are_fetched_by_the_workers(tmp_path: Path, threads: Threa
 # What goes wrong ----------------------------------------------------------------------------------------------------
 
 
-def kill_one(executor: ProcessPoolExecutor) -> None:
-    os.kill(next(iter(executor._processes)), signal.SIGKILL)
+def kill_one(executor: ProcessPoolExecutor) -> int:
+    killed = next(iter(executor._processes))
+    os.kill(killed, signal.SIGKILL)
+    return killed
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_a_killed_worker_is_replaced_where_a_function_makes_executors(tmp_path: Path) -> None:
     rows, labels = samples(1500, size=50)
     made: list[ProcessPoolExecutor] = []
+    killed: list[int] = []
 
     def make() -> ProcessPoolExecutor:
         made.append(processes())
         return made[-1]
 
     def progress(done: int, total: int) -> None:
-        if done and len(made) == 1:
-            kill_one(made[0])
+        if done and not killed:
+            killed.append(kill_one(made[0]))
 
     cluster = dh.Cluster(make, tasks=10, in_flight=3)
     found = dh.profile(rows, labels, executor=cluster, progress=progress, checkpoint=tmp_path / "kept")
@@ -245,12 +248,11 @@ def test_a_killed_worker_is_replaced_where_a_function_makes_executors(tmp_path: 
 def test_a_killed_worker_ends_a_run_on_an_executor_that_was_given_and_a_checkpoint_goes_on(tmp_path: Path) -> None:
     rows, labels = samples(1500, size=50)
     with processes() as executor:
-        first = [True]
+        killed: list[int] = []
 
         def progress(done: int, total: int) -> None:
-            if done and first.pop():
-                kill_one(executor)
-                first.append(False)
+            if done and not killed:
+                killed.append(kill_one(executor))
 
         cluster = dh.Cluster(executor, tasks=10, in_flight=3)
         with pytest.raises(ClusterError, match=r"died .* after \d+ of 10 tasks, .* a function that makes one, or give"):
