@@ -1,7 +1,9 @@
 #include "counting/columns.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <type_traits>
 
 namespace deadheat {
 
@@ -60,12 +62,15 @@ void take_out_junk(Junk junk, Int64s itself, Int64s classes, Int64s class_of_ite
 
 template <class T>
 void leave_out_junk(Junk junk, Int64s items, Int64s places, Matrix<T> tile) {
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    constexpr auto BELOW_ALL = std::bit_cast<Bits>(-std::numeric_limits<T>::infinity());
     for (Index i = 0; i < tile.rows; ++i) {
         const bool *is_junk = junk.mask.row(junk.queries[at(i)]);
         T *scores = tile.row(i);
-        for (std::size_t k = 0; k < items.size(); ++k) {
+        for (std::size_t k = 0; k < items.size(); ++k) {  // bit by bit, as a jump cannot be foretold: junk has no pattern
             T &score = scores[places[k]];
-            score = is_junk[items[k]] ? -std::numeric_limits<T>::infinity() : score;  // no jump: junk has no pattern
+            const Bits kept = static_cast<Bits>(is_junk[items[k]]) - 1;
+            score = std::bit_cast<T>((std::bit_cast<Bits>(score) & kept) | (BELOW_ALL & ~kept));
         }
     }
 }

@@ -143,16 +143,19 @@ Whole<L> in_units(Natural number, int unit) {
 }
 
 template <class T>
-ExactRows ready(KeyKind kind, Matrix<const T> rows, BitRange bits, bool squares) {
-    return kind == KeyKind::difference ? ExactRows(rows, bits) : ExactRows(rows, squares);
+std::shared_ptr<ExactRows> ready(KeyKind kind, Matrix<const T> rows, BitRange bits, bool squares) {
+    if (kind == KeyKind::difference) return std::make_shared<ExactRows>(rows, bits);
+    auto made = std::make_shared<ExactRows>(rows, squares);
+    made->forget_raw();
+    return made;
 }
 
 template <class T>
-Index count_nonzero(Matrix<const T> rows) {
+bool are_sparse(Matrix<const T> rows) {
     Index n = 0;
     for (Index i = 0; i < rows.rows; ++i)
         for (T value : rows[i]) n += value != 0;
-    return n;
+    return SPARSE * n <= rows.rows * rows.columns;
 }
 
 }  // namespace
@@ -164,21 +167,16 @@ KeyRows::KeyRows(KeyKind kind, int limbs, Matrix<const T> left, Matrix<const T> 
     : kind_(kind),
       limbs_(limbs),
       unit_(kind == KeyKind::cosine || kind == KeyKind::difference ? 0 : 2 * bits.low),
-      left_(ready(kind, left, bits, false)),
-      right_(ready(kind, right, bits, kind == KeyKind::cosine || kind == KeyKind::distance)) {
-    sparse_ = kind != KeyKind::difference && SPARSE * count_nonzero(left) <= left.rows * left.columns &&
-              SPARSE * count_nonzero(right) <= right.rows * right.columns;
+      right_(ready(kind, right, bits, kind == KeyKind::cosine || kind == KeyKind::distance)),
+      left_(same_memory(left, right) ? right_ : ready(kind, left, bits, false)) {
+    sparse_ = kind != KeyKind::difference && are_sparse(left) && are_sparse(right);
     if (sparse_) {
-        left_masks_.fill(left);
-        right_masks_.fill(right);
+        right_few_ = std::make_shared<const SparseRows>(right, *right_, limbs);
+        left_few_ = left_ == right_ ? right_few_ : std::make_shared<const SparseRows>(left, *left_, limbs);
     }
-    if (kind != KeyKind::difference) {
-        left_.forget_raw();
-        right_.forget_raw();
-    }
-    for (Index i = 0; i < right_.squares().size(); ++i) {
-        const int unit = kind == KeyKind::cosine ? 2 * right_.exponent(i) : unit_;
-        const auto square = in_units<MOST_KEY_LIMBS>(right_.squares()[i], unit);
+    for (Index i = 0; i < right_->squares().size(); ++i) {
+        const int unit = kind == KeyKind::cosine ? 2 * right_->exponent(i) : unit_;
+        const auto square = in_units<MOST_KEY_LIMBS>(right_->squares()[i], unit);
         squares_.insert(squares_.end(), square.limbs, square.limbs + limbs);
         shortened_.push_back(is_zero(square) ? 0.0 : 1 / std::sqrt(rounded(square)));
     }
@@ -188,47 +186,71 @@ template KeyRows::KeyRows(KeyKind, int, Matrix<const double>, Matrix<const doubl
 template KeyRows::KeyRows(KeyKind, int, Matrix<const float>, Matrix<const float>, BitRange);
 
 template <class T>
-void KeyRows::Masks::fill(Matrix<const T> rows) {
-    words = (rows.columns + 63) / 64;
-    of_rows.assign(static_cast<std::size_t>(rows.rows * words), 0);
+KeyRows::SparseRows::SparseRows(Matrix<const T> rows, const ExactRows &exact, int limbs)
+    : words((rows.columns + 63) / 64), masks(static_cast<std::size_t>(rows.rows * words), 0) {
     for (Index i = 0; i < rows.rows; ++i)
         for (Index k = 0; k < rows.columns; ++k)
-            of_rows[static_cast<std::size_t>(i * words + (k >> 6))] |= static_cast<Limb>(rows(i, k) != 0) << (k & 63);
+            masks[static_cast<std::size_t>(i * words + (k >> 6))] |= static_cast<Limb>(rows(i, k) != 0) << (k & 63);
+    if (limbs == 2) integers = exact.integers();
+}
+
+/// The sum of the products of integers where both rows have some.
+TwoLimbs KeyRows::sum_of_common(Index row, Index other) const {
+    const Index words = left_few_->words, dim = left_->dim();
+    const Limb *left = left_few_->masks.data() + row * words, *right = right_few_->masks.data() + other * words;
+    const std::int64_t *a = left_few_->integers.data() + row * dim, *b = right_few_->integers.data() + other * dim;
+    TwoLimbs sum = 0;
+    for (Index word = 0; word < words; ++word, a += 64, b += 64)
+        for (Limb common = left[word] & right[word]; common != 0; common &= common - 1) {
+            const int k = std::countr_zero(common);
+            sum += static_cast<TwoLimbs>(SignedTwoLimbs{a[k]} * b[k]);
+        }
+    return sum;
 }
 
 int KeyRows::places_of_common(Index row, Index other, std::int64_t *places) const {
-    const Index words = left_masks_.words;
-    const Limb *left = left_masks_.of_rows.data() + row * words, *right = right_masks_.of_rows.data() + other * words;
-    Limb any = 0;
-    for (Index word = 0; word < words; ++word) any |= left[word] & right[word];
-    if (any == 0) return 0;
+    const Index words = left_few_->words;
+    const Limb *left = left_few_->masks.data() + row * words, *right = right_few_->masks.data() + other * words;
     Index n_common = 0;
-    for (Index word = 0; word < words; ++word)
-        for (Limb common = left[word] & right[word]; common != 0; common &= common - 1) ++n_common;
-    if (FEW * n_common > 64 * words) return left_.places_of_dot(row, right_, other, places);
-    const int n_place = left_.start_dot(row, right_, other, places);
+    for (Index word = 0; word < words; ++word) n_common += std::popcount(left[word] & right[word]);
+    if (n_common == 0) return 0;
+    if (FEW * n_common > 64 * words) return left_->places_of_dot(row, *right_, other, places);
+    const int n_place = left_->start_dot(row, *right_, other, places);
     for (Index word = 0; word < words; ++word)
         for (Limb common = left[word] & right[word]; common != 0; common &= common - 1)
-            left_.add_product(row, right_, other, 64 * word + std::countr_zero(common), places);
+            left_->add_product(row, *right_, other, 64 * word + std::countr_zero(common), places);
     return n_place;
 }
 
 int KeyRows::places_of(Index row, Index other, std::int64_t *places) const {
-    if (kind_ == KeyKind::difference) return left_.places_of_difference(row, right_, other, places);
-    return sparse_ ? places_of_common(row, other, places) : left_.places_of_dot(row, right_, other, places);
+    if (kind_ == KeyKind::difference) return left_->places_of_difference(row, *right_, other, places);
+    return sparse_ ? places_of_common(row, other, places) : left_->places_of_dot(row, *right_, other, places);
+}
+
+/// The sum of products or of differences, in the unit of all keys of the row.
+template <int L>
+Whole<L> KeyRows::number(Index row, Index other) const {
+    const bool one_unit = kind_ == KeyKind::product || kind_ == KeyKind::distance;
+    const auto shift = [&] { return one_unit ? left_->exponent(row) + right_->exponent(other) - unit_ : 0; };
+    if constexpr (L == 2) {
+        if (sparse_) {
+            const TwoLimbs sum = sum_of_common(row, other);
+            const TwoLimbs in_unit = sum == 0 ? 0 : sum << shift();
+            return {{static_cast<Limb>(in_unit), static_cast<Limb>(in_unit >> 64)}};
+        }
+    }
+    std::int64_t places[MOST_PLACES];
+    const int n_place = places_of(row, other, places);
+    return n_place == 0 ? Whole<L>{} : combined<L>(places, n_place, left_->bits(), shift());
 }
 
 template <int L>
 void KeyRows::key(Index row, Index other, Key<L> &out) const {
-    std::int64_t places[MOST_PLACES];
-    const int n_place = places_of(row, other, places);
-    if (n_place == 0 && kind_ == KeyKind::cosine) {
+    out.number = number<L>(row, other);
+    if (kind_ == KeyKind::cosine && is_zero(out.number)) {
         out = {};
         return;
     }
-    const bool one_unit = kind_ == KeyKind::product || kind_ == KeyKind::distance;
-    const int shift = one_unit && n_place > 0 ? left_.exponent(row) + right_.exponent(other) - unit_ : 0;
-    out.number = combined<L>(places, n_place, left_.bits(), shift);
     out.estimate = 0.0;
     if (kind_ == KeyKind::product) return;
     if (kind_ == KeyKind::difference) {

@@ -8,6 +8,8 @@
 // Only numbers of the same query compare.
 #pragma once
 
+#include <memory>
+
 #include "exact/rows.h"
 #include "exact/thresholds.h"
 
@@ -30,7 +32,7 @@ struct Key {
     double estimate;
 };
 
-/// The rows of both sides of pairs, made ready for keys of so many limbs.
+/// The rows of both sides of pairs, made ready for keys of so many limbs: once, if both sides are the same memory.
 class KeyRows {
 public:
     /// `bits` are those of all rows of both sides, for numbers in one unit. Keys must have room for all that can come.
@@ -43,23 +45,27 @@ public:
     void key(Index row, Index other, Key<L> &out) const;
 
 private:
-    /// What both rows have numbers at, a bit each; only where rows are sparse.
-    struct Masks {
-        Index words = 0;
-        std::vector<Limb> of_rows;
+    /// Rows of few numbers: where they have some, a bit each, and as integers where products of these fit keys of two limbs.
+    struct SparseRows {
+        Index words;
+        std::vector<Limb> masks;
+        std::vector<std::int64_t> integers;
         template <class T>
-        void fill(Matrix<const T> rows);
+        SparseRows(Matrix<const T> rows, const ExactRows &exact, int limbs);
     };
 
     int places_of(Index row, Index other, std::int64_t *places) const;
     int places_of_common(Index row, Index other, std::int64_t *places) const;
+    TwoLimbs sum_of_common(Index row, Index other) const;
+    template <int L>
+    Whole<L> number(Index row, Index other) const;
 
     KeyKind kind_;
     int limbs_;
     int unit_;  // exponent of the unit of all numbers that have one
-    ExactRows left_, right_;
+    std::shared_ptr<ExactRows> right_, left_;
     bool sparse_ = false;
-    Masks left_masks_, right_masks_;
+    std::shared_ptr<const SparseRows> left_few_, right_few_;
     std::vector<Limb> squares_;      // of the rows on the right, `limbs` each
     std::vector<double> shortened_;  // 1/√square, 0 for 0
 };

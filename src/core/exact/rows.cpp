@@ -188,6 +188,17 @@ int ExactRows::dot(Index row, const ExactRows &others, Index other, Wide &out) c
     return combine(places, n_place, bits_, left.exponent + right.exponent, out);
 }
 
+std::vector<std::int64_t> ExactRows::integers() const {
+    std::vector<std::int64_t> out(static_cast<std::size_t>(size_ * dim_), 0);
+    for (Index i = 0; i < size_; ++i)
+        for (int slice = 0; slice < rows_[i].count; ++slice) {
+            const double *part = slices_.get() + rows_[i].begin + slice * padded_;
+            for (Index k = 0; k < dim_; ++k)
+                out[static_cast<std::size_t>(i * dim_ + k)] += static_cast<std::int64_t>(part[k]) * (std::int64_t{1} << (bits_ * slice));
+        }
+    return out;
+}
+
 int ExactRows::start_dot(Index row, const ExactRows &others, Index other, std::int64_t *places) const {
     const int n_place = rows_[row].count + others.rows_[other].count - 1;
     std::fill_n(places, std::max(n_place, 0), std::int64_t{0});

@@ -66,6 +66,7 @@ public:
     ExactRows(Matrix<const T> rows, BitRange bits);
 
     Index size() const { return size_; }
+    Index dim() const { return dim_; }
     int bits() const { return bits_; }
 
     /// The exact product of a row with a row of the other side; returns its sign.
@@ -82,6 +83,8 @@ public:
     void add_product(Index row, const ExactRows &others, Index other, Index k, std::int64_t *places) const;
     /// The exponent of the unit of a row.
     int exponent(Index row) const { return rows_[row].exponent; }
+    /// All rows in their units, one after another; only where none has more than 63 bits.
+    std::vector<std::int64_t> integers() const;
     /// Free the rows as they came, which only rows without slices and differences need.
     void forget_raw() { raw_.reset(); }
 

@@ -38,7 +38,8 @@ constexpr Index TWOFOLD_PADDING = 32;
 
 DEADHEAT_DECLARE_LOOPS(TwofoldLoops, twofold_loops)
 
-/// The rows of both sides of pairs, made ready: any kind but differences.
+/// The rows of both sides of pairs, made ready: any kind but differences. Where both are the same memory, and in the same
+/// units, that is done once.
 class TwofoldRows {
 public:
     /// No number of either side is as large as 2^(exponent + 1).
@@ -48,10 +49,7 @@ public:
     Twofold closeness(Index row, Index other) const;
 
 private:
-    struct Free {
-        void operator()(double *memory) const { ::operator delete[](memory, std::align_val_t{64}); }
-    };
-    using Memory = std::unique_ptr<double[], Free>;
+    using Memory = std::shared_ptr<const double[]>;
 
     template <class T>
     Memory scaled(Matrix<const T> rows, bool each, int exponent) const;
@@ -60,7 +58,7 @@ private:
     KeyKind kind_;
     Index dim_, padded_;
     double tiny_, part_;  // what a product errs by: what may have underflowed, and a part of the sizes of its terms
-    Memory left_, right_;
+    Memory right_, left_;
     std::vector<Twofold> of_right_;  // of each row x·x, or 1/‖x‖ with the part of itself that it errs by
 };
 

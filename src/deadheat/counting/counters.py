@@ -29,6 +29,7 @@ MANY_LEFT = 1 / 32  # share of a tile beyond which it is cheaper than float64 pa
 MOST_OPEN = 1 << 15  # open items after which they are settled
 ENOUGH_SEEN = 1 << 10  # items that only exact arithmetic has told, before it is turned to at once
 MOSTLY = 3 / 4  # share of the items looked at that only exact arithmetic has told, likewise
+SELDOM = 1 / 4  # share of the items looked at closer of which that has told less is left out
 MOST_EXACT = 1 << 17  # items whose exact closeness is held at a time
 
 
@@ -90,6 +91,7 @@ class Counter:
         self.pending: list[Int32] = []
         self.n_pending = 0
         self.n_looked_at = self.n_exact = 0  # open items of tiles, and those that only exact arithmetic has told
+        self.n_rechecked = self.n_told = 0  # open items that were looked at closer, and those which that has told
 
     def _only_exactly(self) -> bool:
         """Whether exact arithmetic is needed for so many open items that nothing else is worth a try."""
@@ -167,17 +169,19 @@ class Counter:
             return 0.0
         self.n_looked_at += n_open
         many = tile.at_last or n_open > MANY_OPEN * tile.size
-        if n_open and not many and distance.rechecks:
+        worth = self.n_rechecked <= ENOUGH_SEEN or self.n_told >= SELDOM * self.n_rechecked
+        if n_open and not many and distance.rechecks and worth:
             offsets = distance.offsets(np.arange(start, tile.columns.stop))
             n_left = _core.settle_open(
                 opened, *tile.rows, offsets, weight, edges.recheck_error,
                 edges.edges, self.cuts.low, self.cuts.high, counts,
             )  # fmt: skip
-            many = n_left > MANY_LEFT * tile.size
+            self.n_rechecked, self.n_told = self.n_rechecked + n_open, self.n_told + n_open - n_left
+        many = many or n_left > MANY_LEFT * tile.size
         rows, places, slots = opened[:, :n_left]
         if n_left and many:
-            of_last = tile.last[rows, places] if scores is None else scores
-            self.place(rows, places + start, of_last.astype(np.float64, copy=False), slots >> 1, into=counts)
+            of_last = tile.last_scores(rows, places) if scores is None else scores.astype(np.float64, copy=False)
+            self.place(rows, places + start, of_last, slots >> 1, into=counts)
         elif n_left:
             self._postpone(rows, places + start, slots >> 1, counts)
         return float(n_open / tile.size)

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.distances import Distance, Workspace
-from deadheat.support.arrays import Int64
+from deadheat.support.arrays import Float64, Int64
+
+Int = NDArray[Any]  # int32 or int64
 
 
 class Ready:
@@ -54,9 +56,17 @@ class Tile:
             return self._turned.rows[::-1]
         return self.ready[0].rows, self.ready[1].rows
 
+    def last_scores(self, rows: Int, places: Int) -> Float64:
+        """Scores of the last level of single items."""
+        products = self._last_products[rows, places].astype(np.float64, copy=False)
+        return np.asarray(self.distance.finish(products[None], places + self.columns.start)[0])
+
     @cached_property
-    def last(self) -> NDArray[Any]:
-        """All scores of the last level, until the next tile of that level is computed in the same space."""
+    def _last_products(self) -> NDArray[Any]:
+        """The products of the last level, until the next of that level are computed in the same space."""
+        if self._turned is not None:
+            return self._turned._last_products.T
         last = len(self.distance.levels) - 1
         columns = np.arange(self.columns.start, self.columns.stop)
-        return self.distance.tile(last, self.distance.query_rows(last, self.queries), columns, self.space)
+        rows = self.distance.query_rows(last, self.queries), self.distance.column_rows(last, columns)
+        return self.distance.product(last, *rows, self.space)

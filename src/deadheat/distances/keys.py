@@ -20,7 +20,7 @@ from deadheat.support.arrays import Int64
 
 _SIZES = (2, 4, 6)  # limbs of 64 bits that integers can have
 _MOST_SLICES = 9  # of a row: see src/core/exact/slices.h
-_KEPT_BYTES = 32 << 20  # of rows that are kept ready
+_KEPT_BYTES = 48 << 20  # of rows that are kept ready
 _SPARSE = 1 / 4  # of the numbers in rows that are not 0, up to which they are sparse: see src/core/exact/keys.cpp
 
 Rows = NDArray[Any]
@@ -38,7 +38,7 @@ class Bulk(ABC):
 
     @abstractmethod
     def rows(self, left: Rows, right: Rows) -> Any:
-        """Rows made ready."""
+        """Rows made ready: once, if both sides are one array."""
 
     @abstractmethod
     def thresholds(self, shape: tuple[int, int]) -> Any:
@@ -46,10 +46,11 @@ class Bulk(ABC):
 
     def kept(self, query: Source, gallery: Source) -> Any:
         """All rows made ready, if they are few; else None."""
-        n_row = len(query) + len(gallery)
-        if n_row * self.bytes_of_row(query.shape[1]) > _KEPT_BYTES:
+        sources = (query,) if gallery is query else (query, gallery)
+        if sum(map(len, sources)) * self.bytes_of_row(query.shape[1]) > _KEPT_BYTES:
             return None
-        return self.rows(*(source.take(np.arange(len(source))) for source in (query, gallery)))
+        rows = [source.take(np.arange(len(source))) for source in sources]
+        return self.rows(rows[0], rows[-1])
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Twofold(Bulk):
         return None if kind == "difference" else cls(kind, int(np.frexp(power_of_two(query, gallery))[1]) - 1)
 
     def bytes_of_row(self, dim: int) -> int:
-        return 8 * (dim + 32)
+        return 8 * (dim + 32) * (2 if self.kind == "product" else 1)  # whose sides are in units of their own
 
     def rows(self, left: Rows, right: Rows) -> Any:
         return _core.TwofoldRows(_core.KeyKind[self.kind], *_of_one_type(left, right), self.exponent)
@@ -80,6 +81,7 @@ class KeySize(Bulk):
     limbs: int
     low: int
     high: int
+    slices: int  # of a row, at most
     sparse: bool  # whether products are added up number by number where rows have both
 
     @classmethod
@@ -94,15 +96,15 @@ class KeySize(Bulk):
         width = width_of_row if kind == "cosine" else high - low
         needed = (1 if kind == "difference" else 2) * width + dim.bit_length() + 4
         fitting = [limbs for limbs in _SIZES if needed <= 64 * limbs]
-        sliced = width_of_row < _MOST_SLICES * _core.slice_bits(dim, kind == "difference")
-        if not fitting or not sliced:
+        n_slice = width_of_row // _core.slice_bits(dim, kind == "difference") + 1
+        if not fitting or n_slice > _MOST_SLICES:
             return None
         numbers = sum(int(by_piece(source, _numbers_of_rows).sum()) for source in (query, gallery))
         sparse = kind != "difference" and numbers <= _SPARSE * dim * (len(query) + len(gallery))
-        return cls(kind, fitting[0], low, high, sparse)
+        return cls(kind, fitting[0], low, high, n_slice, sparse)
 
     def bytes_of_row(self, dim: int) -> int:
-        return 8 * dim * (2 + 64 * self.limbs // 40)
+        return 8 * ((dim + 8) * (self.slices + (self.kind == "difference")) + self.limbs + 8)
 
     def rows(self, left: Rows, right: Rows) -> Any:
         return _core.KeyRows(_core.KeyKind[self.kind], self.limbs, *_of_one_type(left, right), self.low, self.high)
