@@ -76,6 +76,10 @@ def rows_of(kind, rng, n, d):
         rows[::2, 0] = rng.choice([5e-324, 1e308, 1e-200], len(rows[::2]))
     elif kind == "subnormal":
         rows = np.round(rows * 8) * 5e-324
+    elif kind == "far digits":  # cosines that differ behind hundreds of bits, or more than a thousand
+        rows = rng.integers(1, 1 << 40, (n, d)) * 2.0 ** -rng.integers(100, 540, (n, d))
+        rows[:, 0] = 1
+        rows[n // 2] = 3 * rows[n // 2 - 1]  # the same cosine, of other numbers
     rows[0] = 0
     if n > 5:
         rows[5] = rows[4]
@@ -83,7 +87,7 @@ def rows_of(kind, rng, n, d):
 
 
 ROWS = ["random", "decimals", "integers", "two values", "permuted", "neighbours", "sparse", "spread", "scaled rows",
-        "extreme", "some extreme", "subnormal"]  # fmt: skip
+        "extreme", "some extreme", "subnormal", "far digits"]  # fmt: skip
 
 
 @given(pairs_of_rows, st.sampled_from(list(KINDS)))

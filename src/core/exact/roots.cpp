@@ -6,6 +6,8 @@ namespace deadheat {
 
 namespace {
 
+constexpr int FEW_LIMBS = 6;  // of numbers whose products are compared first
+
 /// A float64 number as an integer times a power of two; returns its sign.
 int parts_of(double value, Wide &out) {
     int exponent = 0;
@@ -25,6 +27,26 @@ void copy(Natural from, Wide &to) {
     to.length = from.length;
     to.exponent = from.exponent;
     std::copy_n(from.limbs, from.length, to.limbs);
+}
+
+/// The leading limbs of a number, at most n: it is at least that, and less than 1 + 2^-64(n − 1) times that.
+Natural leading(Natural a, int n) {
+    const int left_out = std::max(a.length - n, 0);
+    return {a.limbs + left_out, a.length - left_out, a.exponent + 64 * left_out};
+}
+
+/// Compare a²·y with b²·x by at most n leading limbs of each; 0 where these leave it open.
+int compare_leading(Natural a, Natural y, Natural b, Natural x, int n) {
+    Wide square, left, right, apart;
+    multiply(leading(a, n), leading(a, n), square);
+    multiply(square, leading(y, n), left);
+    multiply(leading(b, n), leading(b, n), square);
+    multiply(square, leading(x, n), right);
+    const int order = compare(left, right);
+    const Natural larger = order > 0 ? left : right, smaller = order > 0 ? right : left;
+    subtract(larger, smaller, apart);
+    // Either is less than (1 + 2^-64(n − 1))³ times what was multiplied.
+    return apart.length > 0 && Natural(apart).top() >= larger.top() - 64 * (n - 1) + 3 ? order : 0;
 }
 
 /// A term ±√square of a sum.
@@ -153,6 +175,9 @@ int Roots::compare_one(Index mine, const Roots &others, Index yours) const {
     Estimate left = estimate(a) * estimate(a) * estimate(y), right = estimate(b) * estimate(b) * estimate(x);
     if (!one_query) left = left * estimate(r), right = right * estimate(q);
     if (const int order = compare_estimates(left, right); order != 0) return sign * order;
+    const int longest = std::max({a.length, b.length, x.length, y.length});
+    for (int n = FEW_LIMBS; one_query && n < longest; n *= 4)
+        if (const int order = compare_leading(a, y, b, x, n); order != 0) return sign * order;
     Wide square, product, other_square, other_product;
     multiply(a, a, square);
     multiply(square, y, product);
