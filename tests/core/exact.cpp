@@ -259,16 +259,24 @@ Whole128 closeness(KeyKind kind, const Padded<T> &left, Index i, const Padded<T>
     return kind == KeyKind::distance ? 2 * dot - product(right, j, right, j) : dot;
 }
 
+/// Few numbers are left in each row if they are to be `sparse`; the rows on the left are the first on the right if there is
+/// but `one_side`.
 template <class T>
-void keys_are_in_order(KeyKind kind, int limbs, Index m, Index dim, Random &random) {
+void keys_are_in_order(KeyKind kind, int limbs, Index m, Index dim, bool sparse, bool one_side, Random &random) {
     constexpr Index n = 2;
     Padded<T> left = integers<T>(n, dim, 10, random), right = integers<T>(m, dim, 10, random);
+    for (Padded<T> *side : {&left, &right})
+        for (Index i = 0; sparse && i < (side == &left ? n : m); ++i)
+            for (Index k = 0; k < dim; ++k)
+                if (random.below(8) > 0) side->set(i, k, T(0));
     if (kind == KeyKind::cosine && dim > 1)  // all of one length, so that products tell the order
         for (Index j = 0; j < m; ++j)
             for (Index k = 0; k < dim; ++k) right.set(j, k, k == j % dim ? T(4) : k == (j + 1) % dim ? T(3) : T(0));
     if (kind == KeyKind::cosine && dim == 1)
         for (Index j = 0; j < m; ++j) right.set(j, 0, j % 2 ? T(4) : T(-4));
-    const KeyRows pairs(kind, limbs, Matrix<const T>(left.view()), Matrix<const T>(right.view()),
+    for (Index i = 0; one_side && i < n; ++i)
+        for (Index k = 0; k < dim; ++k) left.set(i, k, right.at(i, k));
+    const KeyRows pairs(kind, limbs, Matrix<const T>((one_side ? right : left).view()), Matrix<const T>(right.view()),
                         range_of_both(left, right));
     KeyThresholds thresholds(kind, limbs, n, m);
     std::vector<std::int64_t> rows, lefts, rights, low, high, groups;
@@ -311,10 +319,13 @@ TEST(keys_are_in_order) {
     for (KeyKind kind : {KeyKind::product, KeyKind::distance, KeyKind::difference, KeyKind::cosine})
         for (int limbs : {2, 4, 6})
             for (Index m : {0, 1, 2, 9})
-                for (Index dim : DIMS) {
-                    keys_are_in_order<float>(kind, limbs, m, dim, random);
-                    keys_are_in_order<double>(kind, limbs, m, dim, random);
-                }
+                for (Index dim : DIMS)
+                    for (bool sparse : {false, true})
+                        for (bool one_side : {false, true}) {
+                            if (one_side && m < 2) continue;
+                            keys_are_in_order<float>(kind, limbs, m, dim, sparse, one_side, random);
+                            keys_are_in_order<double>(kind, limbs, m, dim, sparse, one_side, random);
+                        }
 }
 
 // Twice the precision of float64 --------------------------------------------------------------------------------------

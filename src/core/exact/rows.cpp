@@ -193,8 +193,9 @@ std::vector<std::int64_t> ExactRows::integers() const {
     for (Index i = 0; i < size_; ++i)
         for (int slice = 0; slice < rows_[i].count; ++slice) {
             const double *part = slices_.get() + rows_[i].begin + slice * padded_;
-            for (Index k = 0; k < dim_; ++k)
-                out[static_cast<std::size_t>(i * dim_ + k)] += static_cast<std::int64_t>(part[k]) * (std::int64_t{1} << (bits_ * slice));
+            const auto unit = std::int64_t{1} << (bits_ * slice);
+            std::int64_t *row = out.data() + i * dim_;
+            for (Index k = 0; k < dim_; ++k) row[k] += static_cast<std::int64_t>(part[k]) * unit;
         }
     return out;
 }

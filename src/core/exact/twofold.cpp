@@ -64,7 +64,8 @@ TwofoldRows::TwofoldRows(KeyKind kind, Matrix<const T> left, Matrix<const T> rig
     part_ = 2 * gamma * gamma;
     tiny_ = static_cast<double>(dim_ + 1) * LOST;
     right_ = scaled(right, kind == KeyKind::cosine, exponent);
-    left_ = kind != KeyKind::product && same_memory(left, right) ? right_ : scaled(left, kind != KeyKind::distance, exponent);
+    const bool once = kind != KeyKind::product && same_memory(left, right);
+    left_ = once ? right_ : scaled(left, kind != KeyKind::distance, exponent);
     if (kind == KeyKind::product) return;
     const FlushingMode mode;  // once subnormal numbers have been scaled
     for (Index i = 0; i < right.rows; ++i) {
@@ -81,8 +82,9 @@ template TwofoldRows::TwofoldRows(KeyKind, Matrix<const float>, Matrix<const flo
 template <class T>
 TwofoldRows::Memory TwofoldRows::scaled(Matrix<const T> rows, bool each, int exponent) const {
     const auto count = static_cast<std::size_t>(std::max<Index>(rows.rows * padded_, 1));
-    const std::shared_ptr<double[]> memory(static_cast<double *>(::operator new[](count * sizeof(double), std::align_val_t{64})),
-                                           [](double *numbers) { ::operator delete[](numbers, std::align_val_t{64}); });
+    constexpr std::align_val_t LINE{64};
+    const std::shared_ptr<double[]> memory(static_cast<double *>(::operator new[](count * sizeof(double), LINE)),
+                                           [](double *numbers) { ::operator delete[](numbers, LINE); });
     for (Index i = 0; i < rows.rows; ++i) {
         const T *from = rows.row(i);
         double *to = memory.get() + i * padded_, largest = 0.0;
