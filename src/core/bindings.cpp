@@ -359,7 +359,7 @@ void bind_counting(nb::module_ &m) {
         [](Span<const std::int64_t> rows, Span<const std::int64_t> guess, Span<const double> scores,
            Span<const double> errors, Span<const std::int64_t> weights, Matrix<const double> low, Matrix<const double> high,
            Index each, Matrix<std::int32_t> counts, Matrix<std::int64_t> cuts) {
-            return place_pairs({rows, guess, scores, errors, weights}, {low, high, counts}, each, cuts);
+            return open_item_loops().place_pairs({rows, guess, scores, errors, weights}, {low, high, counts}, each, cuts);
         },
         Loop());
     m.def("collect_groups", &collect_groups, Loop());

@@ -333,8 +333,8 @@ TEST(single_items_are_placed) {
                 else
                     open.push_back(p);
             }
-            const Index n = place_pairs({rows, guess, scores, errors, weight},
-                                        {cuts.low.view(), cuts.high.view(), counts.view()}, 1, found.view());
+            const Index n = open_item_loops().place_pairs(
+                {rows, guess, scores, errors, weight}, {cuts.low.view(), cuts.high.view(), counts.view()}, 1, found.view());
             CHECK(n == static_cast<Index>(open.size()));
             for (Index q = 0; q < n; ++q) CHECK(found.at(0, q) == open[static_cast<std::size_t>(q)]);
             CHECK(counts.numbers == wanted.numbers);

@@ -23,6 +23,14 @@ struct TileRows {
     Span<const double> reach;  // of each row on the left
 };
 
+/// Single items: their rows, intervals near which they may be (−1 if none is known), scores, errors and weights.
+struct Items {
+    Span<const std::int64_t> rows;
+    Span<const std::int64_t> guess;
+    Span<const double> scores, errors;
+    Span<const std::int64_t> weights;
+};
+
 struct OpenItemLoops {
     /// Count what can be told of open items by the product in float64 of their rows, minus the column's offset.
     ///
@@ -32,6 +40,11 @@ struct OpenItemLoops {
                            Intervals intervals);
     Index (*settle_double)(Matrix<std::int32_t> opened, TileRows<double> rows, Matrix<const double> edges,
                            Intervals intervals);
+    /// Count single items between the cuts of their rows, `each` cuts to an interval.
+    ///
+    /// Where an item may lie in an interval its pair is listed: cuts[0, p] becomes its number, and between cuts[1, p] and
+    /// cuts[2, p] is the number of cuts that it is above. Returns how many there are.
+    Index (*place_pairs)(Items items, Intervals intervals, Index each, Matrix<std::int64_t> cuts);
 };
 
 DEADHEAT_DECLARE_LOOPS(OpenItemLoops, open_item_loops)
@@ -54,19 +67,5 @@ void intervals_of_open(Matrix<const std::int32_t> opened, Matrix<const T> edges,
         found(3, p) = last;
     }
 }
-
-/// Single items: their rows, intervals near which they may be (−1 if none is known), scores, errors and weights.
-struct Items {
-    Span<const std::int64_t> rows;
-    Span<const std::int64_t> guess;
-    Span<const double> scores, errors;
-    Span<const std::int64_t> weights;
-};
-
-/// Count single items between the cuts of their rows, `each` cuts to an interval.
-///
-/// Where an item may lie in an interval its pair is listed: cuts[0, p] becomes its number, and between cuts[1, p] and
-/// cuts[2, p] is the number of cuts that it is above. Returns how many there are.
-Index place_pairs(Items items, Intervals intervals, Index each, Matrix<std::int64_t> cuts);
 
 }  // namespace deadheat

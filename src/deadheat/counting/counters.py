@@ -218,12 +218,12 @@ class Counter:
         `guess` is an interval that each may be in; they are counted in the counter's own counts, or `into` others.
         """
         distance, counts = self.problem.distance, self.counts if into is None else into
+        guess = np.full(len(rows), -1) if guess is None else guess
+        rows, columns, guess = (np.ascontiguousarray(numbers, dtype=np.int64) for numbers in (rows, columns, guess))
+        weights = np.asarray(self.problem.weight[columns] if weights is None else weights, dtype=np.int64)
         scores = np.ascontiguousarray(scores)
         errors = np.ascontiguousarray(distance.pair_bound(self.queries[rows], columns, scores))
-        weights = self.problem.weight[columns] if weights is None else weights
-        guess = np.full(len(rows), -1) if guess is None else guess
         listed, cuts = np.empty((3, len(rows)), dtype=np.int64), self.cuts
-        rows, guess, weights = (np.ascontiguousarray(numbers, dtype=np.int64) for numbers in (rows, guess, weights))
         n = _core.place_pairs(
             rows, guess, scores, errors, weights, cuts.low, cuts.high, cuts.each, counts, listed,
         )  # fmt: skip
