@@ -17,7 +17,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import distances
-from deadheat.counting import counters, layout
+from deadheat.counting import counters, layout, passes, relevant
 from deadheat.distances.cosine import Cosine
 from deadheat.distances.euclidean import Euclidean
 
@@ -501,6 +501,38 @@ def test_large_classes_are_cut_into_small_blocks(monkeypatch):
     same, others = labels[:, None] == labels, ~np.eye(600, dtype=bool)
     wanted = counted(exact_keys(rows, rows, "euclidean"), same & others, others)
     assert as_dictionaries(dh.profile(rows, labels, distance="euclidean")) == wanted
+
+
+@pytest.mark.parametrize("shards", [1, 1000], ids=["streamed", "kept"])
+@pytest.mark.parametrize("few", [0, 1 / 16, 1], ids=["none", "few", "all"])
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock"])
+def test_what_is_outside_a_giant_class_counts_the_same_by_tiles_and_one_by_one(distance, few, shards, monkeypatch):
+    rng = np.random.default_rng(8)
+    monkeypatch.setattr(relevant, "_FEW_OUTSIDE", few)
+    monkeypatch.setattr(layout, "BLOCK_ENTRIES", 5000)
+    monkeypatch.setattr(passes, "STREAMED_SHARDS", shards)
+    monkeypatch.setattr(layout, "SHARD_BYTES", 1 << (20 if shards == 1 else 28))
+    others, seen = ~np.eye(200, dtype=bool), []
+    for values, share in ((3, 0.97), (50, 0.97), (50, 0.5)):  # with items outside in a column of the class, and without
+        rows, labels = rng.integers(-values, values + 1, (200, 3)), rng.permutation(np.arange(200) > share * 200)
+        wanted = counted(exact_keys(rows, rows, distance), (labels[:, None] == labels) & others, others)
+        profile = dh.profile(rows, labels, distance=distance, progress=lambda *at: seen.append(at))
+        assert as_dictionaries(profile) == wanted
+        assert seen[-1][0] == seen[-1][1] > 0
+
+
+def test_a_giant_class_needs_no_tiles(monkeypatch):
+    rows, labels = np.random.default_rng(9).standard_normal((100, 4)), np.arange(100) < 97
+    profiles = {
+        "leave one out": lambda **junk: dh.profile(rows, np.zeros(100, dtype=int), **junk),
+        "a gallery": lambda **junk: dh.profile(rows[:10], labels[:10], rows, labels, **junk),
+    }
+    digests = {name: make().digest() for name, make in profiles.items()}
+    monkeypatch.setattr(passes, "Tile", None)
+    assert {name: make().digest() for name, make in profiles.items()} == digests
+    for n_query, make in zip((100, 10), profiles.values(), strict=True):
+        with pytest.raises(TypeError, match="not callable"):  # junk is looked up tile by tile
+            make(junk=np.zeros((n_query, 100), dtype=bool))
 
 
 @pytest.mark.parametrize("ties", ["float16", "bfloat16", "float32", 0.0, 1e-7, 0.3])

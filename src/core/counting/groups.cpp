@@ -30,6 +30,38 @@ struct Groups {
     }
 };
 
+/// What has been counted for one query, and by how much its cuts "closer" are after those "tied or closer".
+struct CountsOfQuery {
+    const std::int32_t *relevant;
+    Span<const std::int32_t> within, nearer;
+    Index n_group, lead;
+};
+
+/// Collect the groups of a query, which begin at a place; there are STEP slots from each group to the next.
+template <Index STEP>
+void collect_of_query(const CountsOfQuery &counts, std::size_t place, Span<std::int32_t> closer, Matrix<std::int64_t> others,
+                      Index &n_other) {
+    const auto from = [](Span<const std::int32_t> slots, Index slot) {
+        return std::accumulate(slots.begin() + slot, slots.end(), std::int32_t{0});
+    };
+    const Index last = counts.n_group - 1;
+    if (last < 0) return;
+    const std::int32_t *within = counts.within.data() + 1, *nearer = counts.nearer.data() + counts.lead + 1;
+    std::int32_t above_within = from(counts.within, STEP * last + 1), seen = 0;
+    std::int32_t above_nearer = from(counts.nearer, STEP * last + counts.lead + 1);
+    for (Index g = last;; ++place) {
+        const std::int32_t of_group = counts.relevant[g], tied = above_within - above_nearer + of_group;
+        closer[place] = above_nearer + seen;
+        seen += of_group;
+        if (tied != 1 || of_group != 1) {
+            others(0, n_other) = static_cast<std::int64_t>(place), others(1, n_other) = tied, others(2, n_other) = of_group;
+            ++n_other;
+        }
+        if (--g < 0) break;
+        for (Index k = 0; k < STEP; ++k) above_within += within[STEP * g + k], above_nearer += nearer[STEP * g + k];
+    }
+}
+
 }  // namespace
 
 Index collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group, Matrix<const std::int32_t> relevant,
@@ -37,19 +69,9 @@ Index collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> 
                      Span<const std::int64_t> starts, Span<std::int32_t> closer, Matrix<std::int64_t> others) {
     Index n_other = 0;
     for (Index i = 0; i < static_cast<Index>(n_group.size()); ++i) {
-        std::size_t place = at(starts[at(queries[at(i)])]);
-        std::int32_t seen = 0, above_within = 0, above_nearer = 0;
-        Index in_within = within.columns - 1, in_nearer = nearer.columns - 1;
-        for (Index g = n_group[at(i)] - 1; g >= 0; --g, ++place) {
-            for (; in_within > step * g; --in_within) above_within += within(i, in_within);
-            for (; in_nearer > step * g + lead; --in_nearer) above_nearer += nearer(i, in_nearer);
-            const std::int32_t of_group = relevant(i, g), tied = above_within - above_nearer + of_group;
-            closer[place] = above_nearer + seen;
-            seen += of_group;
-            if (tied == 1 && of_group == 1) continue;
-            others(0, n_other) = static_cast<std::int64_t>(place), others(1, n_other) = tied, others(2, n_other) = of_group;
-            ++n_other;
-        }
+        const CountsOfQuery counts{relevant.row(i), within[i], nearer[i], n_group[at(i)], lead};
+        const auto collect = step == 2 ? collect_of_query<2> : collect_of_query<4>;
+        collect(counts, at(starts[at(queries[at(i)])]), closer, others, n_other);
     }
     return n_other;
 }

@@ -52,6 +52,13 @@ bool ascending(Span<const double> numbers) {
     return all;
 }
 
+/// Where the threshold lies that is a score which may be off: beyond what the roundings here can change.
+void set_cut(double value, double reach, double &low, double &high) {
+    const double slack = 0x1p-51 * (std::fabs(value) + reach) + 1e-300;
+    low = (value - reach) - slack;
+    high = (value + reach) + slack;
+}
+
 }  // namespace
 
 void sort_rows(Matrix<const std::int64_t> order, Entries entries, Flags starts) {
@@ -150,20 +157,24 @@ bool all_apart(Matrix<const double> score, Span<const double> reach, Span<const 
 
 void exact_cuts(Matrix<const double> score, Matrix<const double> bound, Span<const std::int64_t> n_group, Matrix<double> low,
                 Matrix<double> high) {
+    const Index step = bound.columns == 1 ? 0 : 1;
     for (Index i = 0; i < score.rows; ++i) {
-        for (Index g = 0; g < score.columns; ++g) {
-            const double value = score(i, g), reach = bound(i, bound.columns == 1 ? 0 : g);
-            if (g >= n_group[static_cast<std::size_t>(i)]) {
-                low(i, g) = high(i, g) = INFINITE;
-            } else if (reach == 0) {
-                low(i, g) = value;
-                high(i, g) = next_number(value);
-            } else {
-                const double slack = 0x1p-51 * (std::fabs(value) + reach) + 1e-300;
-                low(i, g) = (value - reach) - slack;
-                high(i, g) = (value + reach) + slack;
+        const Index n = n_group[static_cast<std::size_t>(i)];
+        const double *value = score.row(i), *reach = bound.row(i);
+        double *lowest = low.row(i), *highest = high.row(i);
+        if (step == 0 && n > 0 && reach[0] != 0) {
+            const double of_all = reach[0];
+            for (Index g = 0; g < n; ++g) set_cut(value[g], of_all, lowest[g], highest[g]);
+        } else {
+            for (Index g = 0; g < n; ++g) {
+                if (reach[step * g] == 0)
+                    lowest[g] = value[g], highest[g] = next_number(value[g]);
+                else
+                    set_cut(value[g], reach[step * g], lowest[g], highest[g]);
             }
         }
+        std::fill(lowest + n, lowest + score.columns, INFINITE);
+        std::fill(highest + n, highest + score.columns, INFINITE);
     }
 }
 

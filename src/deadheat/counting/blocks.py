@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from deadheat import _core
 from deadheat.counting import counters
 from deadheat.counting.problem import RankingProblem
-from deadheat.counting.relevant import beside_junk, leave_out_junk, member_of, relevant_items, sharing
+from deadheat.counting.relevant import beside_junk, few_outside, leave_out_junk, member_of, relevant_items, sharing
 from deadheat.counting.tiles import Tile
 from deadheat.profiles import CompactGroups, TieProfile
 from deadheat.support import scratch
@@ -38,7 +38,10 @@ class Block:
         self.counting, self.lock = Lock(), Lock()
         self.level = 0  # the level at which tiles are best computed
         self._seen = self._open = 0.0
-        relevant, self.excluded_columns, self._singles = relevant_items(problem, queries)
+        relevant, self.excluded_columns, singles = relevant_items(problem, queries)
+        outside = few_outside(problem, queries, singles)
+        self.tiled = outside is None  # whether anything is left to tiles
+        self._singles = singles if outside is None else outside
         groups = problem.rule.group(problem.distance, relevant)
         cuts_of_counters = problem.rule.cuts(problem.distance, groups, member_of(problem, groups))
         self.counters = [counters.Counter(problem, queries, cuts) for cuts in cuts_of_counters]

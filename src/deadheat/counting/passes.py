@@ -96,7 +96,7 @@ class CountingPass:
         Sections have no tile twice, nor turned. `beside_tiles` says whether to count what is in no tile, too.
         """
         made = workers.each(lambda number: Block(self.problem, queries[number]), queries)
-        blocks = dict(zip(queries, made, strict=True))
+        blocks = {number: block for number, block in zip(queries, made, strict=True) if block.tiled}
         ready = self.rows_made_ready(workers, blocks)
 
         def count(work: tuple[ColumnRange, dict[int, Block]]) -> None:
@@ -109,6 +109,7 @@ class CountingPass:
             if of_section:
                 works += [(columns, of_section) for columns in self.layout.joined(section.ranges, blocks)]
         workers.each(count, works[::-1])
+        report(sum(len(block.queries) for block in made if not block.tiled) * self.problem.n_column)
         workers.each(lambda block: assembly.add(block, beside_tiles), made)
 
     def columns_made_ready(self, workers: Workers, n_shard: int) -> dict[ColumnRange, Ready]:
@@ -132,10 +133,13 @@ class CountingPass:
 
         def count(number: int) -> None:
             block = Block(self.problem, queries[number])
-            left = {number: Ready(self.problem.distance, 0, block.queries, of_query=True)}
-            for columns, right in ready.items():
-                go_on()
-                self.count_range(columns, {number: block}, left, workers.stop, report, of_first=right)
+            if block.tiled:
+                left = {number: Ready(self.problem.distance, 0, block.queries, of_query=True)}
+                for columns, right in ready.items():
+                    go_on()
+                    self.count_range(columns, {number: block}, left, workers.stop, report, of_first=right)
+            else:
+                report(len(block.queries) * self.problem.n_column)
             assembly.add(block)
 
         workers.each(count, queries)

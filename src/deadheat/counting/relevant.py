@@ -22,6 +22,7 @@ from deadheat.ties import Groups, Member, Relevant
 
 SMALL_CLASS = 256  # pairs below which a class is scored pair by pair
 _SCORED_COLUMNS = 1024  # relevant columns that are scored at once
+_FEW_OUTSIDE = 1 / 16  # of a class's columns: so few others cost less one by one than edges between all relevant ones
 
 
 class Singles(NamedTuple):
@@ -75,6 +76,21 @@ def relevant_items(problem: RankingProblem, queries: Int64) -> RelevantItems:
         _excluded_columns(columns, reduced, problem.n_column),
         Singles(*singles),
     )
+
+
+def few_outside(problem: RankingProblem, queries: Int64, singles: Singles) -> Singles | None:
+    """All columns outside the one class of some queries, if they are few, and nothing else is counted by itself."""
+    classes = problem.relevance.query_class[queries]
+    n_outside = problem.n_column - int(problem.width[queries[0]])
+    if n_outside > _FEW_OUTSIDE * problem.n_column or len(singles.row) or (classes != classes[0]).any():
+        return None
+    if problem.relevance.candidates.junk is not None:
+        return None
+    start, stop = problem.class_start[classes[0] : classes[0] + 2]
+    of_class = problem.class_keys[start:stop] - classes[0] * problem.n_column
+    outside = np.delete(np.arange(problem.n_column), of_class)
+    row, column = np.repeat(np.arange(len(queries)), n_outside), np.tile(outside, len(queries))
+    return Singles(row, column, problem.weight[column].astype(np.int64))
 
 
 def leave_out_junk(problem: RankingProblem, queries: Int64, columns: range, scores: NDArray[Any]) -> None:
