@@ -224,8 +224,8 @@ void bind_measures(nb::module_ &m) {
     m.def("hits", &hits, "first"_a, "last"_a, "groups"_a, "cutoff"_a, "factor"_a, "size"_a, "share"_a, "out"_a, Loop());
     m.def("first_hits", &first_hits, "first"_a, "last"_a, "groups"_a, "cutoff"_a, "reciprocal"_a, "out"_a, Loop());
     m.def("inverse_penalties", &inverse_penalties, "first"_a, "last"_a, "groups"_a, "out"_a, Loop());
-    m.def("extremes", &extremes, "closer"_a, "tied"_a, "tied_relevant"_a, "slots"_a, "kind"_a, "centred"_a, "shift"_a,
-          "squared"_a, "out"_a, Loop());
+    m.def("extremes", one_end_loops().extremes, "closer"_a, "tied"_a, "tied_relevant"_a, "slots"_a, "kind"_a, "centred"_a,
+          "shift"_a, "squared"_a, "out"_a, Loop());
     m.def("fill_discounts", &fill_discounts, "first"_a, "last"_a, "table"_a, Loop());
     m.def("discounted_gains", &discounted_gains, "first"_a, "last"_a, "groups"_a, "cutoff"_a, "grades"_a, "gains"_a,
           "table"_a, "out"_a, Loop());
