@@ -54,7 +54,7 @@ struct RandomTables {
         if (codes.columns > 1) build_bins<T, Code>(edges.view(), closed, base, scale, codes.view());
         if (closed) slots_of_zero(cuts.low.view(), cuts.high.view(), zero_slot);
     }
-    RowTables<T, Code> view() { return {edges.view(), n_edge, closed, base, scale, codes.view(), zero_slot}; }
+    RowTables<T, Code> view() { return {edges.view(), n_edge, closed, base, scale, codes.view(), zero_slot, {}}; }
 
     RandomCuts cuts;
     bool closed;
