@@ -76,8 +76,7 @@ template <>
 struct type_caster<TileColumns>
     : fields_caster<TileColumns, Index, Span<const std::int32_t>, bool, Matrix<const std::int32_t>> {};
 template <>
-struct type_caster<TilePlaces>
-    : fields_caster<TilePlaces, Matrix<const std::uint32_t>, Matrix<const std::uint32_t>> {};
+struct type_caster<TilePlaces> : fields_caster<TilePlaces, Matrix<const std::uint32_t>, Matrix<const std::uint32_t>> {};
 template <class T, class Code>
 struct type_caster<RowTables<T, Code>>
     : fields_caster<RowTables<T, Code>, Matrix<const T>, Index, bool, Span<const T>, Span<const T>, Matrix<const Code>,

@@ -83,8 +83,9 @@ public:
             const TileCounter<T> &counter = side_.counters[c];
             const Index before = n_open_[c], room = counter.opened.columns - before;
             const Matrix<std::int32_t> opened{counter.opened.data + before, 3, room, counter.opened.stride};
-            const Index n = count_tile<T>()(square, columns, tables_of(counter.tables, row, square.rows, column, square.columns),
-                                            rows_of(counter.counts, row, square.rows), opened);
+            const Index n =
+                count_tile<T>()(square, columns, tables_of(counter.tables, row, square.rows, column, square.columns),
+                                rows_of(counter.counts, row, square.rows), opened);
             if (!counter.scores.empty())
                 for (Index q = 0; q < n; ++q)
                     counter.scores[static_cast<std::size_t>(before + q)] = square(opened(0, q), opened(1, q));

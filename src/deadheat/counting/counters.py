@@ -52,7 +52,7 @@ class Edges(NamedTuple):
     recheck_error: Float64  # of each row's scores at a closer look
 
     @classmethod
-    def of(cls, distance: Distance, cuts: Cuts, queries: Int64, level: int, band: int, alike: Alike | None) -> Edges:
+    def of(cls, distance: Distance, cuts: Cuts, queries: Int64, level: int, band: int, apart: Alike | None) -> Edges:
         edges, n_edge, closed = edges_of(distance, cuts, queries, level, band)
         few = n_edge <= _core.FEW_EDGES
         n_bin = 1 if few else n_bins(n_edge)
@@ -60,12 +60,9 @@ class Edges(NamedTuple):
         base, scale = np.empty((2, len(edges)), dtype=edges.dtype)
         if not few:
             _core.build_bins(edges, closed, base, scale, codes)
-        zero_slot, apart = np.full(len(edges), -1, dtype=np.int32), None
-        if cuts.each == 2 and not closed:
-            if distance.zeros_exact(level):
-                _core.slots_of_zero(cuts.low, cuts.high, zero_slot)
-            elif alike is not None and (alike.zero_slot >= 0).any():
-                zero_slot, apart = alike.zero_slot, alike
+        zero_slot = np.full(len(edges), -1, dtype=np.int32) if apart is None else apart.zero_slot
+        if cuts.each == 2 and not closed and distance.zeros_exact(level):
+            _core.slots_of_zero(cuts.low, cuts.high, zero_slot)
         rechecks = level == 0 and distance.rechecks
         recheck_error = distance.recheck_bound(queries, distance.columns.bands[band]) if rechecks else np.empty(0)
         return cls(edges, n_edge, closed, base, scale, codes, zero_slot, apart, recheck_error)
@@ -134,6 +131,14 @@ class Counter:
             return None
         return Alike(distance.patterns, distance, self.queries, self.cuts, members)
 
+    @cached_property
+    def apart(self) -> Alike | None:
+        """The same, if groups have members without a place in common with their query: these score 0, as others may."""
+        patterns = self.problem.distance.patterns
+        if self.cuts.each != 2 or patterns is None or not patterns.zeros or self.alike is None:
+            return None
+        return self.alike if (self.alike.zero_slot >= 0).any() else None
+
     @property
     def narrow(self) -> bool:
         """Whether the core can count for it while it multiplies: slots are numbers of 15 bits."""
@@ -199,7 +204,9 @@ class Counter:
         if key not in self.edges:
             if len(self.edges) > 3:  # bands that have been passed
                 self.edges.clear()
-            self.edges[key] = Edges.of(self.problem.distance, self.cuts, self.queries, level, band, self.alike)
+            distance = self.problem.distance
+            apart = None if distance.zeros_exact(level) else self.apart
+            self.edges[key] = Edges.of(distance, self.cuts, self.queries, level, band, apart)
         return self.edges[key]
 
     def _postpone(self, rows: Int32, columns: Int32, guess: Int32, counts: Int32) -> None:
