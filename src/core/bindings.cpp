@@ -75,9 +75,12 @@ struct type_caster<Books>
 template <>
 struct type_caster<TileColumns>
     : fields_caster<TileColumns, Index, Span<const std::int32_t>, bool, Matrix<const std::int32_t>> {};
+template <>
+struct type_caster<TilePlaces> : fields_caster<TilePlaces, Matrix<const std::uint32_t>, Matrix<const std::uint32_t>> {};
 template <class T, class Code>
-struct type_caster<RowTables<T, Code>> : fields_caster<RowTables<T, Code>, Matrix<const T>, Index, bool, Span<const T>,
-                                                       Span<const T>, Matrix<const Code>, Span<const std::int32_t>> {};
+struct type_caster<RowTables<T, Code>>
+    : fields_caster<RowTables<T, Code>, Matrix<const T>, Index, bool, Span<const T>, Span<const T>, Matrix<const Code>,
+                    Span<const std::int32_t>, TilePlaces> {};
 template <class T>
 struct type_caster<TileCounter<T>>
     : fields_caster<TileCounter<T>, RowTables<T, std::uint16_t>, Matrix<std::int32_t>, Matrix<std::int32_t>, Span<double>> {
@@ -224,8 +227,8 @@ void bind_measures(nb::module_ &m) {
     m.def("hits", &hits, "first"_a, "last"_a, "groups"_a, "cutoff"_a, "factor"_a, "size"_a, "share"_a, "out"_a, Loop());
     m.def("first_hits", &first_hits, "first"_a, "last"_a, "groups"_a, "cutoff"_a, "reciprocal"_a, "out"_a, Loop());
     m.def("inverse_penalties", &inverse_penalties, "first"_a, "last"_a, "groups"_a, "out"_a, Loop());
-    m.def("extremes", &extremes, "closer"_a, "tied"_a, "tied_relevant"_a, "slots"_a, "kind"_a, "centred"_a, "shift"_a,
-          "squared"_a, "out"_a, Loop());
+    m.def("extremes", one_end_loops().extremes, "closer"_a, "tied"_a, "tied_relevant"_a, "slots"_a, "kind"_a, "centred"_a,
+          "shift"_a, "squared"_a, "out"_a, Loop());
     m.def("fill_discounts", &fill_discounts, "first"_a, "last"_a, "table"_a, Loop());
     m.def("discounted_gains", &discounted_gains, "first"_a, "last"_a, "groups"_a, "cutoff"_a, "grades"_a, "gains"_a,
           "table"_a, "out"_a, Loop());
@@ -293,9 +296,9 @@ void bind_count_tile(nb::module_ &m, CountTile<T, Code> count_tile) {
         [count_tile](Matrix<T> tile, Index start, Span<const std::int32_t> weight, bool plain,
                      Matrix<const std::int32_t> excluded, Matrix<const T> edges, Index n_edge, bool closed,
                      Span<const T> base, Span<const T> scale, Matrix<const Code> codes, Span<const std::int32_t> zero_slot,
-                     Matrix<std::int32_t> counts, Matrix<std::int32_t> opened) {
-            return count_tile(tile, {start, weight, plain, excluded}, {edges, n_edge, closed, base, scale, codes, zero_slot},
-                              counts, opened);
+                     TilePlaces places, Matrix<std::int32_t> counts, Matrix<std::int32_t> opened) {
+            return count_tile(tile, {start, weight, plain, excluded},
+                              {edges, n_edge, closed, base, scale, codes, zero_slot, places}, counts, opened);
         },
         Loop());
 }
@@ -326,6 +329,7 @@ void bind_leave_out_junk(nb::module_ &m) {
 void bind_counting(nb::module_ &m) {
     m.def("relevant_columns", &relevant_columns, Loop());
     m.attr("MEETINGS") = MEETINGS;
+    m.attr("APART") = APART;
     m.def("count_meetings", alike_loops().count_meetings, "placed"_a, "rows"_a, "columns"_a, "out"_a, "kind"_a, Loop());
     m.def("settle_alike", alike_loops().settle_alike, "opened"_a, "scores"_a, "placed"_a, "groups"_a, "weight"_a, "counts"_a,
           Loop());

@@ -432,6 +432,8 @@ def relevant_columns(
 
 MEETINGS: int
 
+APART: int = -2147483648
+
 def count_meetings(
     placed: tuple[
         NDArray[numpy.uint64],
@@ -595,8 +597,9 @@ def count_tile(
     arg9: NDArray[numpy.float32],
     arg10: NDArray[numpy.uint16],
     arg11: NDArray[numpy.int32],
-    arg12: NDArray[numpy.int32],
+    arg12: tuple[NDArray[numpy.uint32], ...],
     arg13: NDArray[numpy.int32],
+    arg14: NDArray[numpy.int32],
     /,
 ) -> int: ...
 @overload
@@ -613,8 +616,9 @@ def count_tile(
     arg9: NDArray[numpy.float32],
     arg10: NDArray[numpy.uint32],
     arg11: NDArray[numpy.int32],
-    arg12: NDArray[numpy.int32],
+    arg12: tuple[NDArray[numpy.uint32], ...],
     arg13: NDArray[numpy.int32],
+    arg14: NDArray[numpy.int32],
     /,
 ) -> int: ...
 @overload
@@ -631,8 +635,9 @@ def count_tile(
     arg9: NDArray[numpy.float64],
     arg10: NDArray[numpy.uint16],
     arg11: NDArray[numpy.int32],
-    arg12: NDArray[numpy.int32],
+    arg12: tuple[NDArray[numpy.uint32], ...],
     arg13: NDArray[numpy.int32],
+    arg14: NDArray[numpy.int32],
     /,
 ) -> int: ...
 @overload
@@ -649,8 +654,9 @@ def count_tile(
     arg9: NDArray[numpy.float64],
     arg10: NDArray[numpy.uint32],
     arg11: NDArray[numpy.int32],
-    arg12: NDArray[numpy.int32],
+    arg12: tuple[NDArray[numpy.uint32], ...],
     arg13: NDArray[numpy.int32],
+    arg14: NDArray[numpy.int32],
     /,
 ) -> int: ...
 @overload
@@ -672,6 +678,7 @@ def count_products(
                         NDArray[numpy.float32],
                         NDArray[numpy.uint16],
                         NDArray[numpy.int32],
+                        tuple[NDArray[numpy.uint32], ...],
                     ],
                     NDArray[numpy.int32],
                     NDArray[numpy.int32],
@@ -700,6 +707,7 @@ def count_products(
                         NDArray[numpy.float64],
                         NDArray[numpy.uint16],
                         NDArray[numpy.int32],
+                        tuple[NDArray[numpy.uint32], ...],
                     ],
                     NDArray[numpy.int32],
                     NDArray[numpy.int32],

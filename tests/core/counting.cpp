@@ -40,21 +40,34 @@ struct RandomCuts {
 /// What count_tile is told of some rows.
 template <class T, class Code>
 struct RandomTables {
-    RandomTables(Index n, Index width, bool closed_, Random &random)
+    RandomTables(Index n, Index m, Index width, bool closed_, Random &random)
         : cuts(n, width, closed_ ? 0 : 0.25, random),
           closed(closed_),
           edges(n, 2 * width + 1, 0),
           codes(n, 2 * width <= FEW_EDGES ? 1 : 512, 0),
           base(static_cast<std::size_t>(n)),
           scale(static_cast<std::size_t>(n)),
-          zero_slot(static_cast<std::size_t>(n), -1) {
+          zero_slot(static_cast<std::size_t>(n), -1),
+          of_rows(n, 2, 0),
+          of_columns(2, m, 0) {
         const std::vector<double> absolute(base.size(), closed ? 0 : 0.125), relative(base.size(), INFINITE);
         const Errors errors{absolute, relative, absolute};
         n_edge = build_edges<T>(cuts.low.view(), cuts.high.view(), errors, closed, edges.view());
         if (codes.columns > 1) build_bins<T, Code>(edges.view(), closed, base, scale, codes.view());
+        for (Padded<std::uint32_t> *bits : {&of_rows, &of_columns})
+            for (std::uint32_t &word : bits->numbers) word = 1U << random.below(4);
         if (closed) slots_of_zero(cuts.low.view(), cuts.high.view(), zero_slot);
+        for (std::int32_t &slot : zero_slot)
+            if (!closed && width > 0 && random.below(2) == 0) slot = static_cast<std::int32_t>(2 * random.below(width) + 1);
     }
-    RowTables<T, Code> view() { return {edges.view(), n_edge, closed, base, scale, codes.view(), zero_slot}; }
+    RowTables<T, Code> view() {
+        return {edges.view(), n_edge, closed, base, scale, codes.view(), zero_slot, {of_rows.view(), of_columns.view()}};
+    }
+    /// The slot of a score of 0; −1 where it is found like any other.
+    std::int32_t slot_if_zero(Index i, Index j) const {
+        const bool apart = ((of_rows.at(i, 0) & of_columns.at(0, j)) | (of_rows.at(i, 1) & of_columns.at(1, j))) == 0;
+        return apart ? zero_slot[static_cast<std::size_t>(i)] : -1;
+    }
 
     RandomCuts cuts;
     bool closed;
@@ -62,6 +75,7 @@ struct RandomTables {
     Padded<Code> codes;
     std::vector<T> base, scale;
     std::vector<std::int32_t> zero_slot;
+    Padded<std::uint32_t> of_rows, of_columns;  // bits
     Index n_edge = 0;
 };
 
@@ -75,16 +89,18 @@ Open listed(Padded<std::int32_t> &opened, Index n) {
 }
 
 /// Counts one score after the other; returns what is open.
-template <class T>
+template <class T, class Code>
 Open count_one_by_one(const Padded<T> &tile, const std::vector<std::int32_t> &weight, const std::vector<std::int32_t> &out,
-                      const Padded<T> &edges, bool closed, Padded<std::int32_t> &counts) {
+                      const RandomTables<T, Code> &tables, Padded<std::int32_t> &counts) {
+    const Padded<T> &edges = tables.edges;
     Open open;
     for (Index i = 0; i < tile.rows; ++i)
         for (Index j = 0; j < tile.columns; ++j) {
             if (std::find(out.begin(), out.end(), j) != out.end()) continue;
-            Index slot = 0;
-            while (slot < edges.columns && edges.at(i, slot) <= tile.at(i, j)) ++slot;
-            if (slot % 2 == 1 && !closed)
+            const std::int32_t of_zero = tile.at(i, j) == 0 ? tables.slot_if_zero(i, j) : -1;
+            Index slot = of_zero < 0 ? 0 : of_zero;
+            while (of_zero < 0 && slot < edges.columns && edges.at(i, slot) <= tile.at(i, j)) ++slot;
+            if (slot % 2 == 1 && of_zero < 0 && !tables.closed)
                 open.emplace_back(i, j, slot);
             else
                 counts.set(i, slot, counts.at(i, slot) + weight[static_cast<std::size_t>(j)]);
@@ -115,7 +131,7 @@ std::vector<std::int32_t> weights(Index n, bool plain, Random &random) {
 
 template <class T, class Code>
 void a_tile_is_counted(CountTile<T, Code> count_tile, Index n, Index m, Index width, bool closed, Random &random) {
-    RandomTables<T, Code> tables(n, width, closed, random);
+    RandomTables<T, Code> tables(n, m, width, closed, random);
     Padded<T> tile(n, m, random.below(4));
     const Index far = random.below(3) == 0 ? 3 * width + 100 : 0;  // then most scores are below all edges
     for (Index i = 0; i < n; ++i)
@@ -135,7 +151,7 @@ void a_tile_is_counted(CountTile<T, Code> count_tile, Index n, Index m, Index wi
         for (Index k = 0; k < 4; ++k) excluded.set(i, k, of_row[static_cast<std::size_t>(k)]);
     }
     Padded<std::int32_t> counts = no_counts(n, width), wanted = no_counts(n, width);
-    const Open open = count_one_by_one(tile, weight, out, tables.edges, closed, wanted);
+    const Open open = count_one_by_one(tile, weight, out, tables, wanted);
     const Index n_open =
         count_tile(tile.view(), {START, weight, plain, excluded.view()}, tables.view(), counts.view(), opened.view());
     CHECK(listed(opened, n_open) == open);
@@ -203,7 +219,7 @@ template <class T>
 struct RandomSide {
     RandomSide(Padded<T> scores_, Index width, std::vector<T> offset_, Random &random)
         : scores(scores_),
-          tables(scores.rows, width, false, random),
+          tables(scores.rows, scores.columns, width, false, random),
           weight(weights(scores.columns, false, random)),
           offset(offset_),
           excluded(scores.rows, 0, 0),
@@ -219,7 +235,7 @@ struct RandomSide {
     }
     void check(Index n_open) {
         Padded<std::int32_t> wanted = no_counts(scores.rows, tables.cuts.low.columns);
-        CHECK(listed(opened, n_open) == count_one_by_one(scores, weight, {}, tables.edges, false, wanted));
+        CHECK(listed(opened, n_open) == count_one_by_one(scores, weight, {}, tables, wanted));
         CHECK(equal_but_for_slot_0(counts, wanted));
         for (Index p = 0; p < n_open; ++p)
             CHECK(of_open[static_cast<std::size_t>(p)] == static_cast<double>(scores.at(opened.at(0, p), opened.at(1, p))));
@@ -262,7 +278,7 @@ TEST(products_are_counted_strip_by_strip) {
 template <class T, class Settle>
 void open_items_are_settled(Settle settle, Index n, Index m, Index dim, Index width, Random &random) {
     RandomProducts<T> made(n, m, dim, random);
-    RandomTables<T, std::uint16_t> tables(n, width, false, random);
+    RandomTables<T, std::uint16_t> tables(n, m, width, false, random);
     std::vector<double> offset(made.offset.begin(), made.offset.end()), reach(static_cast<std::size_t>(n), 0);
     const std::vector<std::int32_t> weight = weights(m, false, random);
     // Every item is said to be in the slot of some interval, beside which its score may lie.

@@ -261,7 +261,7 @@ TEST(single_groups_are_as_defined) {
     };
     discount_spreads(k, size, slots, table.numbers, out), is(spread);
     precision_variances(k, n, size, m, slots, out), is(variance);
-    extremes(k, size, m, slots, 1, false, shift, false, out), is(first);
+    one_end_loops().extremes(k, size, m, slots, 1, false, shift, false, out), is(first);
 }
 
 }  // namespace

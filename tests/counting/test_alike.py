@@ -87,3 +87,31 @@ def test_profiles_are_those_without_it(name, dtype, distance, monkeypatch):
     assert dh.profile(rows, labels, distance=distance).digest() == with_it.digest()
     if name in ("two values", "few and zero") and distance != "cityblock":  # whose sums float64 holds exactly here
         assert settled > 100
+
+
+@pytest.mark.parametrize("distance", ["cosine", "inner_product"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dim", [20, 64, 130])
+def test_zeros_of_sparse_rows_are_counted_before_they_are_listed(dim, dtype, distance, monkeypatch):
+    """Also where some zeros are none of places, but of products that cancel, or too small for their type."""
+    rng = np.random.default_rng(dim)
+    rows, labels = np.zeros((150, dim), dtype=dtype), rng.integers(0, 9, 150)
+    there = rng.integers(0, dim, (150, 2))
+    rows[np.arange(150)[:, None], there] = rng.standard_normal((150, 2))
+    rows[:40, :2] = rng.choice([1, -1], (40, 2))
+    rows[40:60, 0] = 1e-30
+    listed = []
+    settle = alike.Alike.settle
+
+    def counted(self, opened, *arguments):
+        listed.append(opened.shape[1])
+        return settle(self, opened, *arguments)
+
+    monkeypatch.setattr(alike.Alike, "settle", counted)
+    with_it, few = dh.profile(rows, labels, distance=distance), sum(listed)
+    monkeypatch.setattr(counters.Counter, "apart", None)
+    listed.clear()
+    assert dh.profile(rows, labels, distance=distance).digest() == with_it.digest()
+    assert 2 * few < sum(listed)
+    monkeypatch.setattr(counters.Counter, "alike", None)
+    assert dh.profile(rows, labels, distance=distance).digest() == with_it.digest()

@@ -57,6 +57,12 @@ def tables(edges, n_edge, closed, code):
     return base, scale, codes
 
 
+def masks(rng, n_row, n_column, words):
+    """Bits of rows and of columns, few of which are in both."""
+    shapes = (n_row, words), (words, n_column)
+    return tuple(np.uint32(1) << rng.integers(0, 4, shape).astype(np.uint32) for shape in shapes)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n_interval", [1, 5, 16, 17, 60, 700])
 def test_a_tile_is_counted(dtype, n_interval):
@@ -79,15 +85,16 @@ def test_a_tile_is_counted(dtype, n_interval):
             if not closed and rng.integers(2):
                 _core.slots_of_zero(low, high, zero_slot)
                 assert_array_equal(zero_slot, twins.slots_of_zero(low, high), strict=True)
+            places = masks(rng, n_row, n_column, rng.integers(0, 4))
             plain, start = bool(rng.integers(2)), 40
             weight = np.ones(n_column, np.int32) if plain else rng.integers(1, 5, n_column).astype(np.int32)
             excluded = np.sort(rng.integers(0, 2 * n_column + 40, (n_row, 9))).astype(np.int32)
             counts, others = np.zeros((2, n_row, 2 * n_interval + 1), np.int32)
             opened = np.empty((3, tile.size), np.int32)
-            expected = twins.count_tile(tile, start, weight, excluded, edges, n_edge, closed, zero_slot, others)
+            expected = twins.count_tile(tile, start, weight, excluded, edges, n_edge, closed, zero_slot, places, others)
             n = _core.count_tile(
                 tile, start, weight, plain, excluded, edges, n_edge, closed, *tables(edges, n_edge, closed, code),
-                zero_slot, counts, opened,
+                zero_slot, places, counts, opened,
             )  # fmt: skip
             assert_array_equal(counts[:, 1:], others[:, 1:])
             assert n == len(expected)
@@ -114,11 +121,12 @@ def test_products_are_counted_while_they_are_made(dtype, shape):
             off = np.full(n_row, 0.5), np.full(n_row, np.inf), np.zeros(n_row)
             edges, n_edge = edges_of(low, high, off, False, dtype)
             counts, others = np.zeros((2, n_row, 2 * n_interval + 1), np.int32)
-            zero_slot = np.full(n_row, -1, np.int32)
+            zero_slot, places = np.full(n_row, -1, np.int32), masks(rng, n_row, n_column, rng.integers(0, 3))
+            _core.slots_of_zero(low, high, zero_slot)
             base, scale, codes = tables(edges, n_edge, False, np.uint16)
             opened, scores = np.empty((3, tile.size), np.int32), np.empty(tile.size)
-            counters.append(((edges, n_edge, False, base, scale, codes, zero_slot), counts, opened, scores))
-            of_tile = twins.count_tile(tile, start, weight, excluded, edges, n_edge, False, zero_slot, others)
+            counters.append(((edges, n_edge, False, base, scale, codes, zero_slot, places), counts, opened, scores))
+            of_tile = twins.count_tile(tile, start, weight, excluded, edges, n_edge, False, zero_slot, places, others)
             expected.append((tile, counts, others, opened, scores, of_tile))
         sides.append(((start, weight, False, excluded), offset, counters))
     n_open = _core.count_products(panels(left), panels(right), 32, sides)
@@ -148,10 +156,11 @@ def test_many_edges_in_one_bin(dtype, closed):
         counts, others = np.zeros((2, *edges.shape), np.int32)
         opened, weight = np.empty((3, tile.size), np.int32), rng.integers(1, 4, tile.shape[1]).astype(np.int32)
         excluded, zero_slot = np.full((3, 1), 1 << 20, np.int32), np.full(3, -1, np.int32)
-        expected = twins.count_tile(tile, 0, weight, excluded, edges, n_edge, closed, zero_slot, others)
+        places = masks(rng, 3, tile.shape[1], 0)
+        expected = twins.count_tile(tile, 0, weight, excluded, edges, n_edge, closed, zero_slot, places, others)
         n = _core.count_tile(
             tile, 0, weight, False, excluded, edges, n_edge, closed, *tables(edges, n_edge, closed, np.uint16),
-            zero_slot, counts, opened,
+            zero_slot, places, counts, opened,
         )  # fmt: skip
         assert_array_equal(counts[:, 1:], others[:, 1:])
         assert set(map(tuple, opened[:, :n].T.tolist())) == expected

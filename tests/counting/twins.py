@@ -48,19 +48,18 @@ def slots_of_zero(low, high):
     return np.where(is_zero.any(axis=1), 2 * is_zero.argmax(axis=1) + 1, -1).astype(np.int32)
 
 
-def count_tile(tile, start, weight, excluded, edges, n_edge, closed, zero_slot, counts):
+def count_tile(tile, start, weight, excluded, edges, n_edge, closed, zero_slot, places, counts):
     """Fills `counts`, but for slot 0; returns the open items as a set of (row, place, slot)."""
-    opened = set()
+    (of_rows, of_columns), opened = places, set()
     for i, row in enumerate(tile):
-        places = np.setdiff1d(np.arange(len(row)), excluded[i] - start)
-        slots = np.searchsorted(edges[i, :n_edge], row[places], side="right")
+        counted = np.setdiff1d(np.arange(len(row)), excluded[i] - start)
+        slots = np.searchsorted(edges[i, :n_edge], row[counted], side="right")
+        is_open = (slots % 2 == 1) & (not closed)
         if zero_slot[i] >= 0:
-            slots = np.where(row[places] == 0, zero_slot[i], slots)
-        is_open = (slots % 2 == 1) & (slots != zero_slot[i]) if not closed else np.zeros(len(slots), bool)
-        if zero_slot[i] >= 0:
-            is_open |= (slots == zero_slot[i]) & (row[places] != 0)
-        opened |= {(i, int(j), int(slot)) for j, slot in zip(places[is_open], slots[is_open], strict=True)}
-        np.add.at(counts[i], slots[~is_open], weight[places[~is_open]])
+            is_zero = (row[counted] == 0) & ~(of_rows[i][:, None] & of_columns[:, counted]).any(axis=0)
+            slots, is_open = np.where(is_zero, zero_slot[i], slots), is_open & ~is_zero
+        opened |= {(i, int(j), int(slot)) for j, slot in zip(counted[is_open], slots[is_open], strict=True)}
+        np.add.at(counts[i], slots[~is_open], weight[counted[~is_open]])
     return opened
 
 

@@ -122,13 +122,27 @@ def test_spreads_of_discounts() -> None:
     assert_array_equal(out, [twins.discount_spread(k, size, slots, table) for k, _, size, _, slots in groups])
 
 
+def uneven_groups(count: int) -> list[tuple[int, int, int, int, int]]:
+    """The same, long ones among short ones, with ranks beyond the integers of float64 and slots that do not count."""
+    rng, groups = random.Random(3), []
+    for _ in range(count):
+        tied = rng.choice([1, 2, 2, 7, 90, 3000])
+        m = rng.choice([1, 2, rng.randint(1, tied), tied])
+        k = rng.choice([0, 1, 2**53 - 1, 2**53 + 1, 2**60 + 129])
+        groups.append((k, 0, tied, min(m, tied), rng.choice([0, 1, tied, rng.randint(0, tied)])))
+    return groups
+
+
 @pytest.mark.parametrize("kind", [-1, 0, 1])
 @pytest.mark.parametrize("centred", [False, True])
 @pytest.mark.parametrize("squared", [False, True])
-def test_expectations_at_one_end(kind: int, centred: bool, squared: bool) -> None:
-    groups, out = mixed_groups(300), np.empty(300)
-    shift = np.random.default_rng(3).random(300) / 100
-    k, _, *others = columns(groups)
+@pytest.mark.parametrize("groups", [*map(mixed_groups, (0, 1, 7, 300)), uneven_groups(80)])
+def test_expectations_at_one_end(
+    groups: list[tuple[int, ...]], kind: int, centred: bool, squared: bool
+) -> None:  # fmt: skip
+    out = np.empty(len(groups))
+    shift = np.random.default_rng(3).random(len(groups)) / 100
+    k, _, *others = columns(groups) if groups else np.empty((5, 0), dtype=np.int64)
     _core.extremes(k, *others, kind, centred, shift, squared, out)
     found = [
         twins.expectation(k, *rest, kind, centred, by, squared)

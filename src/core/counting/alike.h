@@ -6,6 +6,8 @@
 // common with the query's both have product 0.
 #pragma once
 
+#include <limits>
+
 #include "distances/levels.h"
 #include "support/targets.h"
 #include "support/views.h"
@@ -13,6 +15,7 @@
 namespace deadheat {
 
 constexpr Index MEETINGS = LEVELS * LEVELS;
+constexpr std::int32_t APART = std::numeric_limits<std::int32_t>::min();  // the kind of rows that have no place in common
 
 /// Rows of queries and columns, by the places of their numbers.
 struct PlacedRows {

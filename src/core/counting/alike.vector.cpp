@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 namespace deadheat::DEADHEAT_TARGET {
 
 namespace {
 
-constexpr std::int32_t NOTHING = -1;                                      // is known of a pair
-constexpr std::int32_t APART = std::numeric_limits<std::int32_t>::min();  // no place in common
+constexpr std::int32_t NOTHING = -1;  // is known of a pair
 
 int ones(const std::uint64_t *mask, Index words) {
     int n = 0;

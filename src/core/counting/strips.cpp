@@ -47,6 +47,13 @@ Matrix<T> rows_of(Matrix<T> matrix, Index first, Index n) {
     return {matrix.row(first), n, matrix.columns, matrix.stride};
 }
 
+/// Some columns of a matrix.
+template <class T>
+Matrix<T> columns_of(Matrix<T> matrix, Index first, Index n) {
+    if (matrix.rows == 0) return matrix;
+    return {matrix.data + first, matrix.rows, n, matrix.stride};
+}
+
 template <class T>
 Span<T> part(Span<T> whole, Index first, Index n) {
     return whole.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(n));
@@ -76,8 +83,9 @@ public:
             const TileCounter<T> &counter = side_.counters[c];
             const Index before = n_open_[c], room = counter.opened.columns - before;
             const Matrix<std::int32_t> opened{counter.opened.data + before, 3, room, counter.opened.stride};
-            const Index n = count_tile<T>()(square, columns, tables_of(counter.tables, row, square.rows),
-                                            rows_of(counter.counts, row, square.rows), opened);
+            const Index n =
+                count_tile<T>()(square, columns, tables_of(counter.tables, row, square.rows, column, square.columns),
+                                rows_of(counter.counts, row, square.rows), opened);
             if (!counter.scores.empty())
                 for (Index q = 0; q < n; ++q)
                     counter.scores[static_cast<std::size_t>(before + q)] = square(opened(0, q), opened(1, q));
@@ -94,14 +102,15 @@ public:
 private:
     using Tables = RowTables<T, std::uint16_t>;
 
-    static Tables tables_of(const Tables &all, Index row, Index n) {
+    static Tables tables_of(const Tables &all, Index row, Index n, Index column, Index m) {
         return {rows_of(all.edges, row, n),
                 all.n_edge,
                 all.closed,
                 part(all.base, row, n),
                 part(all.scale, row, n),
                 rows_of(all.codes, row, n),
-                part(all.zero_slot, row, n)};
+                part(all.zero_slot, row, n),
+                {rows_of(all.places.of_rows, row, n), columns_of(all.places.of_columns, column, m)}};
     }
 
     TileSide<T> side_;

@@ -17,6 +17,12 @@ struct TileColumns {
     Matrix<const std::int32_t> excluded;
 };
 
+/// What shows that a score of 0 is exactly 0: that no bit is set both for its row and for its column. Without words all are.
+struct TilePlaces {
+    Matrix<const std::uint32_t> of_rows;     // (rows, words)
+    Matrix<const std::uint32_t> of_columns;  // (words, columns)
+};
+
 /// What each row keeps for counting; bins only beyond FEW_EDGES.
 template <class T, class Code>
 struct RowTables {
@@ -25,7 +31,8 @@ struct RowTables {
     bool closed;                // whether what is between the edges of one interval is tied, and not open
     Span<const T> base, scale;  // of the bins; a scale below 0 says that they are those of places (counting/edges.h)
     Matrix<const Code> codes;
-    Span<const std::int32_t> zero_slot;  // the slot of what scores exactly 0; −1 where it is found like any other
+    Span<const std::int32_t> zero_slot;  // the slot of what is exactly 0; −1 where it is found like any other
+    TilePlaces places;
 };
 
 /// Add the weight of every column that is not excluded to the slot of its score.

@@ -82,6 +82,7 @@ public:
         weights_.assign(columns.weight.begin(), columns.weight.end());
         weights_.resize(room);
         near_weights_.resize(room, 1);
+        common_.resize(room);
     }
 
     Index tile(Matrix<T> tile) {
@@ -106,6 +107,7 @@ private:
     std::vector<Place> near_, open_, open_slots_, sure_, sure_places_, look_slots_, look_places_;
     std::vector<T> scores_, near_scores_, look_scores_;
     std::vector<std::int32_t> weights_, near_weights_;
+    std::vector<std::uint32_t> common_;
     Fetching next_;
 
     /// Count a row, and list what it leaves open.
@@ -147,13 +149,25 @@ private:
 
     /// Count the scores that are exactly 0, and set them to −infinity.
     void count_zeros(T *scores, Index n_column, Index i) {
+        find_common_places(n_column, i);
         std::int32_t zeros = 0;
         for (Index j = 0; j < n_column; ++j) {
-            const bool zero = scores[j] == 0;
+            const bool zero = scores[j] == 0 && common_[static_cast<std::size_t>(j)] == 0;
             zeros += zero ? weights_[static_cast<std::size_t>(j)] : 0;
             scores[j] = zero ? BELOW_ALL : scores[j];
         }
         counts_(i, tables_.zero_slot[static_cast<std::size_t>(i)]) += zeros;
+    }
+
+    /// Find out which columns have a bit in common with a row.
+    void find_common_places(Index n_column, Index i) {
+        const TilePlaces &places = tables_.places;
+        std::fill_n(common_.data(), n_column, 0);
+        for (Index w = 0; w < places.of_columns.rows; ++w) {
+            const std::uint32_t of_row = places.of_rows(i, w), *of_columns = places.of_columns.row(w);
+            if (of_row == 0) continue;
+            for (Index j = 0; j < n_column; ++j) common_[static_cast<std::size_t>(j)] |= of_row & of_columns[j];
+        }
     }
 
     /// Whether most of a row is below an edge, to judge by some of its scores.

@@ -12,49 +12,51 @@
 
 namespace deadheat {
 
-struct DoubleDouble {
-    double high = 0.0;
-    double low = 0.0;
+/// Of numbers, or of vectors of them: a lane has the bits that a number by itself would have.
+template <class Number>
+struct DoubleDoubleOf {
+    Number high{};
+    Number low{};
 
     /// The float nearest to it.
-    double value() const { return high + low; }
+    Number value() const { return high + low; }
 
-    DoubleDouble operator-() const { return {-high, -low}; }
+    DoubleDoubleOf operator-() const { return {-high, -low}; }
 
-    DoubleDouble operator+(DoubleDouble other) const {
-        auto [sum, rest] = two_sum(high, other.high);
-        rest += low + other.low;
-        return normalised(sum, rest);
+    DoubleDoubleOf operator+(DoubleDoubleOf other) const {
+        const Number sum = high + other.high;
+        return normalised(sum, rest_of_sum(high, other.high, sum) + (low + other.low));
     }
 
-    DoubleDouble operator-(DoubleDouble other) const { return *this + -other; }
+    DoubleDoubleOf operator-(DoubleDoubleOf other) const { return *this + -other; }
 
-    DoubleDouble operator*(DoubleDouble other) const {
-        auto [product, rest] = two_product(high, other.high);
-        rest += high * other.low + low * other.high;
-        return normalised(product, rest);
+    DoubleDoubleOf operator*(DoubleDoubleOf other) const {
+        const Number product = high * other.high, rest = rest_of_product(high, other.high, product);
+        return normalised(product, rest + (high * other.low + low * other.high));
     }
 
-    DoubleDouble operator/(DoubleDouble other) const {
-        const double quotient = high / other.high;
-        const auto [product, rest] = two_product(quotient, other.high);
-        const double correction = (((high - product) - rest) + low - quotient * other.low) / other.high;
-        return normalised(quotient, correction);
+    DoubleDoubleOf operator/(DoubleDoubleOf other) const {
+        const Number quotient = high / other.high, product = quotient * other.high;
+        const Number rest = rest_of_product(quotient, other.high, product);
+        return normalised(quotient, (((high - product) - rest) + low - quotient * other.low) / other.high);
     }
 
-    /// One more float in a sum of many. What rounding takes from `high` is added up in `low`, and stays there.
-    void accumulate(double more) {
-        const auto [sum, rest] = two_sum(high, more);
+    /// One more float in a sum of many, and one that is small beside it. What rounding takes from `high` is added up in
+    /// `low`, and stays there.
+    void accumulate(Number more, Number small = {}) {
+        const Number sum = high + more;
+        low += rest_of_sum(high, more, sum) + small;
         high = sum;
-        low += rest;
     }
 
 private:
-    static DoubleDouble normalised(double large, double small) {
-        const double sum = large + small;
+    static DoubleDoubleOf normalised(Number large, Number small) {
+        const Number sum = large + small;
         return {sum, small - (sum - large)};
     }
 };
+
+using DoubleDouble = DoubleDoubleOf<double>;
 
 /// An integer with all its bits: float64 alone holds 53 of them.
 inline DoubleDouble from_integer(std::int64_t i) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from deadheat import _core
 from deadheat.distances import Distance
-from deadheat.distances.patterns import Patterns, Placed
+from deadheat.distances.patterns import Patterns, Placed, Places
 from deadheat.support.arrays import Float64, Int32, Int64
 from deadheat.ties import Cuts, Member
 
@@ -27,6 +28,17 @@ class Alike:
         self.of_groups = np.zeros((*cuts.low.shape, _core.MEETINGS), dtype=np.uint16)
         self.kind_of_groups = np.full(cuts.low.shape, -1, dtype=np.int32)
         self.of_groups[rows, groups], self.kind_of_groups[rows, groups] = found, kind
+
+    @cached_property
+    def zero_slot(self) -> Int32:
+        """The slot of the group of each query whose members have no place in common with it, −1 where there is none."""
+        apart = self.kind_of_groups == _core.APART
+        return np.where(apart.any(axis=1), 2 * apart.argmax(axis=1) + 1, -1).astype(np.int32)
+
+    def places(self, columns: range) -> tuple[Places, Places]:
+        """The places of the queries, (n_query, words), and of some columns, (words, n_column)."""
+        items = self.columns.item_of_column[columns.start : columns.stop]
+        return self.left.places, np.ascontiguousarray(self.patterns.item.places[items].T)
 
     def settle(
         self, opened: NDArray[np.int32], scores: Float64 | None, columns: range, weight: Int32, counts: Int32

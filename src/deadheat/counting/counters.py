@@ -48,10 +48,11 @@ class Edges(NamedTuple):
     scale: NDArray[Any]
     codes: NDArray[Any]
     zero_slot: Int32  # of each row, where its scores of exactly 0 belong; −1 where they are scores like any other
+    apart: Alike | None  # what shows which scores of 0 are, if not all
     recheck_error: Float64  # of each row's scores at a closer look
 
     @classmethod
-    def of(cls, distance: Distance, cuts: Cuts, queries: Int64, level: int, band: int) -> Edges:
+    def of(cls, distance: Distance, cuts: Cuts, queries: Int64, level: int, band: int, apart: Alike | None) -> Edges:
         edges, n_edge, closed = edges_of(distance, cuts, queries, level, band)
         few = n_edge <= _core.FEW_EDGES
         n_bin = 1 if few else n_bins(n_edge)
@@ -59,12 +60,12 @@ class Edges(NamedTuple):
         base, scale = np.empty((2, len(edges)), dtype=edges.dtype)
         if not few:
             _core.build_bins(edges, closed, base, scale, codes)
-        zero_slot = np.full(len(edges), -1, dtype=np.int32)
+        zero_slot = np.full(len(edges), -1, dtype=np.int32) if apart is None else apart.zero_slot
         if cuts.each == 2 and not closed and distance.zeros_exact(level):
             _core.slots_of_zero(cuts.low, cuts.high, zero_slot)
         rechecks = level == 0 and distance.rechecks
         recheck_error = distance.recheck_bound(queries, distance.columns.bands[band]) if rechecks else np.empty(0)
-        return cls(edges, n_edge, closed, base, scale, codes, zero_slot, recheck_error)
+        return cls(edges, n_edge, closed, base, scale, codes, zero_slot, apart, recheck_error)
 
 
 def edges_of(distance: Distance, cuts: Cuts, queries: Int64, level: int, band: int) -> tuple[NDArray[Any], int, bool]:
@@ -130,6 +131,14 @@ class Counter:
             return None
         return Alike(distance.patterns, distance, self.queries, self.cuts, members)
 
+    @cached_property
+    def apart(self) -> Alike | None:
+        """The same, if groups have members without a place in common with their query: these score 0, as others may."""
+        patterns = self.problem.distance.patterns
+        if self.cuts.each != 2 or patterns is None or not patterns.zeros or self.alike is None:
+            return None
+        return self.alike if (self.alike.zero_slot >= 0).any() else None
+
     @property
     def narrow(self) -> bool:
         """Whether the core can count for it while it multiplies: slots are numbers of 15 bits."""
@@ -148,7 +157,11 @@ class Counter:
     def places(self, tile: Tile, band: int, name: str, counts: Int32) -> tuple[tuple[Any, ...], Int32, Int32, Float64]:
         """What a tile is counted in: tables of edges, counts, and lists of open items, with this name, and scores."""
         edges = self._edges_of(tile.level, band)
-        tables = edges.edges, edges.n_edge, edges.closed, edges.base, edges.scale, edges.codes, edges.zero_slot
+        nowhere = np.empty((len(edges.edges), 0), dtype=np.uint32), np.empty((0, len(tile.columns)), dtype=np.uint32)
+        tables = (
+            edges.edges, edges.n_edge, edges.closed, edges.base, edges.scale, edges.codes, edges.zero_slot,
+            nowhere if edges.apart is None else edges.apart.places(tile.columns),
+        )  # fmt: skip
         opened = tile.space.get(name, (3, tile.size), np.int32)
         return tables, counts, opened, np.empty(tile.size if tile.at_last and not edges.closed else 0)
 
@@ -191,7 +204,9 @@ class Counter:
         if key not in self.edges:
             if len(self.edges) > 3:  # bands that have been passed
                 self.edges.clear()
-            self.edges[key] = Edges.of(self.problem.distance, self.cuts, self.queries, level, band)
+            distance = self.problem.distance
+            apart = None if distance.zeros_exact(level) else self.apart
+            self.edges[key] = Edges.of(distance, self.cuts, self.queries, level, band, apart)
         return self.edges[key]
 
     def _postpone(self, rows: Int32, columns: Int32, guess: Int32, counts: Int32) -> None:

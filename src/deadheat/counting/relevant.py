@@ -136,7 +136,8 @@ def member_of(problem: RankingProblem, groups: Groups) -> Member:
             relevant = relevant_items(problem, queries[unknown]).relevant
             columns = relevant.columns[np.arange(len(unknown))[:, None], np.argsort(relevant.score, axis=1)]
             ascending.update(zip(unknown.tolist(), columns, strict=True))
-        return np.array([ascending[row][number] for row, number in zip(rows.tolist(), numbers.tolist(), strict=True)])
+        asked_for = zip(rows.tolist(), numbers.tolist(), strict=True)
+        return np.array([ascending[row][number] for row, number in asked_for], dtype=np.int64)
 
     return members
 

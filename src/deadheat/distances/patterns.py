@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +22,11 @@ _ELEMENTS = 1 << 22  # looked at in one call
 _MOST_DIM = 1 << 16  # places are counted in 16 bits
 
 Masks = NDArray[np.uint64]
+Places = NDArray[np.uint32]
 
 
-class Placed(NamedTuple):
+@dataclass(frozen=True)
+class Placed:
     """The places of the numbers in some rows: masks (n, LEVELS · words), and which rows hold the same numbers.
 
     A table are the numbers that a row holds, a kind its numbers and how often it holds each; both are −1 for rows of
@@ -35,6 +36,11 @@ class Placed(NamedTuple):
     masks: Masks
     table: Int32
     kind: Int32
+
+    @cached_property
+    def places(self) -> Places:
+        """The places of all numbers that are not 0, as bits, (n, 2 · words)."""
+        return _places(self.masks).view(np.uint32)
 
     def take(self, rows: Int64) -> Placed:
         """Some of the rows."""
@@ -82,9 +88,14 @@ def _promising(source: Source, zeros: bool) -> bool:
     masks, values = _looked_at(source, min(_SAMPLE, len(source)))
     if np.isnan(values[:, 0]).mean() <= 0.5:
         return True
-    places = np.bitwise_or.reduce(masks.reshape(len(masks), _core.LEVELS, -1), axis=1)
+    places = _places(masks)
     apart = ~(places[:, None, :] & places[None, :, :]).any(axis=2)
     return zeros and bool(apart.mean() > 0.02)
+
+
+def _places(masks: Masks) -> Masks:
+    """The places of all numbers of each row, (n, words)."""
+    return np.ascontiguousarray(np.bitwise_or.reduce(masks.reshape(len(masks), _core.LEVELS, -1), axis=1))
 
 
 def _looked_at(source: Source, n: int) -> tuple[Masks, Float64]:
