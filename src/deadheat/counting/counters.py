@@ -60,7 +60,7 @@ class Edges(NamedTuple):
         base, scale = np.empty((2, len(edges)), dtype=edges.dtype)
         if not few:
             _core.build_bins(edges, closed, base, scale, codes)
-        zero_slot = np.full(len(edges), -1, dtype=np.int32) if apart is None else apart.zero_slot
+        zero_slot = np.full(len(edges), -1, dtype=np.int32) if apart is None else apart.zero_slot.copy()
         if cuts.each == 2 and not closed and distance.zeros_exact(level):
             _core.slots_of_zero(cuts.low, cuts.high, zero_slot)
         rechecks = level == 0 and distance.rechecks
