@@ -18,11 +18,9 @@ from deadheat.counting.alike import Alike
 from deadheat.counting.problem import RankingProblem
 from deadheat.counting.tiles import Tile
 from deadheat.distances import Distance
-from deadheat.support.arrays import Float64, Int32, Int64, slices
+from deadheat.support.arrays import Float64, Int, Int32, Int64, slices
 from deadheat.support.workers import go_on
 from deadheat.ties import Cuts, Items
-
-Int = NDArray[Any]  # int32 or int64
 
 MANY_OPEN = 1 / 8  # share of open items beyond which a float64 product is cheaper than a closer look at each
 MANY_LEFT = 1 / 32  # share of a tile beyond which it is cheaper than float64 pair by pair
@@ -60,8 +58,8 @@ class Edges(NamedTuple):
         base, scale = np.empty((2, len(edges)), dtype=edges.dtype)
         if not few:
             _core.build_bins(edges, closed, base, scale, codes)
-        zero_slot = np.full(len(edges), -1, dtype=np.int32) if apart is None else apart.zero_slot.copy()
-        if cuts.each == 2 and not closed and distance.zeros_exact(level):
+        zero_slot = np.full(len(edges), -1, dtype=np.int32) if apart is None else apart.zero_slot
+        if apart is None and cuts.each == 2 and not closed and distance.zeros_exact(level):
             _core.slots_of_zero(cuts.low, cuts.high, zero_slot)
         rechecks = level == 0 and distance.rechecks
         recheck_error = distance.recheck_bound(queries, distance.columns.bands[band]) if rechecks else np.empty(0)
@@ -157,11 +155,11 @@ class Counter:
     def places(self, tile: Tile, band: int, name: str, counts: Int32) -> tuple[tuple[Any, ...], Int32, Int32, Float64]:
         """What a tile is counted in: tables of edges, counts, and lists of open items, with this name, and scores."""
         edges = self._edges_of(tile.level, band)
-        nowhere = np.empty((len(edges.edges), 0), dtype=np.uint32), np.empty((0, len(tile.columns)), dtype=np.uint32)
-        tables = (
-            edges.edges, edges.n_edge, edges.closed, edges.base, edges.scale, edges.codes, edges.zero_slot,
-            nowhere if edges.apart is None else edges.apart.places(tile.columns),
-        )  # fmt: skip
+        if edges.apart is None:  # no places, which says nothing against a zero
+            where = tuple(np.empty(shape, dtype=np.uint32) for shape in ((len(edges.edges), 0), (0, len(tile.columns))))
+        else:
+            where = edges.apart.places(tile.columns)
+        tables = edges.edges, edges.n_edge, edges.closed, edges.base, edges.scale, edges.codes, edges.zero_slot, where
         opened = tile.space.get(name, (3, tile.size), np.int32)
         return tables, counts, opened, np.empty(tile.size if tile.at_last and not edges.closed else 0)
 

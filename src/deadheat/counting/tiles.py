@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.distances import Distance, Workspace
-from deadheat.support.arrays import Float64, Int64
-
-Int = NDArray[Any]  # int32 or int64
+from deadheat.support.arrays import Float64, Int, Int64
 
 
 class Ready:

@@ -28,7 +28,7 @@ from deadheat.profiles import TieProfile
 from deadheat.support.arrays import pieces
 from deadheat.support.triple import Triple
 
-_MOST_SLOTS = 2**20  # in one call: some milliseconds
+_MOST_SLOTS = 2**20  # in one call: some tens of milliseconds
 
 
 class OneEnd(ClosedForms):
