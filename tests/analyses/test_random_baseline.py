@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 
@@ -38,7 +39,7 @@ def test_a_random_baseline_depends_on_the_seed_alone():
 @pytest.mark.parametrize(
     ("labels", "arguments", "error", "message"),
     [
-        ([], {}, ValueError, "labels must hold at least two of one class, but are empty"),
+        ([], {}, ValueError, "labels must hold a label for each item, but are empty"),
         ([0, 1], {}, ValueError, "no query has a relevant item"),
         (5, {}, TypeError, "labels must be a sequence of integers or strings, but is 5"),
         ([0, 0], {"dim": 0}, ValueError, "dim must be at least 1, but is 0"),
@@ -68,3 +69,15 @@ def test_it_is_exported_as_every_result_is():
     header, *rows = str(drawn).splitlines()
     assert header.split() == ["Hit@1", "(%)", "by", "chance", "mean", "std", "expected"]
     assert rows[0].split() == ["random", "embeddings", f"{100 * drawn.mean:.2f}", f"{100 * drawn.std:.2f}", "33.33"]
+
+
+def test_with_a_gallery_the_expectation_is_that_of_every_order_of_it():
+    labels, items = [0, 0, 1], [0, 1, 1, 2]
+    values = [
+        [np.mean(np.arange(1, len(hits) + 1) / (hits + 1)) for q in labels for hits in [np.flatnonzero(order == q)]]
+        for order in map(np.array, itertools.permutations(items))
+    ]
+    drawn = random_baseline(labels, items, dim=4, draws=200)
+    assert drawn.expected == pytest.approx(np.mean(values), abs=1e-14)
+    assert abs(drawn.mean - drawn.expected) < 4 * drawn.std / np.sqrt(200)
+    assert abs(drawn.order_mean - drawn.expected) < 4 * drawn.order_std / np.sqrt(200)

@@ -46,7 +46,8 @@ class Ranked:
 class Rankings:
     """Rankings of all queries, computed block by block when iterated.
 
-    Parameters are those of `deadheat.profile`; but `ties` cannot be a tolerance, which has no tie groups.
+    Parameters are those of `deadheat.profile`; but `ties` cannot be a tolerance, which has no tie groups, and `exclude`
+    is rows of the gallery, (n_query,) int64, -1 for none.
 
     Examples
     --------
@@ -68,9 +69,10 @@ class Rankings:
         distance: str = "cosine",
         ties: str | Ties = "exact",
         junk: ArrayLike | None = None,
+        exclude: Int64 | None = None,
         threads: int | None = None,
     ) -> None:
-        options = CountingOptions.checked(distance=distance, ties=ties, junk=junk, threads=threads)
+        options = CountingOptions.checked(distance=distance, ties=ties, junk=junk, exclude=exclude, threads=threads)
         if options.rule.bounds_only:
             raise InvalidValueError("ties", f"must have tie groups, but {ties!r} has none: its windows overlap")
         self.threads = options.threads

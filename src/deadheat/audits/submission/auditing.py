@@ -80,7 +80,7 @@ def audit(
 
     It takes a few times as long as `deadheat.evaluate`. Whole rankings, which a plain sort needs, are made only where a
     tie affects a measure, and for many items of a sample of the queries. Random embeddings are drawn for about a
-    thousand samples at most, in leave one out; the deviation of random rankings is exact for any number.
+    thousand samples at most; the deviation of random rankings is exact for any number.
 
     Examples
     --------

@@ -129,17 +129,19 @@ def _all_tied(profile: TieProfile) -> TieProfile:
 
 
 def _draws(pair: Pair, options: CountingOptions, summary: SummaryOptions, seed: int) -> RandomBaseline | None:
-    """Random embeddings, as many as take a moment; only for plain means over queries in leave one out."""
-    n = len(pair.query.labels)
-    draws = min(limits.MOST_DRAWS, limits.DRAWN_PAIRS // (n * n))
-    usual = pair.gallery is None and options.junk is None and (summary.singletons, summary.average) == ("skip", "query")
+    """Random embeddings, as many as take a moment; only for plain means over queries, and where all is ranked."""
+    draws = min(limits.MOST_DRAWS, limits.DRAWN_PAIRS // (len(pair.query.labels) * len(_ranked(pair).labels)))
+    all_ranked = options.junk is None and options.exclude is None
+    usual = all_ranked and (summary.singletons, summary.average) == ("skip", "query")
     if draws < limits.FEWEST_DRAWS or not usual:
         return None
     distance = "cosine" if options.distance == "hamming" else options.distance
     measure = summary.measures[0]
+    gallery_labels = None if pair.gallery is None else pair.gallery.labels
     return random_baseline(
-        pair.query.labels, draws=draws, measure=measure, distance=distance, seed=seed, threads=options.threads
-    )
+        pair.query.labels, gallery_labels, draws=draws, measure=measure, distance=distance, seed=seed,
+        threads=options.threads,
+    )  # fmt: skip
 
 
 def _rows(samples: Samples[Source], options: CountingOptions) -> Rows:

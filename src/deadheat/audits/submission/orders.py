@@ -128,7 +128,7 @@ class _Ranker:
         codes = inputs.label_codes(pair.query.labels, items.labels)
         rankings = Rankings(
             _taken(pair.query.embeddings, queries), items.embeddings, distance=options.distance, ties=options.rule,
-            junk=_unranked(pair, options, queries, len(items.labels)), threads=options.threads,
+            junk=_junk(pair, options, queries), exclude=_own_rows(pair, options, queries), threads=options.threads,
         )  # fmt: skip
         return cls(queries, codes[0][queries], codes[1], rankings)
 
@@ -169,18 +169,18 @@ def _taken(source: Source, queries: Int64) -> NDArray[np.generic]:
     return rows if source.stored.kind == "f" else rows.astype(source.stored)
 
 
-def _unranked(pair: Pair, options: CountingOptions, queries: Int64, n_gallery: int) -> Bool:
-    """What is not ranked for some queries, (n, n_gallery): junk, and the query itself."""
+def _junk(pair: Pair, options: CountingOptions, queries: Int64) -> Bool | None:
+    """What is junk to some queries: (n_gallery,) or (n, n_gallery)."""
+    n_gallery = len((pair.query if pair.gallery is None else pair.gallery).labels)
     junk = inputs.junk_mask(options.junk, len(pair.query.labels), n_gallery)
-    mask = np.zeros((len(queries), n_gallery), dtype=np.bool_)
-    if junk is not None:
-        mask |= junk if junk.ndim == 1 else junk[queries]
-    own = queries if pair.gallery is None else np.full(len(queries), -1)
-    if options.exclude is not None:
-        own = options.exclude[queries]
-    there = np.flatnonzero(own >= 0)
-    mask[there, own[there]] = True
-    return mask
+    return junk if junk is None or junk.ndim == 1 else junk[queries]
+
+
+def _own_rows(pair: Pair, options: CountingOptions, queries: Int64) -> Int64 | None:
+    """The row of the gallery that each of some queries is, -1 for none."""
+    if pair.gallery is None:
+        return queries
+    return None if options.exclude is None else np.asarray(options.exclude[queries])
 
 
 def of_zeros(options: CountingOptions) -> CountingOptions:
