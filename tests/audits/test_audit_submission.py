@@ -121,6 +121,40 @@ def test_rounded_scores_move_further_than_exact_ones() -> None:
     assert "near ties" not in plain
 
 
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock", "inner_product"])
+def test_ties_that_noise_has_broken_are_found_by_a_tolerance(distance: str) -> None:
+    """A quarter of the rows are one point: with noise below the precision of float32 their ties are gone, and back."""
+
+    def collapsed(level: float) -> Audit:
+        noise = np.random.default_rng(1).uniform(-level, level, (N // 4, SOUND.shape[1]))
+        rows = SOUND.astype(np.float64)
+        rows[: N // 4] = rows[0] + noise
+        return audit(rows, distance=distance)
+
+    equal, noisy = collapsed(0.0), collapsed(1e-9)
+    assert severity(equal, "ties") == "serious"
+    assert "noise" not in equal
+    assert "ties" not in noisy
+    assert severity(noisy, "noise") == "serious"
+    found, report = noisy["noise"].figures, noisy.evidence.report["mAP"]
+    bounds = found["measures"]["mAP"]
+    assert bounds["lower"] < report.lower == report.upper < bounds["upper"]
+    assert bounds["lower"] == pytest.approx(equal.evidence.report["mAP"].lower, abs=1e-3)
+    rows = noisy.evidence.pair.query.embeddings.whole()
+    again = dh.evaluate(rows, LABELS, measures="mAP", distance=distance, ties=dh.Tolerance(found["eps"]))["mAP"]
+    assert (again.lower, again.upper) == (bounds["lower"], bounds["upper"])
+
+
+def test_rows_that_are_zero_but_for_noise_are_named() -> None:
+    def faint(rows: Rows) -> None:
+        rows[:10] = np.random.default_rng(1).normal(size=(10, rows.shape[1])) * 1e-9
+
+    found = changed(faint)
+    assert severity(found, "nearly zero embeddings") is not None
+    assert found["nearly zero embeddings"].figures["which"] == list(range(10))
+    assert "nearly zero embeddings" not in audit(np.full((N, 4), 1e-9) * np.arange(1, N + 1)[:, None])
+
+
 def stable(labels: Rows) -> float:
     """mAP of all-zero embeddings, leave one out, in the order of the file: by its definition."""
     total = 0.0

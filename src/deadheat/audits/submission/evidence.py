@@ -1,6 +1,6 @@
 """What the checks judge: every pass over the data that an audit needs, made once.
 
-pair ──> exact report ──> the same once scores are rounded
+pair ──> exact report ──> the same once scores are rounded, and once near ties count as ties
                       ──> what a plain sort gives, if any tie affects the report
      ──> labels ──> chance: embeddings that are all zero, and random ones drawn
      ──> rows
@@ -8,8 +8,10 @@ pair ──> exact report ──> the same once scores are rounded
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,10 +30,18 @@ from deadheat.reports import Report
 from deadheat.reports.evaluating import evaluate_pair, report_on
 from deadheat.reports.options import SummaryOptions
 from deadheat.reports.tables import has_ties
+from deadheat.ties import Tolerance
 from deadheat.ties import make as tie_rule
 
 PARTS = ("embeddings", "gallery")
 DTYPES = ("float32", "float16", "bfloat16")  # of scores, as systems serve them
+
+
+class Near(NamedTuple):
+    """A difference of distances, and a report in which all that differ by less tie: bounds alone."""
+
+    eps: float
+    report: Report
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +54,8 @@ class Evidence:
         With exact ties.
     rounded : mapping of str to Report
         By type, with scores rounded to it.
+    near : Near or None
+        With a tolerance of the precision of float32, for rows of this length; None for bits.
     chance : Report
         On embeddings that know nothing: every ranking is equally likely.
     draws : RandomBaseline or None
@@ -62,6 +74,7 @@ class Evidence:
     options: CountingOptions
     report: Report
     rounded: dict[str, Report] = field(repr=False)
+    near: Near | None = field(repr=False)
     chance: Report = field(repr=False)
     draws: RandomBaseline | None
     sorts: PlainSorts | None
@@ -90,17 +103,19 @@ def collect(pair: Pair, options: CountingOptions, summary: SummaryOptions, seed:
     chance = _report(_all_tied(report.profile), pair, summary, options)
     runs = runs_of(inputs.label_codes(_ranked(pair).labels)[0])
     zeros = all_zero(pair), chance, of_zeros(options), summary, seed
+    parts = {name: _rows(samples, options) for name, samples in zip(PARTS, pair[:2], strict=True) if samples}
     return Evidence(
         pair=pair,
         options=options,
         report=report,
         rounded={dtype: _report(_rounded(pair, options, dtype), pair, summary, options) for dtype in DTYPES},
+        near=_near(pair, options, summary, parts),
         chance=chance,
         draws=_draws(pair, options, summary, seed),
         sorts=plain_sorts(pair, report, options, summary, seed) if affected else None,
         zero_sorts=plain_sorts(*zeros) if runs.found else None,
         runs=runs,
-        parts={name: _rows(samples, options) for name, samples in zip(PARTS, pair[:2], strict=True) if samples},
+        parts=parts,
     )
 
 
@@ -145,4 +160,16 @@ def _draws(pair: Pair, options: CountingOptions, summary: SummaryOptions, seed: 
 
 
 def _rows(samples: Samples[Source], options: CountingOptions) -> Rows:
-    return look_at(samples.embeddings, inputs.label_codes(samples.labels)[0], options.distance == "cosine")
+    return look_at(samples.embeddings, inputs.label_codes(samples.labels)[0], options.distance)
+
+
+def _near(pair: Pair, options: CountingOptions, summary: SummaryOptions, parts: dict[str, Rows]) -> Near | None:
+    """Bounds once distances count as equal that differ by less than the numbers' precision; None for bits."""
+    lengths = parts["embeddings"].length, parts[PARTS[0] if pair.gallery is None else PARTS[1]].length
+    scale = {"cosine": 1.0, "inner_product": lengths[0] * lengths[1], "hamming": 0.0}.get(
+        options.distance, max(lengths)
+    )
+    eps = limits.PRECISION * scale
+    if not 0 < eps < math.inf:
+        return None
+    return Near(eps, _report(profile_pair(pair, replace(options, rule=Tolerance(eps))), pair, summary, options))

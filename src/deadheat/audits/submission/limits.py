@@ -37,6 +37,10 @@ SAMPLE_NUMBERS = 1 << 20  # looked at for levels and saturation, in rows spread 
 # system, and no accident.
 MANY_NEAR_TIES = 0.1
 
+# The precision of float32, in which models compute: what differs by less than this share of the rows' length differs by
+# rounding, or by noise that somebody added. Under cosine that is a share of 1.
+PRECISION = 2.0**-23
+
 # Labels are in runs where at least half of the way from a random order to a sorted one has been gone, and the order is
 # not likely by chance: equal neighbours are about Poisson distributed, and four deviations beyond is once in 30 000.
 IN_RUNS, RUNS_BEYOND_CHANCE = 0.5, 4.0

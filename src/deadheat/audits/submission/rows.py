@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,58 +49,67 @@ class Rows:
 
     Attributes
     ----------
-    zero, constant : (k,)
-        The rows that are zero throughout, or one other number throughout.
+    zero, faint, constant : (k,)
+        The rows that are zero throughout; those that are not, but below the precision of float32 beside the others; and
+        those that are one number throughout other than zero.
     across, inside : (k,)
         The rows that have an equal row of another class, or of their own; zero rows do not count.
     n_distinct : int
         Distinct rows.
     largest : int
         How many rows the most frequent one stands for.
+    length : float
+        The mean norm, to the nearest power of two: city block's norm or, for any other distance, Euclid's.
     """
 
     n: int
     dim: int
     zero: Int64
+    faint: Int64
     constant: Int64
     across: Int64
     inside: Int64
     n_distinct: int
     largest: int
+    length: float
     dimensions: Dimensions
 
 
-def look_at(source: Source, codes: Int64, directions: bool) -> Rows:
-    """Look at all rows, which have classes by number; `directions` says that positive multiples are equal.
+def look_at(source: Source, codes: Int64, distance: str) -> Rows:
+    """Look at all rows, which have classes by number; under cosine positive multiples are equal.
 
     Examples
     --------
     >>> from deadheat.inputs.sources import Array
-    >>> rows = look_at(Array(np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0], [1.0, 2.0]])), np.array([0, 1, 0, 1]), False)
+    >>> points = Array(np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0], [1.0, 2.0]]))
+    >>> rows = look_at(points, np.array([0, 1, 0, 1]), "euclidean")
     >>> rows.zero, rows.across, rows.inside
     (array([2]), array([0, 1, 3]), array([1, 3]))
     """
-    columns = Columns.of(source, directions)
-    zero, constant, low, high = _scanned(source)
+    columns = Columns.of(source, distance == "cosine")
+    norms, constant, low, high = _scanned(source, 1 if distance == "cityblock" else 2)
+    zero, mean = norms == 0, float(np.mean(norms))
     across, inside = _duplicates(columns.column_of_item, codes, zero)
     sizes = np.bincount(columns.column_of_item)
     return Rows(
-        *source.shape, np.flatnonzero(zero), np.flatnonzero(constant & ~zero), across, inside, len(columns),
-        int(sizes.max()), _dimensions(source, columns, low == high),
+        *source.shape, np.flatnonzero(zero), np.flatnonzero(~zero & (norms < limits.PRECISION * mean)),
+        np.flatnonzero(constant & ~zero), across, inside, len(columns), int(sizes.max()),
+        2.0 ** round(math.log2(mean)) if 0 < mean < math.inf else mean, _dimensions(source, columns, low == high),
     )  # fmt: skip
 
 
-def _scanned(source: Source) -> tuple[Bool, Bool, NDArray[np.float64], NDArray[np.float64]]:
-    """Which rows are zero, and which one number throughout, (n,); the least and largest number of each dimension."""
+def _scanned(source: Source, order: int) -> tuple[NDArray[np.float64], Bool, NDArray[np.float64], NDArray[np.float64]]:
+    """Norms of rows, and which are one number throughout, (n,); the least and largest number of each dimension."""
     n, dim = source.shape
-    zero, constant = np.empty((2, n), dtype=np.bool_)
+    norms, constant = np.empty(n), np.empty(n, dtype=np.bool_)
     low, high = np.full(dim, np.inf), np.full(dim, -np.inf)
     for start, rows in source.pieces():
         part = slice(start, start + len(rows))
-        zero[part] = ~rows.any(axis=1)
+        peaks = np.abs(rows.astype(np.float64)).max(axis=1)  # no square overflows, or vanishes
+        norms[part] = peaks * np.linalg.norm(rows / np.where(peaks, peaks, 1)[:, None], order, axis=1)
         constant[part] = (rows == rows[:, :1]).all(axis=1) if dim > 1 else False
         low, high = np.minimum(low, rows.min(axis=0)), np.maximum(high, rows.max(axis=0))
-    return zero, constant, low, high
+    return norms, constant, low, high
 
 
 def _duplicates(column: Int64, codes: Int64, zero: Bool) -> tuple[Int64, Int64]:

@@ -29,6 +29,20 @@ def zero(evidence: Evidence) -> Iterator[Finding]:
             )
 
 
+def faint(evidence: Evidence) -> Iterator[Finding]:
+    """Rows that are zero but for noise, to which cosine gives a direction."""
+    for part, rows in evidence.parts.items():
+        if len(rows.faint) and evidence.takes_numbers:
+            yield Finding(
+                _titled("nearly zero embeddings", part),
+                _by_share(len(rows.faint), rows.n),
+                f"{_rows(rows.faint, rows)} {_of(part)} shorter than {limits.PRECISION:.2g} times the mean length "
+                f"({listed(rows.faint)}): zero, but for noise or rounding.",
+                _figures(rows.faint, rows),
+                "Set them to zero, so that they tie; under cosine such rows are ranked by the direction of the noise.",
+            )
+
+
 def constant(evidence: Evidence) -> Iterator[Finding]:
     """Rows that hold one number, again and again."""
     for part, rows in evidence.parts.items():

@@ -80,6 +80,31 @@ def near_ties(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
+def noise(evidence: Evidence) -> Iterator[Finding]:
+    """How far near ties, once they count as ties, move each measure: what noise bought, or rounding decided."""
+    if evidence.near is None:
+        return
+    eps, report = evidence.near
+    moves = {name: _further(result, evidence.report[name]) for name, result in report.items()}
+    name, move = _worst(moves)
+    if move < limits.PRINTED:
+        return
+    bounds = f"{percent(report[name].lower)} to {percent(report[name].upper)}"
+    yield Finding(
+        "noise",
+        _by_move(move),
+        f"Distances that differ by {eps:.2g} at most, the precision of float32 here, decide {name}: once they count as "
+        f"equal, its bounds are {bounds} ({points(move)} further than exact ones, {interval(evidence.report[name])}).",
+        {
+            "eps": eps,
+            "measures": {name: {"lower": r.lower, "upper": r.upper} for name, r in report.items()},
+            "moves": moves,
+        },
+        "Look for rows that are equal but for noise, which makes the expectation of a lower bound; report the bounds "
+        f"of ties=Tolerance({eps!r}).",
+    )
+
+
 def sample_order(evidence: Evidence) -> Iterator[Finding]:
     """What a plain stable sort gives in the order of the file, reversed and shuffled."""
     sorts = evidence.sorts
