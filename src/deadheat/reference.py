@@ -40,6 +40,7 @@ from deadheat.support.triple import Triple
 __all__ = [
     "ApMoments",
     "TieGroup",
+    "TieState",
     "ap_bounds",
     "ap_by_arrangements",
     "ap_expected",
@@ -59,6 +60,7 @@ __all__ = [
     "relevance_matrix",
     "sorted_relevance",
     "tie_groups",
+    "tie_states",
     "without_self",
 ]
 
@@ -77,6 +79,16 @@ class ApMoments(NamedTuple):
     expected: Fraction
     upper: Fraction
     variance: Fraction
+
+
+class TieState(NamedTuple):
+    """A cell of the dynamic programme: so many relevant items among the first so many positions of a tie group."""
+
+    position: int
+    hits: int
+    through: Fraction  # the probability that an arrangement passes through it
+    by_hit: Fraction  # the part of it that arrives by a relevant item, which is when the precision counts
+    precision: Fraction
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -562,16 +574,40 @@ def ap_expected_by_paths(groups: Sequence[TieGroup]) -> Fraction:
     Fraction(29, 36)
     """
     total = _check_groups(groups)
-    expected = Fraction(0)
-    for k, n, size, m in groups:
-        through = [Fraction(1)] + [Fraction(0)] * m  # P(cell) in the row of position i - 1, for j = 0 .. m
-        for i in range(1, size + 1):
-            left = size - i + 1  # items not yet placed
-            counts = [Fraction(0)] + [through[j - 1] * Fraction(m - j + 1, left) for j in range(1, m + 1)]
-            misses = [through[j] * (1 - Fraction(m - j, left)) for j in range(m + 1)]
-            expected += sum((counts[j] * Fraction(n + j, k + i) for j in range(1, m + 1)), Fraction(0))
-            through = [hit + miss for hit, miss in zip(counts, misses, strict=True)]
-    return expected / total
+    return sum((state.by_hit * state.precision for group in groups for state in tie_states(group)), Fraction(0)) / total
+
+
+def tie_states(group: TieGroup) -> list[TieState]:
+    """Return the cells of the dynamic programme of `ap_expected_by_paths` for one tie group, row by row.
+
+    Parameters
+    ----------
+    group : (closer, closer_relevant, tied, tied_relevant)
+
+    Returns
+    -------
+    list of TieState
+        Those that a path can pass through, by position and then by relevant items; the start, (0, 0), is not listed.
+
+    Examples
+    --------
+    >>> for state in tie_states((0, 0, 2, 1)):
+    ...     print(state.position, state.hits, state.through, state.by_hit, state.precision)
+    1 0 1/2 0 0
+    1 1 1/2 1/2 1
+    2 1 1 1/2 1/2
+    """
+    k, n, size, m = group
+    through, states = [Fraction(1)] + [Fraction(0)] * m, []  # P(cell) in the row of position i - 1, for j = 0 .. m
+    for i in range(1, size + 1):
+        left = size - i + 1  # items not yet placed
+        by_hit = [Fraction(0)] + [through[j - 1] * Fraction(m - j + 1, left) for j in range(1, m + 1)]
+        by_miss = [through[j] * (1 - Fraction(m - j, left)) for j in range(m + 1)]
+        through = [hit + miss for hit, miss in zip(by_hit, by_miss, strict=True)]
+        states += [
+            TieState(i, j, through[j], by_hit[j], Fraction(n + j, k + i)) for j in range(m + 1) if through[j]
+        ]  # fmt: skip
+    return states
 
 
 def _all_ranks(groups: Sequence[TieGroup]) -> Iterator[list[int]]:

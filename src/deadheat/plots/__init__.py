@@ -23,6 +23,7 @@ precision_changes              the same embeddings in fewer bits: differences
 measure_against_bytes          the same embeddings in fewer bits: what a vector takes
 mixed_queries                  how many queries have a tie that decides something
 tie_sizes                      how large tie groups are
+tie_states                     the paths through one tie group, and the expectation that they add up to
 """
 
 from deadheat.support.extras import require
@@ -36,7 +37,7 @@ from deadheat.plots.orders import order_ranges, sample_order
 from deadheat.plots.precisions import measure_against_bytes, precision_changes
 from deadheat.plots.queries import caterpillar, cmc, per_class
 from deadheat.plots.summaries import bounds, differences, mean_intervals
-from deadheat.plots.ties import mixed_queries, tie_sizes
+from deadheat.plots.ties import mixed_queries, tie_sizes, tie_states
 
 __all__ = [
     "Band",
@@ -65,4 +66,5 @@ __all__ = [
     "sample_order",
     "shift_matrix",
     "tie_sizes",
+    "tie_states",
 ]

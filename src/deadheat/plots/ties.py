@@ -1,16 +1,22 @@
-"""Ties, by what they come from: how large tie groups are, and how many queries have one that decides something."""
+"""Ties: how large tie groups are, how many queries have one that decides something, and the paths through one group."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
 
+from deadheat import reference
+from deadheat.errors import InvalidValueError
 from deadheat.plots import style, ticks
 from deadheat.profiles import TieProfile
 from deadheat.reports import Report
+
+_MOST_DRAWN = 12  # tied items, so that cells can be read
 
 
 def group_sizes(profile: TieProfile) -> NDArray[np.int64]:
@@ -92,3 +98,72 @@ def mixed_queries(reports: Mapping[str, Report], *, ax: Axes | None = None) -> A
     ax.set_xlabel("queries with a mixed tie (%)")
     ax.text(103, -0.62, "mixed tie groups", va="bottom", fontsize="small")
     return ax
+
+
+def tie_states(group: reference.TieGroup, *, ax: Axes | None = None) -> Axes:
+    """Draw the dynamic programme for the expected AP of one small tie group, next to its closed form.
+
+    Every arrangement of the group is a path from the left to the right: a step up is a relevant item, a level one is
+    not.
+
+    Parameters
+    ----------
+    group : (closer, closer_relevant, tied, tied_relevant)
+        Items strictly closer to the query, the relevant ones of them, items tied, the relevant ones of them (at least
+        one); at most 12 tied.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+        Across: the position in the group, from 0. Upwards: how many of its relevant items are at this position or
+        before. A cell has the probability that a path passes through it, which its colour shows too, and below it, what
+        arrives by a relevant item: its probability times the precision there. The title has the sum of these products,
+        the same by the closed form, and both as a number.
+
+    Raises
+    ------
+    ValueError
+        If the numbers are not those of a tie group, or more than 12 items are tied.
+
+    References
+    ----------
+    The slides to Nicolaou et al. 2018, arXiv:1806.07171; `deadheat.reference.ap_expected_by_paths`.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> print(dh.plots.tie_states((0, 0, 3, 2)).get_title(loc="left"))
+    expected sum of precisions: 29/18 by paths, 29/18 in closed form (1.6111)
+    """
+    k, n, size, m = group
+    if size > _MOST_DRAWN:
+        raise InvalidValueError("group", f"must have at most {_MOST_DRAWN} tied items to be drawn, but has {size}")
+    before = [(0, 0, n, n)] * (n > 0)  # the rest of a whole query, with precision 1
+    scale = n + m
+    closed = scale * reference.ap_expected([*before, group]) - n
+    states = reference.tie_states(group)
+    ax = style.axes(ax, (1.2 + 1.05 * size, 1.4 + 0.95 * m))
+    for state in (reference.TieState(0, 0, Fraction(1), Fraction(0), Fraction(0)), *states):
+        _draw_state(ax, state, size, m)
+    total = sum((state.by_hit * state.precision for state in states), Fraction(0))
+    ax.set_title(
+        f"expected sum of precisions: {total} by paths, {closed} in closed form ({float(total):.4f})",
+        loc="left", fontsize="medium",
+    )  # fmt: skip
+    ax.set(xlabel=f"position in the group (rank {k} + position)", ylabel="relevant items so far")
+    ax.set(xlim=(-0.5, size + 0.5), ylim=(-0.6, m + 0.5), xticks=range(size + 1), yticks=range(m + 1))
+    return style.quiet(ax, grid="")
+
+
+def _draw_state(ax: Axes, state: reference.TieState, size: int, m: int) -> None:
+    """One cell, and the steps that leave it."""
+    i, j = state.position, state.hits
+    for up in (0, 1):
+        if i < size and j + up <= m and (m - j - up) <= size - i - 1:
+            ax.plot([i, i + 1], [j, j + up], color=(style.GREY, style.BLUE)[up], linewidth=1.2, zorder=1)
+    shade = 1 - (0.1 + 0.7 * float(state.through)) * (1 - np.array(to_rgb(style.SKY)))  # that colour on white
+    box = {"boxstyle": "round,pad=0.3", "facecolor": tuple(shade), "edgecolor": style.INK, "linewidth": 0.6}
+    ax.text(i, j, str(state.through), ha="center", va="center", fontsize="medium", bbox=box, zorder=3)
+    if state.by_hit:
+        ax.text(i, j - 0.27, f"{state.by_hit} · {state.precision}", ha="center", va="top", fontsize="x-small", zorder=3)
