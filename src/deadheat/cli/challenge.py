@@ -13,7 +13,7 @@ from deadheat.cli.embeddings import with_options
 from deadheat.cli.files import JSON, Command, Output
 from deadheat.cli.outputs import TEXTS, deliver
 from deadheat.cli.shell import say
-from deadheat.cli.types import INTEGER, PATH, Source, Whole
+from deadheat.cli.types import INTEGER, NUMBER, PATH, Source, Whole
 from deadheat.errors import InvalidValueError
 from deadheat.support.lazy import json, lazy
 
@@ -113,7 +113,7 @@ def submit(folder: Path, file: Path, team: str, title: str, command: str | None)
     metavar="PATH",
     help="What commands may read, beside /usr.",
 )
-@click.option("--again", type=INTEGER, multiple=True, metavar="NUMBER", help="Also what was refused, or failed.")
+@click.option("--again", type=NUMBER, multiple=True, metavar="NUMBER", help="Also what was refused, or failed.")
 @click.option("--unprotected", is_flag=True, help="Run commands without a sandbox; the leaderboard then says so.")
 def score(folder: Path, also: tuple[Path, ...], again: tuple[int, ...], unprotected: bool) -> int:
     """Score what is in the queue. Exit status 1 if a submission was refused or failed."""
@@ -143,7 +143,7 @@ def list_submissions(folder: Path) -> None:
 
 @challenge.command(cls=Command)
 @_DIR
-@click.argument("number", type=INTEGER)
+@click.argument("number", type=NUMBER)
 @click.argument("out", type=Output(JSON))
 def receipt(folder: Path, number: int, out: Path) -> None:
     """Write the receipt of the submission NUMBER (deadheat challenge list) to OUT, for deadheat verify."""
@@ -163,7 +163,7 @@ def receipt(folder: Path, number: int, out: Path) -> None:
 def leaderboard(folder: Path, every: bool, **options: Any) -> None:
     """Rank the best submission of each team, and say which are significantly ahead of which.
 
-    --json, --markdown and --latex without OUT, or with -, print that instead of the table; put them after DIR.
+    --json, --markdown and --latex without OUT, or with -, print that instead of the table.
     """
     challenge, store = _opened(folder)
     deliver(standings.board(challenge, store, every), options)

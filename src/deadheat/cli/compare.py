@@ -29,7 +29,7 @@ def compare(files: tuple[Path, ...], **options: Any) -> None:
     A and B are files as `deadheat evaluate` takes them, of the same samples in the same order. Without --gallery it is
     leave one out.
 
-    --json, --markdown and --latex without OUT, or with -, print that instead of the table; put them after the files.
+    --json, --markdown and --latex without OUT, or with -, print that instead of the table.
     """
     if len(files) != 2:
         more = "; deadheat leaderboard takes more" if len(files) > 2 else ""

@@ -64,7 +64,7 @@ def evaluate(file: Path, **options: Any) -> None:
     gallery themselves are found out and said, unless --exclude tells which rows they are: in .txt (one a line) or .npy
     files, or under the name ids in files that have names. With ids, equal ones are the same item.
 
-    --json, --markdown and --latex without OUT, or with -, print that instead of the table; put them after FILE.
+    --json, --markdown and --latex without OUT, or with -, print that instead of the table.
     """
     per_query, profile, receipt, html = (options[name] for name in ("per_query", "save_profile", "receipt", "html"))
     page = None if html is None else Page.checked(options)

@@ -92,7 +92,8 @@ class Output(Source):
         if path.exists():
             return (path.is_file() and self.kind_of(path).fits(path)) or (is_special(path) and not _is_read(path))
         row = FORMATS.get(path.suffix.lower())
-        return not (row and row.embeddings) and not glob.has_magic(word)
+        is_other = glob.has_magic(word) or ":" in word[2:]  # a pattern, a URL, module:function
+        return not (is_other or (row and row.embeddings))
 
 
 class Command(click.Command):

@@ -27,7 +27,7 @@ def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
     FILEs are as `deadheat evaluate` takes them, one for each system, of the same samples in the same order. Without
     --gallery it is leave one out.
 
-    --json, --markdown and --latex without OUT, or with -, print that instead of the table; put them after the files.
+    --json, --markdown and --latex without OUT, or with -, print that instead of the table.
     """
     if len(files) < 2:
         raise click.UsageError(f"leaderboard takes at least two files, but got {len(files)}")

@@ -23,7 +23,7 @@ from deadheat.cli.embeddings import (
 from deadheat.cli.files import PICTURES, Command, Output
 from deadheat.cli.outputs import TEXTS, deliver
 from deadheat.cli.shell import bar, output
-from deadheat.cli.types import INTEGER, PATH, REAL
+from deadheat.cli.types import PATH, REAL, SEED
 from deadheat.support.extras import require
 
 
@@ -37,7 +37,7 @@ from deadheat.support.extras import require
 @click.option("--threshold", default="0", show_default=True, metavar="X", help="Where 1 bit is 1; or mean, median.")
 @click.option("--resample", metavar="UNIT", help="What the intervals draw: query or class.")
 @click.option("--confidence-level", type=REAL, default=0.95, show_default=True, metavar="P", help="Of the intervals.")
-@click.option("--seed", type=INTEGER, default=0, show_default=True, metavar="N", help="Of the draws.")
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of the draws.")
 @click.option(
     "--plot", type=Output(*PICTURES), metavar="OUT", help="Draw each measure against bytes: .png, .pdf, .svg."
 )
@@ -48,7 +48,7 @@ def precision(file: Path, **options: Any) -> None:
     FILE and its labels are given as to `deadheat evaluate`, and are taken into memory. The difference of each format to
     the embeddings as they are has a confidence interval, and is compared query by query.
 
-    --json, --markdown and --latex without OUT, or with -, print that instead of the tables; put them after FILE.
+    --json, --markdown and --latex without OUT, or with -, print that instead of the tables.
     """
     picture = options["plot"]
     plots = None if picture is None else _plots(picture)

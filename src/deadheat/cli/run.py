@@ -59,7 +59,7 @@ def run(qrels: Path, runs: tuple[Path, ...], **options: Any) -> None:
     and equal scores tie. Measures have the names of `deadheat measures` or of trec_eval, such as map, ndcg_cut_10,
     P.5,10; with --trec-eval also num_q, num_ret, num_rel, num_rel_ret.
 
-    --json, --markdown and --latex without OUT, or with -, print that instead of the table; put them after the files.
+    --json, --markdown and --latex without OUT, or with -, print that instead of the table.
     """
     if not runs:
         raise click.UsageError("run takes QRELS and at least one RUN")

@@ -37,15 +37,19 @@ class Whole(click.ParamType[int]):
 
     name = "integer"
 
-    def __init__(self, least: int = 0, most: int | None = None) -> None:
+    def __init__(self, least: float = -math.inf, most: float = math.inf) -> None:
         self.least, self.most = least, most
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         found = int(value) if re.fullmatch(r"[+-]?[0-9]{1,4000}", str(value)) else None
-        if found is None or (self.most is not None and not self.least <= found <= self.most):
-            bounds = "" if self.most is None else f" from {self.least} to {self.most}"
-            return _refuse(f"must be an integer{bounds}", value if found is None else found, param, ctx)
+        if found is None or not self.least <= found <= self.most:
+            return _refuse(f"must be an integer{self._range()}", value if found is None else found, param, ctx)
         return found
+
+    def _range(self) -> str:
+        if self.most < math.inf:
+            return f" from {self.least} to {self.most}"
+        return f" of at least {self.least}" if self.least > -math.inf else ""
 
 
 class Real(click.ParamType[float]):
@@ -62,7 +66,8 @@ class Real(click.ParamType[float]):
 
 
 PATH = Source()
-INTEGER, REAL, THREADS = Whole(), Real(), Whole(1, checks.MOST_THREADS)
+INTEGER, REAL = Whole(), Real()
+NUMBER, SEED, THREADS = Whole(1, (1 << 63) - 1), Whole(0), Whole(1, checks.MOST_THREADS)
 
 
 def _refuse(rule: str, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> NoReturn:
