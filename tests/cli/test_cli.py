@@ -129,7 +129,7 @@ def test_every_output_at_once(folder: Path) -> None:
     outputs = {name: folder / name for name in ("report.json", "report.md", "queries.csv", "profile.npz")}
     flags = ("--json", "--markdown", "--per-query", "--save-profile")
     args = [part for pair in zip(flags, outputs.values(), strict=True) for part in pair]
-    outputs["report.json"].write_text("what was here before")
+    outputs["report.json"].write_text('{"here": "before"}')
     printed = passed("evaluate", folder / "points.npz", *EUCLIDEAN, *args)
     report = evaluate(POINTS, LABELS, distance="euclidean")
     assert printed == f"{report}\n"
@@ -398,7 +398,9 @@ def test_outputs_are_checked_before_the_work(flag: str, folder: Path, monkeypatc
     (folder / "folder.npz").mkdir()
     assert refused(*evaluate_points, folder / "folder.npz").endswith("it is a folder")
     (folder / "folder.npz").rmdir()
-    assert refused(*evaluate_points, folder / "points.npz").endswith("it is one of the input files")
+    assert refused(*evaluate_points, folder / "points.npz").endswith(
+        "it is one of the input files (--force overwrites it)"
+    )
     assert sorted(folder.iterdir()) == before
 
 
@@ -429,7 +431,7 @@ def test_a_link_is_followed_and_stays_a_link(folder: Path) -> None:
 
 def test_a_failure_while_writing_leaves_the_old_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = folder / "out.csv"
-    out.write_text("old")
+    out.write_text("query,old")
 
     def fail(table: object, file: Callable[..., object], ending: str) -> None:
         file.write(b"half")  # type: ignore[attr-defined]
@@ -438,7 +440,7 @@ def test_a_failure_while_writing_leaves_the_old_file(folder: Path, monkeypatch: 
     monkeypatch.setattr("deadheat.reports.export.write", fail)
     message = refused("evaluate", folder / "points.npz", "--per-query", out)
     assert message == f"cannot write {out}: No space left on device"
-    assert out.read_text() == "old"
+    assert out.read_text() == "query,old"
 
 
 def test_what_nobody_thought_of_is_one_line_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -137,7 +137,7 @@ def test_outputs_go_to_files(folder: Path) -> None:
         ),
         (
             ["compare", "full.npz", "half.npz", "--json", "half.npz"],
-            "cannot write half.npz: it is one of the input files",
+            "cannot write half.npz: it is one of the input files (--force overwrites it)",
         ),
     ],
 )

@@ -14,6 +14,7 @@ from deadheat.reports.options import SummaryOptions
 from deadheat.support import checks
 
 MEGABYTE = 1 << 20
+MOST = 10**9  # of any other limit
 MOST_UPLOAD = 4095  # MB: beyond that, archives have another form
 
 
@@ -69,7 +70,7 @@ class Rules:
         title = one_line(given.pop("title"), "title")
         checks.positive_integer(given["upload"], "upload", MOST_UPLOAD)
         for name in ("per_day", "dim", "seconds", "memory"):
-            checks.positive_integer(given[name], name)
+            checks.positive_integer(given[name], name, MOST)
         return cls(title, *summary[:1], options.distance, *summary[1:], len(labels), n_query, **given)
 
     @property

@@ -17,21 +17,22 @@ from deadheat.cli.embeddings import (
     files_named,
     opened,
     own_rows,
-    source_files,
     summary_options,
     with_options,
 )
-from deadheat.cli.outputs import TEXTS, check_outputs, deliver
-from deadheat.cli.shell import PATH, bar
+from deadheat.cli.files import Command
+from deadheat.cli.outputs import TEXTS, deliver
+from deadheat.cli.shell import bar
+from deadheat.cli.types import PATH, SEED
 
 REFUSED = 1  # exit status
 _EXACT = {"ties": "exact", "ties_of": None}  # the other meanings are part of every audit
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("file", type=PATH)
 @with_options(SOURCES, SCORES, MEANS)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of what is drawn.")
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of what is drawn.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
 @with_options(TEXTS)
 def audit(file: Path, **options: Any) -> int:
@@ -41,9 +42,8 @@ def audit(file: Path, **options: Any) -> int:
     Exit status 0 if nothing serious is found, 1 if something is (with --strict, a warning too), 2 if that cannot be
     told.
 
-    --json, --markdown and --latex without OUT, or with -, print that instead of the text; put them after FILE.
+    --json, --markdown and --latex without OUT, or with -, print that instead of the text.
     """
-    check_outputs(options, source_files(file, options))
     counting = counting_options({**options, **_EXACT})
     summary = summary_options(options, measures=MEASURES)
     with files_named(file, options):

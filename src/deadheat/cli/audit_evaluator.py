@@ -13,22 +13,26 @@ from deadheat.audits.evaluator.auditing import audit_evaluator as audit
 from deadheat.audits.evaluator.calling import FORMS
 from deadheat.audits.evaluator.locating import locate, survey, survey_of
 from deadheat.cli.embeddings import with_options
-from deadheat.cli.outputs import TEXTS, check_outputs, deliver
+from deadheat.cli.files import Command
+from deadheat.cli.outputs import TEXTS, deliver
+from deadheat.cli.types import INTEGER
 
 FOUND = 1  # exit status: something serious
 
 
-@click.command("audit-evaluator", epilog=f"Names: {', '.join(ADAPTERS)}.")
+@click.command("audit-evaluator", cls=Command, epilog=f"Names: {', '.join(ADAPTERS)}.")
 @click.argument("name", required=False, metavar="NAME")
 @click.option("--all", "everything", is_flag=True, help="Audit every evaluator in the table that is installed.")
 @click.option("--form", type=click.Choice(list(FORMS)), help="What a function takes; default: embeddings.")
 @click.option("--measure", "-m", metavar="NAME", help="What it is meant to compute; default: try all.")
 @click.option(
-    "--classes", "n_classes", type=int, default=10, show_default=True, metavar="N", help="Of the empty system."
+    "--classes", "n_classes", type=INTEGER, default=10, show_default=True, metavar="N", help="Of the empty system."
 )
-@click.option("--class-size", type=int, default=100, show_default=True, metavar="N", help="Of the empty system.")
-@click.option("--draws", type=int, default=1, show_default=True, metavar="N", help="Random orders of the empty system.")
-@click.option("--seed", default=0, show_default=True, metavar="N", help="Of all inputs.")
+@click.option("--class-size", type=INTEGER, default=100, show_default=True, metavar="N", help="Of the empty system.")
+@click.option(
+    "--draws", type=INTEGER, default=1, show_default=True, metavar="N", help="Random orders of the empty system."
+)
+@click.option("--seed", type=INTEGER, default=0, show_default=True, metavar="N", help="Of all inputs.")
 @with_options(TEXTS)
 def audit_evaluator(name: str | None, everything: bool, **options: Any) -> int:
     """Find out what a metric computes, and whether it can be made to give something else.
@@ -43,7 +47,6 @@ def audit_evaluator(name: str | None, everything: bool, **options: Any) -> int:
         raise click.UsageError("audit-evaluator takes either NAME or --all")
     if everything and (options["form"] or options["measure"]):
         raise click.UsageError("--form and --measure belong to a NAME")
-    check_outputs(options, [])
     sizes = {key: options[key] for key in ("n_classes", "class_size", "draws", "seed")}
     if everything:
         found: Any = survey_of(list(survey(**sizes)))

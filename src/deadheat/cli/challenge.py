@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,10 @@ import click
 
 from deadheat.challenge import Challenge
 from deadheat.cli.embeddings import with_options
-from deadheat.cli.outputs import TEXTS, check_outputs, deliver
-from deadheat.cli.shell import PATH, check_output, say
+from deadheat.cli.files import JSON, Command, Output
+from deadheat.cli.outputs import TEXTS, deliver
+from deadheat.cli.shell import say
+from deadheat.cli.types import INTEGER, NUMBER, PATH, Source, Whole
 from deadheat.errors import InvalidValueError
 from deadheat.support.lazy import json, lazy
 
@@ -25,7 +28,16 @@ else:
     )
 
 FAILED = 1  # exit status: a submission has no score
-_DIR = click.argument("folder", type=PATH, metavar="DIR")
+
+
+class _Folder(Source):
+    """The folder of a challenge, in which other files may be written."""
+
+    def files(self, path: Path) -> Iterable[Path]:
+        return [path / "challenge.json", *path.glob("inputs*"), path / "handed-in", path / "profiles"]
+
+
+_DIR = click.argument("folder", type=_Folder(), metavar="DIR")
 
 
 @click.group()
@@ -40,19 +52,21 @@ def challenge() -> None:
 @_DIR
 @click.option("--labels", type=PATH, required=True, help="Of every sample: .npy, .npz, .txt (one a line), .csv ...")
 @click.option("--inputs", "sequestered", type=PATH, help="What commands are run on: .npy, .txt or a folder of files.")
-@click.option("--queries", "n_query", type=int, metavar="N", help="The first N samples are queries, the rest gallery.")
+@click.option(
+    "--queries", "n_query", type=INTEGER, metavar="N", help="The first N samples are queries, the rest gallery."
+)
 @click.option("--title", default="Challenge", show_default=True)
 @click.option("--measure", "-m", "measures", multiple=True, metavar="NAMES", help="The first ranks; default: mAP, ...")
 @click.option("--distance", default="cosine", show_default=True)
 @click.option("--singletons", default="skip", show_default=True)
 @click.option("--average", default="query", show_default=True)
-@click.option("--per-day", type=int, default=10, show_default=True, help="Submissions of a team within 24 hours.")
-@click.option("--upload", type=int, default=200, show_default=True, help="Megabytes of a submission, at most.")
-@click.option("--dim", type=int, default=4096, show_default=True, help="Numbers an embedding may have, at most.")
+@click.option("--per-day", type=INTEGER, default=10, show_default=True, help="Submissions of a team within 24 hours.")
+@click.option("--upload", type=INTEGER, default=200, show_default=True, help="Megabytes of a submission, at most.")
+@click.option("--dim", type=INTEGER, default=4096, show_default=True, help="Numbers an embedding may have, at most.")
 @click.option(
-    "--seconds", type=int, default=600, show_default=True, help="That a command may take, and scoring an upload."
+    "--seconds", type=INTEGER, default=600, show_default=True, help="That a command may take, and scoring an upload."
 )
-@click.option("--memory", type=int, default=4096, show_default=True, help="Megabytes that a command may take.")
+@click.option("--memory", type=INTEGER, default=4096, show_default=True, help="Megabytes that a command may take.")
 def init(folder: Path, measures: tuple[str, ...], **options: Any) -> None:
     """Make DIR, with the labels and the rules."""
     made = Challenge.create(folder, measures=",".join(measures) or None, **options)
@@ -94,12 +108,12 @@ def submit(folder: Path, file: Path, team: str, title: str, command: str | None)
 @click.option(
     "--see",
     "also",
-    type=click.Path(exists=True, path_type=Path),
+    type=Source(exists=True),
     multiple=True,
     metavar="PATH",
     help="What commands may read, beside /usr.",
 )
-@click.option("--again", type=int, multiple=True, metavar="NUMBER", help="Also what was refused, or failed.")
+@click.option("--again", type=NUMBER, multiple=True, metavar="NUMBER", help="Also what was refused, or failed.")
 @click.option("--unprotected", is_flag=True, help="Run commands without a sandbox; the leaderboard then says so.")
 def score(folder: Path, also: tuple[Path, ...], again: tuple[int, ...], unprotected: bool) -> int:
     """Score what is in the queue. Exit status 1 if a submission was refused or failed."""
@@ -127,14 +141,13 @@ def list_submissions(folder: Path) -> None:
     say("\n".join(lines) or "nothing was handed in")
 
 
-@challenge.command()
+@challenge.command(cls=Command)
 @_DIR
-@click.argument("number", type=int)
-@click.argument("out", type=PATH)
+@click.argument("number", type=NUMBER)
+@click.argument("out", type=Output(JSON))
 def receipt(folder: Path, number: int, out: Path) -> None:
     """Write the receipt of the submission NUMBER (deadheat challenge list) to OUT, for deadheat verify."""
     _, store = _opened(folder)
-    check_output(out, [])
     found = store.numbered(number)
     text = None if found is None else store.receipt(found.id)
     if text is None:
@@ -143,16 +156,15 @@ def receipt(folder: Path, number: int, out: Path) -> None:
     say(f"{out}: the receipt of #{number}")
 
 
-@challenge.command()
+@challenge.command(cls=Command)
 @_DIR
 @click.option("--all", "every", is_flag=True, help="Every submission, not the best of each team.")
 @with_options(TEXTS)
 def leaderboard(folder: Path, every: bool, **options: Any) -> None:
     """Rank the best submission of each team, and say which are significantly ahead of which.
 
-    --json, --markdown and --latex without OUT, or with -, print that instead of the table; put them after DIR.
+    --json, --markdown and --latex without OUT, or with -, print that instead of the table.
     """
-    check_outputs(options, [])
     challenge, store = _opened(folder)
     deliver(standings.board(challenge, store, every), options)
 
@@ -160,7 +172,7 @@ def leaderboard(folder: Path, every: bool, **options: Any) -> None:
 @challenge.command()
 @_DIR
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; 0.0.0.0 is everywhere.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
+@click.option("--port", type=Whole(0, 65535), default=8000, show_default=True)
 @click.option("--certificate", type=PATH, help="Of TLS (PEM); without, put the page behind a server that has one.")
 @click.option("--key", type=PATH, help="The certificate's private key (PEM).")
 def serve(folder: Path, host: str, port: int, certificate: Path | None, key: Path | None) -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from deadheat.cli.shell import PATH, THREADS
+from deadheat.cli.types import PATH, THREADS
 from deadheat.counting import CountingOptions
 from deadheat.errors import InputError
 from deadheat.exact import ALIASES, FORMATS
@@ -87,11 +87,6 @@ def with_options(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Command],
         return command
 
     return give
-
-
-def source_files(file: Path, options: dict[str, Any]) -> list[Path]:
-    """All files that are to be read."""
-    return [path for path in (file, *map(options.get, PARTS)) if path is not None]
 
 
 def summary_options(options: dict[str, Any], *, measures: Sequence[str] = ()) -> SummaryOptions:

@@ -16,13 +16,14 @@ from deadheat.cli.embeddings import (
     files_named,
     opened,
     own_rows,
-    source_files,
     summary_options,
     with_options,
 )
-from deadheat.cli.outputs import TEXTS, check_outputs, deliver
+from deadheat.cli.files import HTML, JSON, PROFILE, QUERIES, Command, Output
+from deadheat.cli.outputs import TEXTS, deliver
 from deadheat.cli.pages import Page
-from deadheat.cli.shell import PATH, bar, output
+from deadheat.cli.shell import bar, output
+from deadheat.cli.types import INTEGER, PATH
 from deadheat.reports import Report, export
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.support.lazy import lazy
@@ -33,18 +34,26 @@ else:
     receipts = lazy("deadheat.receipts")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("file", type=PATH)
 @with_options(SOURCES, RANKING)
 @click.option("--std", is_flag=True, help="Also the standard deviation of the mean over random tie-breaking.")
 @click.option("--checkpoint", type=PATH, metavar="DIR", help="Keep what is finished in DIR, and go on from there.")
-@click.option("--per-query", type=PATH, metavar="OUT", help="Write each query's values: .csv, .tsv, .npz, .parquet.")
+@click.option(
+    "--per-query", type=Output(*QUERIES), metavar="OUT", help="Write each query's values: .csv, .tsv, .npz, .parquet."
+)
 @with_options(TEXTS)
-@click.option("--html", type=PATH, metavar="OUT", help="Write a page to read, print or hand on (HTML).")
+@click.option("--html", type=Output(HTML), metavar="OUT", help="Write a page to read, print or hand on (HTML).")
 @click.option("--confidence", type=PATH, metavar="FILE", help="For --html: the model's confidence, .npy or one a line.")
-@click.option("--collisions", type=int, metavar="N", help="For --html: collisions among each query's N nearest; slow.")
-@click.option("--receipt", type=PATH, metavar="OUT", help="Write a receipt (JSON), which deadheat verify checks.")
-@click.option("--save-profile", type=PATH, metavar="OUT", help="Write the tie profile (.npz), to measure again.")
+@click.option(
+    "--collisions", type=INTEGER, metavar="N", help="For --html: collisions among each query's N nearest; slow."
+)
+@click.option(
+    "--receipt", type=Output(JSON), metavar="OUT", help="Write a receipt (JSON), which deadheat verify checks."
+)
+@click.option(
+    "--save-profile", type=Output(PROFILE), metavar="OUT", help="Write the tie profile (.npz), to measure again."
+)
 def evaluate(file: Path, **options: Any) -> None:
     """Evaluate the embeddings and labels in FILE and print a table, in per cent.
 
@@ -55,10 +64,9 @@ def evaluate(file: Path, **options: Any) -> None:
     gallery themselves are found out and said, unless --exclude tells which rows they are: in .txt (one a line) or .npy
     files, or under the name ids in files that have names. With ids, equal ones are the same item.
 
-    --json, --markdown and --latex without OUT, or with -, print that instead of the table; put them after FILE.
+    --json, --markdown and --latex without OUT, or with -, print that instead of the table.
     """
     per_query, profile, receipt, html = (options[name] for name in ("per_query", "save_profile", "receipt", "html"))
-    check_outputs(options, source_files(file, options), per_query, profile, receipt, html)
     page = None if html is None else Page.checked(options)
     if page is None and (options["confidence"], options["collisions"]) != (None, None):
         raise click.UsageError("--confidence and --collisions go with --html")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from deadheat.cli.shell import PATH, say
+from deadheat.cli.shell import say
+from deadheat.cli.types import PATH
 from deadheat.receipts.signing import fingerprint_of_file, make_keys
 
 

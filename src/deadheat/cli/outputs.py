@@ -2,47 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from deadheat.cli.shell import STDOUT, TEXT, check_output, output, say
+from deadheat.cli import files
+from deadheat.cli.files import Output
+from deadheat.cli.shell import STDOUT, output, say
+from deadheat.cli.types import INTEGER
 from deadheat.reports.tables import DIGITS, TabularResult, decimals
 
-JSON = click.option("--json", "json_out", type=TEXT, is_flag=False, flag_value="-", metavar="[OUT]", help="Write JSON.")
+
+def _text(*names: str, kind: files.Kind, about: str) -> Any:
+    """An option that writes a text to OUT, or prints it."""
+    return click.option(
+        *names, type=Output(kind, is_text=True), is_flag=False, flag_value="-", metavar="[OUT]", help=about
+    )
+
+
+def _checked(ctx: click.Context, param: click.Parameter, digits: int) -> int:
+    decimals(digits)
+    return digits
+
+
+JSON = _text("--json", "json_out", kind=files.JSON, about="Write JSON.")
 TEXTS = (
-    click.option("--digits", type=int, default=DIGITS, show_default=True, help="Decimals of per cent in the table."),
+    click.option(
+        "--digits", type=INTEGER, callback=_checked, default=DIGITS, show_default=True,
+        help="Decimals of per cent in the table.",
+    ),
     JSON,
-    click.option(
-        "--markdown", type=TEXT, is_flag=False, flag_value="-", metavar="[OUT]", help="Write the table in Markdown."
-    ),
-    click.option(
-        "--latex", type=TEXT, is_flag=False, flag_value="-", metavar="[OUT]", help="Write the table for LaTeX."
-    ),
-)
+    _text("--markdown", kind=files.MARKDOWN, about="Write the table in Markdown."),
+    _text("--latex", kind=files.LATEX, about="Write the table for LaTeX."),
+)  # fmt: skip
 
 
 def asked(options: dict[str, Any]) -> list[Path | None]:
     """Where the texts of `TEXTS` go; None for what was not asked for."""
     return [options["json_out"], options["markdown"], options["latex"]]
-
-
-def check_outputs(options: dict[str, Any], inputs: Sequence[Path], *more: Path | None) -> None:
-    """Refuse, before long work, what cannot be written, and two results in one place.
-
-    These are the texts that `TEXTS` ask for, and what else a command writes; None was not asked for.
-    """
-    decimals(options["digits"])
-    paths = [path for path in (*asked(options), *more) if path is not None]
-    twice = next((path for path in paths if paths.count(path) > 1), None)
-    if twice is not None:
-        where = "standard output" if twice == STDOUT else str(twice)
-        raise click.UsageError(f"two results cannot both be written to {where}")
-    for path in paths:
-        if path != STDOUT:
-            check_output(path, inputs)
 
 
 def deliver(result: TabularResult, options: dict[str, Any], **content: Any) -> None:

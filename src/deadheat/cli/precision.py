@@ -17,27 +17,30 @@ from deadheat.cli.embeddings import (
     files_named,
     opened,
     own_rows,
-    source_files,
     summary_options,
     with_options,
 )
-from deadheat.cli.outputs import TEXTS, check_outputs, deliver
-from deadheat.cli.shell import PATH, bar, output
+from deadheat.cli.files import PICTURES, Command, Output
+from deadheat.cli.outputs import TEXTS, deliver
+from deadheat.cli.shell import bar, output
+from deadheat.cli.types import PATH, REAL, SEED
 from deadheat.support.extras import require
 
-_PICTURES = (".png", ".pdf", ".svg")
 
-
-@click.command(epilog=f"Formats: {', '.join(FORMATS)}. Other names: fp16, bf16, binary, int8-float-query ...")
+@click.command(
+    cls=Command, epilog=f"Formats: {', '.join(FORMATS)}. Other names: fp16, bf16, binary, int8-float-query ..."
+)
 @click.argument("file", type=PATH)
 @with_options(SOURCES, RANKING)
 @click.option("--formats", "-f", multiple=True, metavar="NAMES", help="Such as fp16,int8,binary; can be repeated.")
 @click.option("--base", metavar="NAME", help="Compare with this format; default: the embeddings as they are.")
 @click.option("--threshold", default="0", show_default=True, metavar="X", help="Where 1 bit is 1; or mean, median.")
 @click.option("--resample", metavar="UNIT", help="What the intervals draw: query or class.")
-@click.option("--confidence-level", default=0.95, show_default=True, metavar="P", help="Of the intervals.")
-@click.option("--seed", default=0, show_default=True, metavar="N", help="Of the draws.")
-@click.option("--plot", type=PATH, metavar="OUT", help="Draw each measure against bytes: .png, .pdf, .svg.")
+@click.option("--confidence-level", type=REAL, default=0.95, show_default=True, metavar="P", help="Of the intervals.")
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of the draws.")
+@click.option(
+    "--plot", type=Output(*PICTURES), metavar="OUT", help="Draw each measure against bytes: .png, .pdf, .svg."
+)
 @with_options(TEXTS)
 def precision(file: Path, **options: Any) -> None:
     """Evaluate the embeddings in FILE in fewer and fewer bits, and print what each format loses at most.
@@ -45,10 +48,9 @@ def precision(file: Path, **options: Any) -> None:
     FILE and its labels are given as to `deadheat evaluate`, and are taken into memory. The difference of each format to
     the embeddings as they are has a confidence interval, and is compared query by query.
 
-    --json, --markdown and --latex without OUT, or with -, print that instead of the tables; put them after FILE.
+    --json, --markdown and --latex without OUT, or with -, print that instead of the tables.
     """
     picture = options["plot"]
-    check_outputs(options, source_files(file, options), picture)
     plots = None if picture is None else _plots(picture)
     counting, summary = counting_options(options), summary_options(options, measures=MEASURES)
     told = {key: options[key] for key in ("base", "resample", "confidence_level", "seed")}
@@ -82,6 +84,7 @@ def _draw(plots: Any, found: Precisions) -> Any:
 
 def _plots(path: Path) -> Any:
     """The module of plots, or an error before long work."""
-    if path.suffix.lower() not in _PICTURES:
-        raise click.UsageError(f"--plot {path} must end in one of {', '.join(_PICTURES)}")
+    endings = [ending for kind in PICTURES for ending in kind.endings]
+    if path.suffix.lower() not in endings:
+        raise click.UsageError(f"--plot {path} must end in one of {', '.join(endings)}")
     return require("deadheat.plots", "plots", "--plot")

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from deadheat.cli.shell import PATH, THREADS, say
+from deadheat.cli.shell import say
+from deadheat.cli.types import PATH, THREADS
 from deadheat.studies import registry, runner
 from deadheat.studies.study import Outcome
 

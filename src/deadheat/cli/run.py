@@ -11,9 +11,11 @@ import click
 
 from deadheat.analyses import comparison
 from deadheat.cli.embeddings import with_options
-from deadheat.cli.outputs import TEXTS, asked, check_outputs, deliver
+from deadheat.cli.files import QUERIES, Command, Output
+from deadheat.cli.outputs import TEXTS, asked, deliver
 from deadheat.cli.several import TESTING, names_of, settings
-from deadheat.cli.shell import PATH, THREADS, output, say
+from deadheat.cli.shell import output, say
+from deadheat.cli.types import INTEGER, PATH, THREADS
 from deadheat.inputs import trec
 from deadheat.measures import parse_all
 from deadheat.measures.trec_names import expanded
@@ -22,7 +24,7 @@ from deadheat.reports.runs import RUN_MEASURES, evaluate_run
 from deadheat.reports.trec_lines import COUNTS, trec_lines
 
 JUDGING = (
-    click.option("-l", "--rel", type=int, default=1, show_default=True, help="The least grade that is relevant."),
+    click.option("-l", "--rel", type=INTEGER, default=1, show_default=True, help="The least grade that is relevant."),
     click.option("-J", "--judged-only", is_flag=True, help="Take documents without a judgement out of the run."),
     click.option(
         "-c/-C", "--complete/--incomplete", default=None,
@@ -35,7 +37,7 @@ JUDGING = (
 )  # fmt: skip
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("qrels", type=PATH)
 @click.argument("runs", type=PATH, nargs=-1, metavar="RUN...")
 @click.option(
@@ -44,7 +46,9 @@ JUDGING = (
 @with_options(JUDGING)
 @click.option("-q", "--by-query", is_flag=True, help="Also each query: worst first, or by id with --trec-eval.")
 @click.option("--trec-eval", is_flag=True, help="Print lines as trec_eval does: expected value, lower, upper.")
-@click.option("--per-query", type=PATH, metavar="OUT", help="Write each query's values: .csv, .tsv, .npz, .parquet.")
+@click.option(
+    "--per-query", type=Output(*QUERIES), metavar="OUT", help="Write each query's values: .csv, .tsv, .npz, .parquet."
+)
 @click.option("--name", "names", multiple=True, help="Of a run, once for each RUN; default: the file's name.")
 @click.option("--threads", type=THREADS, metavar="N", help="Default: all cores.")
 @with_options(TESTING, TEXTS)
@@ -55,11 +59,10 @@ def run(qrels: Path, runs: tuple[Path, ...], **options: Any) -> None:
     and equal scores tie. Measures have the names of `deadheat measures` or of trec_eval, such as map, ndcg_cut_10,
     P.5,10; with --trec-eval also num_q, num_ret, num_rel, num_rel_ret.
 
-    --json, --markdown and --latex without OUT, or with -, print that instead of the table; put them after the files.
+    --json, --markdown and --latex without OUT, or with -, print that instead of the table.
     """
     if not runs:
         raise click.UsageError("run takes QRELS and at least one RUN")
-    check_outputs(options, [qrels, *runs], options["per_query"])
     names, counts = _measures(options["measures"])
     _check(options, counts, len(runs))
     judging = _judging(options)

@@ -10,8 +10,9 @@ import click
 
 from deadheat.analyses.comparison import Comparison, Leaderboard, PairedTest
 from deadheat.cli.embeddings import PARTS, counting_options, files_named, opened, own_rows, summary_options
-from deadheat.cli.outputs import asked, check_outputs, deliver
-from deadheat.cli.shell import PATH, STDOUT, bar, say
+from deadheat.cli.outputs import asked, deliver
+from deadheat.cli.shell import STDOUT, bar, say
+from deadheat.cli.types import INTEGER, PATH, REAL
 from deadheat.reports import Report
 from deadheat.reports.evaluating import evaluate_pair
 
@@ -23,10 +24,10 @@ FILES = (
 )
 TESTING = (
     click.option("--resample", metavar="UNIT", help="Independent units: class or query; class, if leave one out."),
-    click.option("--confidence-level", type=float, default=0.95, show_default=True, metavar="P", help="Of intervals."),
+    click.option("--confidence-level", type=REAL, default=0.95, show_default=True, metavar="P", help="Of intervals."),
     click.option("--method", default="percentile", show_default=True, help="Of intervals: or basic, BCa."),
-    click.option("--n-resamples", type=int, default=9999, show_default=True, metavar="N", help="Draws and swaps."),
-    click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of the draws."),
+    click.option("--n-resamples", type=INTEGER, default=9999, show_default=True, metavar="N", help="Draws and swaps."),
+    click.option("--seed", type=INTEGER, default=0, show_default=True, metavar="N", help="Of the draws."),
 )
 EXPLAIN = (click.option("--explain", is_flag=True, help="Say below the table what each part of it means."),)
 
@@ -39,8 +40,7 @@ def settings(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def reports_of(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Report]:
-    """The report on each file, by the name of its system; before that, options and outputs are checked."""
-    check_outputs(options, [*files, *(path for part in PARTS for path in options[part])], options.get("html"))
+    """The report on each file, by the name of its system; before that, options are checked."""
     if options["explain"] and STDOUT in asked(options):
         raise click.UsageError("--explain goes with the table, but another text is to be printed")
     PairedTest.checked(**settings(options))

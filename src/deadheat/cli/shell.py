@@ -9,7 +9,7 @@ import errno
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Literal, NoReturn
@@ -17,12 +17,10 @@ from typing import IO, Any, Literal, NoReturn
 import click
 
 from deadheat.support.atomic import is_special, replacing
-from deadheat.support.checks import MOST_THREADS
 from deadheat.support.lazy import tempfile
 from deadheat.support.progress import Bar
 
 FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
-PATH = click.Path(path_type=Path)  # of an option
 STDOUT = Path("-")
 _DEBUG = "DEADHEAT_DEBUG"  # set in the environment to see tracebacks
 _PATIENCE = 1.0  # seconds of work without a progress bar
@@ -39,29 +37,6 @@ class Program(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         with _errors_in_one_line():  # before click gets to see an interrupt or a closed pipe
             return super().invoke(ctx)
-
-
-class _Text(click.Path):
-    """A file for text; standard output by any other name (``/dev/stdout``, the file it goes to) is `STDOUT`."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        path = super().convert(value, param, ctx)
-        with suppress(OSError, AttributeError, ValueError):  # not there, or standard output is no file
-            return STDOUT if os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno())) else path
-        return path
-
-
-class _Threads(click.IntRange):
-    """A number of threads, in plain digits."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if isinstance(value, str) and not (value.isascii() and value.isdigit()):
-            self.fail(f"{value!r} is not a valid integer.", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-TEXT = _Text(path_type=Path)
-THREADS = _Threads(min=1, max=MOST_THREADS)
 
 
 def say(text: str) -> None:
@@ -87,18 +62,16 @@ def _encodable(text: str) -> str:
     return text
 
 
-def check_output(path: Path, inputs: Sequence[Path]) -> None:
+def check_output(path: Path) -> None:
     """Make sure, before long work, that a file can be written, without leaving anything behind.
 
     Raises
     ------
     click.ClickException
-        If it is a folder, is one of the inputs, or cannot be written.
+        If it is a folder, or cannot be written.
     """
     if path.is_dir():
         raise click.ClickException(f"cannot write {path}: it is a folder")
-    if any(path.exists() and other.exists() and path.samefile(other) for other in inputs):
-        raise click.ClickException(f"cannot write {path}: it is one of the input files")
     with _written(path):
         if path.exists() and not os.access(path, os.W_OK):
             raise OSError(errno.EACCES, os.strerror(errno.EACCES))

@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
-from deadheat.cli.embeddings import EXCLUDE, FILES, LAYOUT, files_named, opened, own_rows, source_files, with_options
+from deadheat.cli.embeddings import EXCLUDE, FILES, LAYOUT, files_named, opened, own_rows, with_options
+from deadheat.cli.files import Command
 from deadheat.cli.outputs import JSON
-from deadheat.cli.shell import PATH, STDOUT, THREADS, bar, check_output, output, say
+from deadheat.cli.shell import STDOUT, bar, output, say
+from deadheat.cli.types import PATH, THREADS
 from deadheat.counting import CountingOptions
 from deadheat.receipts import Receipt, signing
 from deadheat.receipts.verifying import Verification, options_of, verify_pair
@@ -18,7 +20,7 @@ from deadheat.support.lazy import json
 DIFFERS = 1  # exit status
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("receipt", type=PATH)
 @click.argument("file", type=PATH)
 @with_options(FILES, EXCLUDE, LAYOUT)
@@ -32,8 +34,6 @@ def verify(receipt: Path, file: Path, **options: Any) -> int:
     FILE and the options that name files are those of deadheat evaluate; distance, ties and measures are in the receipt.
     Exit status 0 for a match, 1 if anything differs, 2 if that cannot be told.
     """
-    if options["json_out"] not in (None, STDOUT):
-        check_output(options["json_out"], [receipt, *source_files(file, options)])
     loaded = Receipt.load(receipt)
     signer = None if options["key"] is None else signing.fingerprint_of_file(options["key"])
     stated, summary = options_of(loaded)

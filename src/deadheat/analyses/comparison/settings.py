@@ -24,8 +24,8 @@ class PairedTest:
 
     @classmethod
     def checked(
-        cls, *, resample: str | None = None, alternative: str = "two-sided", confidence_level: float, method: str,
-        n_resamples: int, seed: int,
+        cls, *, resample: str | None = None, alternative: str = "two-sided", confidence_level: float = 0.95,
+        method: str = "percentile", n_resamples: int = 1, seed: int = 0,
     ) -> PairedTest:  # fmt: skip
         """The settings, or an error that names the argument; without `resample`, queries."""
         return cls(

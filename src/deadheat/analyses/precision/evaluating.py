@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat import distances, exact, inputs
-from deadheat.analyses.comparison import compare
+from deadheat.analyses.comparison import PairedTest, compare
 from deadheat.analyses.precision.formats import DEFAULT, FORMATS, Format, all_named, named
 from deadheat.analyses.precision.result import Precisions
 from deadheat.analyses.precision.rounding import Rounding
@@ -135,6 +135,7 @@ def precisions_of_pair(
     distances.named(options.distance, takes="numbers")
     asked = None if formats is None else all_named(formats)
     first = None if base is None else named(base, "base")
+    PairedTest.checked(**test)
     query, items = _whole(pair.query), None if pair.gallery is None else _whole(pair.gallery)
     if items is not None:
         inputs.require_same_dim(query.embeddings, items.embeddings)

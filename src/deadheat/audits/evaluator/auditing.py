@@ -21,6 +21,7 @@ from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
 
 _INPUTS_WITHOUT_TIES = 3
+_MOST = 1_000_000  # classes, items of each, and draws
 
 
 @plain_floats
@@ -99,10 +100,10 @@ def audit_evaluator(
     checks.choice(form, FORMS, "form")
     asked = None if measure is None else measures.parse(measure)
     n_classes, class_size = (
-        checks.whole_number(n_classes, "n_classes", 2),
-        checks.whole_number(class_size, "class_size", 2),
+        checks.whole_number(n_classes, "n_classes", 2, _MOST),
+        checks.whole_number(class_size, "class_size", 2, _MOST),
     )
-    draws, seed = checks.whole_number(draws, "draws"), checks.whole_number(seed, "seed")
+    draws, seed = checks.whole_number(draws, "draws", 0, _MOST), checks.whole_number(seed, "seed")
     labels = np.repeat(np.arange(n_classes), class_size)
     bench = Bench(fn, form, asked, len(labels) - 1)
     bench.define(_without_ties(bench, labels, seed))

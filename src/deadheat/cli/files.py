@@ -1,0 +1,190 @@
+"""What a command reads and what it writes: nothing is lost to an output, and that is decided before the work begins.
+
+An output replaces a file that is there only if this is no input of the command and is empty or of the kind that is
+written, which its first and last bytes tell; `--force` allows the rest. `Command` sees to it that this holds for all
+parameters that are an `Output`; files are read for those that are another `Source`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from deadheat.cli.shell import STDOUT, check_output
+from deadheat.cli.types import Source
+from deadheat.inputs.formats import FORMATS
+from deadheat.support.atomic import is_special
+from deadheat.support.lazy import glob
+
+if sys.platform != "win32":
+    import fcntl
+
+_HEAD, _TAIL = 64, 1 << 16  # bytes of a file that tell its kind: archives name at their end what is in them
+
+
+class Kind(NamedTuple):
+    """Something that is written: its name, the endings of its files, and how their bytes begin."""
+
+    name: str
+    endings: tuple[str, ...]
+    begins: bytes
+
+    def fits(self, path: Path) -> bool:
+        """Whether a file is empty, or was written as this is."""
+        with open(path, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+            head = file.read(_HEAD)
+            file.seek(max(file.tell(), size - _TAIL))
+            return not head or re.match(self.begins, head + file.read(), re.DOTALL) is not None
+
+
+JSON = Kind("JSON", (".json",), rb"\{")
+MARKDOWN = Kind("a table in Markdown", (".md", ".markdown"), rb"\||\*\*")
+LATEX = Kind("a table for LaTeX", (".tex",), rb"\\begin\{")
+HTML = Kind("a page (HTML)", (".html", ".htm"), rb"<!doctype html")
+PROFILE = Kind("a tie profile", (".npz",), rb"PK.*format\.npy.*digest\.npy")
+QUERIES = tuple(
+    Kind("a table of queries", (ending,), begins)
+    for ending, begins in {
+        ".csv": rb"query,",
+        ".tsv": rb"query\t",
+        ".npz": rb"PK.*query\.npy.*_lower\.npy",
+        ".parquet": rb"PAR1.*query.*_lower",
+    }.items()
+)
+PICTURES = (
+    Kind("a picture (PNG)", (".png",), rb"\x89PNG"),
+    Kind("a picture (PDF)", (".pdf",), rb"%PDF"),
+    Kind("a picture (SVG)", (".svg",), rb"<\?xml|<svg"),
+)
+
+
+class Output(Source):
+    """A file to write, of a kind or one of several; as text, standard output too, by whatever name."""
+
+    def __init__(self, *kinds: Kind, is_text: bool = False) -> None:
+        super().__init__()
+        self.kinds, self.is_text = kinds, is_text
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = super().convert(value, param, ctx)
+        if self.is_text:
+            with suppress(OSError, AttributeError, ValueError):  # not there, or standard output is no file
+                return STDOUT if os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno())) else path
+        return path
+
+    def kind_of(self, path: Path) -> Kind:
+        return next((kind for kind in self.kinds if path.suffix.lower() in kind.endings), self.kinds[0])
+
+    def is_meant(self, word: str, before: Sequence[str]) -> bool:
+        """Whether the word after an option with an optional value looks like its value, and not like an input."""
+        path = Path(word)
+        if word.startswith("-") or word in before or path.suffix.lower() in self.kind_of(path).endings:
+            return True
+        if path.exists():
+            return (path.is_file() and self.kind_of(path).fits(path)) or (is_special(path) and not _is_read(path))
+        row = FORMATS.get(path.suffix.lower())
+        is_other = glob.has_magic(word) or ":" in word[2:]  # a pattern, a URL, module:function
+        return not (is_other or (row and row.embeddings))
+
+
+class Command(click.Command):
+    """A command whose outputs are checked before it runs, and whose options with optional values take no inputs."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        if any(isinstance(param.type, Output) for param in self.params):
+            self.params.append(
+                click.Option(["--force"], is_flag=True, help="Overwrite inputs too, and files of any other kind.")
+            )
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> click.Context:
+        """Read the arguments as they look; where that cannot be, as they can be."""
+        refused: click.UsageError | None = None
+        for words in self._readings(args):
+            try:
+                return super().make_context(info_name, words, parent, **extra)
+            except click.UsageError as error:
+                refused = refused or error
+        assert refused is not None
+        raise refused
+
+    def invoke(self, ctx: click.Context) -> Any:
+        force = ctx.params.pop("force", False)
+        paths = list(self._paths(ctx))
+        outputs = [(source, path) for source, path in paths if isinstance(source, Output)]
+        _check_places([path for _, path in outputs])
+        for source, path in outputs:
+            if path != STDOUT:
+                check_output(path)
+                if not force:
+                    _check_loss(path, source.kind_of(path), [pair for pair in paths if pair not in outputs])
+        return super().invoke(ctx)
+
+    def _paths(self, ctx: click.Context) -> Iterator[tuple[Source, Path]]:
+        """The files that parameters name, with the types of these."""
+        for param in self.params:
+            if isinstance(param.type, Source):
+                value = ctx.params.get(param.name or "")
+                for path in value if isinstance(value, tuple) else [value]:
+                    if path is not None:
+                        yield param.type, path
+
+    def _readings(self, args: list[str]) -> Iterator[list[str]]:
+        """The arguments with values of options decided: by their looks, all of them values, none of them."""
+        texts = {
+            name: param.type
+            for param in self.params
+            if isinstance(param.type, Output) and param.type.is_text
+            for name in param.opts
+        }
+        yield _given(args, texts, lambda option, word, before: texts[option].is_meant(word, before))
+        if not texts.keys().isdisjoint(args):
+            yield [*args]
+            yield _given(args, texts, lambda option, word, before: word.startswith("-"))
+
+
+def _given(args: list[str], texts: Iterable[str], is_value: Callable[[str, str, list[str]], bool]) -> list[str]:
+    """The arguments, where an option has a value of its own unless the word after it is one."""
+    end = args.index("--") if "--" in args else len(args)
+    words = [
+        f"{word}=-" if word in texts and not is_value(word, after, args[:place]) else word
+        for place, (word, after) in enumerate(zip(args[:end], [*args[1:end], "-"], strict=False))
+    ]
+    return words + args[end:]
+
+
+def _is_read(path: Path) -> bool:
+    """Whether a pipe such as ``<(command)`` or ``/dev/stdin`` is there to be read."""
+    number = path.name.replace("stdin", "0")
+    with suppress(ValueError, OSError, NameError):  # NameError: without fcntl
+        return path.is_relative_to("/dev") and fcntl.fcntl(int(number), fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
+    return False
+
+
+def _check_places(paths: Sequence[Path]) -> None:
+    """Refuse two results in one place."""
+    places = [path if path == STDOUT else os.path.realpath(path) for path in paths]
+    twice = next((path for path, place in zip(paths, places, strict=True) if places.count(place) > 1), None)
+    if twice is not None:
+        where = "standard output" if twice == STDOUT else str(twice)
+        raise click.UsageError(f"two results cannot both be written to {where}")
+
+
+def _check_loss(path: Path, kind: Kind, inputs: Sequence[tuple[Source, Path]]) -> None:
+    """Refuse to overwrite what is read, and what was not written as this is."""
+    for other in (file for source, given in inputs for file in source.files(given)):
+        if path.exists() and other.exists() and path.samefile(other):
+            raise click.ClickException(f"cannot write {path}: it is one of the input files (--force overwrites it)")
+        if other.is_dir() and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(other)):
+            raise click.ClickException(f"cannot write {path}: it is in {other}, which is read (--force writes it)")
+    if path.is_file() and not kind.fits(path):
+        raise click.ClickException(f"cannot write {path}: it is there and is not {kind.name} (--force overwrites it)")

@@ -1,0 +1,324 @@
+"""What commands write: no input is overwritten, no file of another kind, and no option takes an input for its value."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+from cli.calling import passed, refused, run
+
+import deadheat as dh
+from deadheat.cli import main
+from deadheat.cli.files import Command, Output
+from deadheat.cli.main import COMMANDS
+
+LABELS = np.arange(24) % 4
+QUICK = ("-m", "mAP", "--n-resamples", "50")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    rng = np.random.default_rng(0)
+    monkeypatch.chdir(tmp_path)
+    for name in "abc":
+        np.savez(f"{name}.npz", embeddings=rng.normal(size=(24, 3)), labels=LABELS)
+    np.save("labels.npy", LABELS)
+    np.save("emb-1.npy", rng.normal(size=(24, 3)))
+    Path("qrels").write_text("q 0 d1 1\nq 0 d2 0\n")
+    Path("bm25").write_text("q Q0 d1 1 0.5 x\nq Q0 d2 2 0.5 x\n")
+    Path("dense").write_text("q Q0 d1 1 0.7 x\nq Q0 d2 2 0.5 x\n")
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def commands(group: click.Group = main, *names: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every command with its names, those of `challenge` too."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from commands(command, *names, name)
+        else:
+            yield (*names, name), command
+
+
+# An option that can do without a value -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("option", ["--json", "--markdown", "--latex"])
+def test_an_option_without_a_value_takes_no_file_that_follows(folder: Path, option: str) -> None:
+    before = contents(folder)
+    board = passed("leaderboard", "a.npz", "b.npz", "c.npz", *QUICK, option)
+    assert passed("leaderboard", option, "a.npz", "b.npz", "c.npz", *QUICK) == board
+    assert passed("leaderboard", "a.npz", option, "b.npz", "c.npz", *QUICK) == board
+    assert passed("evaluate", option, "a.npz") == passed("evaluate", "a.npz", option)
+    assert passed("evaluate", option, "emb-*.npy", "--labels", "labels.npy")
+    assert passed("run", option, "qrels", "bm25") == passed("run", "qrels", "bm25", option)
+    several = passed("run", "qrels", "bm25", "dense", "--n-resamples", "50", option)
+    assert passed("run", option, "qrels", "bm25", "dense", "--n-resamples", "50") == several
+    assert run("audit", option, "a.npz", "-m", "mAP").stdout == run("audit", "a.npz", "-m", "mAP", option).stdout
+    assert passed("precision", option, "a.npz", "-f", "int8") == passed("precision", "a.npz", "-f", "int8", option)
+    assert refused("leaderboard", option, "missing.npz", "b.npz", "c.npz") == "missing.npz: No such file or directory"
+    assert contents(folder) == before
+
+
+def test_it_takes_what_looks_like_its_value(folder: Path) -> None:
+    board = passed("leaderboard", "a.npz", "b.npz", *QUICK)
+    for out in ("board.json", "board", "board.txt", "./board"):
+        for _ in range(2):  # once more over what was written
+            assert passed("leaderboard", "--json", out, "a.npz", "b.npz", *QUICK) == board
+        assert json.loads(Path(out).read_text())["systems"]
+    Path("empty").touch()
+    assert passed("leaderboard", "--json", "empty", "a.npz", "b.npz", *QUICK) == board
+    assert passed("leaderboard", "--json=other.npz", "a.npz", "b.npz", *QUICK) == board  # what is told is done
+    assert json.loads(Path("other.npz").read_text())["systems"]
+
+
+def test_where_a_value_is_the_only_sense_it_is_one(folder: Path) -> None:
+    passed("evaluate", "a.npz", "--json", "new.npz")  # evaluate has one FILE
+    assert json.loads(Path("new.npz").read_text())["n_query"] == 24
+    passed("evaluate", "a.npz", "--receipt", "r.json")
+    assert json.loads(passed("verify", "--json", "r.json", "a.npz"))["matches"] is True  # verify has two
+    done = run("audit-evaluator", "--json", "numpy:argsort", "--classes", 2, "--class-size", 3)
+    assert json.loads(done.stdout)["evaluator"] == "numpy:argsort"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the shell here is that of Unix")
+@pytest.mark.parametrize(
+    "line",
+    ["deadheat evaluate --json <(cat a.npz)", "cat a.npz | deadheat evaluate --json /dev/stdin"],
+)
+def test_a_pipe_to_read_is_no_value(folder: Path, line: str) -> None:
+    program = f"deadheat() {{ {sys.executable} -c 'from deadheat.cli import main; main()' \"$@\"; }}\n"
+    done = subprocess.run(["bash", "-c", program + line], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["n_query"] == 24
+
+
+# What must not be overwritten ----------------------------------------------------------------------------------------
+
+
+def test_every_file_that_a_command_writes_is_checked() -> None:
+    """An option or argument that is a file is read, or is an `Output` of a command that looks after it."""
+    writing = {}
+    for names, command in commands():
+        outputs = [param.opts[0] for param in command.params if isinstance(param.type, Output)]
+        if outputs:
+            assert isinstance(command, Command), names
+            writing[" ".join(names)] = outputs
+        kinds = {param.opts[0] for param in command.params if (param.metavar or "").strip("[]") == "OUT"}
+        assert kinds <= set(outputs), names
+    texts = ["--json", "--markdown", "--latex"]
+    assert writing == {
+        "audit": texts,
+        "audit-evaluator": texts,
+        "challenge leaderboard": texts,
+        "challenge receipt": ["out"],
+        "compare": [*texts, "--html"],
+        "evaluate": ["--per-query", *texts, "--html", "--receipt", "--save-profile"],
+        "leaderboard": texts,
+        "precision": ["--plot", *texts],
+        "run": ["--per-query", *texts],
+        "sign": ["--output"],
+        "verify": ["--json"],
+    }
+    assert {names[0] for names, _ in commands()} == set(COMMANDS)
+
+
+ALL_OUTPUTS = ("--json", "--markdown", "--latex", "--html", "--receipt", "--save-profile")
+
+
+@pytest.mark.parametrize("option", ALL_OUTPUTS)
+def test_no_input_is_overwritten(folder: Path, option: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", lambda *_, **__: pytest.fail("the work has begun"))
+    Path("link.npz").symlink_to("a.npz")
+    os.link("a.npz", "hard.npz")
+    np.savetxt("confidence.txt", np.arange(24))
+    np.savetxt("rows.txt", np.arange(24), fmt="%d")
+    task = ("evaluate", "a.npz", "--gallery", "b.npz", "--gallery-labels", "labels.npy", "--exclude", "rows.txt")
+    task += ("--html", "page.html", "--confidence", "confidence.txt") if option != "--html" else ()
+    inputs = ["a.npz", "link.npz", "hard.npz", f"{folder}/../{folder.name}/a.npz", "b.npz", "labels.npy", "rows.txt"]
+    before = contents(folder)
+    for path in inputs + ["confidence.txt"] * (option != "--html"):
+        assert refused(*task, f"{option}={path}").startswith(
+            f"cannot write {path}: it is one of the input files (--force"
+        )
+    assert contents(folder) == before
+
+
+def test_inputs_of_patterns_and_folders_are_inputs(folder: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    zarr.save_group("a.zarr", embeddings=np.eye(24), labels=LABELS)
+    before = contents(folder)
+    task = ("evaluate", "emb-*.npy", "--labels", "labels.npy", "--save-profile")
+    assert "emb-1.npy: it is one of the input files" in refused(*task, "emb-1.npy")
+    for path in ("a.zarr/zarr.json", "a.zarr/new.json"):
+        assert f"cannot write {path}: it is in a.zarr, which is read" in refused("evaluate", "a.zarr", "--json", path)
+    assert contents(folder) == before
+
+
+OLD = {
+    "data.npz": None,
+    "notes.txt": b"do not lose this\n",
+    "README.md": b"# Notes\n",
+    "samples.csv": b"label,x\na,1\n",
+    "table.json": b"[1, 2]\n",
+    "paper.tex": b"\\documentclass{article}\n",
+    "picture.png": b"\x89PNG\r\n\x1a\n",
+    "page.xml": b"<?xml version='1.0'?>\n",
+}
+
+
+@pytest.mark.parametrize("option", [*ALL_OUTPUTS, "--per-query"])
+def test_no_file_of_another_kind_is_overwritten(folder: Path, option: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", lambda *_, **__: pytest.fail("the work has begun"))
+    np.savez("data.npz", x=np.arange(3))
+    for name, content in OLD.items():
+        if content is not None:
+            Path(name).write_bytes(content)
+    before = contents(folder)
+    for name in OLD if option != "--per-query" else ("data.npz", "samples.csv"):
+        message = refused("evaluate", "a.npz", f"{option}={name}")
+        assert message.startswith(f"cannot write {name}: it is there and is not ")
+        assert message.endswith(" (--force overwrites it)")
+    assert contents(folder) == before
+
+
+def test_what_was_written_is_written_again(folder: Path) -> None:
+    pytest.importorskip("pyarrow")
+    outputs = {"--json": "r.out", "--markdown": "r.md", "--latex": "r.tex", "--html": "r", "--receipt": "receipt.txt"}
+    args = [f"{option}={path}" for option, path in {**outputs, "--save-profile": "p.dat"}.items()]
+    for ending in ("csv", "tsv", "npz", "parquet"):
+        for _ in range(2):
+            passed("evaluate", "a.npz", *args, "--per-query", f"values.{ending}")
+    for command in (("audit", "a.npz", "-m", "mAP"), ("compare", "a.npz", "b.npz", *QUICK)):
+        for _ in range(2):  # over what evaluate wrote too, which is of the same kinds
+            done = run(*command, "--json", "r.out", "--markdown", "r.md", "--latex", "r.tex")
+            assert (done.exit_code, done.stderr) in {(0, ""), (1, "")}
+    for ending in ("png", "pdf", "svg"):
+        for _ in range(2):
+            passed("precision", "a.npz", "-f", "int8", "--plot", f"p.{ending}")
+    for _ in range(2):
+        done = run("audit-evaluator", "numpy:argsort", "--classes", 2, "--class-size", 3, "--markdown", "e.md")
+        assert done.stderr == ""
+        passed("run", "qrels", "bm25", "--per-query", "v.csv", "--json", "run.json")
+        passed("compare", "a.npz", "b.npz", *QUICK, "--html", "c.html")
+        passed("verify", "receipt.txt", "a.npz", "--json", "verified.json")
+
+
+def test_force_overwrites_what_it_is_told_to(folder: Path) -> None:
+    report = dh.evaluate(*(np.load("a.npz")[name] for name in ("embeddings", "labels")))
+    Path("notes.txt").write_text("do not lose this")
+    passed("evaluate", "a.npz", "--json=notes.txt", "--force")
+    assert json.loads(Path("notes.txt").read_text()) == json.loads(report.to_json())
+    passed("evaluate", "a.npz", "--json=a.npz", "--force")
+    assert json.loads(Path("a.npz").read_text()) == json.loads(report.to_json())
+
+
+def test_two_results_in_one_place_by_two_names(folder: Path) -> None:
+    Path("link").symlink_to("out")
+    for other in ("./out", "link", f"{folder}/out"):
+        message = refused("evaluate", "a.npz", "--json", other, "--html", "out")
+        assert message.startswith("two results cannot both be written to ")
+    assert not Path("out").exists()
+
+
+def test_other_commands_that_write_lose_nothing(folder: Path) -> None:
+    pytest.importorskip("cryptography")
+    passed("evaluate", "a.npz", "--receipt", "r.json")
+    passed("keys", "key.pem")
+    passed("challenge", "init", "words", "--labels", "labels.npy")
+    before = contents(folder)
+    assert "key.pem is there already" in refused("keys", "key.pem").replace(":", "")
+    for out in ("key.pem", "r.json"):
+        assert refused("sign", "r.json", "--key", "key.pem", "-o", out).startswith(
+            f"cannot write {out}: it is one of the input files"
+        )
+    assert "it is there and is not JSON" in refused("sign", "r.json", "--key", "key.pem", "-o", "b.npz")
+    for out in ("words/challenge.json", "words/handed-in/x.json"):
+        assert f"cannot write {out}: it is " in refused("challenge", "receipt", "words", 1, out)
+        assert f"cannot write {out}: it is " in refused("challenge", "leaderboard", "words", f"--json={out}")
+    assert "is not JSON" in refused("challenge", "receipt", "words", 1, "words/labels.npy")
+    assert refused("verify", "r.json", "a.npz", "--json=r.json").startswith("cannot write r.json: it is one of the")
+    assert contents(folder) == before
+    passed("sign", "r.json", "--key", "key.pem")  # in place, as its help says
+    passed("sign", "r.json", "--key", "key.pem", "-o", "signed.json")
+    passed("sign", "r.json", "--key", "key.pem", "-o", "signed.json")
+
+
+# Values that no option can have --------------------------------------------------------------------------------------
+
+
+PARAMS = [(names, param) for names, command in commands() for param in command.params]
+TYPES = {kind: [pair for pair in PARAMS if pair[1].type.name == kind] for kind in ("integer", "float", "path")}
+COUNTS = {"integer": 30, "float": 3, "path": 60}
+ODD = {
+    "integer": (["x", "", "1_0", "\N{ARABIC-INDIC DIGIT THREE}", "1.0", "1e3", "9" * 5000], "must be an integer"),
+    "float": (["x", "", "nan", "inf", "1e999", "1_0", "\N{ARABIC-INDIC DIGIT THREE}"], "must be a finite number"),
+    "path": (["a\0b"], "must be a path, which cannot have a NUL character in it"),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_an_odd_value_is_refused_with_the_rule_for_it(kind: str) -> None:
+    values, rule = ODD[kind]
+    assert len(TYPES[kind]) >= COUNTS[kind]
+    for names, param in TYPES[kind]:
+        context = click.Context(click.Command(names[-1]))
+        name = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(context)
+        for value in values:
+            with pytest.raises(click.UsageError) as caught:
+                param.type.convert(value, param, context)
+            assert str(caught.value).startswith(f"{name} {rule}")
+            assert str(caught.value).endswith(f", but is {value!r}" if len(value) < 50 else "99...")
+
+
+@pytest.mark.parametrize("value", ["-1", "0", "65537", "9" * 23])
+def test_threads_out_of_range(folder: Path, value: str) -> None:
+    for command in (["evaluate", "a.npz"], ["run", "qrels", "bm25"], ["reproduce", "--list"], ["verify", "r", "a.npz"]):
+        message = refused(*command, "--threads", value)
+        assert message.startswith(f"--threads must be an integer from 1 to 65536, but is {value} (see deadheat ")
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["audit", "none", "--seed", "-1"], "--seed must be an integer of at least 0, but is -1"),
+        (["precision", "none", "--seed", "-1"], "--seed must be an integer of at least 0, but is -1"),
+        (
+            ["challenge", "score", "d", "--again", "9" * 20],
+            "--again must be an integer from 1 to 9223372036854775807, but",
+        ),
+        (
+            ["challenge", "receipt", "d", "9" * 20, "o"],
+            "NUMBER must be an integer from 1 to 9223372036854775807, but is",
+        ),
+        (["challenge", "serve", "d", "--port", "65536"], "--port must be an integer from 0 to 65535, but is 65536"),
+        (
+            ["challenge", "init", "d", "--labels", "labels.npy", "--dim", "9" * 20],
+            "dim must be at most 1000000000",
+        ),
+        (["audit-evaluator", "numpy:argsort", "--classes", "9" * 20], "n_classes must be at most 1000000, but is"),
+        (["audit-evaluator", "numpy:argsort", "--class-size", "9" * 20], "class_size must be at most 1000000, but is"),
+        (["audit-evaluator", "numpy:argsort", "--draws", "9" * 20], "draws must be at most 1000000, but is 9"),
+    ],
+)
+def test_numbers_out_of_range(folder: Path, args: list[str], message: str) -> None:
+    assert refused(*args).startswith(message)
+
+
+def test_precision_looks_at_its_test_before_it_ranks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", lambda *_, **__: pytest.fail("the work has begun"))
+    message = refused("precision", "a.npz", "--confidence-level", "95")
+    assert message == "confidence_level must lie strictly between 0 and 1, but is 95.0"
