@@ -60,8 +60,8 @@ class ScoredRetrieval(RowMetric):
 
     Notes
     -----
-    The value is a dictionary of float64 tensors: ``"mAP"``, ``"mAP_lower"``, ``"mAP_upper"``. Under `value` it is one of
-    them.
+    The value is a dictionary of float64 tensors: ``"mAP"``, ``"mAP_lower"``, ``"mAP_upper"``. Under `value`, one
+    of them.
 
     **Ties:** scores that are the same number, in the type that they came in; torchmetrics makes them float32, and there
     the order of ties is whatever the sort does. **Undefined:** NaN, with a warning, where no query counts; torchmetrics
@@ -69,8 +69,8 @@ class ScoredRetrieval(RowMetric):
 
     What differs from torchmetrics beside ties: an item counts whatever the sign of its score (`RetrievalMAP`,
     `RetrievalMRR`, `RetrievalPrecision` and `RetrievalRecall` take relevant items with a score of 0 or less for
-    irrelevant); mAP@k is divided by all relevant items, not by those found; gains of nDCG are whole grades from 0 on; a query
-    without an irrelevant item has no AUC, and is left out, where torchmetrics gives 0.
+    irrelevant); mAP@k is divided by all relevant items, not by those found; gains of nDCG are whole grades from 0 on; a
+    query without an irrelevant item has no AUC, and is left out, where torchmetrics gives 0.
 
     Examples
     --------
