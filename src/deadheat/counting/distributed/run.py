@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -22,6 +23,7 @@ class Run:
         self, cluster: Cluster, tasks: Sequence[tuple[Any, ...]], n_pair: int, kept: Checkpoint | None = None
     ) -> None:
         self.cluster, self.tasks, self.kept, self.n_pair = cluster, tasks, kept, n_pair
+        cluster.summary = None
         self.begin, self.moved, self.n_kept, self.retries = time.monotonic(), 0, 0, 0
 
     def each(
@@ -48,10 +50,13 @@ class Run:
                 dispatch.close()
                 self.retries = dispatch.retries
 
-    def summary(self, written: int) -> Summary:
-        """What it took."""
+    def summarize(self, written: int, progress: bool | Progress) -> None:
+        """Tell the cluster what it took, and whoever has seen a bar."""
         n_pair, n_task = self.n_pair - self._pairs(self.n_kept), len(self.tasks) - self.n_kept
-        return Summary(n_pair, time.monotonic() - self.begin, n_task, self.retries, written + self.moved)
+        seconds = time.monotonic() - self.begin
+        self.cluster.summary = Summary(n_pair, seconds, n_task, self.retries, written + self.moved)
+        if progress is True:
+            print(self.cluster.summary, file=sys.stderr)
 
     def _settled(self, number: int, settle: Settle) -> bool:
         """Whether a checkpoint has the arrays of a task."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import pairwise
@@ -59,7 +58,6 @@ def _profiles(
     arrays: dict[str, Array | None] = {}
     for number, relevance in enumerate(relevances):
         arrays |= jobs.arrays_of(relevance, junk, number, bool(parts[number]))
-    cluster.summary = None
     with ExitStack() as stack:
         kept = None
         if options.checkpoint is not None:
@@ -80,9 +78,7 @@ def _profiles(
             sums[job.number].add(counts, job.times(part))
 
         run.each(worker.count, settle, options.progress)
-        cluster.summary = run.summary(written)
-    if options.progress is True:
-        print(cluster.summary, file=sys.stderr)
+        run.summarize(written, options.progress)
     both = zip(sums, relevances, strict=True)
     return [each.profile(relevance.candidates, options.rule.bounds_only) for each, relevance in both]
 
