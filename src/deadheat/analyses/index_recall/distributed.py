@@ -24,7 +24,7 @@ from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress
 from deadheat.support.remote import LocalCopies
 
-_TASKS, _PAIRS = 64, 1 << 18  # at most, and in each at least,
+_TASKS, _PAIRS = 64, 1 << 20  # at most, and in each at least,
 _QUERIES = 64  # of so many queries, which share the rows of the base
 
 

@@ -25,7 +25,7 @@ from deadheat.inputs.source import Chosen, fingerprint
 from deadheat.profiles import TieProfile
 from deadheat.support.arrays import Array
 
-_PAIRS = 1 << 18  # in a task at least: some milliseconds
+_PAIRS = 1 << 20  # in a task, about, where there are few: some hundredths of a second
 _TASKS = 64
 _QUERIES = 1024  # in a group at least: columns are made ready for products anew for each;
 _FEW_QUERIES, _GROUPS = 128, 8  # of few queries these, so that there are so many groups
