@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
 import pickle
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +132,21 @@ def test_top_k_is_theirs(seed: int, top_k: int) -> None:
         assert in_batches(ScoredRetrieval(name, top_k=top_k, value="lower"), batch).compute().item() == pytest.approx(
             theirs, abs=1e-6
         )
+
+
+NO_COUNTERPART = {"RetrievalFallOut", "RetrievalPrecisionRecallCurve", "RetrievalRecallAtFixedPrecision"}
+
+
+@pytest.mark.parametrize("name", sorted({*retrieval.__all__} - NO_COUNTERPART))
+def test_their_own_examples_with_the_class_exchanged(name: str) -> None:
+    names: dict[str, Any] = {}
+    for example in doctest.DocTestParser().get_examples(getattr(retrieval, name).__doc__):
+        if example.want:
+            value = eval(example.source, names).item()
+            assert f"tensor({value:.4f})" == example.want.strip()
+        else:
+            exec(example.source, names)
+            names[name] = partial(ScoredRetrieval, name, value="expected")
 
 
 def test_top_k_is_the_cutoff_of_every_measure() -> None:

@@ -39,7 +39,7 @@ _TYPES = (
 _WIDER = {torch.int16: torch.int32, torch.uint16: torch.int32, torch.uint32: torch.int64}  # gloo does not carry these
 
 
-class RowMetric(torchmetrics.Metric):  # type: ignore[misc]
+class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
     """A metric whose states are lists of tensors (n, ...) that belong together; the first state has an entry a row."""
 
     is_differentiable = False
