@@ -115,10 +115,13 @@ def _listed(text: str) -> list[str]:
 
 
 def _at(name: str, top_k: int) -> str:
-    """A name with a cutoff, which it must not have yet."""
-    if isinstance(name, str) and _split_cutoff(_split_parameter(name)[0])[1] is not None:
-        raise InvalidValueError("top_k", f"must be left out where a name has a cutoff, but is {top_k} with {name!r}")
-    return f"{name}@{top_k}" if isinstance(name, str) else name
+    """A name with a cutoff, which it must not have yet; what is no name is left to `parse`."""
+    if not isinstance(name, str):
+        return name
+    if _split_cutoff(_split_parameter(name)[0])[1] is not None:
+        came = f"is {top_k} with {name.strip()!r}"
+        raise InvalidValueError("top_k", f"must be left out where a name has a cutoff, but {came}")
+    return f"{name.strip()}@{top_k}"
 
 
 def _is_name(text: str) -> bool:

@@ -38,7 +38,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     """sentence-transformers' InformationRetrievalEvaluator with a lower bound, the expectation and an upper bound.
 
     Theirs ranks tied documents by their id, so that the ids decide what a model is worth whose embeddings coincide.
-    Here every key holds the exact expectation over all orders of tied documents, and beside it are the worst and the
+    Here every key holds the exact expectation over all orders of tied documents, and next to it are the worst and the
     best: ``cosine_ndcg@10``, ``cosine_ndcg@10_lower``, ``cosine_ndcg@10_upper``. `primary_metric` is a lower bound; a
     trainer selects by it with ``metric_for_best_model="eval_cosine_ndcg@10_lower"``.
 

@@ -67,7 +67,7 @@ class ScoredRetrieval(RowMetric):
     the order of ties is whatever the sort does. **Undefined:** NaN, with a warning, where no query counts; torchmetrics
     gives 0.
 
-    What differs from torchmetrics beside ties: an item counts whatever the sign of its score (`RetrievalMAP`,
+    What differs from torchmetrics, ties excepted: an item counts whatever the sign of its score (`RetrievalMAP`,
     `RetrievalMRR`, `RetrievalPrecision` and `RetrievalRecall` take relevant items with a score of 0 or less for
     irrelevant); mAP@k is divided by all relevant items, not by those found; gains of nDCG are whole grades from 0 on; a
     query without an irrelevant item has no AUC, and is left out, where torchmetrics gives 0.
