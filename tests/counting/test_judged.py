@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from deadheat import measure, profile, profile_judged, profile_scores
+from deadheat import Cluster, measure, profile, profile_judged, profile_scores
+from deadheat.counting.distributed import running
 
 
 def case(seed: int, n_grade: int) -> tuple[Any, ...]:
@@ -38,6 +42,57 @@ def test_profile_of_exact_scores(seed: int, n_grade: int, distance: str) -> None
     found = profile_judged(queries, gallery, qrels, query_ids, gallery_ids, distance=distance)
     assert found == profile_scores(SCORES[distance](queries, gallery), judged)
     assert found.query_ids == tuple(query_ids)
+
+
+def large(seed: int, n_query: int, n_gallery: int, n_grade: int) -> tuple[Any, ...]:
+    """Points on a grid, and judgements of about one pair in twenty; some queries have none."""
+    rng = np.random.default_rng(seed)
+    queries, gallery = (rng.integers(-3, 4, (n, 5)).astype(np.float32) for n in (n_query, n_gallery))
+    query_ids, gallery_ids = [f"q{i}" for i in range(n_query)], [f"q{i}" for i in range(n_gallery)]
+    qrels = {
+        query: {f"q{item}": int(rng.integers(0, n_grade + 1)) for item in rng.choice(n_gallery, n_gallery // 20)}
+        for query in query_ids[: n_query - 3]
+    }
+    return queries, gallery, qrels | {"q0": {"elsewhere": 1}}, query_ids, gallery_ids
+
+
+@pytest.mark.parametrize("ties", ["exact", "float16"])
+@pytest.mark.parametrize("gallery_items", [10_000, 150], ids=["a gallery", "a gallery in parts"])
+@pytest.mark.parametrize("n_grade", [1, 3])
+def test_workers_count_the_same(n_grade: int, gallery_items: int, ties: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "_SHARED", 100.0)
+    case = large(n_grade, 60, 400, n_grade)
+    given = {"distance": "euclidean", "ties": ties, "ignore_identical_ids": True}
+    alone = profile_judged(*case, **given)
+    with ThreadPoolExecutor(2) as threads:
+        for tasks in (1, 5):
+            cluster = Cluster(threads, tasks=tasks, gallery_items=gallery_items)
+            found = profile_judged(*case, **given, executor=cluster)
+            assert found == alone
+            assert (found.digest(), found.query_ids) == (alone.digest(), alone.query_ids)
+            assert cluster.summary is not None
+            n_part = 1 if gallery_items > 400 else 4  # of 134 items, and what they share
+            assert cluster.summary.tasks == n_grade * max(n_part, -(-tasks // n_part) * n_part)
+
+
+def test_processes_count_the_same_in_tasks_of_equal_size(tmp_path: Path) -> None:
+    """Two million pairs were one task."""
+    queries, gallery, *rest = large(7, 1000, 2000, 2)
+    np.save(tmp_path / "gallery.npy", gallery)
+    alone = profile_judged(queries, gallery, *rest)
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
+        cluster = Cluster(executor)
+        assert profile_judged(queries, tmp_path / "gallery.npy", *rest, executor=cluster) == alone
+    assert cluster.summary is not None
+    assert cluster.summary.tasks == 2 * 2  # of two grades
+    assert (cluster.summary.retries, cluster.summary.pairs) == (0, 2 * 996 * 2000)  # four queries have nothing here
+
+
+def test_nothing_is_relevant_for_workers_either() -> None:
+    with ThreadPoolExecutor(2) as threads:
+        for qrels in ({"q": {"elsewhere": 1}}, {"q": {"a": 0}}, {"other": {"a": 1}}):
+            given = [[1.0]], [[1.0], [2.0]], qrels, ["q"], ["a", "b"]
+            assert profile_judged(*given, executor=threads) == profile_judged(*given)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 import runpy
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -171,3 +175,37 @@ def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "Ties between relevant and irrelevant items" in printed
     assert "between the bounds: True" in printed
+
+
+FILES = {
+    "run.txt": "q1 Q0 d1 1 0.9 x\nq1 Q0 d2 2 0.7 x\nq1 Q0 d3 3 0.7 x\n",
+    "qrels.txt": "q1 0 d3 1\nq1 0 d1 0\n",
+}
+
+
+def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    for name, lines in FILES.items():
+        (folder / name).write_text(lines)
+    words = [sys.executable, "-m", "deadheat.integrations.ir_measures", *arguments]
+    return subprocess.run(words, capture_output=True, text=True, cwd=folder, check=False)
+
+
+def test_their_command_on_the_page(tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "ir-measures.md"
+    (block,) = re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    line, _, printed = block.removeprefix("$ ").partition("\n")
+    words = shlex.split(line)
+    assert words[:3] == ["python", "-m", "deadheat.integrations.ir_measures"]
+    done = command(tmp_path, *words[3:])
+    assert (done.returncode, done.stdout, done.stderr) == (0, printed, "")
+
+
+def test_their_command_has_its_own_options(tmp_path: Path) -> None:
+    done = command(tmp_path, "qrels.txt", "run.txt", "AP", "RR_upper", "-q", "-n", "-p", "2")
+    assert done.stdout == "q1\tAP\t0.50\nq1\tRR_upper\t0.50\n", done.stderr  # AP is theirs, by id
+    wrong = command(tmp_path, "qrels.txt", "run.txt", "AP_middle")
+    assert (wrong.returncode, wrong.stdout) == (255, "")
+    assert wrong.stderr == "error parsing measures\nunknown measure: AP_middle\n"
+    assert (
+        "usage: python -m ir_measures" in command(tmp_path).stderr or "usage: __main__.py" in command(tmp_path).stderr
+    )

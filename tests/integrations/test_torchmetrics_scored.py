@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import doctest
 import pickle
 import warnings
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +31,7 @@ THEIRS = {
     "Hit@2": lambda **options: retrieval.RetrievalHitRate(top_k=2, **options),
     "R-Precision": lambda **options: retrieval.RetrievalRPrecision(**options),
 }
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "torchmetrics.md"
 EXPECTED = ("nDCG", "nDCG@4")  # where torchmetrics gives the mean over ties, as AUC does
 Batch = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
@@ -117,6 +121,126 @@ def test_what_is_ignored_is_ignored_as_theirs() -> None:
     both = torchmetrics.MetricCollection({"all": whole, "some": ScoredRetrieval("mAP", ignore_index=0)})
     both.update(*cases(0, ties=True))  # they share what they keep, and leave out each its own
     assert both.compute()["all_mAP"] != both.compute()["some_mAP"]
+
+
+@pytest.mark.parametrize("top_k", [1, 3, 500])
+@pytest.mark.parametrize("seed", range(3))
+def test_top_k_is_theirs(seed: int, top_k: int) -> None:
+    batch = cases(seed, ties=False)
+    for name in ("RetrievalMRR", "RetrievalNormalizedDCG", "RetrievalPrecision", "RetrievalRecall", "RetrievalHitRate"):
+        theirs = in_batches(getattr(retrieval, name)(top_k=top_k), batch).compute().item()
+        assert in_batches(ScoredRetrieval(name, top_k=top_k, value="lower"), batch).compute().item() == pytest.approx(
+            theirs, abs=1e-6
+        )
+
+
+NO_COUNTERPART = {"RetrievalFallOut", "RetrievalPrecisionRecallCurve", "RetrievalRecallAtFixedPrecision"}
+
+
+@pytest.mark.parametrize("name", sorted({*retrieval.__all__} - NO_COUNTERPART))
+def test_their_own_examples_with_the_class_exchanged(name: str) -> None:
+    names: dict[str, Any] = {}
+    for example in doctest.DocTestParser().get_examples(getattr(retrieval, name).__doc__):
+        if example.want:
+            value = eval(example.source, names).item()
+            assert f"tensor({value:.4f})" == example.want.strip()
+        else:
+            exec(example.source, names)
+            names[name] = partial(ScoredRetrieval, name, value="expected")
+
+
+def test_top_k_is_the_cutoff_of_every_measure() -> None:
+    assert ScoredRetrieval("AP, hit rate, nDCG(dcg='exp-log2')", top_k=7).measures == (
+        "mAP@7", "Hit@7", "nDCG(dcg='exp-log2')@7"
+    )  # fmt: skip
+    batch = cases(0, ties=True)
+    assert values(in_batches(ScoredRetrieval("P, R", top_k=2), batch)) == values(
+        in_batches(ScoredRetrieval("P@2, Recall@2"), batch)
+    )
+
+
+@pytest.mark.parametrize(
+    ("measures", "top_k", "line"),
+    [
+        ("P@5, R", 3, "top_k must be left out where a name has a cutoff, but is 3 with 'P@5'"),
+        ("AUC", 3, "AUC takes no cutoff"),
+        ("P", 0, "top_k must be at least 1, but is 0"),
+        ("P", -1, "top_k must be at least 1, but is -1"),
+        ("P", None, "P needs a cutoff, as in 'P@10'"),
+        ("P", 2.5, "top_k must be an integer"),
+    ],
+)
+def test_top_k_is_checked(measures: str, top_k: Any, line: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=line):
+        ScoredRetrieval(measures, top_k=top_k)
+
+
+def table() -> dict[str, tuple[str, str]]:
+    """The differences that the page lists: of each, what torchmetrics does, and what we do."""
+    lines = PAGE.read_text(encoding="utf-8").partition("|---|---|---|\n")[2].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[: lines.index("")]]
+    return {what: (theirs, ours) for what, theirs, ours in rows}
+
+
+def both(name: str, measure: str, columns: tuple[Any, ...], **options: Any) -> tuple[float, float]:
+    """The value of one of their metrics, and ours; they count rows of (preds, target), of one query."""
+    preds, target = (torch.as_tensor(column) for column in columns)
+    batch = preds, target, torch.zeros(len(preds), dtype=torch.long)
+    with warnings.catch_warnings(action="ignore"):
+        theirs = in_batches(getattr(retrieval, name)(**options), batch).compute().item()
+        return theirs, in_batches(ScoredRetrieval(measure, value="expected", **options), batch).compute().item()
+
+
+def test_the_table_of_the_page_says_what_is_computed() -> None:
+    said = table()
+    kinds = {
+        "MAP": "mAP",
+        "MRR": "MRR",
+        "Precision": "P",
+        "Recall": "Recall",
+        "NormalizedDCG": "nDCG",
+        "HitRate": "Hit",
+    }
+    zeroed = [
+        kind for kind, measure in kinds.items()
+        if both(f"Retrieval{kind}", measure, ([0.0, -1.0, -2.0], [1, 1, 0]), top_k=2)[0] == 0
+    ]  # fmt: skip
+    assert zeroed == ["MAP", "MRR", "Precision", "Recall"]
+    words = "irrelevant to " + ", ".join(f"`{'Retrieval' * (kind == 'MAP')}{kind}`" for kind in zeroed)
+    assert said.pop("relevant items with a score of 0 or less") == (words, "relevant")
+
+    divided = {1.0: "divided by the relevant items found", 0.5: "divided by all relevant items"}
+    found = both("RetrievalMAP", "mAP", ([3.0, 2.0, 1.0], [1, 0, 1]), top_k=1)
+    assert said.pop("mAP@k") == tuple(divided[value] for value in found)
+
+    close = torch.tensor([0.5, 0.5 + 1e-9], dtype=torch.float64)
+    theirs, ours = both("RetrievalNormalizedDCG", "nDCG", (close, [1, 0]))
+    assert (theirs > 0.8, ours < 0.7) == (True, True)  # a tie; the second place
+    assert said.pop("scores") == ("compared as float32", "compared as they came")
+
+    for action in ("neg", "pos"):
+        theirs, ours = both("RetrievalMAP", "mAP", ([2.0, 1.0], [0, 0]), empty_target_action=action)
+        assert theirs == ours
+    assert said.pop("a query without anything relevant") == ("`empty_target_action`", "the same")
+
+    theirs, ours = both("RetrievalMAP", "mAP", ([2.0, 1.0], [0, 0]), empty_target_action="skip")
+    assert said.pop("all queries skipped") == (f"{theirs:g}", f"{str(ours).replace('nan', 'NaN')}, with a warning")
+
+    theirs, ours = both("RetrievalAUROC", "AUC", ([2.0, 1.0], [1, 1]))
+    assert said.pop("a query without anything irrelevant, AUC") == (f"{theirs:g}", "left out")
+    assert np.isnan(ours)
+
+    odd = [([3.0, 2.0], [-2.0, 1.0]), ([3.0, 2.0], [0.5, 1.5])]
+    found = [in_batches(retrieval.RetrievalNormalizedDCG(), (*map(torch.tensor, each), LONG[:2])) for each in odd]
+    assert found[0].compute() > 1
+    assert 0 < found[1].compute() < 1
+    for each in odd:
+        with pytest.raises(ValueError, match="whole grades of 0 and more for nDCG"):
+            both("RetrievalNormalizedDCG", "nDCG", each)
+    whole = both("RetrievalNormalizedDCG", "nDCG", ([3.0, 2.0], [1.0, 3.0]))  # twice these gains
+    assert found[1].compute().item() == pytest.approx(whole[1])
+    assert said.pop("gains of nDCG that are below 0 or not whole") == ("taken; values can be above 1", "refused")
+    assert list(said) == ["a process without items"]  # the rest is in `test_torchmetrics_ranks.py`
 
 
 def test_items_count_whatever_the_sign_of_their_score() -> None:

@@ -90,6 +90,23 @@ def test_names_come_with_commas_or_one_by_one_and_each_once() -> None:
     assert [measure.name for measure in parse_all("nDCG(dcg='exp-log2')@10,P@1")] == ["nDCG(dcg='exp-log2')@10", "P@1"]
 
 
+def test_one_cutoff_for_all_names() -> None:
+    for names in (
+        "AP, hit rate, nDCG(dcg='exp-log2')",
+        "AP hits nDCG(dcg='exp-log2')",
+        ["AP", "HR", "NDCG(dcg=exp-log2)"],
+    ):
+        asked = [measure.name for measure in parse_all(names, top_k=7)]
+        assert asked == ["mAP@7", "Hit@7", "nDCG(dcg='exp-log2')@7"]
+    for names, top_k, message in (
+        ("AP, P@5", 7, "top_k must be left out where a name has a cutoff, but is 7 with 'P@5'"),
+        ("AUC", 7, "AUC takes no cutoff, but got 'AUC@7'"),
+        ("AP", 0, "top_k must be at least 1, but is 0"),
+    ):
+        with pytest.raises(InputError, match=message):
+            parse_all(names, top_k)
+
+
 @pytest.mark.parametrize(
     ("names", "error", "message"),
     [

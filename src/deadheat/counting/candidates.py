@@ -117,6 +117,21 @@ class Relevance:
         items = np.flatnonzero(self.candidates.ranked)
         return self.gallery_class[items], items
 
+    def asking(self) -> Int64:
+        """The queries that may have something relevant."""
+        return np.flatnonzero(self.query_class >= 0)
+
+    def relevant_items(self) -> Int64:
+        """The items that are relevant to any query, junk or not, ascending."""
+        asked = np.zeros(self.n_class, dtype=np.bool_)
+        asked[self.query_class[self.asking()]] = True
+        return np.flatnonzero(asked[self.gallery_class])
+
+    def mean_relevant(self) -> float:
+        """How many items are relevant to a query that asks, about."""
+        asked = self.query_class[self.asking()]
+        return float(np.bincount(self.gallery_class)[asked].mean()) if len(asked) else 0.0
+
     @cached_property
     def class_size(self) -> Int64:
         """How many gallery items, junk or not, each query's class has; only where every query has a class."""
@@ -147,3 +162,12 @@ class Judged(Relevance):
     def members(self) -> tuple[Int64, Int64]:
         ranked = self.candidates.ranked[self.member_item]
         return self.member_class[ranked], self.member_item[ranked]
+
+    def asking(self) -> Int64:
+        return np.unique(self.member_class)
+
+    def relevant_items(self) -> Int64:
+        return np.unique(self.member_item)
+
+    def mean_relevant(self) -> float:
+        return len(self.member_item) / max(1, len(self.asking()))

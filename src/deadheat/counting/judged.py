@@ -8,26 +8,35 @@ number of items in front of them, whatever their grade, so that the groups of th
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from deadheat.counting.candidates import Judged
+from deadheat.counting.candidates import Candidates, Judged
 from deadheat.counting.options import CountingOptions
 from deadheat.counting.passes import CountingPass
 from deadheat.distances import Distance
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import trec
-from deadheat.inputs.sources import EmbeddingsLike
+from deadheat.inputs import Pair, Samples, trec
+from deadheat.inputs.sources import EmbeddingsLike, open_rows
 from deadheat.inputs.trec import Path
 from deadheat.inputs.trec_tables import Table
 from deadheat.profiles import TieProfile
 from deadheat.support.arrays import Int64, offsets_of
 from deadheat.support.floats import plain_floats
+from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress
 from deadheat.ties import Ties
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from deadheat.counting import distributed
+    from deadheat.counting.cluster import Cluster
+else:
+    distributed = lazy("deadheat.counting.distributed")
 
 Ids = Sequence[Hashable]
 Grades = Mapping[Any, Mapping[Any, int]]  # of what is relevant to each query, by id
@@ -46,6 +55,7 @@ def profile_judged(
     ties: str | Ties = "exact",
     threads: int | None = None,
     progress: bool | Progress = False,
+    executor: Executor | Callable[[], Executor] | Cluster | None = None,
 ) -> TieProfile:
     """Count as `deadheat.profile` does, for queries and documents whose relevance is in qrels.
 
@@ -61,7 +71,7 @@ def profile_judged(
     ignore_identical_ids : bool
         Whether a query is not ranked against the document that has its id. As in BEIR and MTEB it still counts among
         the relevant ones if it was judged so.
-    distance, ties, threads, progress
+    distance, ties, threads, progress, executor
         As in `deadheat.profile`.
 
     Returns
@@ -74,6 +84,8 @@ def profile_judged(
     ------
     TypeError, ValueError
         If an argument breaks its rule; if ids come twice; for grades together with a tolerance.
+    ClusterError
+        If workers of an executor died or failed too often.
 
     Notes
     -----
@@ -87,22 +99,44 @@ def profile_judged(
     >>> profile.closer, profile.tied, profile.n_relevant
     (array([0]), array([2]), array([2]))
     """
-    options = CountingOptions.checked(distance=distance, ties=ties, threads=threads, progress=progress)
-    opened = options.open(queries, gallery)
+    options = CountingOptions.checked(
+        distance=distance, ties=ties, threads=threads, progress=progress, executor=executor
+    )
+    opened = _opened(queries, gallery, options)
     names = _unique(query_ids, opened.n_query, "query_ids"), _unique(gallery_ids, opened.n_gallery, "gallery_ids")
     judged = trec.open_qrels(qrels)
     relevant = {query: {item: grade for item, grade in row.items() if grade > 0} for query, row in judged.items()}
     if ignore_identical_ids:
         options = replace(options, exclude=_rows_of(names[0], names[1]))
-    profile = profile_of_judged(opened, relevant, *names, options)
+    profile = profile_of_judged(opened.rows, relevant, *names, options)
     return replace(profile, query_ids=tuple(map(str, names[0])), check=False)
+
+
+class _Opened(NamedTuple):
+    """Rows of queries and gallery, for this process or for the workers of a cluster."""
+
+    rows: Distance | Pair
+    n_query: int
+    n_gallery: int
+
+
+def _opened(queries: EmbeddingsLike, gallery: EmbeddingsLike, options: CountingOptions) -> _Opened:
+    if options.cluster is None:
+        distance = options.open(queries, gallery)
+        return _Opened(distance, distance.n_query, distance.n_gallery)
+    rows = open_rows(queries, "queries"), open_rows(gallery, "gallery")
+    query, items = (Samples(each, np.arange(len(each))) for each in rows)
+    return _Opened(Pair(query, items), len(query.labels), len(items.labels))
 
 
 @plain_floats
 def profile_of_judged(
-    distance: Distance, relevant: Grades, query_ids: Ids, gallery_ids: Ids, options: CountingOptions
+    rows: Distance | Pair, relevant: Grades, query_ids: Ids, gallery_ids: Ids, options: CountingOptions
 ) -> TieProfile:
-    """The profile of what has been checked: an open distance, the grades above 0 of each query, ids and options."""
+    """The profile of what has been checked: an open distance, the grades above 0 of each query, ids and options.
+
+    With a cluster in the options, the rows are those of its workers.
+    """
     query, item, grade = _pairs(relevant, query_ids, gallery_ids)
     itself = options.exclude
     if itself is not None:
@@ -111,13 +145,16 @@ def profile_of_judged(
     graded = grades.tolist() != [1]
     if graded and options.rule.bounds_only:
         raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
-    candidates = options.candidates(distance, leave_one_out=False)
-    parts = []
-    for value in grades.tolist():
-        ranked = (grade == value) & (item >= 0)
-        relevance = Judged.of(query[ranked], item[ranked], candidates)
-        parts.append(CountingPass(distance, options.rule, relevance).run(options.threads, options.progress))
-    n_relevant = np.zeros((distance.n_query, len(grades)), dtype=np.int64)
+    candidates = Candidates.of(len(query_ids), len(gallery_ids), leave_one_out=False, itself=itself)
+    ranked = [(grade == value) & (item >= 0) for value in grades.tolist()]
+    relevances = [Judged.of(query[those], item[those], candidates) for those in ranked]
+    if isinstance(rows, Pair):
+        assert options.cluster is not None
+        parts = distributed.profiles_on(options.cluster, rows, relevances, options)
+    else:
+        passes = (CountingPass(rows, options.rule, relevance) for relevance in relevances)
+        parts = [each.run(options.threads, options.progress) for each in passes]
+    n_relevant = np.zeros((len(query_ids), len(grades)), dtype=np.int64)
     np.add.at(n_relevant, (query, np.searchsorted(grades, grade)), 1)
     if not graded:
         return replace(parts[0], n_relevant=n_relevant[:, 0], check=False)

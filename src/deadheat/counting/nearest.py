@@ -95,8 +95,10 @@ def tie_groups(distance: Distance, queries: Int64, columns: Int64) -> Int64:
 
 
 @plain_floats
-def nearest(distance: Distance, candidates: Candidates, k: int, threads: int) -> Iterator[Nearest]:
-    """The k nearest items of all queries, in blocks of them.
+def nearest(
+    distance: Distance, candidates: Candidates, k: int, threads: int, queries: Int64 | None = None
+) -> Iterator[Nearest]:
+    """The k nearest items of queries, by default of all, in blocks of them.
 
     Examples
     --------
@@ -107,7 +109,8 @@ def nearest(distance: Distance, candidates: Candidates, k: int, threads: int) ->
     (array([1, 2]), (array([0]), array([0]), array([2])))
     """
     search = _Search(distance, candidates, k)
-    blocks = [np.arange(distance.n_query)[rows] for rows in slices(distance.n_query, BLOCK_ROWS)]
+    queries = np.arange(distance.n_query) if queries is None else queries
+    blocks = [queries[rows] for rows in slices(len(queries), BLOCK_ROWS)]
     for start in range(0, len(blocks), threads):  # no more at once than there are threads
         with Workers(threads) as workers:
             found = workers.each(search.of, blocks[start : start + threads])

@@ -2,13 +2,15 @@
 
 Importing this module registers the provider, and for each measure two more, such as ``AP_lower`` and ``AP_upper``,
 which `ir_measures.parse_measure` then knows. What ir_measures computes by itself stays with its own providers; the
-bounds, which only this one has, come from here under `ir_measures.calc_aggregate` too.
+bounds, which only this one has, come from here under `ir_measures.calc_aggregate` too. `python -m` of this module is
+the command of ir_measures, where all that is registered.
 
     qrels, run ──ir_measures' converters──> dictionaries ──counting.runs──> TieProfile ──measures──> Metric
 """
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -218,3 +220,6 @@ def _values(profile: TieProfile, measure: Any) -> list[float]:
 provider = _BASE.register(DeadheatProvider())
 _PIPELINE = ir_measures.DefaultPipeline.providers
 _PIPELINE[:] = [*(each for each in _PIPELINE if each.NAME != provider.NAME), provider]  # last, for what no other has
+
+if __name__ == "__main__":
+    runpy.run_module("ir_measures", run_name="__main__", alter_sys=True)  # their command, which now knows this provider

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.measures.catalogue import DEFAULT_MEASURES, FAMILIES
 from deadheat.measures.family import Family, Measure, key
+from deadheat.support import checks
 from deadheat.support.lazy import difflib
 
 _LARGEST_CUTOFF = 2**53
@@ -68,18 +69,20 @@ def parse(name: str) -> Measure:
     return row.measure(_cutoff(row, cutoff, name), rel=_level(row, parameter, name))
 
 
-def parse_all(names: str | Iterable[str] | None) -> tuple[Measure, ...]:
+def parse_all(names: str | Iterable[str] | None, top_k: int | None = None) -> tuple[Measure, ...]:
     """The measures that a caller asks for, each once, in the order of the first mention.
 
     Parameters
     ----------
     names : str or iterable of str or None
         A string can hold several names, with commas or blanks between them. None stands for `DEFAULT_MEASURES`.
+    top_k : int, optional
+        The cutoff of all of them, whose names then have none.
 
     Raises
     ------
     InvalidValueError, InvalidTypeError
-        If there is none, or one that `parse` refuses.
+        If there is none, or one that `parse` refuses; if `top_k` meets a name with a cutoff.
 
     Examples
     --------
@@ -87,10 +90,14 @@ def parse_all(names: str | Iterable[str] | None) -> tuple[Measure, ...]:
     ['mAP', 'Hit@1']
     >>> [measure.name for measure in parse_all("AP nDCG@10 P@5")]
     ['mAP', 'nDCG@10', 'P@5']
+    >>> [measure.name for measure in parse_all("AP, hit rate", top_k=5)]
+    ['mAP@5', 'Hit@5']
     """
     listed = DEFAULT_MEASURES if names is None else _listed(names) if isinstance(names, str) else names
     if not isinstance(listed, Iterable):
         raise InvalidTypeError("measures", f"must be names, such as 'mAP,Hit@1' or a list of them, but got {names!r}")
+    if top_k is not None:
+        listed = [_at(name, checks.positive_integer(top_k, "top_k")) for name in listed]
     measures = dict.fromkeys(map(parse, listed))
     if not measures:
         raise InvalidValueError("measures", "must name at least one measure, but got none")
@@ -102,8 +109,19 @@ def _listed(text: str) -> list[str]:
     names = []
     for part in text.split(","):
         words = part.split()
-        names += words if len(words) > 1 and not _is_name(part) else [part]
+        whole = len(words) < 2 or _is_name(part) or _is_name(f"{part}@1")  # "hit rate" for top_k
+        names += [part] if whole else words
     return names
+
+
+def _at(name: str, top_k: int) -> str:
+    """A name with a cutoff, which it must not have yet; what is no name is left to `parse`."""
+    if not isinstance(name, str):
+        return name
+    if _split_cutoff(_split_parameter(name)[0])[1] is not None:
+        came = f"is {top_k} with {name.strip()!r}"
+        raise InvalidValueError("top_k", f"must be left out where a name has a cutoff, but {came}")
+    return f"{name.strip()}@{top_k}"
 
 
 def _is_name(text: str) -> bool:

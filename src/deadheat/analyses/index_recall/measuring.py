@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat import distances, inputs
 from deadheat.analyses.index_recall.result import IndexRecall, Recall
+from deadheat.analyses.index_recall.searching import Returned, Search
 from deadheat.counting.candidates import Candidates
-from deadheat.counting.nearest import Nearest, nearest
-from deadheat.distances import Distance
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import neighbors
 from deadheat.inputs.own_rows import OwnRows
 from deadheat.inputs.sources import EmbeddingsLike
 from deadheat.support import checks
-from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
-from deadheat.support.progress import Progress, Reporting
+from deadheat.support.lazy import lazy
+from deadheat.support.progress import Progress
 from deadheat.support.triple import Triple
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from deadheat.analyses.index_recall import distributed
+    from deadheat.counting import cluster as clusters
+    from deadheat.counting.cluster import Cluster
+else:
+    clusters = lazy("deadheat.counting.cluster")
+    distributed = lazy("deadheat.analyses.index_recall.distributed")
 
 ONE_INDEX = "index"  # what it is called if it has no name
 
@@ -41,6 +49,7 @@ def index_recall(
     queries_per_second: float | Mapping[str, float] | None = None,
     threads: int | None = None,
     progress: bool | Progress = False,
+    executor: Executor | Callable[[], Executor] | Cluster | None = None,
 ) -> IndexRecall:
     """Measure how many of the k nearest items an index returned, against an exact search; of several, in one table.
 
@@ -66,8 +75,9 @@ def index_recall(
         dropped where it was returned: ask the index for one more.
     queries_per_second : float or mapping of names to float, optional
         How fast each index was, for the table.
-    threads, progress
-        As in `deadheat.profile`.
+    threads, progress, executor
+        As in `deadheat.profile`. A task is the search for some of the queries in all of `base`, which each worker opens
+        as a whole.
 
     Returns
     -------
@@ -77,6 +87,8 @@ def index_recall(
     ------
     TypeError, ValueError
         If an argument breaks its rule; the message names the argument, the rule and what came.
+    ClusterError
+        If workers of an executor died or failed too often.
 
     Notes
     -----
@@ -100,42 +112,40 @@ def index_recall(
     Triple(lower=0.5, expected=0.75, upper=1.0)
     """
     k, n_thread = checks.positive_integer(k, "k"), checks.thread_count(threads)
-    opened = _open(queries, base, distance)
-    itself = None if exclude is None else inputs.own_rows(exclude, opened.n_query, opened.n_gallery)
-    candidates = Candidates.of(opened.n_query, opened.n_gallery, leave_one_out=False, itself=itself)
+    cluster = None if executor is None else clusters.cluster_of(executor)
+    name, rows = _opened(queries, base, distance)
+    n_query, n_base = map(len, rows)
+    itself = None if exclude is None else inputs.own_rows(exclude, n_query, n_base)
+    candidates = Candidates.of(n_query, n_base, leave_one_out=False, itself=itself)
     indexes = returned if isinstance(returned, Mapping) else {ONE_INDEX: returned}
     _require_names(indexes)
     speeds = _by_name(queries_per_second, indexes, "queries_per_second")
     of_counts = _by_name(counts, indexes, "counts")
-    tallies = {
-        name: _Tally.of(opened, candidates, ids, base_ids, of_counts.get(name), k, _title(name, returned))
-        for name, ids in indexes.items()
-    }
-    places = np.minimum(k, candidates.n_ranked())
-    n_tied = 0
-    with Reporting(progress, opened.n_query * opened.n_gallery, "searching") as report:
-        for block in nearest(opened, candidates, k, n_thread):
-            last, closer, tied = block.within(k)
-            n_tied += int(np.count_nonzero(closer + tied > places[block.queries]))
-            for tally in tallies.values():
-                tally.fill(block, last, closer, tied, places[block.queries])
-            report(len(block.queries) * opened.n_gallery)
+    asked = [
+        Returned.of(candidates, ids, base_ids, of_counts.get(each), k, _title(each, returned))
+        for each, ids in indexes.items()
+    ]
+    if cluster is None:
+        found = Search(distances.make(name, *rows, True), candidates, k, asked).of(range(n_query), n_thread, progress)
+    else:
+        worker_threads = 1 if threads is None else n_thread
+        found = distributed.search_on(cluster, name, rows, candidates, k, asked, worker_threads, progress)
     recalls = {
-        name: Recall(name, tally.by_id, np.bincount(tally.query, minlength=opened.n_query), _speed(speeds.get(name)))
-        for name, tally in tallies.items()
+        each: Recall(each, Triple(*values), np.bincount(ids.query, minlength=n_query), _speed(speeds.get(each)))
+        for each, ids, values in zip(indexes, asked, found.by_id, strict=True)
     }
-    return IndexRecall(recalls, k, opened.name, opened.n_query, opened.n_gallery, n_tied)
+    return IndexRecall(recalls, k, name, n_query, n_base, found.n_tied)
 
 
-def _open(queries: EmbeddingsLike, base: EmbeddingsLike, distance: str) -> Distance:
-    """The distance between queries and base, with messages that call them so."""
+def _opened(queries: EmbeddingsLike, base: EmbeddingsLike, distance: str) -> tuple[str, tuple[Any, Any]]:
+    """The name of the distance and the rows of queries and base, with messages that call them so."""
     name = distances.named(distance)
     pair = distances.opened(queries, name, "queries"), distances.opened(base, name, "base")
     dims = [rows.shape[1] for rows in pair]
     if dims[0] != dims[1]:
         rule = f"must have the same dim, but have {dims[0]} and {dims[1]} columns"
         raise InvalidValueError("queries and base", rule)
-    return distances.make(name, *pair, True)
+    return name, pair
 
 
 def _require_names(indexes: Mapping[Any, Any]) -> None:
@@ -168,42 +178,3 @@ def _by_name(values: Any, indexes: Mapping[str, Any], title: str) -> Mapping[str
 
 def _speed(value: Any) -> float:
     return math.nan if value is None else checks.real_number(value, "queries_per_second", least=0)
-
-
-class _Tally(NamedTuple):
-    """What one index returned, as far as it counts, and the recall of the queries that have been searched."""
-
-    query: Int64  # (n,), ascending
-    column: Int64  # (n,), of each item
-    by_id: Triple[Float64]  # (n_query,) each
-
-    @classmethod
-    def of(
-        cls, distance: Distance, candidates: Candidates, ids: Any, base_ids: Any, counts: Any, k: int, title: str
-    ) -> _Tally:
-        """Check what an index returned; no more than the first k items of each row count, and no query itself."""
-        rows = neighbors.id_rows(ids, title)
-        if len(rows.lengths) != distance.n_query:
-            rule = f"must have a row for each query, but has {len(rows.lengths)} for {distance.n_query} queries"
-            raise InvalidValueError(title, rule)
-        rows = rows.take(neighbors.filled(rows, counts, "counts"))
-        items = neighbors.gallery_rows(rows, base_ids, distance.n_gallery, title, ("base", "base_ids"))
-        neighbors.require_distinct(rows, items, title)
-        others = items != candidates.itself_of(np.arange(distance.n_query))[rows.row]
-        rows, items = rows.take(others), items[others]
-        first = rows.place < k
-        by_id = Triple(*(np.full(distance.n_query, np.nan) for _ in Triple._fields))
-        return cls(rows.row[first], distance.columns.column_of_item[items[first]], by_id)
-
-    def fill(self, block: Nearest, last: Int64, closer: Int64, tied: Int64, places: Int64) -> None:
-        """Fill in the queries of a block, given the group of the k-th, the items closer and in it, and the places."""
-        here = slice(*np.searchsorted(self.query, (block.queries[0], block.queries[-1] + 1)))
-        row = self.query[here] - block.queries[0]
-        group, n = block.groups_of(row, self.column[here]), len(block.queries)
-        found = np.bincount(row[group < last[row]], minlength=n)
-        of_tied = np.bincount(row[group == last[row]], minlength=n)
-        kept = places - closer  # of the tied items, by an exact search
-        with np.errstate(invalid="ignore", divide="ignore"):
-            self.by_id.lower[block.queries] = (found + np.maximum(0, of_tied + kept - tied)) / places
-            self.by_id.expected[block.queries] = (found + of_tied * kept / tied) / places
-            self.by_id.upper[block.queries] = (found + np.minimum(of_tied, kept)) / places

@@ -3,6 +3,6 @@
 door ──> job: files that workers see ──> tasks, so many in flight ──> workers: counts of portions ──> sums ──> profile
 """
 
-from deadheat.counting.distributed.running import profile_on
+from deadheat.counting.distributed.running import profile_on, profiles_on
 
-__all__ = ["profile_on"]
+__all__ = ["profile_on", "profiles_on"]

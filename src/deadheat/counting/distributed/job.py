@@ -7,46 +7,37 @@ that is the job's own and goes with it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import uuid4
 
 import numpy as np
 
 import deadheat
-from deadheat.counting.candidates import Relevance
+from deadheat.counting.candidates import Judged, Relevance
 from deadheat.counting.portions import Cut
 from deadheat.errors import ClusterError
 from deadheat.inputs import Pair
 from deadheat.inputs.places import Place, places_of, write_rows
 from deadheat.inputs.source import Source
 from deadheat.support import remote
-from deadheat.support.arrays import Array, Int64
+from deadheat.support.arrays import Array
 from deadheat.support.lazy import tempfile
 from deadheat.ties import Ties
 
 
 @dataclass(frozen=True)
-class Job:
-    """One counting pass, as every worker gets it with every task.
-
-    A large gallery is cut into parts, ranges of its items, of which a worker opens one at a time. What is relevant to
-    any query belongs to every part, so that each of them finds the same groups; part 0 is that alone, and what it
-    counts is taken away again from the others.
-    """
+class Files:
+    """What every worker gets with every task: where the rows are, and the arrays of this run."""
 
     key: str
     folder: str
     version: str
-    distance: str
-    rule: Ties
     query: tuple[Place, ...]
     gallery: tuple[Place, ...] | None
     arrays: frozenset[str]  # files in the folder
-    parts: tuple[tuple[int, int], ...]  # of the gallery, from item to item; () if it is opened as a whole
-    cut: Cut
-    threads: int
 
     def require_version(self) -> None:
         """Refuse to work for another version of deadheat."""
@@ -70,8 +61,43 @@ class Job:
             ) from None
 
 
+@dataclass(frozen=True)
+class Job:
+    """One counting pass.
+
+    A large gallery is cut into parts, ranges of its items, of which a worker opens one at a time. What is relevant to
+    any query belongs to every part, so that each of them finds the same groups; part 0 is that alone, and what it
+    counts is taken away again from the others.
+    """
+
+    files: Files
+    number: int  # of the pass, where a run has several
+    distance: str
+    rule: Ties
+    parts: tuple[tuple[int, int], ...]  # of the gallery, from item to item; () if it is opened as a whole
+    cut: Cut
+    threads: int
+
+    @property
+    def tasks(self) -> list[Task]:
+        """All of its tasks."""
+        return [Task(part, *portion) for part in range(max(1, len(self.parts))) for portion in self.cut.portions()]
+
+    def times(self, part: int) -> int:
+        """How often the counts of a part are added: each part counts what all parts share, which is to count once."""
+        return 1 if not self.parts or part else 2 - len(self.parts)
+
+
+class Task(NamedTuple):
+    """A portion of a part of the gallery; with the job before it, it is what a worker is called with."""
+
+    part: int
+    queries: int
+    columns: int
+
+
 class Writer:
-    """Writes the files of a job, and knows how much that was."""
+    """Writes the files of a run, and knows how much that was."""
 
     def __init__(self, scratch: str | None) -> None:
         self.key, self._shared, self.written = uuid4().hex, scratch is not None, 0
@@ -106,30 +132,31 @@ class Writer:
 
 
 @contextmanager
-def written(
-    pair: Pair, relevance: Relevance, junk: Array | None, *, distance: str, rule: Ties, scratch: str | None,
-    parts: tuple[tuple[int, int], ...], cut: Cut, threads: int,
-) -> Iterator[tuple[Job, int]]:  # fmt: skip
-    """Write the files of a job, and delete them in the end: the job, and how many bytes were written."""
+def written(pair: Pair, arrays: Mapping[str, Array | None], scratch: str | None) -> Iterator[tuple[Files, int]]:
+    """Write the files of a run, and delete them in the end: where they are, and how many bytes were written."""
     writer = Writer(scratch)
     try:
         gallery = None if pair.gallery is None else writer.places(pair.gallery.embeddings, "gallery")
-        arrays = {"junk": junk, "itself": None if gallery is None else relevance.candidates.itself}
-        arrays["query_class"], of_items = compressed(relevance)
-        if gallery is not None:
-            arrays["gallery_class"] = of_items
-        if parts:
-            arrays["shared"] = shared_items(relevance)
         there = {name: array for name, array in arrays.items() if array is not None}
         for name, array in there.items():
             writer.array(name, array)
-        job = Job(
-            writer.key, writer.folder, deadheat.__version__, distance, rule,
-            writer.places(pair.query.embeddings, "embeddings"), gallery, frozenset(there), parts, cut, threads,
-        )  # fmt: skip
-        yield job, writer.written
+        query = writer.places(pair.query.embeddings, "embeddings")
+        yield Files(writer.key, writer.folder, deadheat.__version__, query, gallery, frozenset(there)), writer.written
     finally:
         remote.delete_folder(writer.folder)
+
+
+def arrays_of(relevance: Relevance, junk: Array | None, number: int, in_parts: bool) -> dict[str, Array | None]:
+    """What workers need to know of who is relevant to whom, under the names that `worker` reads."""
+    symmetric = relevance.candidates.symmetric
+    arrays = {"junk": junk, "itself": None if symmetric else relevance.candidates.itself}
+    if isinstance(relevance, Judged):
+        of_query, of_items = relevance.member_class, relevance.member_item
+        arrays |= {f"member_class-{number}": of_query, f"member_item-{number}": of_items}
+    else:
+        of_query, of_items = compressed(relevance)
+        arrays |= {"query_class": of_query, "gallery_class": None if symmetric else of_items}
+    return arrays | ({f"shared-{number}": relevance.relevant_items()} if in_parts else {})
 
 
 def compressed(relevance: Relevance) -> tuple[Array, Array]:
@@ -142,13 +169,6 @@ def compressed(relevance: Relevance) -> tuple[Array, Array]:
         strange = classes[np.minimum(of_items, len(classes) - 1)] != relevance.gallery_class
         of_items[strange] = len(classes)
     return of_query, of_items.astype(dtype)
-
-
-def shared_items(relevance: Relevance) -> Int64:
-    """The items whose class a query has."""
-    asked = np.zeros(int(relevance.gallery_class.max()) + 1, dtype=np.bool_)
-    asked[relevance.query_class[relevance.query_class >= 0]] = True
-    return np.flatnonzero(asked[relevance.gallery_class])
 
 
 def _is_temporary(path: str) -> bool:

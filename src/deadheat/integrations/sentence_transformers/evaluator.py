@@ -9,7 +9,7 @@ import csv
 import io
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,9 +38,9 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     """sentence-transformers' InformationRetrievalEvaluator with a lower bound, the expectation and an upper bound.
 
     Theirs ranks tied documents by their id, so that the ids decide what a model is worth whose embeddings coincide.
-    Here every key holds the exact expectation over all orders of tied documents, and beside it are the worst and the
-    best: ``cosine_ndcg@10``, ``cosine_ndcg@10_lower``, ``cosine_ndcg@10_upper``. What a trainer selects checkpoints by,
-    `primary_metric`, is a lower bound.
+    Here every key holds the exact expectation over all orders of tied documents, and next to it are the worst and the
+    best: ``cosine_ndcg@10``, ``cosine_ndcg@10_lower``, ``cosine_ndcg@10_upper``. `primary_metric` is a lower bound; a
+    trainer selects by it with ``metric_for_best_model="eval_cosine_ndcg@10_lower"``.
 
     Parameters
     ----------
@@ -51,6 +51,10 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         What tied means, by name only; see `deadheat.profile`.
     threads : int, optional
         For counting, by name only; by default as many as there are processors.
+    bounds : iterable of str, optional
+        The metrics whose bounds are among the keys, and in the file, such as ``["ndcg@10", "map@100"]``; by name only.
+        By default all, three keys for each of theirs. nDCG at the last cutoff, whose lower bound is `primary_metric`,
+        has them always. `results` and `reports` have everything.
     *args, **kwargs
         All that theirs takes, in the same order: `corpus_chunk_size`, `mrr_at_k`, `ndcg_at_k`, `accuracy_at_k`,
         `precision_recall_at_k`, `map_at_k`, `show_progress_bar`, `batch_size`, `name`, `write_csv`, `truncate_dim`,
@@ -101,6 +105,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         *args: Any,
         ties: str | Ties = "exact",
         threads: int | None = None,
+        bounds: Iterable[str] | None = None,
         **kwargs: Any,
     ) -> None:
         self._options = CountingOptions.checked(ties=ties, threads=threads)
@@ -109,6 +114,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
             _require_cutoffs(getattr(self, name), name)
         if self.score_functions is not None and not all(map(callable, self.score_functions.values() or [None])):
             raise InvalidTypeError("score_functions", f"must be functions by name, but is {self.score_functions!r:.80}")
+        self._bounded = self._with_bounds(bounds)
         self.reports: dict[str, Report] = {}
         self.results: dict[str, Result] = {}
 
@@ -190,6 +196,18 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     def _keys(self) -> list[tuple[str, int]]:
         return [(key, k) for key, cutoffs in self._cutoffs.items() for k in cutoffs]
 
+    def _with_bounds(self, bounds: Iterable[str] | None) -> set[str]:
+        """The metrics whose bounds are among the keys."""
+        known = [f"{key}@{k}" for key, k in self._keys]
+        if isinstance(bounds, str) or not isinstance(bounds, Iterable | None):
+            raise InvalidTypeError("bounds", f"must be a list of metrics, such as ['ndcg@10'], but is {bounds!r}")
+        asked = known if bounds is None else [checks.choice(each, known, "bounds") for each in bounds]
+        return {*asked, f"ndcg@{max(self.ndcg_at_k)}"}
+
+    def _ends(self, metric: str) -> dict[str, str]:
+        """What the keys of a metric such as ``ndcg@10`` end in, and the values under them."""
+        return {end: which for end, which in _ENDS.items() if not end or metric in self._bounded}
+
     @property
     def _measures(self) -> list[str]:
         return [f"{_MEASURES[key]}@{k}" for key, k in self._keys]
@@ -200,11 +218,11 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
 
     def _scores(self, name: str) -> dict[str, dict[int, float]]:
         """The values of a score function as their `compute_all_metrics` has them, then their bounds."""
-        return {
-            f"{key}@k{end}": {k: getattr(self.results[self._key(name, f"{key}@{k}")], which) for k in cutoffs}
-            for end, which in _ENDS.items()
-            for key, cutoffs in self._cutoffs.items()
-        }
+        scores: dict[str, dict[int, float]] = {f"{key}@k{end}": {} for end in _ENDS for key in self._cutoffs}
+        for key, k in self._keys:
+            for end, which in self._ends(f"{key}@{k}").items():
+                scores[f"{key}@k{end}"][k] = getattr(self.results[self._key(name, f"{key}@{k}")], which)
+        return scores
 
     def _name_primary_metric(self, scores: dict[str, dict[str, dict[int, float]]]) -> None:
         """nDCG at the last cutoff, as theirs, but its lower bound, of the score function for which that is highest."""
@@ -222,10 +240,11 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     def _columns(self) -> dict[str, float]:
         """What the file has beside epoch and steps: their columns, then the same for the bounds."""
         columns = {}
-        for end, which in _ENDS.items():
+        for end in _ENDS:
             for column in self.csv_headers[2:]:
                 name, _, metric = column.rpartition("-")
-                columns[column + end] = getattr(self.results[self._key(name, metric.lower())], which)
+                if which := self._ends(metric.lower()).get(end):
+                    columns[column + end] = getattr(self.results[self._key(name, metric.lower())], which)
         return columns
 
 

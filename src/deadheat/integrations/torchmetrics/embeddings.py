@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 from torch import Tensor
 from torchmetrics.utilities import rank_zero_warn
 
 from deadheat.counting import CountingOptions, queries_in_gallery
-from deadheat.errors import QueryInGalleryWarning, UndefinedError
+from deadheat.errors import InvalidValueError, QueryInGalleryWarning, UndefinedError
 from deadheat.inputs import Pair, open_pair
 from deadheat.integrations.torchmetrics.batches import STATES, Samples, checked_batch, samples_by_role
 from deadheat.integrations.torchmetrics.copies import n_padded, without_copies
-from deadheat.integrations.torchmetrics.gathering import RowMetric, as_tensors, to_tensors
+from deadheat.integrations.torchmetrics.gathering import RowMetric
 from deadheat.integrations.torchmetrics.shares import shared_profile
 from deadheat.reports import Report
 from deadheat.reports.evaluating import report_on
@@ -32,6 +32,9 @@ class EmbeddingRetrieval(RowMetric):
     ----------
     measures, distance, ties, singletons, average, threads
         As in `deadheat.evaluate`. Processes of one machine share its processors: give each its part of the `threads`.
+    value : {"lower", "expected", "upper"}, optional
+        For one measure: which number alone is the value, for wrappers and loggers that need a scalar. The lower bound
+        is what to select checkpoints by, the expected value what to report. By default, all three in a dictionary.
     device : str or torch.device, optional
         Where distances are computed, as in `deadheat.evaluate`; by default by NumPy. The value is the same.
     **kwargs
@@ -51,9 +54,11 @@ class EmbeddingRetrieval(RowMetric):
     Notes
     -----
     The value is a dictionary of float64 tensors: under ``"mAP"`` the expected value over all ways to break the ties,
-    under ``"mAP_lower"`` and ``"mAP_upper"`` its bounds. **Ties:** distances that are equal as real numbers, or what
-    `ties` says. **Undefined:** NaN, with a warning, where no query has a relevant item (so also for a batch of
-    `forward` without a pair of one label), and the expected value under a tolerance.
+    under ``"mAP_lower"`` and ``"mAP_upper"`` its bounds; under `value`, one of these tensors.
+
+    **Ties:** distances that are equal as real numbers, or what `ties` says. **Undefined:** NaN, with a warning, where
+    no query has a relevant item (so also for a batch of `forward` without a pair of one label), and the expected value
+    under a tolerance.
 
     Over processes, all gather all rows; each profiles a run of the queries, the integers are put together, and each
     measures the whole. A process may have no rows at all.
@@ -68,6 +73,9 @@ class EmbeddingRetrieval(RowMetric):
     >>> metric.update(torch.tensor([[-1.0]]), torch.tensor([8]))
     >>> {name: value.item() for name, value in metric.compute().items()}
     {'mAP': 0.875, 'mAP_lower': 0.75, 'mAP_upper': 1.0}
+    >>> metric = EmbeddingRetrieval("mAP", distance="euclidean", value="lower")
+    >>> metric(torch.tensor([[0.0], [1.0], [-1.0]]), torch.tensor([7, 7, 8]))
+    tensor(0.7500, dtype=torch.float64)
     """
 
     def __init__(
@@ -78,15 +86,17 @@ class EmbeddingRetrieval(RowMetric):
         ties: str | Ties = "exact",
         singletons: Singletons = "skip",
         average: Average = "query",
+        value: Literal["lower", "expected", "upper"] | None = None,
         threads: int | None = None,
         device: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(STATES, **kwargs)
         summary = SummaryOptions.checked(measures, singletons, average)
-        self.measures, self.singletons, self.average = summary
+        super().__init__(STATES, summary.measures, value, **kwargs)
+        self.singletons, self.average = summary.singletons, summary.average
         self.distance, self.ties, self.threads, self.counts_on = distance, ties, threads, device
-        self._counting()
+        if self._counting().rule.bounds_only and value == "expected":
+            raise InvalidValueError("value", "must be lower or upper under a tolerance, which has no expected value")
 
     def update(self, embeddings: Tensor, labels: Any, ids: Any = None, role: str | None = None) -> None:
         """Keep a batch.
@@ -112,14 +122,13 @@ class EmbeddingRetrieval(RowMetric):
         """
         self.keep(checked_batch(embeddings, labels, ids, role))
 
-    def compute(self) -> dict[str, Tensor]:
+    def compute(self) -> Any:
         """The measures over all rows, and over all processes unless told otherwise, each with its bounds."""
         try:
-            return as_tensors(self._report(), self.device)
+            report = self._report()
         except UndefinedError as error:
-            rank_zero_warn(f"every measure is NaN: {error}")
-            keys = [key for name in self.measures for key in (name, f"{name}_lower", f"{name}_upper")]
-            return to_tensors(dict.fromkeys(keys, float("nan")), self.device)
+            return self.undefined(error)
+        return self.answer({name: report[name] for name in report})
 
     def report(self) -> Report:
         """The whole report on the rows so far: tables, values of queries, intervals. Every process has to ask for it.

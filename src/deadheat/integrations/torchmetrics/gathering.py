@@ -8,7 +8,8 @@ that saw nothing, or something of another type, does not have: the gathering abo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from functools import partial, reduce
 from itertools import pairwise
 from typing import Any
@@ -16,12 +17,17 @@ from typing import Any
 import torch
 import torchmetrics
 from torch import Tensor
+from torchmetrics.utilities import rank_zero_warn
 from torchmetrics.utilities.distributed import gather_all_tensors
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.integrations.torchmetrics import drawing
-from deadheat.reports import Report
+from deadheat.reports import Result
+from deadheat.support import checks
 from deadheat.support.arrays import Int64
+from deadheat.support.triple import Triple
+
+_ENDS = {"expected": "", "lower": "_lower", "upper": "_upper"}  # of the keys
 
 Gather = Callable[[Tensor], list[Tensor]]
 
@@ -33,7 +39,7 @@ _TYPES = (
 _WIDER = {torch.int16: torch.int32, torch.uint16: torch.int32, torch.uint32: torch.int64}  # gloo does not carry these
 
 
-class RowMetric(torchmetrics.Metric):  # type: ignore[misc]
+class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
     """A metric whose states are lists of tensors (n, ...) that belong together; the first state has an entry a row."""
 
     is_differentiable = False
@@ -42,8 +48,11 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc]
     plot_lower_bound = 0.0
     plot_upper_bound = 1.0
 
-    def __init__(self, states: tuple[str, ...], **kwargs: Any) -> None:
+    def __init__(self, states: tuple[str, ...], measures: tuple[str, ...], value: str | None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        self.measures, self.value = measures, value
+        if value is not None and checks.choice(value, Triple._fields, "value") and len(measures) > 1:
+            raise InvalidValueError("value", f"must be left out for several measures, but is {value!r} for {measures}")
         for name in states:
             self.add_state(name, default=[], dist_reduce_fx="cat")
         self._rows_of_ranks: list[int] = []  # of what was gathered last
@@ -112,8 +121,28 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc]
         moved: torch.nn.Module = super()._apply(lambda tensor: tensor.to(fn(tensor).device), exclude_state)
         return moved
 
+    def answer(self, results: Mapping[str, Result | Triple[float]]) -> Any:
+        """The value of the metric: numbers by key, or the one that `value` asks for.
+
+        They are float64, whose bits are those of `deadheat.evaluate`; float32 on devices that have no other.
+        """
+        dtype = torch.float32 if self.device.type == "mps" else torch.float64
+        numbers = {
+            name + end: torch.tensor(getattr(result, which), dtype=dtype, device=self.device)
+            for name, result in results.items()
+            for which, end in _ENDS.items()
+        }
+        return numbers if self.value is None else numbers[self.measures[0] + _ENDS[self.value]]
+
+    def undefined(self, why: object) -> Any:
+        """The value where no query counts: NaN, with a warning."""
+        rank_zero_warn(f"every measure is NaN: {why}")
+        return self.answer(dict.fromkeys(self.measures, Triple(*[math.nan] * 3)))
+
     def plot(self, val: Any = None, ax: Any = None) -> Any:
         """Draw lower, expected and upper value of each measure; of several steps, as lines in their bands.
+
+        With `value`, which is one number, as `torchmetrics.Metric.plot` does.
 
         Parameters
         ----------
@@ -130,28 +159,14 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc]
         MissingPackageError
             Without Matplotlib, which the extra ``plots`` brings.
         """
-        return drawing.draw(self.compute() if val is None else val, ax)
+        val = self.compute() if val is None else val
+        return drawing.draw(val, ax) if self.value is None else self._plot(val, ax)
 
 
 def kept(tensor: Tensor) -> Tensor:
     """A tensor as a state holds it: without its graph, and alone in its memory, in a type that can be gathered."""
     wider = tensor.detach().to(_WIDER.get(tensor.dtype, tensor.dtype))
     return wider.clone(memory_format=torch.contiguous_format)
-
-
-def as_tensors(report: Report, device: torch.device) -> dict[str, Tensor]:
-    """The values of a report under the names of its measures: expected, and lower and upper beside it."""
-    values: dict[str, float] = {}
-    for name in report:
-        result = report[name]
-        values |= {name: result.expected, f"{name}_lower": result.lower, f"{name}_upper": result.upper}
-    return to_tensors(values, device)
-
-
-def to_tensors(values: dict[str, float], device: torch.device) -> dict[str, Tensor]:
-    """Numbers as float64, whose bits are those of `deadheat.evaluate`; float32 on devices that have no other."""
-    dtype = torch.float32 if device.type == "mps" else torch.float64
-    return {name: torch.tensor(value, dtype=dtype, device=device) for name, value in values.items()}
 
 
 def _described(rows: Tensor | None) -> list[int]:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch import Tensor
-from torchmetrics.utilities import rank_zero_warn
 
-from deadheat import inputs, measures
+from deadheat import inputs
 from deadheat.counting.lists import profile_lists
 from deadheat.errors import InvalidValueError, UndefinedError
-from deadheat.integrations.torchmetrics.gathering import RowMetric, as_tensors, kept, to_tensors
+from deadheat.integrations.torchmetrics.gathering import RowMetric, kept
+from deadheat.measures import parse, parse_all
 from deadheat.reports import Report
-from deadheat.reports.options import SummaryOptions
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
+from deadheat.support.triple import Triple
 
 STATES = ("indexes", "preds", "target")
 SINGLETONS = {"neg": "zero", "pos": "one", "skip": "skip", "error": "skip"}
@@ -42,6 +42,12 @@ class ScoredRetrieval(RowMetric):
     aggregation : {"mean", "median", "min", "max"} or callable
         What becomes of the values of the queries, for lower, expected and upper value each by itself. A callable takes
         a float64 tensor (n_query,) and ``dim=None``; lower and upper remain bounds if no larger value makes it smaller.
+    top_k : int, optional
+        The cutoff of every measure, as theirs have it: ``ScoredRetrieval("P, Recall", top_k=5)`` is that of
+        ``"P@5, Recall@5"``, and its keys are these.
+    value : {"lower", "expected", "upper"}, optional
+        For one measure: which number alone is the value, for wrappers and loggers that need a scalar. The lower bound
+        is what to select checkpoints by, the expected value what to report. By default, all three in a dictionary.
     threads : int, optional
         As in `deadheat.measure`.
     **kwargs
@@ -54,14 +60,17 @@ class ScoredRetrieval(RowMetric):
 
     Notes
     -----
-    The value is a dictionary of float64 tensors: ``"mAP"``, ``"mAP_lower"``, ``"mAP_upper"``. **Ties:** scores that are
-    the same number, in the type that they came in; torchmetrics makes them float32, and there the order of ties is
-    whatever the sort does. **Undefined:** NaN, with a warning, where no query counts; torchmetrics gives 0.
+    The value is a dictionary of float64 tensors: ``"mAP"``, ``"mAP_lower"``, ``"mAP_upper"``. Under `value`, one
+    of them.
 
-    What differs from torchmetrics beside ties: an item counts whatever the sign of its score (`RetrievalMAP`,
+    **Ties:** scores that are the same number, in the type that they came in; torchmetrics makes them float32, and there
+    the order of ties is whatever the sort does. **Undefined:** NaN, with a warning, where no query counts; torchmetrics
+    gives 0.
+
+    What differs from torchmetrics, ties excepted: an item counts whatever the sign of its score (`RetrievalMAP`,
     `RetrievalMRR`, `RetrievalPrecision` and `RetrievalRecall` take relevant items with a score of 0 or less for
-    irrelevant); mAP@k is divided by all relevant items, not by those found; gains of nDCG are whole grades; a query
-    without an irrelevant item has no AUC, and is left out, where torchmetrics gives 0.
+    irrelevant); mAP@k is divided by all relevant items, not by those found; gains of nDCG are whole grades from 0 on; a
+    query without an irrelevant item has no AUC, and is left out, where torchmetrics gives 0.
 
     Examples
     --------
@@ -78,11 +87,12 @@ class ScoredRetrieval(RowMetric):
         empty_target_action: str = "neg",
         ignore_index: int | None = None,
         aggregation: str | Callable[..., Tensor] = "mean",
+        top_k: int | None = None,
+        value: Literal["lower", "expected", "upper"] | None = None,
         threads: int | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(STATES, **kwargs)
-        self.measures = SummaryOptions.checked(measures).measures
+        super().__init__(STATES, tuple(measure.name for measure in parse_all(measures, top_k)), value, **kwargs)
         self.threads = threads
         checks.thread_count(threads)
         if empty_target_action not in SINGLETONS:
@@ -120,20 +130,14 @@ class ScoredRetrieval(RowMetric):
             "target": kept(target.flatten().to(torch.int64)),
         })  # fmt: skip
 
-    def compute(self) -> dict[str, Tensor]:
+    def compute(self) -> Any:
         """The measures over all queries, and over all processes unless told otherwise, each with its bounds."""
         report = self._report()
         if report is None or not any(report[name].n_query for name in report):
-            rank_zero_warn("every measure is NaN: there is no query with a relevant item")
-            keys = [key for name in self.measures for key in (name, f"{name}_lower", f"{name}_upper")]
-            return to_tensors(dict.fromkeys(keys, float("nan")), self.device)
+            return self.undefined("there is no query with a relevant item")
         if self.aggregation == "mean":
-            return as_tensors(report, self.device)
-        values: dict[str, float] = {}
-        for name in report:
-            lower, expected, upper = map(self._aggregated, report[name].per_query)
-            values |= {name: expected, f"{name}_lower": lower, f"{name}_upper": upper}
-        return to_tensors(values, self.device)
+            return self.answer({name: report[name] for name in report})
+        return self.answer({name: Triple(*map(self._aggregated, report[name].per_query)) for name in report})
 
     def report(self) -> Report:
         """The whole report: tables, values of queries, intervals. Every process has to ask for it.
@@ -173,7 +177,7 @@ class ScoredRetrieval(RowMetric):
         if target.dtype == torch.bool or not target.numel():
             return
         odd = target[(target != target.to(torch.int64)) | (target < 0)]
-        if not any(measures.parse(name).row.choices for name in self.measures):
+        if not any(parse(name).row.choices for name in self.measures):
             odd = target[(target != 0) & (target != 1)]
         if len(odd):
             rule = "must contain `binary` values, or whole grades of 0 and more for nDCG"
