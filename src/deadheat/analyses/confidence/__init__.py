@@ -13,7 +13,7 @@ from deadheat.analyses.confidence.calibrating import Calibration, calibration
 from deadheat.analyses.confidence.correlation import RankCorrelation, rank_correlation
 from deadheat.analyses.confidence.density import HighestDensity, highest_density_interval
 from deadheat.analyses.confidence.rejecting import RejectCurve, error_reject_curve
-from deadheat.analyses.confidence.targets import label_entropy, norms
+from deadheat.analyses.confidence.targets import annotation_entropy, distribution_entropy, label_entropy, norms
 
 __all__ = [
     "Calibration",
@@ -21,8 +21,10 @@ __all__ = [
     "HighestDensity",
     "RankCorrelation",
     "RejectCurve",
+    "annotation_entropy",
     "calibration",
     "confidence_accuracy",
+    "distribution_entropy",
     "error_reject_curve",
     "highest_density_interval",
     "label_entropy",
