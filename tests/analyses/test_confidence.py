@@ -515,12 +515,7 @@ def test_entropy_has_no_negative_zero_and_no_class_of_one() -> None:
 @pytest.mark.parametrize(
     ("function", "given_", "kind", "message"),
     [
-        (
-            dc.distribution_entropy,
-            [[1, -2]],
-            ValueError,
-            r"counts must be finite and not .* hold -2\.0 in row 0, column 1",
-        ),
+        (dc.distribution_entropy, [[1, -2]], ValueError, r"counts must not be negative, but holds -2\.0 in row 0, col"),
         (dc.distribution_entropy, [[1, np.nan]], ValueError, "counts must be finite, but holds nan in row 0"),
         (dc.distribution_entropy, [[]], ValueError, "counts must have at least one row and one column"),
         (dc.distribution_entropy, [["a"]], TypeError, "counts must .* but has dtype <U1"),

@@ -11,6 +11,7 @@ and rounded once: their bits do not depend on the order of the queries.
 from deadheat.analyses.confidence.accuracy import ConfidenceAccuracy, confidence_accuracy
 from deadheat.analyses.confidence.calibrating import Calibration, calibration
 from deadheat.analyses.confidence.correlation import RankCorrelation, rank_correlation
+from deadheat.analyses.confidence.credible import CredibleRecall, credible_recall, normal_credible_recall
 from deadheat.analyses.confidence.density import HighestDensity, highest_density_interval
 from deadheat.analyses.confidence.rejecting import RejectCurve, error_reject_curve
 from deadheat.analyses.confidence.targets import annotation_entropy, distribution_entropy, label_entropy, norms
@@ -18,16 +19,19 @@ from deadheat.analyses.confidence.targets import annotation_entropy, distributio
 __all__ = [
     "Calibration",
     "ConfidenceAccuracy",
+    "CredibleRecall",
     "HighestDensity",
     "RankCorrelation",
     "RejectCurve",
     "annotation_entropy",
     "calibration",
     "confidence_accuracy",
+    "credible_recall",
     "distribution_entropy",
     "error_reject_curve",
     "highest_density_interval",
     "label_entropy",
+    "normal_credible_recall",
     "norms",
     "rank_correlation",
 ]
