@@ -109,13 +109,17 @@ class RejectCurve(TabularResult):
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """The areas, in per cent."""
-        areas = {title: getattr(self, name) for name, title in _AREAS.items()}
-        return [queries.table_of_triples("error", areas, digits)]
+        return [queries.table_of_triples("error", titled_areas(self), digits)]
 
     def notes(self) -> list[str]:
         """Which queries count, and which of them tie."""
         tied = f" The confidences of {self.n_tied} tie." if self.n_tied else ""
         return [queries.about_queries(self.n_query, self.n_left_out, self.n_open) + tied]
+
+
+def titled_areas(curve: RejectCurve) -> dict[str, Triple[float]]:
+    """The areas, each by what it is called in tables."""
+    return {title: getattr(curve, name) for name, title in _AREAS.items()}
 
 
 def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
