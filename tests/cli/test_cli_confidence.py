@@ -89,7 +89,7 @@ def test_a_picture_of_each_measure(folder: Path) -> None:
         (["--confidence", "short.txt"], "confidence must have one entry per query, but short.txt has 1 for 30 queries"),
         (["--confidence-key", "sigma", "--target", "short.txt"],
          "target must have one entry per query, but short.txt has 1 for 30 queries"),
-        (["--confidence-key", "embeddings"], "confidence: all.npz must be one-dimensional, but has shape (30, 3)"),
+        (["--confidence-key", "embeddings"], "all.npz: confidence must be one-dimensional, but has shape (30, 3)"),
         (["--confidence-key", "sigma", "--plot", "x.gif"], "--plot x.gif must end in one of .png, .pdf, .svg"),
         (["--confidence", "sigma.npy", "--plot", "sigma.npy"], "cannot write sigma.npy: it is one of the input files"),
     ],
