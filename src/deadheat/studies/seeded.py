@@ -1,9 +1,9 @@
 """The draws of the study arrrrrmin/ranking-metrics itself: its points and its flipped labels, as its seed gives them.
 
-Its tests/conftest.py seeds PyTorch with 42, and its tests draw one after the other, in the order of their files; so what
-a picture shows depends on which tests were run before. PyTorch's generator on a processor is the Mersenne Twister, which
-NumPy has too: a uniform float32 is the low 24 bits of one of its numbers. So the study's points come out bit by bit,
-without PyTorch.
+Its tests/conftest.py seeds PyTorch with 42, and its tests draw one after the other, in the order of their files; so
+what a picture shows depends on which tests were run before. PyTorch's generator on a processor is the Mersenne Twister,
+which NumPy has too: a uniform float32 is the low 24 bits of one of its numbers. So the study's points come out bit by
+bit, without PyTorch.
 """
 
 from __future__ import annotations
