@@ -125,7 +125,7 @@ def titled_areas(curve: RejectCurve) -> dict[str, Triple[float]]:
 def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
     """Return the mean error, 1 − value, of the k most confident queries, for every k.
 
-    Its area, the mean over all k, is the error-reject measure ERC [1]_ [2]_; the same number is the area under the
+    Its area, the mean over all k, is the error-reject measure ERC [1]_, [2]_; the same number is the area under the
     risk-coverage curve, AURC, for the risk 1 − value [3]_.
 
     Parameters
