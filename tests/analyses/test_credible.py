@@ -105,10 +105,10 @@ def test_draws_of_a_normal_posterior_agree_with_its_formula() -> None:
     embeddings, sigma, labels = random.normal(size=(60, 3)), random.uniform(0.3, 2, 60), np.arange(60) % 4
     exact = dh.confidence.normal_credible_recall(embeddings, sigma, labels)
     draws = embeddings[:, None] + sigma[:, None, None] * random.normal(size=(60, 20_000, 3))
-    apart = -((embeddings[:, None] - embeddings[None]) ** 2).sum(axis=2)
+    close = -((embeddings[:, None] - embeddings[None]) ** 2).sum(axis=2)
     far = -((draws - embeddings[:, None]) ** 2).sum(axis=2)
     same = labels[:, None] == labels
-    drawn = dh.confidence.credible_recall(apart, far, same, junk=np.eye(60, dtype=bool))
+    drawn = dh.confidence.credible_recall(close, far, same, junk=np.eye(60, dtype=bool))
     np.testing.assert_allclose(drawn.relevant.expected, exact.relevant.expected, atol=0.01)
     np.testing.assert_allclose(drawn.others.expected, exact.others.expected, atol=0.01)
     assert exact.relevant.expected[0] < exact.relevant.expected[-1]

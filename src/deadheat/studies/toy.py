@@ -300,7 +300,7 @@ def _measures_table(values: dict[int, NDArray[np.float64]]) -> Table:
 
 
 def _titles_table(titles: dict[int, tuple[ToyTitle, ToyTitle]], values: dict[int, NDArray[np.float64]]) -> Table:
-    """What is printed, beside the study's own points by both codes, and beside our draws."""
+    """What is printed, next to the study's own points by both codes, and to our draws."""
     rows = []
     for example, (theirs, ours) in titles.items():
         for at, name in enumerate(_TITLE):

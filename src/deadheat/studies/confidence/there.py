@@ -51,7 +51,7 @@ def _drawn(uniform: seeded.Uniform) -> tuple[Flipped, float]:
 
 
 def run(setting: Setting) -> Outcome:
-    """Both runs, beside what is printed."""
+    """Both runs, next to what is printed."""
     runs = {"tests/test_uncertainty.py alone": alone(), "all tests together": together()}
     found = {name: There(measured(data, setting.threads), average) for name, (data, average) in runs.items()}
     one, all_together = found.values()
