@@ -1,6 +1,6 @@
 """The published definitions, slow and plain: what the tests and the readers of deadheat compare with.
 
-Nothing here is fast and nothing here is used by the rest of the package. It has four parts.
+Nothing here is fast and nothing here is used by the rest of the package. It has five parts.
 
 The matrices of the paper [1]_: distances D, relevance R, relevance in the order of the ranking, the counts C of
 relevant items so far, precision Pr and recall Rc; mAP by a plain sort, and by a sort of D - eR and of D + eR.
@@ -11,6 +11,8 @@ the dynamic programme of the paper's slides, and in closed form.
 mAP with its bounds, by counting and never by sorting.
 
 The evaluation as the paper's authors published it, with switches that mend it one step at a time.
+
+What the highest density region of a query's posterior holds, place by place.
 
 A *tie group* is a tuple ``(closer, closer_relevant, tied, tied_relevant)``, written (k, n, l, m) in formulas (in code l
 is ``size``): k items are strictly closer to the query than this distance, n of them relevant; l are exactly at it, m of
@@ -49,6 +51,7 @@ __all__ = [
     "ap_variance",
     "average_precision",
     "correct_matrix",
+    "credible_recall",
     "distance_matrix",
     "map_bounds",
     "map_by_adding",
@@ -910,3 +913,49 @@ def published_map(embeddings: ArrayLike, labels: ArrayLike, **options: Any) -> f
     0.5
     """
     return _mean(published_ap(embeddings, labels, **options))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# credible regions
+
+
+def credible_recall(
+    items: Sequence[float], draws: Sequence[float], relevant: Sequence[int], mass: Fraction
+) -> Triple[Fraction]:
+    """Return the share of a query's relevant items among the densest draws from its posterior that hold a mass.
+
+    Parameters
+    ----------
+    items : (n_item,)
+        The density of the posterior at each item.
+    draws : (n_draw,)
+        The same at draws from it.
+    relevant : (n_item,)
+        1 for an item that is to be found, at least once, else 0.
+    mass : Fraction
+        Above 0 and below 1: of all draws, the smallest number that makes up this share is needed.
+
+    Returns
+    -------
+    Triple[Fraction]
+        Each item takes every place among the draws that are as dense: it is found with so many needed draws still to
+        come. The worst place, the mean over all places, and the best place.
+
+    Examples
+    --------
+    One of two draws is needed. The first item is as dense as that draw: it comes before or after it.
+
+    >>> credible_recall([8, 3], [8, 5], [1, 1], Fraction(1, 2))
+    Triple(lower=Fraction(0, 1), expected=Fraction(1, 4), upper=Fraction(1, 2))
+    """
+    needed = math.ceil(mass * len(draws))
+    found = []
+    for item in itertools.compress(items, relevant):
+        before, tied = sum(draw > item for draw in draws), sum(draw == item for draw in draws)
+        found.append([Fraction(int(before + place < needed)) for place in range(tied + 1)])
+    n = len(found)
+    return Triple(
+        sum(map(min, found), Fraction(0)) / n,
+        sum((sum(places, Fraction(0)) / len(places) for places in found), Fraction(0)) / n,
+        sum(map(max, found), Fraction(0)) / n,
+    )

@@ -316,6 +316,50 @@ def test_rank_correlation_undefined(one: list[float], other: list[float]) -> Non
     found = dc.rank_correlation(one, other)
     assert all(map(math.isnan, (found.spearman, found.spearman_p, found.kendall, found.kendall_p)))
     assert found.n == len(one)
+    for broken in (found.rho, found.tau):  # a constant can be broken into any order
+        assert all(map(math.isnan, broken)) if len(one) < 2 else broken == (-1, 0, 1)
+
+
+def strict_orders(levels: list[int]) -> list[list[int]]:
+    """The ranks, from 1, under every way to break the ties."""
+    n = len(levels)
+    return [list(ranks) for ranks in itertools.permutations(range(1, n + 1))
+            if all(ranks[i] < ranks[j] for i in range(n) for j in range(n) if levels[i] < levels[j])]  # fmt: skip
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=5))
+@few
+def test_rank_correlations_of_every_way_to_break_the_ties(pairs: list[tuple[int, int]]) -> None:
+    one, other = (list(side) for side in zip(*pairs, strict=True))
+    n = len(pairs)
+    rhos, taus = [], []
+    for first, second in itertools.product(strict_orders(one), strict_orders(other)):
+        squares = sum((a - b) ** 2 for a, b in zip(first, second, strict=True))
+        rhos.append(1 - Fraction(6 * squares, n * (n * n - 1)))
+        agree = sum((first[i] < first[j]) == (second[i] < second[j]) for i in range(n) for j in range(i))
+        taus.append(Fraction(4 * agree, n * (n - 1)) - 1)
+    found = dc.rank_correlation(one, other)
+    for broken, values in ((found.rho, rhos), (found.tau, taus)):
+        assert list(broken) == floats([min(values), sum(values) / len(values), max(values)])
+
+
+def test_rank_correlations_without_ties_are_one_value() -> None:
+    random = np.random.default_rng(7)
+    one, other = random.permutation(999), random.permutation(999)
+    found = dc.rank_correlation(one, other)
+    assert found.rho == pytest.approx([found.spearman] * 3, abs=1e-14)
+    assert found.tau == pytest.approx([found.kendall] * 3, abs=1e-14)
+    assert found.rho.lower == found.rho.expected == found.rho.upper
+    assert found.tables()[0].header == ("correlation", "coefficient", "p")
+    levels = random.integers(0, 9, (2, 999))
+    pairs = [np.sign(side[:, None] - side)[np.triu_indices(999, 1)] for side in levels]
+    products, open_ = int((pairs[0] * pairs[1]).sum()), int((pairs[0] * pairs[1] == 0).sum())
+    exactly = [float(Fraction(products + sign * open_, 999 * 499)) for sign in (-1, 0, 1)]
+    assert list(dc.rank_correlation(*levels).tau) == exactly
+    tied = dc.rank_correlation(one, other // 500)
+    assert tied.tables()[0].header == ("correlation", "coefficient", "p", "lower", "expected", "upper")
+    assert tied.to_dict()["rho"] == tied.rho._asdict()
+    assert "over all ways to break the ties" in str(tied)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -446,6 +490,49 @@ def test_label_entropy_refuses_too_many_neighbours() -> None:
         dc.label_entropy([[0], [1]], ["a", "b"], 2, distance="euclidean")
     with pytest.raises(ValueError, match="labels must have one entry per row of embeddings"):
         dc.label_entropy([[0], [1]], ["a"], 1, distance="euclidean")
+
+
+@given(st.lists(st.lists(st.integers(0, 6), min_size=3, max_size=3), min_size=1, max_size=4))
+@few
+def test_entropy_of_counts_is_scipy_s(counts: list[list[int]]) -> None:
+    entropy = dc.distribution_entropy(counts)
+    for row, found in zip(counts, entropy.tolist(), strict=True):
+        assert (
+            math.isnan(found) if not any(row) else found == pytest.approx(scipy.stats.entropy(row, base=2), abs=1e-14)
+        )
+    np.testing.assert_array_equal(dc.distribution_entropy(np.array(counts)[:, ::-1]), entropy)
+    np.testing.assert_array_equal(dc.distribution_entropy(np.array(counts) * 2.0**1021), entropy)  # of any total
+    np.testing.assert_array_equal(dc.distribution_entropy(counts, normalized=True), entropy / math.log2(3))
+    annotators = max(map(sum, counts))
+    if annotators:
+        rows = [["a"] * a + ["b"] * b + ["c"] * c + [""] * (annotators - a - b - c) for a, b, c in counts]
+        np.testing.assert_array_equal(dc.annotation_entropy(rows, missing=""), entropy)
+
+
+def test_entropy_has_no_negative_zero_and_no_class_of_one() -> None:
+    assert not np.signbit(dc.distribution_entropy([[5, 0]])).any()
+    assert np.isnan(dc.distribution_entropy([[3]], normalized=True)).all()
+    assert dc.distribution_entropy([[3]]).tolist() == [0.0]
+    assert dc.annotation_entropy([[7, 8, -1], [7, 7, 7]], missing=-1, normalized=True).tolist() == [1.0, 0.0]
+    assert dc.annotation_entropy([[7, 8, 7, 8], [-1, -1, -1, 7]]).tolist() == pytest.approx([1.0, 0.8112781244591328])
+
+
+@pytest.mark.parametrize(
+    ("function", "given_", "kind", "message"),
+    [
+        (dc.distribution_entropy, [[1, -2]], ValueError, r"counts must not be negative, but holds -2\.0 in row 0, col"),
+        (dc.distribution_entropy, [[1, np.nan]], ValueError, "counts must be finite, but holds nan in row 0"),
+        (dc.distribution_entropy, [[]], ValueError, "counts must have at least one row and one column"),
+        (dc.distribution_entropy, [["a"]], TypeError, "counts must .* but has dtype <U1"),
+        (dc.annotation_entropy, ["a"], ValueError, r"annotations must be a matrix, .* but has shape \(1,\)"),
+        (dc.annotation_entropy, [[1.5]], TypeError, "annotations must be integers or strings"),
+        (dc.annotation_entropy, [["a", None]], ValueError, "annotations must have no missing values"),
+        (dc.annotation_entropy, np.zeros((0, 2), int), ValueError, "must hold a label, but has none in 0 entries"),
+    ],
+)
+def test_targets_are_checked(function: Any, given_: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        function(given_)
 
 
 def test_norms_are_within_one_unit() -> None:

@@ -75,6 +75,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         Path(f"{name}.txt").write_text("".join(f"{label}\n" for label in labels[rows]))
     np.save("labels.npy", labels)
     np.savetxt("confidence.txt", embeddings[:, 0])
+    np.savez("samples.npz", embeddings=embeddings, labels=labels, sigma=embeddings[:, 1], blur=labels % 3)
     rows = [f"{label},{','.join(map(str, row))}" for label, row in zip(labels, embeddings.tolist(), strict=True)]
     Path("samples.csv").write_text("\n".join(["label,a,b,c,d,e,f", *rows]) + "\n")
     Path("run.txt").write_text("q1 Q0 d1 1 0.9 x\nq1 Q0 d2 2 0.7 x\nq1 Q0 d3 3 0.7 x\n")

@@ -71,6 +71,22 @@ def test_bins_points_and_densities(ax: Any) -> None:
     figure.savefig(BytesIO())
 
 
+def test_credible_recall_against_mass(ax: Any) -> None:
+    found = measures.credible_recall([[3, 1]], [[4, 3, 2, 0]], [[1, 0]], masses=[0.25, 0.5, 0.9])
+    plots.credible_recall(found, ax=ax, label="draws")
+    diagonal, line, dotted = ax.get_lines()
+    assert diagonal.get_label() == "as draws"
+    np.testing.assert_array_equal(line.get_xydata(), np.column_stack([found.masses, found.relevant.expected]))
+    np.testing.assert_array_equal(dotted.get_ydata(), found.others.upper)
+    (band,) = ax.collections
+    assert band.get_label() == "draws: what ends decide"
+    exact = measures.normal_credible_recall([[0.0], [1.0]], [1.0, 1.0], [1, 1])
+    plots.credible_recall(exact, ax=ax, label="normal", number=1, others=False)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "as draws", "draws", "draws: what ends decide", "draws: others", "normal",
+    ]  # fmt: skip
+
+
 def test_each_of_many_classes_has_a_look_of_its_own(ax: Any) -> None:
     n = 36
     plots.labelled_points(np.arange(2 * n).reshape(n, 2), np.arange(n), ax=ax)

@@ -11,8 +11,8 @@ from data import data_file
 from matplotlib.figure import Figure
 
 from deadheat.analyses import confidence as measures
-from deadheat.studies import confidence, toy
-from deadheat.studies.confidence import densities, experiment, pictures, real
+from deadheat.studies import confidence, published, seeded, toy
+from deadheat.studies.confidence import ambiguity, densities, experiment, pictures, real, regions, stand_in, there
 from deadheat.studies.study import Mark, Outcome, Setting
 from deadheat.support.triple import Triple
 
@@ -59,15 +59,61 @@ def test_toy_study() -> None:
     assert finding(outcome, "example 3: MAP@R").mark is Mark.AGREES
     assert "99.50 %" in finding(outcome, "example 3: R-Precision").why
     assert finding(outcome, "values printed").mark is Mark.NO_DATA
-    measured, versions = outcome.tables
+    measured, titles, versions = outcome.tables
     assert [row[:2] for row in measured.rows] == [[e, name] for e in (1, 2, 3) for name in toy.MEASURES]
     assert len(versions.rows) == 12
+    printed = [row[2] for row in titles.rows]
+    assert printed == [value / 100 for title in published.TOY_TITLES.values() for value in title]
     text = outcome.pictures[0].figure.axes[0].get_xlabel()
     assert [line.split()[0] for line in text.splitlines()] == list(toy.MEASURES)
 
 
+def test_points_are_those_of_pytorch_s_generator() -> None:
+    torch = pytest.importorskip("torch")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seeded.SEED)
+        bounds = [(0.0, 1.0, 700), (-1.0, -2 / 3, 500), (0.0, 2000.0, 100)]
+        theirs = [torch.distributions.Uniform(low, high).sample((n, 1)).numpy().ravel() for low, high, n in bounds]
+    ours = seeded.Uniform()
+    for (low, high, n), numbers in zip(bounds, theirs, strict=True):
+        np.testing.assert_array_equal(ours.draw(low, high, n), numbers)
+
+
+def test_titles_of_the_figures_come_out_of_the_study_s_own_points() -> None:
+    points = toy.drawn_there()
+    assert [len(toy.labels) for toy in points.values()] == [2000] * 3
+    titles = toy._titles(Setting(None, Path()))
+    assert [one.mark for one in toy._printed(titles)] == [Mark.AGREES] * 3
+    off = {example: (theirs._replace(map_at_r=0.5), ours) for example, (theirs, ours) in titles.items()}
+    assert [one.mark for one in toy._printed(off)] == [Mark.DIFFERS] * 3
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # confidence
+
+
+def test_printed_averages_come_out_of_the_study_s_own_points() -> None:
+    (points, average), (others, other) = there.alone(), there.together()
+    assert (average, other) == (published.RANK_CORRELATION_PEAK, published.RANK_CORRELATION_AVERAGE)
+    for data in (points, others):
+        assert data.points.shape == (2000, 2)
+        assert 90 <= data.flipped.sum() <= 100
+        np.testing.assert_array_equal(data.labels != (data.points[:, 0] > 0), data.flipped)
+
+
+def test_accuracy_over_the_roc_curve_has_two_values() -> None:
+    """By hand: at the thresholds inf, 4, 3, 2, 1 the guess holds for 1, 2, 3, 4 and 3 of four; 3 is dropped."""
+    hit, sure = np.array([1.0, 1, 1, 0]), np.array([4.0, 3, 2, 1])
+    assert experiment.accuracy_over_roc(hit, sure, drop_intermediate=False) == pytest.approx((1 + 2 + 3 + 4 + 3) / 20)
+    assert experiment.accuracy_over_roc(hit, sure, drop_intermediate=True) == pytest.approx((1 + 2 + 4 + 3) / 16)
+    draw = experiment.run(0, 200)
+    for step in draw.steps:
+        assert step.by_default != step.accuracy.mean_accuracy.expected
+    moved = draw.data.moved(0.5)
+    at = draw.steps[9].accuracy.mean_accuracy.expected
+    assert at == pytest.approx(
+        experiment.accuracy_over_roc(draw.hit.expected, moved, drop_intermediate=False), abs=1e-12
+    )
 
 
 def test_flipped_points() -> None:
@@ -105,11 +151,17 @@ def test_confidence_study(outcome: Outcome) -> None:
     assert float(finding(outcome, "error-reject area by Hit@1: largest distance").here.split()[0]) > 0.1
     assert finding(outcome, "George Washington").mark is Mark.NO_DATA
     assert [picture.name for picture in outcome.pictures] == [
-        "points", "moved", "curves", "correlation", "digits", "reliability", "density"
+        "points", "moved", "curves", "correlation", "digits", "reliability", "targets", "density", "regions"
     ]  # fmt: skip
+    assert [finding(outcome, f"average of the original confidences times 12500, {run}").mark
+            for run in ("tests/test_uncertainty.py alone", "all tests together")] == [Mark.AGREES] * 2  # fmt: skip
+    right_end = [
+        one for one in outcome.findings if one.what.startswith("error-reject area by Hit@1 at a confidence of")
+    ]
+    assert [one.mark for one in right_end] == [Mark.AGREES] * 2
     table = outcome.tables[0]
     rows = np.array(table.rows, dtype=float)
-    assert rows.shape == (20, 14)
+    assert rows.shape == (20, 15)
     for name in ("ERC by Hit@1", "ERC by MAP@R"):
         lower, expected, upper = (
             rows[:, table.columns.index(f"{name}: {end}")] for end in ("lower", "expected", "upper")
@@ -147,3 +199,50 @@ def test_curves_against_the_confidence_of_the_flipped() -> None:
     assert [one.get_label() for one in correlation.get_lines()] == [
         "Spearman's rho", "Kendall's tau-b", "their average before"
     ]  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# σ-targets and credible regions
+
+
+def test_damage_of_images() -> None:
+    images = np.random.default_rng(0).random((3, 64))
+    for damage in stand_in.DAMAGES:
+        whole, *damaged = (damage.change(images, level) for level in damage.levels)
+        np.testing.assert_array_equal(whole, images)
+        assert all(one.shape == images.shape for one in damaged)
+    window = stand_in.cropped(np.ones((1, 64)), 4).reshape(8, 8)
+    assert window.sum() == 16
+    assert window[2:6, 2:6].all()
+    spread = [stand_in.blurred(images, deviation).std() for deviation in (0, 0.5, 1, 2)]
+    assert spread == sorted(spread, reverse=True)
+    own = ambiguity._damaged(images, stand_in.DAMAGES[1], np.array([0, 4, 2]))
+    np.testing.assert_array_equal(own[1], stand_in.cropped(images, 4)[1])
+
+
+def test_targets_tell_the_models_apart() -> None:
+    found = ambiguity.run(Setting(None, Path(), quick=True))
+    columns = found.tables[0].columns
+    rows = {tuple(row[:3]): dict(zip(columns[3:], row[3:], strict=True)) for row in found.tables[0].rows}
+    assert len(rows) == 8
+    for row in rows.values():
+        for name in ("rho", "tau"):
+            lower, expected, upper = (row[f"{name}, ties broken: {end}"] for end in ("lower", "expected", "upper"))
+            assert -1 <= lower < expected < upper <= 1
+    level = "level of the damage"
+    whole, damaged = (rows["blur", model, level]["Spearman's rho"] for model in ambiguity._MODELS)
+    assert damaged < -0.4 < whole  # a model that has seen no blur does not notice it
+    assert {one.mark for one in found.findings} == {Mark.OTHER_DATA}
+
+
+def test_regions_hold_the_instance_and_not_the_class() -> None:
+    found = regions._found(stand_in.halves(quick=True))
+    instance, other, normal = found.values()
+    lower, expected, upper = instance.relevant
+    assert (lower < expected).all()
+    assert (expected < upper).all()
+    np.testing.assert_allclose(expected, instance.masses, atol=0.1)  # draws of one distribution
+    assert (other.relevant.upper < expected).all()
+    assert other.n_open == normal.n_open == 0
+    assert (normal.others.upper < normal.relevant.lower).all()
+    assert instance.n_open > 100

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -194,6 +195,14 @@ def test_words_against_a_profile_made_here(quick):
     profile = dh.profile(codes, family)
     assert row[-1] == profile.digest()[:16]
     assert row[3:5] == [profile.ties.mixed_groups, profile.ties.queries]
+
+
+def test_the_first_line_says_whose_words_they_are():
+    page = Path(__file__, "../../..", study.STUDY.docs).resolve().read_text(encoding="utf-8")
+    opening = page.split("\n\n")[1].replace("\n", " ").partition(":")[0]
+    for text in (study.STUDY.about.partition(".")[0], opening):
+        assert "system's list" in text
+        assert "has no transcriptions" in text
 
 
 def test_words_without_a_list(tmp_path, monkeypatch):

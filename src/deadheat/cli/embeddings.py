@@ -128,6 +128,7 @@ def opened(file: Path, options: dict[str, Any]) -> Pair:
     if options["gallery_labels"] is not None and options["gallery"] is None:
         raise click.UsageError("--gallery-labels goes with --gallery")
     layout = Layout(**{key: options[key] for key in ("embeddings_key", "labels_key", "label_column", "header")})
+    layout = layout._replace(left_out=tuple(options.get("left_out", ())))
     return open_pair(file, *(options[key] for key in PARTS), layout=layout)
 
 

@@ -13,6 +13,7 @@ COMMANDS = {
     "audit-evaluator": "Find out what a metric computes, and whether it can be made to give something else.",
     "challenge": "Run a competition: labels stay with the organiser, participants hand in embeddings or a command.",
     "compare": "Compare two files of embeddings: which is ahead, and whether chance or ties explain it.",
+    "confidence": "Say what a model's confidence in its embeddings is worth: error against reject, accuracy, targets.",
     "demo": "Evaluate 1797 handwritten digits, and then an embedding that cheats a sort.",
     "evaluate": "Evaluate a file of embeddings and labels.",
     "keys": "Make a pair of keys, to sign receipts with and to check them.",

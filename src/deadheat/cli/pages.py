@@ -12,6 +12,8 @@ from deadheat.cli.shell import output
 from deadheat.counting import CountingOptions
 from deadheat.errors import FileError
 from deadheat.inputs import Pair
+from deadheat.inputs.layout import Layout
+from deadheat.inputs.sources import open_labels
 from deadheat.reports import Report
 from deadheat.support import checks
 from deadheat.support.extras import require
@@ -36,7 +38,7 @@ class Page(NamedTuple):
         require("jinja2", "html", "--html")
         path, depth = options.get("confidence"), options.get("collisions")
         return cls(
-            None if path is None else read_numbers(path),
+            None if path is None else read_numbers(path, "confidence"),
             None if depth is None else checks.positive_integer(depth, "collisions"),
         )
 
@@ -60,11 +62,10 @@ def write(path: Path, page: str) -> None:
         file.write(page.encode())
 
 
-def read_numbers(path: Path) -> NDArray[Any]:
-    """A number for each query, from a `.npy` file or from text with one a line."""
+def read_numbers(path: Path, name: str, key: str | None = None) -> NDArray[Any]:
+    """A number for each query, from a file as labels are read from it: one a line, or the array or column of a name."""
+    values = open_labels(path, name, Layout(labels_key=key, label_column=key))
     try:
-        if path.suffix.lower() == ".npy":
-            return np.asarray(np.load(path, allow_pickle=False))
-        return np.loadtxt(path, ndmin=1, encoding="utf-8")
-    except (ValueError, EOFError) as error:
+        return np.asarray(values if values.dtype.kind in "biuf" else [float(value) for value in values.tolist()])
+    except (ValueError, TypeError) as error:
         raise FileError(path, f" must hold a number for each query: {error}") from None

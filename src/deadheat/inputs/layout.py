@@ -12,9 +12,13 @@ Content: TypeAlias = NDArray[Any] | Iterator[NDArray[Any]]
 
 
 class Layout(NamedTuple):
-    """Where in a file things are, as far as a caller says so: see `deadheat.read`."""
+    """Where in a file things are, as far as a caller says so: see `deadheat.read`.
+
+    `left_out` are columns of tables, by name or by place from 0, that are neither labels nor part of the embedding.
+    """
 
     embeddings_key: str | None = None
     labels_key: str | None = None
     label_column: str | int | None = None
     header: bool | None = None
+    left_out: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ distance_matrix, shift_matrix  the matrix of distances, and what is added to it 
 error_reject, risk_coverage    what rejecting the least confident queries does to the error
 reliability                    whether confidences hold as probabilities
 highest_density                where a parameter lies
+credible_recall                how many relevant items lie where a posterior is densest
 labelled_points                points of a plane and their classes
 sample_order                   which class comes when in a file
 order_ranges                   what the order of the samples is worth
@@ -31,7 +32,14 @@ from deadheat.support.extras import require
 require("matplotlib", "plots", "deadheat.plots")
 
 from deadheat.plots.bands import Band, gap_histogram, interval_coverage, measure_against_classes, processor_time
-from deadheat.plots.confidences import error_reject, highest_density, labelled_points, reliability, risk_coverage
+from deadheat.plots.confidences import (
+    credible_recall,
+    error_reject,
+    highest_density,
+    labelled_points,
+    reliability,
+    risk_coverage,
+)
 from deadheat.plots.images import collision_image, collision_legend, distance_matrix, shift_matrix
 from deadheat.plots.orders import order_ranges, sample_order
 from deadheat.plots.precisions import measure_against_bytes, precision_changes
@@ -46,6 +54,7 @@ __all__ = [
     "cmc",
     "collision_image",
     "collision_legend",
+    "credible_recall",
     "differences",
     "distance_matrix",
     "error_reject",

@@ -10,11 +10,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.analyses.confidence import Calibration, HighestDensity, RejectCurve
+from deadheat.analyses.confidence import Calibration, CredibleRecall, HighestDensity, RejectCurve
 from deadheat.plots import style
 from deadheat.support.triple import Triple
 
 _BAND = 0.25  # opacity
+_DIAGONAL = "as draws"
 
 
 def error_reject(
@@ -187,6 +188,62 @@ def highest_density(
     ax.axvline(region.mode, color=style.INK, linestyle=style.DASHED, linewidth=1.0, label="mode")
     ax.set(xlabel="parameter", ylabel="density")
     ax.set_ylim(bottom=0)
+    if legend:
+        style.legend_above(ax)
+    return ax
+
+
+def credible_recall(
+    found: CredibleRecall,
+    *,
+    ax: Axes | None = None,
+    label: str = "relevant",
+    number: int = 0,
+    others: bool = True,
+    legend: bool = True,
+) -> Axes:
+    """The share of relevant items in the highest density regions against the mass of these, both in per cent.
+
+    On the diagonal, relevant items lie as draws from the posteriors do.
+
+    Parameters
+    ----------
+    found : CredibleRecall
+    ax : Axes, optional
+    label : str
+        In the legend. The line is the expected share, or the upper bound where there is none; the band, what ends of
+        regions decide.
+    number : int
+        Of the curve in the picture: the next colour and line style for each.
+    others : bool
+        Also the share of all other items, dotted.
+    legend : bool
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> found = dh.confidence.credible_recall([[3, 1]], [[4, 3, 2, 0]], [[1, 0]], masses=[0.25, 0.5, 0.9])
+    >>> ax = dh.plots.credible_recall(found)
+    >>> ax.get_legend_handles_labels()[1]
+    ['as draws', 'relevant', 'relevant: what ends decide', 'relevant: others']
+    """
+    ax = style.quiet(style.axes(ax, (3.8, 3.9)), grid="both")
+    if not any(line.get_label() == _DIAGONAL for line in ax.get_lines()):
+        ax.plot([0, 1], [0, 1], color=style.GREY, linewidth=1.0, label=_DIAGONAL)
+    drawn = style.marked_line(number)
+    lower, expected, upper = found.relevant
+    middle = np.where(np.isnan(expected), upper, expected)
+    ax.plot(found.masses, middle, markersize=4, linewidth=1.6, label=label, **drawn)
+    if (lower < upper).any():
+        look = {"color": drawn["color"], "alpha": _BAND, "linewidth": 0}
+        ax.fill_between(found.masses, lower, upper, label=f"{label}: what ends decide", **look)
+    if others:
+        look = {"color": drawn["color"], "linestyle": style.DOTTED, "linewidth": 1.2}
+        ax.plot(found.masses, found.others.upper, label=f"{label}: others", **look)
+    ax.set(xlabel="mass of the region (%)", ylabel="items inside (%)", xlim=(-0.03, 1.03), ylim=(-0.03, 1.05))
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(style.per_cent)
+    ax.set_aspect("equal")
     if legend:
         style.legend_above(ax)
     return ax

@@ -62,6 +62,22 @@ DROPOUTS = {
 
 RANKING_METRICS = "README of arrrrrmin/ranking-metrics"
 RANK_CORRELATION_PEAK = 6827.5  # confidence of the flipped at which the score is the highest, their scale: 12500
+RANK_CORRELATION_FIGURE = "figures/rank_corr_over_simulated_sigmas.png, legend"
+RANK_CORRELATION_AVERAGE = 6777.5  # the same in the figure: "Avrg. of original confidences"
+MOVED_FIGURE = "figures/confidence_recall_metrics.png, right axis"
+MOVED_ERROR = 23  # per cent, read off: the error by Recall@1 where the flipped have a confidence of 1
+
+
+class ToyTitle(NamedTuple):
+    """What the title of a toy example's figure prints."""
+
+    recall_at_1: float
+    r_precision: float
+    map_at_r: float
+
+
+TOY_FIGURES = "figures/reality_check_example1.png to example3.png, titles"
+TOY_TITLES = {1: ToyTitle(99.2, 76.1, 68.3), 2: ToyTitle(99.6, 82.6, 77.1), 3: ToyTitle(100.0, 98.6, 98.6)}
 
 TIES = "arXiv:1806.07171"
 TIES_SLIDES = 'slides of arXiv:1806.07171, "Can we hack mAP?"'

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 import deadheat as dh
 from deadheat import plots
 from deadheat.plots import style
+from deadheat.studies import published, seeded
+from deadheat.studies.published import ToyTitle
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table
 
 _SOURCE = (
@@ -39,6 +41,7 @@ WIDER = {
     2: ((-1, 0), (0, 1)),
     3: ((-3, -1), (1, 3)),
 }  # the study's first version
+_TITLE = ("Hit@1", "R-Precision", "MAP@R")  # in the order of `ToyTitle`
 _README = "README of arrrrrmin/ranking-metrics"
 
 
@@ -72,6 +75,13 @@ def draw(example: int, seed: int, n: int = 2000, *, wider: bool = False) -> Poin
     x = np.concatenate([random.uniform(low, high, n // len(stripes)) for low, high in stripes])
     points = np.column_stack([x, random.uniform(0, 1, len(x))])
     return Points(points, (x > 0).astype(np.int64))
+
+
+def drawn_there() -> dict[int, Points]:
+    """The study's own points of the three examples, in the order in which its tests draw them."""
+    uniform = seeded.Uniform()
+    points = {example: seeded.points(uniform, stripes) for example, stripes in STRIPES.items()}
+    return {example: Points(drawn, (drawn[:, 0] > 0).astype(np.int64)) for example, drawn in points.items()}
 
 
 def hits_by_sorting(toy: Points) -> NDArray[np.bool_]:
@@ -130,15 +140,18 @@ def run(setting: Setting) -> Outcome:
             report = measured(draw(example, seed, n), setting.threads)  # not kept: a profile is large
             table[at] = [report[name].lower for name in MEASURES]
             n_tied += report.ties.mixed_groups
-    versions = _versions(n, setting)
+    versions, titles = _versions(n, setting), _titles(setting)
     return Outcome(
-        findings=[*_shapes(values), *_other_code(versions, n), _ties(n_tied, len(seeds)), _not_printed_here()],
+        findings=[
+            *_shapes(values), *_printed(titles), *_other_code(versions, n), _ties(n_tied, len(seeds)),
+            _not_printed_here(),
+        ],
         pictures=[
             Picture("examples", f"One draw of each example; means ± standard deviation of {len(seeds)} draws.",
                     _examples(values, n)),
             Picture("draws", f"The measures of {len(seeds)} draws: a mark a draw.", _draws(values)),
         ],
-        tables=[_measures_table(values), _versions_table(versions)],
+        tables=[_measures_table(values), _titles_table(titles, values), _versions_table(versions)],
         conclusion=_conclusion(values),
     )  # fmt: skip
 
@@ -181,6 +194,37 @@ def _shapes(values: dict[int, NDArray[np.float64]]) -> list[Finding]:
             for name, value in spread.items()
         ],
     ]
+
+
+def _titles(setting: Setting) -> dict[int, tuple[ToyTitle, ToyTitle]]:
+    """What the titles of the study's figures print, from its own points: by its code, and by deadheat."""
+    found = {}
+    for example, toy in drawn_there().items():
+        theirs, report = as_published(toy), measured(toy, setting.threads)
+        found[example] = (
+            ToyTitle(theirs.recall_at_1, theirs.r_precision, theirs.map_at_r),
+            ToyTitle(*(report[name].lower for name in _TITLE)),
+        )
+    return found
+
+
+def _printed(titles: dict[int, tuple[ToyTitle, ToyTitle]]) -> list[Finding]:
+    """The titles of the figures, from the study's own points by its own code."""
+    findings = []
+    for example, (theirs, ours) in titles.items():
+        here, there = (" / ".join(f"{value:.1f}" for value in title)
+                       for title in ((100 * value for value in theirs), published.TOY_TITLES[example]))  # fmt: skip
+        findings.append(
+            Finding(
+                f"example {example}, the study's own points and code: Recall@1 / R-Precision / MAP@R",
+                f"{here} %",
+                Mark.of(here == there),
+                f"{there} %",
+                published.TOY_FIGURES,
+                f"by deadheat on the same points {' / '.join(f'{100 * value:.2f}' for value in ours)} %",
+            )
+        )
+    return findings
 
 
 def _other_code(versions: dict[tuple[str, int], tuple[Scores, Scores]], n: int) -> list[Finding]:
@@ -253,6 +297,18 @@ def _measures_table(values: dict[int, NDArray[np.float64]]) -> Table:
     ]
     columns = ["example", "measure", "mean", "standard deviation", "least", "most", "draws"]
     return Table("measures", "The measures over the draws", columns, rows, percent=columns[2:])
+
+
+def _titles_table(titles: dict[int, tuple[ToyTitle, ToyTitle]], values: dict[int, NDArray[np.float64]]) -> Table:
+    """What is printed, next to the study's own points by both codes, and to our draws."""
+    rows = []
+    for example, (theirs, ours) in titles.items():
+        for at, name in enumerate(_TITLE):
+            drawn = values[example][:, MEASURES.index(name)]
+            printed = published.TOY_TITLES[example][at] / 100
+            rows.append([example, name, printed, theirs[at], ours[at], drawn.mean(), drawn.std(ddof=1)])
+    columns = ["example", "measure", "printed", "its points, its code", "its points, deadheat", "our draws", "± draws"]
+    return Table("printed", "The titles of the study's figures", columns, rows, percent=columns[2:])
 
 
 def _versions_table(versions: dict[tuple[str, int], tuple[Scores, Scores]]) -> Table:

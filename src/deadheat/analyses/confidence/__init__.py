@@ -11,21 +11,30 @@ and rounded once: their bits do not depend on the order of the queries.
 from deadheat.analyses.confidence.accuracy import ConfidenceAccuracy, confidence_accuracy
 from deadheat.analyses.confidence.calibrating import Calibration, calibration
 from deadheat.analyses.confidence.correlation import RankCorrelation, rank_correlation
+from deadheat.analyses.confidence.credible import CredibleRecall, credible_recall, normal_credible_recall
 from deadheat.analyses.confidence.density import HighestDensity, highest_density_interval
+from deadheat.analyses.confidence.judging import ConfidenceReport, confidence_report
 from deadheat.analyses.confidence.rejecting import RejectCurve, error_reject_curve
-from deadheat.analyses.confidence.targets import label_entropy, norms
+from deadheat.analyses.confidence.targets import annotation_entropy, distribution_entropy, label_entropy, norms
 
 __all__ = [
     "Calibration",
     "ConfidenceAccuracy",
+    "ConfidenceReport",
+    "CredibleRecall",
     "HighestDensity",
     "RankCorrelation",
     "RejectCurve",
+    "annotation_entropy",
     "calibration",
     "confidence_accuracy",
+    "confidence_report",
+    "credible_recall",
+    "distribution_entropy",
     "error_reject_curve",
     "highest_density_interval",
     "label_entropy",
+    "normal_credible_recall",
     "norms",
     "rank_correlation",
 ]

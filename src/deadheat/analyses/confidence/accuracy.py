@@ -55,11 +55,11 @@ class ConfidenceAccuracy(TabularResult):
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """A row a value; what ties do not leave open is one value three times."""
-        return queries.columns_of_triples("accuracy", self._rows())
+        return queries.columns_of_triples("accuracy", titled_values(self))
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """The values in per cent."""
-        return [queries.table_of_triples("accuracy", self._rows(), digits)]
+        return [queries.table_of_triples("accuracy", titled_values(self), digits)]
 
     def notes(self) -> list[str]:
         """Where the guess is best, and which queries count."""
@@ -72,14 +72,16 @@ class ConfidenceAccuracy(TabularResult):
             best = [f"The best guess takes a query for right from a confidence of {at:.6g} up."]
         return [*best, queries.about_queries(self.n_query, self.n_left_out, self.n_open)]
 
-    def _rows(self) -> dict[str, Triple[float]]:
-        return {
-            "mean over thresholds": self.mean_accuracy,
-            "best threshold": Triple(*[self.best_accuracy] * 3),
-            "one guess for all": Triple(*[self.majority_accuracy] * 3),
-            "AUROC": Triple(*[self.auroc] * 3),
-            "right queries": self.right,
-        }
+
+def titled_values(found: ConfidenceAccuracy) -> dict[str, Triple[float]]:
+    """The values, each by what it is called in tables; what ties do not leave open, three times."""
+    return {
+        "mean over thresholds": found.mean_accuracy,
+        "best threshold": Triple(*[found.best_accuracy] * 3),
+        "one guess for all": Triple(*[found.majority_accuracy] * 3),
+        "AUROC": Triple(*[found.auroc] * 3),
+        "right queries": found.right,
+    }
 
 
 def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAccuracy:

@@ -109,8 +109,7 @@ class RejectCurve(TabularResult):
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """The areas, in per cent."""
-        areas = {title: getattr(self, name) for name, title in _AREAS.items()}
-        return [queries.table_of_triples("error", areas, digits)]
+        return [queries.table_of_triples("error", titled_areas(self), digits)]
 
     def notes(self) -> list[str]:
         """Which queries count, and which of them tie."""
@@ -118,10 +117,15 @@ class RejectCurve(TabularResult):
         return [queries.about_queries(self.n_query, self.n_left_out, self.n_open) + tied]
 
 
+def titled_areas(curve: RejectCurve) -> dict[str, Triple[float]]:
+    """The areas, each by what it is called in tables."""
+    return {title: getattr(curve, name) for name, title in _AREAS.items()}
+
+
 def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
     """Return the mean error, 1 − value, of the k most confident queries, for every k.
 
-    Its area, the mean over all k, is the error-reject measure ERC [1]_ [2]_; the same number is the area under the
+    Its area, the mean over all k, is the error-reject measure ERC [1]_, [2]_; the same number is the area under the
     risk-coverage curve, AURC, for the risk 1 − value [3]_.
 
     Parameters

@@ -1,11 +1,16 @@
-"""What a confidence can be made of, or taught: from embeddings to the labels around each, and its length."""
+"""What a confidence can be made of, or taught: the entropy of an item's labels, or of those around it, and its length.
+
+In come embeddings, counts of labels, or what several annotators say of each item; out comes a number for each.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deadheat import inputs
 from deadheat.analyses.confidence.queries import Float64
@@ -76,15 +81,102 @@ def label_entropy(
         key = row * n_class + codes[block.items[row, rank]]
         counts = np.bincount(key, minlength=len(block.queries) * n_class).reshape(-1, n_class)
         entropy[block.queries] = [_bits(row_counts[row_counts > 0].tolist()) for row_counts in counts]
-    if not normalized:
-        return entropy
-    return np.minimum(entropy / math.log2(n_class), 1.0) if n_class > 1 else np.full(n, np.nan)
+    return _per_class(entropy, n_class) if normalized else entropy
 
 
-def _bits(counts: Sequence[int]) -> float:
+def _bits(counts: Sequence[float]) -> float:
     """The entropy of counts: a sum of terms that are not negative, exactly 0 for a single one."""
-    total = sum(counts)
+    total = math.fsum(counts)
     return math.fsum(count / total * math.log2(total / count) for count in counts)
+
+
+def distribution_entropy(counts: ArrayLike, *, normalized: bool = False) -> Float64:
+    """Return the entropy of the labels that each item was given, in bits: a target for its uncertainty [1]_.
+
+    Parameters
+    ----------
+    counts : (n, n_class)
+        How often each item was given each label, or shares of any total: finite, 0 or more.
+    normalized : bool
+        Divide by log2 of the number of classes, so that entropies lie in [0, 1].
+
+    Returns
+    -------
+    (n,) float64
+
+    Notes
+    -----
+    Ties: one value; the order of the classes changes no bit of it.
+
+    Undefined: NaN for an item that was given no label, and everywhere if there is one class and `normalized` is asked.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `counts` is no matrix of finite numbers with a row and a column, or one of them is negative.
+
+    References
+    ----------
+    .. [1] The study arrrrrmin/ranking-metrics, README, "Ground truth σ": label entropy as a σ-target.
+
+    Examples
+    --------
+    >>> distribution_entropy([[2, 2], [4, 0], [0, 0]])
+    array([ 1.,  0., nan])
+    """
+    matrix = inputs.embeddings(counts, "counts").astype(np.float64)
+    if matrix.min() < 0:
+        row, column = np.argwhere(matrix < 0)[0]
+        rule = f"must not be negative, but holds {matrix[row, column]} in row {row}, column {column}"
+        raise InvalidValueError("counts", rule)
+    matrix = np.ldexp(matrix, -np.frexp(matrix.max(axis=1, keepdims=True))[1])  # shares of any total, without overflow
+    entropy = np.array([_bits([c for c in row if c]) if any(row) else math.nan for row in matrix.tolist()])
+    return _per_class(entropy, matrix.shape[1]) if normalized else entropy
+
+
+def annotation_entropy(annotations: ArrayLike, *, missing: Any = None, normalized: bool = False) -> Float64:
+    """Return the entropy of what several annotators say of each item, in bits: a target for its uncertainty.
+
+    Parameters
+    ----------
+    annotations : (n, n_annotator)
+        The label that each annotator gave each item: integers or strings.
+    missing : integer or string, optional
+        What stands for no label, such as -1 or "". None and NaN are refused: fill them with it.
+    normalized : bool
+        Divide by log2 of the number of different labels.
+
+    Returns
+    -------
+    (n,) float64
+        As `distribution_entropy` of the counts; NaN for an item that nobody gave a label.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `annotations` is no matrix of integers or strings, or holds no label.
+
+    Examples
+    --------
+    >>> annotation_entropy([["cat", "cat", "dog", "dog"], ["cat", "cat", "cat", ""]], missing="")
+    array([1., 0.])
+    """
+    matrix = inputs.plain(annotations, "annotations")
+    if matrix.ndim != 2:
+        raise InvalidValueError("annotations", f"must be a matrix, an item a row, but has shape {matrix.shape}")
+    given = np.full(matrix.shape, True) if missing is None else np.asarray(matrix != missing)
+    if not given.any():
+        raise InvalidValueError("annotations", f"must hold a label, but has none in {matrix.size} entries")
+    named = matrix[given]
+    codes = inputs.label_codes(inputs.labels(named, len(named), "annotations", "entry"))[0]
+    n_class = int(codes.max()) + 1
+    counts = np.bincount(np.nonzero(given)[0] * n_class + codes, minlength=len(matrix) * n_class)
+    return distribution_entropy(counts.reshape(-1, n_class), normalized=normalized)
+
+
+def _per_class(entropy: Float64, n_class: int) -> Float64:
+    """Entropies as shares of the largest one that so many classes can have; without a second class there is none."""
+    return np.minimum(entropy / math.log2(n_class), 1.0) if n_class > 1 else np.full(len(entropy), np.nan)
 
 
 def norms(embeddings: EmbeddingsLike) -> Float64:

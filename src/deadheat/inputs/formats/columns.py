@@ -69,7 +69,7 @@ def _pieces(opened: Opener, path: Path, layout: Layout, with_labels: bool) -> It
     """
     with opened(path) as file:
         empty = _table(path, file.schema.empty_table(), layout.embeddings_key)
-        places, _ = table.split(empty, layout.label_column, with_labels)
+        places, _ = table.split(empty, layout, with_labels)
         names = [(empty.names or [])[place] for place in places]
         start, width = 0, None
         for batch in file.batches(names):

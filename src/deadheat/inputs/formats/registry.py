@@ -55,7 +55,7 @@ class Format:
 
 FORMATS: dict[str, Format] = {}  # by ending
 
-_FIELDS = tuple(Layout.__annotations__)
+_FIELDS = tuple(name for name in Layout.__annotations__ if name != "left_out")  # which a file may have no use for
 
 
 def register(row: Format) -> Format:

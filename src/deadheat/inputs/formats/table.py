@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import FileError
 from deadheat.inputs.labels import from_text
-from deadheat.inputs.layout import Labels
+from deadheat.inputs.layout import Labels, Layout
 
 _INTEGER = re.compile("[+-]?[0-9]+")
 LABEL_COLUMNS = ("labels", "label", "class", "y")
@@ -55,10 +56,12 @@ def check_names(path: Path, names: Sequence[str]) -> None:
         raise FileError(path, f" has more than one column called {twice!r}")
 
 
-def split(table: Table, column: str | int | None, with_labels: bool) -> tuple[list[int], int]:
+def split(table: Table, layout: Layout, with_labels: bool) -> tuple[list[int], int]:
     """The places of the columns that are the embedding, and of the labels (-1 if there are none and need be none)."""
+    column = layout.label_column
     place = label_place(table, column) if with_labels or column is not None else _usual_place(table)
-    beside = [i for i in range(len(table.columns)) if i != place and (table.names is None or table.names[i])]
+    taken = {place, *_left_out(table, layout)}
+    beside = [i for i in range(len(table.columns)) if i not in taken and (table.names is None or table.names[i])]
     lists = [i for i in beside if getattr(table.columns[i], "ndim", 1) == 2]
     if len(lists) > 1:
         names = ", ".join(repr(table.title(i).removeprefix("column ").strip("'")) for i in lists)
@@ -68,6 +71,13 @@ def split(table: Table, column: str | int | None, with_labels: bool) -> tuple[li
     if not beside:
         raise FileError(table.path, " has no column of numbers beside the labels")
     return lists or beside, place
+
+
+def _left_out(table: Table, layout: Layout) -> Iterator[int]:
+    """The places of the columns that are left out, as far as they are there: a gallery need not have them."""
+    for name in layout.left_out:
+        with suppress(FileError):
+            yield _place(table, name)
 
 
 def label_place(table: Table, column: str | int | None) -> int:

@@ -21,7 +21,7 @@ from deadheat.inputs.layout import Labels, Layout
 def embeddings(path: Path, layout: Layout) -> NDArray[Any]:
     """All columns but that of the labels, as float64."""
     content = _read(path, layout.header)
-    places, _ = table.split(content, layout.label_column, with_labels=False)
+    places, _ = table.split(content, layout, with_labels=False)
     return table.numbers(content, places)
 
 
@@ -34,7 +34,7 @@ def labels(path: Path, layout: Layout) -> Labels:
 def samples(path: Path, layout: Layout) -> tuple[NDArray[Any], Labels]:
     """Both, from one table."""
     content = _read(path, layout.header)
-    places, label_place = table.split(content, layout.label_column, with_labels=True)
+    places, label_place = table.split(content, layout, with_labels=True)
     return table.numbers(content, places), table.labels(content, label_place)
 
 

@@ -1,7 +1,7 @@
 """Ranking measures with a model's confidence: the ranking-metrics study's experiment, and real embeddings beside it.
 
-In comes a setting; out come the curves of the experiment with their bounds, the norm and the label entropy as
-confidences of real embeddings, and highest density intervals.
+In comes a setting; out come the curves of the experiment with their bounds, on draws of our own and on the study's, the
+norm and the label entropy as confidences of real embeddings, σ-targets, highest density intervals and what they hold.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deadheat.studies.confidence import densities, experiment, pictures, real
+from deadheat.studies.confidence import ambiguity, densities, experiment, pictures, real, regions, there
 from deadheat.studies.confidence.experiment import STEPS, Draw
 from deadheat.studies.study import Outcome, Setting, Study, joined
 
@@ -22,18 +22,21 @@ _ABOUT = (
     "In the second toy example, 100 drawn labels are flipped. The flipped points all get one confidence, which moves "
     "from 0.05 to 1, and the measures of confidence are to notice. Because the flipped are equally confident, the "
     "study's single numbers depend on a sort; here each has a lower bound, an expectation and an upper bound. Then the "
-    "norm and the entropy of the neighbours' labels serve as confidences of real embeddings."
+    "norm and the entropy of the neighbours' labels serve as confidences of real embeddings. Stand-in models of digits "
+    "that are blurred, cropped and annotated by stand-in annotators show what a σ-target tells, and which items lie in "
+    "the credible regions of a posterior."
 )
 
 
 def run(setting: Setting) -> Outcome:
-    """The experiment over several draws, real embeddings, and highest density intervals."""
+    """The experiment over several draws and on the study's own, real embeddings, σ-targets, and credible regions."""
     n, seeds = (400, range(2)) if setting.quick else (2000, range(20))
     setting.say(f"{len(seeds)} draws of {n} points, {len(STEPS)} steps each")
     draws = [experiment.run(seed, n, setting.threads) for seed in seeds]
-    setting.say("real embeddings")
+    setting.say("the study's own draws, real embeddings, σ-targets, highest densities, credible regions")
     ours = Outcome(experiment.findings(draws), pictures.of(draws), [pictures.table(draws)])
-    return joined([ours, real.run(setting), densities.run(setting)], _text(draws), _conclusion(draws))
+    parts = [part.run(setting) for part in (there, real, ambiguity, densities, regions)]
+    return joined([ours, *parts], _text(draws), _conclusion(draws))
 
 
 def _conclusion(draws: Sequence[Draw]) -> str:

@@ -16,7 +16,8 @@ import deadheat as dh
 from deadheat.analyses import confidence as measures
 from deadheat.analyses.confidence import ConfidenceAccuracy, RankCorrelation
 from deadheat.studies import published, toy
-from deadheat.studies.study import Finding, Mark, beside
+from deadheat.studies.study import Finding, Mark
+from deadheat.support.extras import require
 from deadheat.support.triple import Triple
 
 STEPS = np.arange(1, 21) / 20
@@ -38,9 +39,13 @@ class Flipped(NamedTuple):
 
 
 class Step(NamedTuple):
-    """The measures at one confidence of the flipped points: areas by Hit@1 and by MAP@R, and the rest."""
+    """The measures at one confidence of the flipped points: areas by Hit@1 and by MAP@R, and the rest.
+
+    `by_default` is the mean accuracy over the thresholds that are left of the ROC curve by scikit-learn's default.
+    """
 
     accuracy: ConfidenceAccuracy
+    by_default: float
     by_hit: Triple[float]
     by_map: Triple[float]
     correlation: RankCorrelation
@@ -58,8 +63,6 @@ class Draw(NamedTuple):
 def flip(seed: int, n: int = 2000) -> Flipped:
     """Example 2 with up to 100 flipped labels: drawn with replacement as in the study, each flipped once.
 
-    The confidence of a point is 1 − the density of a normal distribution around 0 with deviation 0.5 at its x.
-
     Examples
     --------
     >>> data = flip(0, n=400)
@@ -69,13 +72,21 @@ def flip(seed: int, n: int = 2000) -> Flipped:
     points, labels = toy.draw(2, seed, n)
     flipped = np.zeros(n, dtype=bool)
     flipped[np.random.default_rng([3, seed]).integers(0, n, n // 20)] = True
-    original = 1 - np.exp(-2 * points[:, 0] ** 2) / (0.5 * np.sqrt(2 * np.pi))
-    return Flipped(points, np.where(flipped, 1 - labels, labels), flipped, original)
+    return Flipped(points, np.where(flipped, 1 - labels, labels), flipped, confidences(points))
+
+
+def confidences(points: Float64) -> Float64:
+    """1 − the density of a normal distribution around 0 with deviation 0.5 at each point's x."""
+    return np.asarray(1 - np.exp(-2 * points[:, 0] ** 2) / (0.5 * np.sqrt(2 * np.pi)))
 
 
 def run(seed: int, n: int, threads: int | None = None) -> Draw:
     """One draw, measured at every step."""
-    data = flip(seed, n)
+    return measured(flip(seed, n), threads)
+
+
+def measured(data: Flipped, threads: int | None = None) -> Draw:
+    """Points with flipped labels, measured at every step."""
     report = dh.evaluate(data.points, data.labels, distance="euclidean", measures=["Hit@1", "MAP@R"], threads=threads)
     hit, map_at_r = report["Hit@1"].per_query, report["MAP@R"].per_query
     return Draw(data, hit, map_at_r, [step(data, hit, map_at_r, confidence) for confidence in STEPS.tolist()])
@@ -86,10 +97,19 @@ def step(data: Flipped, hit: Triple[Float64], map_at_r: Triple[Float64], confide
     moved = data.moved(confidence, scale)
     return Step(
         measures.confidence_accuracy(hit, moved),
+        accuracy_over_roc(hit.expected, moved, drop_intermediate=True),
         measures.error_reject_curve(hit, moved).area,
         measures.error_reject_curve(map_at_r, moved).area,
         measures.rank_correlation(moved, data.original),
     )
+
+
+def accuracy_over_roc(hit: Float64, confidence: Float64, *, drop_intermediate: bool) -> float:
+    """The study's number: prec·TPR + (1 − prec)·(1 − FPR), averaged over the points of scikit-learn's ROC curve."""
+    metrics = require("sklearn.metrics", "reproduce", "the confidence study")
+    false, true, _ = metrics.roc_curve(hit, confidence, drop_intermediate=drop_intermediate)
+    share = hit.mean()
+    return float((share * true + (1 - share) * (1 - false)).mean())
 
 
 def by_a_sort(values: Float64, confidence: Float64) -> float:
@@ -148,6 +168,7 @@ def numbers(draws: Sequence[Draw]) -> list[Finding]:
             why=f"over all thresholds it is {_range(accuracy[:, :, 1])} on average, the guess {_range(majority)}, the "
             f"best threshold {_range(best)}; the library that the study follows takes the best",
         ),
+        _default(draws),
         _scale(draws[0]),
         Finding(
             "confidence against Recall@1: largest distance of lower and upper",
@@ -160,6 +181,21 @@ def numbers(draws: Sequence[Draw]) -> list[Finding]:
         _sorts(draws),
         _cut(draws[0]),
     ]
+
+
+def _default(draws: Sequence[Draw]) -> Finding:
+    """What the number is if scikit-learn drops thresholds, as it does by default."""
+    accuracy = values_of(draws, lambda step: step.accuracy.mean_accuracy.expected)
+    by_default = values_of(draws, lambda step: step.by_default)
+    return Finding(
+        "confidence against Recall@1 over all thresholds, and over those that scikit-learn keeps by default",
+        f"{_range(accuracy)}, and {_range(by_default)}",
+        Mark.NEW,
+        "drop_intermediate=False",
+        "metrics.py, conf_vs_recall_at_1",
+        "all thresholds, as here, is what the study's code asks for; the default drops those at which the curve goes "
+        f"on as before: up to {100 * abs(by_default - accuracy).max():.2f} points away",
+    )
 
 
 def _width(by: str, areas: Float64) -> Finding:
@@ -238,8 +274,6 @@ def correlations(draws: Sequence[Draw]) -> list[Finding]:
     averages = np.array([draw.data.original[draw.data.flipped].mean() for draw in draws])
     near = int((abs(peaks - averages) <= STEPS[0]).sum())
     least = min(correlation.spearman for correlation in start)
-    mean, deviation = SCALE * float(averages.mean()), SCALE * float(averages.std(ddof=1))
-    within = 3 * deviation
     return [
         Finding(
             f"Spearman's rho of the original confidences and the same times {SCALE:g}",
@@ -256,16 +290,5 @@ def correlations(draws: Sequence[Draw]) -> list[Finding]:
             published.RANKING_METRICS,
             f"averages of {averages.min():.3f} to {averages.max():.3f}, peaks at {_span(peaks)}; "
             f"rho is {rho.min():.3f} at worst, and {rho.max(axis=1).min():.3f} or more at the peak",
-        ),
-        beside(
-            f"the flipped points' average confidence before, times {SCALE:g}: mean over the draws",
-            mean,
-            published.RANK_CORRELATION_PEAK,
-            unit="",
-            digits=1,
-            within=within,
-            source=published.RANKING_METRICS,
-            why=f"which points are flipped is drawn at random: one draw is {deviation:.0f} from the next (standard "
-            f"deviation), and agrees within three of these, {within:.0f}",
         ),
     ]

@@ -140,6 +140,7 @@ def table(draws: Sequence[Draw]) -> Table:
     """Means over the draws at every step."""
     named: dict[str, Callable[[Step], float | Triple[float]]] = {
         "confidence against Recall@1": lambda step: step.accuracy.mean_accuracy,
+        "by scikit-learn's default": lambda step: step.by_default,
         "ERC by Hit@1": lambda step: step.by_hit,
         "ERC by MAP@R": lambda step: step.by_map,
         "best accuracy": lambda step: step.accuracy.best_accuracy,

@@ -27,9 +27,10 @@ _SOURCE = (
     "Recognition with Embedded Attributes, IEEE TPAMI 36(12), 2014"
 )
 _ABOUT = (
-    "Forms of the same English word look for each other: walk, walks, walked, walking. Each word is a query against "
-    "all others, ranked by an edit distance or by the distance of two codes. Such distances are small integers, or "
-    "made of a few of them, so that many are equal."
+    "The words are a system's list, because the word-spotting file (George Washington) has no transcriptions to take "
+    "edit distances of. Forms of the same English word look for each other: walk, walks, walked, walking. Each word is "
+    "a query against all others, ranked by an edit distance or by the distance of two codes. Such distances are small "
+    "integers, or made of a few of them, so that many are equal."
 )
 
 _FAMILIES, _QUICK_FAMILIES, _SEED = 1500, 150, 4

@@ -1,0 +1,194 @@
+"""Credible regions: next to the slow definition, every order of equally dense items and draws, and SciPy's normal."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import sys
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import deadheat as dh
+from deadheat import reference
+from deadheat.analyses import confidence as dc
+
+few = settings(max_examples=80, deadline=None)
+densities = st.integers(0, 3)
+
+
+def every_order(items: list[int], draws: list[int], needed: int) -> list[Fraction]:
+    """The share of items before the last needed draw, under every order of items and draws, densest first."""
+    things = [*((d, "item") for d in items), *((d, "draw") for d in draws)]
+    found = []
+    for order in itertools.permutations(range(len(things))):
+        row = [things[i] for i in order]
+        if any(a[0] < b[0] for a, b in itertools.pairwise(row)):
+            continue
+        before, count = 0, 0
+        for _, kind in row:
+            before += kind == "draw"
+            count += kind == "item" and before < needed
+        found.append(Fraction(count, len(items)))
+    return found
+
+
+@given(st.lists(densities, min_size=1, max_size=3), st.lists(densities, min_size=1, max_size=4), st.data())
+@few
+def test_shares_are_those_of_every_order(items: list[int], draws: list[int], data: st.DataObject) -> None:
+    mass = data.draw(st.sampled_from([0.07, 0.25, 0.5, 0.75, 0.9]))
+    exactly = Fraction(str(mass))
+    every = every_order(items, draws, math.ceil(exactly * len(draws)))
+    slow = reference.credible_recall(items, draws, [1] * len(items), exactly)
+    assert slow == (min(every), sum(every) / len(every), max(every))
+    found = dc.credible_recall([items], [draws], [[1] * len(items)], masses=[mass])
+    assert [float(share[0]) for share in found.relevant] == [float(share) for share in slow]
+    assert np.isnan(found.others).all()
+
+
+@given(st.integers(1, 4), st.integers(1, 6), st.integers(1, 9), st.integers(0, 2**32 - 1))
+@few
+def test_queries_others_and_junk(n_query: int, n_item: int, n_draw: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    items, draws = random.integers(0, 5, (n_query, n_item)), random.integers(0, 5, (n_query, n_draw))
+    relevant, junk = random.integers(0, 2, (n_query, n_item)), random.random((n_query, n_item)) < 0.2
+    masses = (0.3, 0.8)
+    found = dc.credible_recall(items, draws, relevant, masses=masses, junk=junk)
+    for per_query, means, wanted in (
+        (found.relevant_per_query, found.relevant, (relevant > 0) & ~junk),
+        (found.others_per_query, found.others, (relevant == 0) & ~junk),
+    ):
+        for at, mass in enumerate(masses):
+            slow = [reference.credible_recall(items[q], draws[q], wanted[q], Fraction(str(mass)))
+                    for q in range(n_query) if wanted[q].any()]  # fmt: skip
+            values = np.array(slow, dtype=float).reshape(-1, 3)
+            np.testing.assert_array_equal(np.stack(per_query)[:, wanted.any(axis=1), at].T, values)
+            assert np.isnan(np.stack(per_query)[:, ~wanted.any(axis=1), at]).all()
+            mean = [math.fsum(column) / len(column) if len(column) else math.nan for column in values.T]
+            np.testing.assert_array_equal([bound[at] for bound in means], mean)
+    counted = ((relevant > 0) & ~junk).any(axis=1)
+    assert (found.n_query, found.n_left_out) == (counted.sum(), (~counted).sum())
+    lower, _, upper = found.relevant_per_query
+    assert found.n_open == (lower < upper).any(axis=1).sum()
+    shuffled = dc.credible_recall(items[:, ::-1], draws[:, ::-1], relevant[:, ::-1], masses=masses, junk=junk[:, ::-1])
+    np.testing.assert_array_equal(shuffled.relevant, found.relevant)
+    sparse = dc.credible_recall(items, draws, scipy.sparse.csr_array(relevant), masses=masses, junk=junk)
+    np.testing.assert_array_equal(sparse.others, found.others)
+
+
+def test_one_step_of_a_float_moves_an_item_off_the_end() -> None:
+    on_end = dc.credible_recall([[0.5]], [[0.5]], [[1]], masses=[0.5])
+    assert [share.tolist() for share in on_end.relevant] == [[0.0], [0.5], [1.0]]
+    assert on_end.n_open == 1
+    for density, share in ((np.nextafter(0.5, 1), 1.0), (np.nextafter(0.5, 0), 0.0)):
+        found = dc.credible_recall([[density]], [[0.5]], [[1]], masses=[0.5])
+        assert [bound.tolist() for bound in found.relevant] == [[share]] * 3
+    large = dc.credible_recall([[2**60]], [[2**60 + 1]], [[1]], masses=[0.5])  # the same number in float64
+    assert large.relevant.upper.tolist() == [0.0]
+
+
+def test_a_mass_is_the_decimal_number_that_it_is_written_as() -> None:
+    draws = np.arange(100.0)[None]
+    found = dc.credible_recall([[92.5]], draws, [[1]], masses=[0.07])  # ends at the 7th densest draw, 93
+    assert found.relevant.upper.tolist() == [0.0]
+
+
+def test_draws_of_a_normal_posterior_agree_with_its_formula() -> None:
+    random = np.random.default_rng(0)
+    embeddings, sigma, labels = random.normal(size=(60, 3)), random.uniform(0.3, 2, 60), np.arange(60) % 4
+    exact = dh.confidence.normal_credible_recall(embeddings, sigma, labels)
+    draws = embeddings[:, None] + sigma[:, None, None] * random.normal(size=(60, 20_000, 3))
+    close = -((embeddings[:, None] - embeddings[None]) ** 2).sum(axis=2)
+    far = -((draws - embeddings[:, None]) ** 2).sum(axis=2)
+    same = labels[:, None] == labels
+    drawn = dh.confidence.credible_recall(close, far, same, junk=np.eye(60, dtype=bool))
+    np.testing.assert_allclose(drawn.relevant.expected, exact.relevant.expected, atol=0.01)
+    np.testing.assert_allclose(drawn.others.expected, exact.others.expected, atol=0.01)
+    assert exact.relevant.expected[0] < exact.relevant.expected[-1]
+    assert (exact.n_query, exact.n_left_out, exact.n_open) == (60, 0, 0)
+
+
+def test_normal_posteriors_by_scipy_s_distribution() -> None:
+    """In one dimension: between the quantiles of the distribution itself; each dimension has its own scale."""
+    random = np.random.default_rng(1)
+    gallery, mass = random.normal(size=(200, 1)), 0.8
+    found = dc.normal_credible_recall([[0.3]], [0.9], [1], gallery, np.ones(200, int), masses=mass)
+    low, high = scipy.stats.norm(0.3, 0.9).interval(mass)
+    assert found.relevant.expected[0] == ((gallery >= low) & (gallery <= high)).mean()
+    plane, wide = random.normal(size=(50, 2)), np.array([[2.0, 0.5]])
+    stretched = dc.normal_credible_recall([[0.0, 0.0]], wide, [1], plane, np.ones(50, int))
+    round_ = dc.normal_credible_recall([[0.0, 0.0]], [1.0], [1], plane / wide, np.ones(50, int))
+    np.testing.assert_array_equal(stretched.relevant.lower, round_.relevant.lower)
+
+
+def test_an_item_that_rounding_could_decide_is_left_open() -> None:
+    end = math.sqrt(scipy.stats.chi2.ppf(0.5, 1))
+    for factor, shares in ((1, [0.0, math.nan, 1.0]), (1 + 1e-9, [0.0] * 3), (1 - 1e-9, [1.0] * 3)):
+        found = dc.normal_credible_recall([[0.0]], [1.0], [1], [[end * factor]], [1], masses=[0.5])
+        np.testing.assert_array_equal(np.concatenate(found.relevant), shares)
+    far = dc.normal_credible_recall([[-1e308]], [1e-300], [1], [[1e308]], [1])
+    assert not far.relevant.upper.any()  # infinitely far is outside
+
+
+def test_leave_one_out_and_singletons() -> None:
+    found = dc.normal_credible_recall([[0.0], [0.1], [9.0]], [1, 1, 1], ["a", "a", "b"])
+    assert (found.n_query, found.n_left_out) == (2, 1)
+    assert found.relevant.expected.tolist() == [1.0] * 5
+    assert np.isnan(found.relevant_per_query.expected[2]).all()
+    assert "1 without a relevant item, left out" in str(found)
+
+
+def test_what_it_shows() -> None:
+    found = dc.credible_recall([[5, 3, 1], [1, 2, 3]], [[5, 3], [9, 9]], [[1, 1, 0], [0, 0, 0]], masses=[0.5, 0.9])
+    lines = str(found).splitlines()
+    relevant = [f"relevant inside (%), {end}" for end in ("lower", "expected", "upper")]
+    assert re.split("  +", lines[0]) == ["mass (%)", *relevant, "others inside (%)"]
+    assert lines[1].split() == ["50", "0.00", "25.00", "50.00", "0.00"]
+    assert lines[-1] == "1 query, and 1 without a relevant item, left out. The end of a region decides 1."
+    content = found.to_dict()
+    assert content["relevant"]["expected"] == [0.25, 0.75]
+    assert list(found.columns()) == ["mass", *(f"{part}_{end}" for part in ("relevant", "others")
+                                               for end in ("lower", "expected", "upper"))]  # fmt: skip
+
+
+def drawn(**more: Any) -> dict[str, Any]:
+    return {"items": [[1.0, 2.0]], "draws": [[1.0]], "relevant": [[1, 0]], **more}
+
+
+def normal(**more: Any) -> dict[str, Any]:
+    return {"embeddings": [[1.0], [2.0]], "sigma": [1.0, 1.0], "labels": [1, 1], **more}
+
+
+@pytest.mark.parametrize(
+    ("function", "given_", "message"),
+    [
+        (dc.credible_recall, drawn(draws=[[1.0], [1.0]]), "draws must have one row per row of items, 1, but has 2"),
+        (dc.credible_recall, drawn(items=[[1.0, np.nan]]), "items must be finite"),
+        (dc.credible_recall, drawn(relevant=[[1]]), r"relevant must have the shape of scores, \(1, 2\)"),
+        (dc.credible_recall, drawn(masses=[0.5, 1.0]), "masses must lie above 0 and below 1, but one is 1.0"),
+        (dc.credible_recall, drawn(masses=[]), "masses must lie above 0 and below 1, but there are none"),
+        (dc.credible_recall, drawn(items=[[2**60 + 1, 1]]), r"items must hold integers up to 2\^53"),
+        (dc.normal_credible_recall, normal(sigma=[1.0]), r"sigma must have shape \(2,\) or \(2, 1\), but has shape"),
+        (dc.normal_credible_recall, normal(sigma=[1.0, 0.0]), "sigma must be above 0, but is 0.0 for query 1"),
+        (dc.normal_credible_recall, normal(gallery=[[1.0]]), "gallery and gallery_labels must be given together"),
+        (dc.normal_credible_recall, normal(gallery=[[1.0, 2.0]], gallery_labels=[1]), "embeddings and gallery must"),
+        (dc.normal_credible_recall, normal(masses=-0.5), "masses must lie above 0 and below 1, but one is -0.5"),
+    ],
+)
+def test_bad_input(function: Any, given_: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        function(**given_)
+
+
+def test_scipy_is_named_where_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.stats", None)
+    with pytest.raises(ModuleNotFoundError, match=r"normal_credible_recall needs scipy: pip install"):
+        dc.normal_credible_recall(**normal())
+    assert dc.credible_recall(**drawn()).n_query == 1
