@@ -25,7 +25,7 @@
 #include "distances/tangents.h"
 #include "distances/tiles.h"
 #include "exact/keys.h"
-#include "exact/roots.h"
+#include "exact/root_thresholds.h"
 #include "exact/twofold.h"
 #include "measures/area.h"
 #include "measures/average_precision.h"
@@ -382,19 +382,8 @@ void bind_counting(nb::module_ &m) {
 nb::bytes bytes_of(const Wide &number) { return nb::bytes(number.limbs, sizeof(Limb) * number.length); }
 
 template <class T>
-void bind_exact_rows(nb::module_ &m, nb::class_<ExactRows> &rows) {
-    rows.def(nb::init<Matrix<const T>, bool>(), "rows"_a, "squares"_a, Loop());
-    rows.def(
-        "__init__",
-        [](ExactRows *self, Matrix<const T> values, int low, int high) { new (self) ExactRows(values, {low, high}); },
-        "rows"_a, "low"_a, "high"_a, Loop());
-    m.def(
-        "bit_range",
-        [](Matrix<const T> values) {
-            const BitRange range = bit_range(values);
-            return std::tuple(range.low, range.high);
-        },
-        "rows"_a, Loop());
+void bind_root_rows(nb::module_ &m, nb::class_<RootRows> &rows) {
+    rows.def(nb::init<KeyKind, Matrix<const T>, Matrix<const T>>(), "kind"_a, "left"_a, "right"_a, Loop());
     m.def(
         "bit_ranges",
         [](Matrix<const T> values) {
@@ -478,21 +467,19 @@ void bind_keys(nb::module_ &m) {
 }
 
 void bind_exact(nb::module_ &m) {
-    nb::enum_<RootKind>(m, "RootKind")
-        .value("linear", RootKind::linear)
-        .value("root", RootKind::root)
-        .value("ratio", RootKind::ratio);
-    nb::class_<ExactRows> rows(m, "ExactRows");
-    bind_exact_rows<double>(m, rows);
-    bind_exact_rows<float>(m, rows);
-    rows.def("__len__", &ExactRows::size);
+    nb::class_<RootRows> rows(m, "RootRows");
+    bind_root_rows<double>(m, rows);
+    bind_root_rows<float>(m, rows);
+    nb::class_<RootThresholds>(m, "RootThresholds")
+        .def(nb::init<KeyKind, Index, Index>(), "kind"_a, "n_row"_a, "n_group"_a)
+        .def("unknown", &unknown<RootThresholds>, "rows"_a, "low"_a, "high"_a, Loop())
+        .def("add", &RootThresholds::add, "pairs"_a, "left"_a, "right"_a, "rows"_a, "groups"_a, Loop())
+        .def("count", &RootThresholds::count, "pairs"_a, "left"_a, "right"_a, "rows"_a, "low"_a, "high"_a, "weights"_a,
+             "counts"_a, Loop());
     nb::class_<Roots>(m, "Roots")
-        .def(nb::init<RootKind>(), "kind"_a)
+        .def(nb::init<KeyKind, Index>(), "kind"_a, "n"_a)
         .def("__len__", &Roots::size)
-        .def_prop_ro("kind", &Roots::kind)
-        .def("add_products", &Roots::add_products, "left"_a, "right"_a, "rows"_a, "others"_a, Loop())
-        .def("add_minus_distances", &Roots::add_minus_distances, "left"_a, "right"_a, "rows"_a, "others"_a, Loop())
-        .def("add_minus_differences", &Roots::add_minus_differences, "left"_a, "right"_a, "rows"_a, "others"_a, Loop())
+        .def("put", &Roots::put, "pairs"_a, "rows"_a, "others"_a, "places"_a, Loop())
         .def("add_values", &Roots::add_values, "values"_a, Loop())
         .def("add", &Roots::add, "others"_a, Loop())
         .def("compare", &Roots::compare, "mine"_a, "others"_a, "yours"_a, "out"_a, Loop())
@@ -518,7 +505,7 @@ NB_MODULE(_core, m) {
     bind_analyses(m);
     bind_ties(m);
     bind_counting(m);
-    bind_exact(m);
     bind_keys(m);
+    bind_exact(m);
     bind_twofold(m);
 }

@@ -17,8 +17,6 @@ namespace deadheat {
 
 constexpr int MOST_KEY_LIMBS = 6;  // or 2, or 4
 
-enum class KeyKind { product, distance, difference, cosine };
-
 /// An integer of 64·L bits in two's complement.
 template <int L>
 struct Whole {

@@ -12,12 +12,15 @@
 
 namespace deadheat {
 
+/// What the closeness of a pair of rows is made of.
+enum class KeyKind { product, distance, difference, cosine };
+
 /// A natural number with a sign, its limbs in an arena.
 struct Number {
-    std::size_t begin;
-    std::int16_t length;
-    std::int16_t exponent;
-    std::int8_t sign;
+    std::size_t begin = 0;
+    std::int16_t length = 0;
+    std::int16_t exponent = 0;
+    std::int8_t sign = 0;
 };
 
 /// Numbers of any length, one after another.
@@ -30,7 +33,7 @@ public:
     }
 
     void add(const Numbers &others);
-    /// Make room for so many more, to be put there in any order.
+    /// Make room for so many more, to be put there in any order; until then they are 0.
     void grow(Index count);
     void put(Index i, int sign, Natural number);
 

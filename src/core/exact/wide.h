@@ -72,10 +72,22 @@ inline int compare(Natural a, Natural b) {
     return 0;
 }
 
+/// The leading limbs of a number, at most n: it is at least that, and less than 1 + 2^-64(n − 1) times that.
+inline Natural leading(Natural a, int n) {
+    const int left_out = std::max(a.length - n, 0);
+    return {a.limbs + left_out, a.length - left_out, a.exponent + 64 * left_out};
+}
+
 /// Whether two numbers are written alike, which is quick to see; the same number can be written in several ways.
 inline bool alike(Natural a, Natural b) {
     return a.length == b.length && a.exponent == b.exponent &&
            std::memcmp(a.limbs, b.limbs, static_cast<std::size_t>(a.length) * sizeof(Limb)) == 0;
+}
+
+inline void copy(Natural from, Wide &to) {
+    to.length = from.length;
+    to.exponent = from.exponent;
+    std::copy_n(from.limbs, from.length, to.limbs);
 }
 
 inline void multiply(Natural a, Natural b, Wide &out) {
@@ -85,6 +97,10 @@ inline void multiply(Natural a, Natural b, Wide &out) {
     std::fill_n(out.limbs, b.length, Limb{0});
     for (int i = 0; i < a.length; ++i) {
         Limb carry = 0;
+        if (a.limbs[i] == 0) {  // as most are in sums of numbers whose exponents lie far apart
+            out.limbs[i + b.length] = 0;
+            continue;
+        }
         for (int k = 0; k < b.length; ++k) {
             const TwoLimbs sum = TwoLimbs{a.limbs[i]} * b.limbs[k] + out.limbs[i + k] + carry;
             out.limbs[i + k] = static_cast<Limb>(sum);
@@ -149,6 +165,12 @@ inline Estimate estimate(Natural a) {
     if (a.length == 0) return {0.0, 0};
     const int top = a.top();
     return {static_cast<double>(a.window(top - 64)) * 0x1p-64, top};
+}
+
+/// The square root of an estimate.
+inline Estimate root_of(Estimate a) {
+    const int odd = a.exponent & 1;
+    return {std::sqrt(odd ? a.value * 2 : a.value), (a.exponent - odd) / 2};
 }
 
 /// value·2^exponent in units of 2^unit, 0 where it is far smaller.

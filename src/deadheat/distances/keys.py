@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from deadheat.support.arrays import Int64
 
 _SIZES = (2, 4, 6)  # limbs of 64 bits that integers can have
 _MOST_SLICES = 9  # of a row: see src/core/exact/slices.h
+_MOST_LIMBS = 67  # of the square of a row: see src/core/exact/limbs.cpp
 _KEPT_BYTES = 48 << 20  # of rows that are kept ready
 _SPARSE = 1 / 4  # of the numbers in rows that are not 0, up to which they are sparse: see src/core/exact/keys.cpp
 
@@ -35,6 +36,10 @@ class Bulk(ABC):
     @abstractmethod
     def bytes_of_row(self, dim: int) -> int:
         """About how much memory a row takes that is made ready."""
+
+    def work_of_pair(self, dim: int) -> int:
+        """How many numbers a pair makes to be multiplied, at most."""
+        return dim
 
     @abstractmethod
     def rows(self, left: Rows, right: Rows) -> Any:
@@ -111,6 +116,25 @@ class KeySize(Bulk):
 
     def thresholds(self, shape: tuple[int, int]) -> Any:
         return _core.KeyThresholds(_core.KeyKind[self.kind], self.limbs, *shape)
+
+
+@dataclass(frozen=True)
+class AnySize(Bulk):
+    """Integers as long as they have to be."""
+
+    sparse: ClassVar = False
+
+    def work_of_pair(self, dim: int) -> int:
+        return dim + _MOST_LIMBS**2 // 4  # a few comparisons by products of so many limbs, sparse ones
+
+    def bytes_of_row(self, dim: int) -> int:
+        return 8 * ((dim + 8) * (1 + _MOST_SLICES) + 2 * _MOST_LIMBS)
+
+    def rows(self, left: Rows, right: Rows) -> Any:
+        return _core.RootRows(_core.KeyKind[self.kind], *_of_one_type(left, right))
+
+    def thresholds(self, shape: tuple[int, int]) -> Any:
+        return _core.RootThresholds(_core.KeyKind[self.kind], *shape)
 
 
 def _of_one_type(left: Rows, right: Rows) -> tuple[Rows, Rows]:

@@ -18,8 +18,8 @@ _ENOUGH = 1 / 6  # of the items: it takes a tenth of the time of integers
 class BulkThresholds:
     """The thresholds of groups, computed when asked for.
 
-    They are numbers in twice the precision of float64 as long as these tell enough, and then integers if these have a
-    fixed size. Integers come first where rows are sparse: theirs take as little time.
+    They are numbers in twice the precision of float64 as long as these tell enough, and then integers. Integers come
+    first where rows are sparse: theirs take as little time.
     """
 
     def __init__(self, distance: Distance, groups: Groups, member: Member) -> None:

@@ -1,0 +1,49 @@
+// The rows of both sides of pairs, made ready for exact closeness, whatever their exponents.
+//
+//     product:    q·x
+//     distance:   −Σ(q − x)², whose root is minus the distance
+//     difference: −Σ|q − x|
+//     cosine:     q·x, to be divided by the roots of q·q and x·x
+#pragma once
+
+#include <memory>
+
+#include "exact/rows.h"
+
+namespace deadheat {
+
+/// As many limbs as a product of float64 numbers spans bits from one end of the range to 1, and one: cosines that differ
+/// behind that are rare enough to be multiplied out.
+constexpr int MOST_INVERSE_LIMBS = 34;
+
+/// Copies share the rows.
+class RootRows {
+public:
+    /// Once, if both sides are the same memory.
+    template <class T>
+    RootRows(KeyKind kind, Matrix<const T> left, Matrix<const T> right);
+
+    KeyKind kind() const { return kind_; }
+    /// The exact number of a pair; returns its sign.
+    int number(Index row, Index other, Wide &out) const;
+    /// What divides a cosine: the squares of both rows, and about one over the root of that on the right (inverse_root.h).
+    Natural left_square(Index row) const { return left_->squares()[row]; }
+    Natural right_square(Index other) const { return right_->squares()[other]; }
+    Natural inverse(Index other) const { return (*inverses_)[other]; }
+    /// The limbs of all inverses.
+    int precision() const { return precision_; }
+
+    bool same_rows(const RootRows &others) const { return left_ == others.left_ && right_ == others.right_; }
+    /// The order of pairs by strips of the rows on the right, so that those of a strip stay in cache.
+    std::vector<Index> by_strips(Span<const std::int64_t> others) const;
+
+private:
+    void invert();
+
+    KeyKind kind_;
+    int precision_ = 0;
+    std::shared_ptr<const ExactRows> right_, left_;
+    std::shared_ptr<const Numbers> inverses_;
+};
+
+}  // namespace deadheat
