@@ -24,7 +24,6 @@
 #include "distances/rows.h"
 #include "distances/tangents.h"
 #include "distances/tiles.h"
-#include "exact/keys.h"
 #include "exact/root_thresholds.h"
 #include "exact/twofold.h"
 #include "measures/area.h"
@@ -381,29 +380,6 @@ void bind_counting(nb::module_ &m) {
 
 nb::bytes bytes_of(const Wide &number) { return nb::bytes(number.limbs, sizeof(Limb) * number.length); }
 
-template <class T>
-void bind_root_rows(nb::module_ &m, nb::class_<RootRows> &rows) {
-    rows.def(nb::init<KeyKind, Matrix<const T>, Matrix<const T>>(), "kind"_a, "left"_a, "right"_a, Loop());
-    m.def(
-        "bit_ranges",
-        [](Matrix<const T> values) {
-            Fresh<std::int32_t, 2> out({values.rows, 2});
-            bit_ranges(values, out);
-            return out;
-        },
-        "rows"_a, Loop());
-}
-
-template <class T>
-void bind_key_rows(nb::class_<KeyRows> &rows) {
-    rows.def(
-        "__init__",
-        [](KeyRows *self, KeyKind kind, int limbs, Matrix<const T> left, Matrix<const T> right, int low, int high) {
-            new (self) KeyRows(kind, limbs, left, right, {low, high});
-        },
-        "kind"_a, "limbs"_a, "left"_a, "right"_a, "low"_a, "high"_a, Loop());
-}
-
 template <class Thresholds>
 Fresh<std::int64_t, 2> unknown(Thresholds &thresholds, Places rows, Places low, Places high) {
     const auto found = thresholds.unknown(rows, low, high);
@@ -454,22 +430,12 @@ void bind_keys(nb::module_ &m) {
         .value("distance", KeyKind::distance)
         .value("difference", KeyKind::difference)
         .value("cosine", KeyKind::cosine);
-    m.def("slice_bits", &slice_bits, "dim"_a, "differences"_a);
-    nb::class_<KeyRows> rows(m, "KeyRows");
-    bind_key_rows<double>(rows);
-    bind_key_rows<float>(rows);
-    nb::class_<KeyThresholds>(m, "KeyThresholds")
-        .def(nb::init<KeyKind, int, Index, Index>(), "kind"_a, "limbs"_a, "n_row"_a, "n_group"_a)
-        .def("unknown", &unknown<KeyThresholds>, "rows"_a, "low"_a, "high"_a, Loop())
-        .def("add", &KeyThresholds::add, "pairs"_a, "left"_a, "right"_a, "rows"_a, "groups"_a, Loop())
-        .def("count", &KeyThresholds::count, "pairs"_a, "left"_a, "right"_a, "rows"_a, "low"_a, "high"_a, "weights"_a,
-             "counts"_a, Loop());
 }
 
 void bind_exact(nb::module_ &m) {
     nb::class_<RootRows> rows(m, "RootRows");
-    bind_root_rows<double>(m, rows);
-    bind_root_rows<float>(m, rows);
+    rows.def(nb::init<KeyKind, Matrix<const double>, Matrix<const double>>(), "kind"_a, "left"_a, "right"_a, Loop());
+    rows.def(nb::init<KeyKind, Matrix<const float>, Matrix<const float>>(), "kind"_a, "left"_a, "right"_a, Loop());
     nb::class_<RootThresholds>(m, "RootThresholds")
         .def(nb::init<KeyKind, Index, Index>(), "kind"_a, "n_row"_a, "n_group"_a)
         .def("unknown", &unknown<RootThresholds>, "rows"_a, "low"_a, "high"_a, Loop())

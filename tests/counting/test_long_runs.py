@@ -301,7 +301,7 @@ STEPS = {  # what an interrupt can come into, and classes with which that is soo
     "relevant items": (Relevant, "sort", 2),
     "sorting exactly": (Roots, "sort", 2),
     "comparing exactly": (Counter, "take", 400),
-    "exact products": (Roots, "add_products", 2),
+    "exact products": (Roots, "put", 2),
 }
 
 

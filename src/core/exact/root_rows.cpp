@@ -8,6 +8,8 @@ namespace deadheat {
 
 namespace {
 
+constexpr int SPARSE = 4;  // rows with at most one number in so many are multiplied number by number
+
 template <class T>
 BitRange of_both(Matrix<const T> left, Matrix<const T> right) {
     const BitRange a = bit_range(left), b = bit_range(right);
@@ -20,6 +22,20 @@ std::shared_ptr<const ExactRows> ready(KeyKind kind, Matrix<const T> rows, const
     return std::make_shared<const ExactRows>(rows, kind != KeyKind::product);
 }
 
+template <class T>
+bool are_sparse(Matrix<const T> rows) {
+    Index n = 0;
+    for (Index i = 0; i < rows.rows; ++i)
+        for (T value : rows[i]) n += value != 0;
+    return SPARSE * n <= rows.rows * rows.columns;
+}
+
+/// Whether all numbers fit 64 bits, and all sums of products 128, with their signs.
+bool are_short(const ExactRows &left, const ExactRows &right) {
+    const int both = left.width() + right.width() + static_cast<int>(std::bit_width(static_cast<std::size_t>(left.dim())));
+    return std::max(left.width(), right.width()) < 64 && both < 128;
+}
+
 }  // namespace
 
 template <class T>
@@ -28,6 +44,9 @@ RootRows::RootRows(KeyKind kind, Matrix<const T> left, Matrix<const T> right) : 
     right_ = ready(kind, right, bits);
     left_ = same_memory(left, right) ? right_ : ready(kind, left, bits);
     if (kind == KeyKind::cosine) invert();
+    if (kind == KeyKind::difference || !are_short(*left_, *right_) || !are_sparse(left) || !are_sparse(right)) return;
+    right_few_ = std::make_shared<const SparseRows>(right, *right_);
+    left_few_ = left_ == right_ ? right_few_ : std::make_shared<const SparseRows>(left, *left_);
 }
 
 template RootRows::RootRows(KeyKind, Matrix<const double>, Matrix<const double>);
@@ -50,14 +69,49 @@ void RootRows::invert() {
     inverses_ = inverses;
 }
 
+template <class T>
+RootRows::SparseRows::SparseRows(Matrix<const T> rows, const ExactRows &exact)
+    : words((rows.columns + 63) / 64), masks(static_cast<std::size_t>(rows.rows * words), 0), integers(exact.integers()) {
+    for (Index i = 0; i < rows.rows; ++i)
+        for (Index k = 0; k < rows.columns; ++k)
+            masks[static_cast<std::size_t>(i * words + (k >> 6))] |= static_cast<Limb>(rows(i, k) != 0) << (k & 63);
+}
+
+/// The sum of the products of integers where both rows have some.
+TwoLimbs RootRows::sum_of_common(Index row, Index other) const {
+    const Index words = left_few_->words, dim = left_->dim();
+    const Limb *left = left_few_->masks.data() + row * words, *right = right_few_->masks.data() + other * words;
+    const std::int64_t *a = left_few_->integers.data() + row * dim, *b = right_few_->integers.data() + other * dim;
+    TwoLimbs sum = 0;
+    for (Index word = 0; word < words; ++word, a += 64, b += 64)
+        for (Limb common = left[word] & right[word]; common != 0; common &= common - 1) {
+            const int k = std::countr_zero(common);
+            sum += static_cast<TwoLimbs>(SignedTwoLimbs{a[k]} * b[k]);
+        }
+    return sum;
+}
+
+/// The exact product of two rows, times 2^shift; returns its sign.
+int RootRows::product(Index row, Index other, int shift, Wide &out) const {
+    if (!left_few_) return left_->dot(row, *right_, other, shift, out);
+    TwoLimbs sum = sum_of_common(row, other);
+    const bool negative = sum >> 127 != 0;
+    if (negative) sum = -sum;
+    out.limbs[0] = static_cast<Limb>(sum);
+    out.limbs[1] = static_cast<Limb>(sum >> 64);
+    out.length = 2;
+    out.exponent = left_->exponent(row) + right_->exponent(other) + shift;
+    out.trim();
+    return out.length == 0 ? 0 : negative ? -1 : 1;
+}
+
 int RootRows::number(Index row, Index other, Wide &out) const {
     if (kind_ == KeyKind::difference) return -left_->difference(row, *right_, other, out);
-    if (kind_ != KeyKind::distance) return left_->dot(row, *right_, other, out);
-    Wide product, squares;
-    const int sign = left_->dot(row, *right_, other, product);
-    product.exponent += 1;
+    if (kind_ != KeyKind::distance) return product(row, other, 0, out);
+    Wide twice, squares;
+    const int sign = product(row, other, 1, twice);
     add(left_square(row), right_square(other), squares);
-    return -add_signed(squares.length > 0, squares, -sign, product, out);
+    return -add_signed(squares.length > 0, squares, -sign, twice, out);
 }
 
 std::vector<Index> RootRows::by_strips(Span<const std::int64_t> others) const {

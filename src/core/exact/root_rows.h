@@ -38,11 +38,23 @@ public:
     std::vector<Index> by_strips(Span<const std::int64_t> others) const;
 
 private:
+    /// Rows of few numbers that are short: where they have some, a bit each, and all as integers.
+    struct SparseRows {
+        Index words;
+        std::vector<Limb> masks;
+        std::vector<std::int64_t> integers;
+        template <class T>
+        SparseRows(Matrix<const T> rows, const ExactRows &exact);
+    };
+
     void invert();
+    int product(Index row, Index other, int shift, Wide &out) const;
+    TwoLimbs sum_of_common(Index row, Index other) const;
 
     KeyKind kind_;
     int precision_ = 0;
     std::shared_ptr<const ExactRows> right_, left_;
+    std::shared_ptr<const SparseRows> right_few_, left_few_;
     std::shared_ptr<const Numbers> inverses_;
 };
 

@@ -51,13 +51,6 @@ struct BitRange {
 BitRange bit_range(Span<const double> row);
 BitRange bit_range(Matrix<const double> rows);
 BitRange bit_range(Matrix<const float> rows);
-/// Those of each row, (n, 2); of a row of zeros `low` is above `high`.
-template <class T>
-void bit_ranges(Matrix<const T> rows, Matrix<std::int32_t> out);
-
-/// From one slice to the next, such that sums over `dim` numbers of products, or of differences, are exact.
-int slice_bits(Index dim, bool differences);
-
 /// Rows as integers in slices (slices.h), times a power of two for each, and as they came.
 class ExactRows {
 public:
@@ -70,27 +63,18 @@ public:
 
     Index size() const { return size_; }
     Index dim() const { return dim_; }
-    int bits() const { return bits_; }
+    /// The bits of the longest row, less the zeros that end all its numbers.
+    int width() const { return width_; }
 
-    /// The exact product of a row with a row of the other side; returns its sign.
-    int dot(Index row, const ExactRows &others, Index other, Wide &out) const;
+    /// The exact product of a row with a row of the other side, times 2^shift; returns its sign.
+    int dot(Index row, const ExactRows &others, Index other, int shift, Wide &out) const;
     /// The exact Σ |row − other| of rows in the same unit; returns 1, or 0 if it is 0.
     int difference(Index row, const ExactRows &others, Index other, Wide &out) const;
 
-    /// The same as sums of products of slices, places[k] in units of 2^(bits·k) and of the units of both rows, for rows
-    /// that have slices; returns how many places there are.
-    int places_of_dot(Index row, const ExactRows &others, Index other, std::int64_t *places) const;
-    int places_of_difference(Index row, const ExactRows &others, Index other, std::int64_t *places) const;
-    /// The same number by number: how many places there are, which become 0, and one product more.
-    int start_dot(Index row, const ExactRows &others, Index other, std::int64_t *places) const;
-    void add_product(Index row, const ExactRows &others, Index other, Index k, std::int64_t *places) const;
     /// The exponent of the unit of a row.
     int exponent(Index row) const { return rows_[row].exponent; }
     /// All rows in their units, one after another; only where none has more than 63 bits.
     std::vector<std::int64_t> integers() const;
-    /// Free the rows as they came, which only rows without slices and differences need.
-    void forget_raw() { raw_.reset(); }
-
     /// Memory that the slices of a row take, on average.
     Index bytes() const { return size_ > 0 ? static_cast<Index>(total_ * sizeof(double)) / size_ : 0; }
     /// The products of rows with themselves, if they were asked for.
@@ -113,6 +97,7 @@ private:
 
     Index size_, dim_, padded_;
     int bits_;               // from one slice to the next
+    int width_ = 0;
     std::size_t total_ = 0;  // numbers in all slices
     std::vector<Row> rows_;
     std::unique_ptr<double[], Free> slices_, raw_;

@@ -35,8 +35,7 @@ struct Natural {
         return shift == 0 ? low : low | at(limb + 1) << (64 - shift);
     }
 
-private:
-    Limb at(int k) const { return k >= 0 && k < length ? limbs[k] : 0; }
+    Limb at(int k) const { return static_cast<unsigned>(k) < static_cast<unsigned>(length) ? limbs[k] : 0; }
 };
 
 /// The same with memory of its own, which is not cleared first.
@@ -111,30 +110,46 @@ inline void multiply(Natural a, Natural b, Wide &out) {
     out.trim();
 }
 
+/// Call work(x, y) with functions that give the limbs of a and of b from 2^exponent on.
+template <class Work>
+void with_limbs(Natural a, Natural b, int exponent, Work work) {
+    if (((a.exponent - exponent) & 63) == 0 && ((b.exponent - exponent) & 63) == 0) {
+        const int down = (a.exponent - exponent) / 64, across = (b.exponent - exponent) / 64;
+        work([&](int k) { return a.at(k - down); }, [&](int k) { return b.at(k - across); });
+    } else {
+        work([&](int k) { return a.window(exponent + 64 * k); }, [&](int k) { return b.window(exponent + 64 * k); });
+    }
+}
+
 inline void add(Natural a, Natural b, Wide &out) {
     if (a.length == 0) a.exponent = b.exponent;
     if (b.length == 0) b.exponent = a.exponent;
     out.exponent = std::min(a.exponent, b.exponent);
     out.length = (std::max(a.top(), b.top()) - out.exponent) / 64 + 1;
-    Limb carry = 0;
-    for (int k = 0; k < out.length; ++k) {
-        const TwoLimbs sum = TwoLimbs{a.window(out.exponent + 64 * k)} + b.window(out.exponent + 64 * k) + carry;
-        out.limbs[k] = static_cast<Limb>(sum);
-        carry = static_cast<Limb>(sum >> 64);
-    }
+    with_limbs(a, b, out.exponent, [&](auto x, auto y) {
+        Limb carry = 0;
+        for (int k = 0; k < out.length; ++k) {
+            const TwoLimbs sum = TwoLimbs{x(k)} + y(k) + carry;
+            out.limbs[k] = static_cast<Limb>(sum);
+            carry = static_cast<Limb>(sum >> 64);
+        }
+    });
     out.trim();
 }
 
 /// a − b, which must not be negative.
 inline void subtract(Natural a, Natural b, Wide &out) {
-    out.exponent = b.length == 0 ? a.exponent : std::min(a.exponent, b.exponent);
+    if (b.length == 0) b.exponent = a.exponent;
+    out.exponent = std::min(a.exponent, b.exponent);
     out.length = a.length == 0 ? 0 : (a.top() - out.exponent + 63) / 64;
-    Limb borrow = 0;
-    for (int k = 0; k < out.length; ++k) {
-        const TwoLimbs rest = TwoLimbs{a.window(out.exponent + 64 * k)} - b.window(out.exponent + 64 * k) - borrow;
-        out.limbs[k] = static_cast<Limb>(rest);
-        borrow = static_cast<Limb>(rest >> 64) & 1;
-    }
+    with_limbs(a, b, out.exponent, [&](auto x, auto y) {
+        Limb borrow = 0;
+        for (int k = 0; k < out.length; ++k) {
+            const TwoLimbs rest = TwoLimbs{x(k)} - y(k) - borrow;
+            out.limbs[k] = static_cast<Limb>(rest);
+            borrow = static_cast<Limb>(rest >> 64) & 1;
+        }
+    });
     out.trim();
 }
 

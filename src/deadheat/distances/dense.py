@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deadheat.distances import centring, scaling
 from deadheat.distances.distance import Distance
-from deadheat.distances.keys import AnySize, Bulk, BulkWork, KeySize, Twofold
+from deadheat.distances.keys import Bulk, BulkWork, Integers, Twofold
 from deadheat.distances.patterns import Patterns
 from deadheat.distances.scaling import Rows
 from deadheat.exact import Roots
@@ -103,12 +103,12 @@ class Dense(Distance):
         return Twofold.of(self.key_kind, self.query_raw, self.gallery_raw)
 
     @cached_property
-    def key_size(self) -> KeySize | AnySize:
-        return KeySize.of(self.key_kind, self.query_raw, self.gallery_raw) or AnySize(self.key_kind)
+    def integers(self) -> Integers:
+        return Integers.of(self.key_kind, self.query_raw, self.gallery_raw)
 
     def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
         roots = Roots(self.key_kind, len(queries))
-        self.with_rows(AnySize(self.key_kind), queries, columns, roots.put)
+        self.with_rows(self.integers, queries, columns, roots.put)
         return roots
 
     def with_rows(self, bulk: Bulk, queries: Int64, columns: Int64, work: BulkWork) -> None:

@@ -1,6 +1,6 @@
 """Closeness in bulk beyond float64, for items that it leaves open: what rows need for that, made ready for many pairs.
 
-Either in about twice its precision, which tells nearly all apart that is not tied, or as integers of a fixed size.
+Either in about twice its precision, which tells nearly all apart that is not tied, or as integers.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,10 @@ from deadheat.distances.scaling import by_piece, power_of_two
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Int64
 
-_SIZES = (2, 4, 6)  # limbs of 64 bits that integers can have
 _MOST_SLICES = 9  # of a row: see src/core/exact/slices.h
 _MOST_LIMBS = 67  # of the square of a row: see src/core/exact/limbs.cpp
 _KEPT_BYTES = 48 << 20  # of rows that are kept ready
-_SPARSE = 1 / 4  # of the numbers in rows that are not 0, up to which they are sparse: see src/core/exact/keys.cpp
+_SPARSE = 1 / 4  # of the numbers in rows that are not 0, up to which they are sparse: see src/core/exact/root_rows.cpp
 
 Rows = NDArray[Any]
 
@@ -80,55 +79,22 @@ class Twofold(Bulk):
 
 
 @dataclass(frozen=True)
-class KeySize(Bulk):
-    """How long the integers of a kind of closeness are, and between which powers of two the bits of all rows lie."""
-
-    limbs: int
-    low: int
-    high: int
-    slices: int  # of a row, at most
-    sparse: bool  # whether products are added up number by number where rows have both
-
-    @classmethod
-    def of(cls, kind: str, query: Source, gallery: Source) -> KeySize | None:
-        """The size that every pair of rows fits; None where their exponents lie too far apart."""
-        of_query = by_piece(query, _core.bit_ranges)
-        of_gallery = of_query if gallery is query else by_piece(gallery, _core.bit_ranges)
-        both, dim = np.concatenate([of_query, of_gallery]), query.shape[1]
-        nonzero = both[both[:, 0] < both[:, 1]]
-        low, high = (int(nonzero[:, 0].min()), int(nonzero[:, 1].max())) if len(nonzero) else (0, 1)
-        width_of_row = high - low if kind == "difference" else int((nonzero[:, 1] - nonzero[:, 0]).max(initial=0))
-        width = width_of_row if kind == "cosine" else high - low
-        needed = (1 if kind == "difference" else 2) * width + dim.bit_length() + 4
-        fitting = [limbs for limbs in _SIZES if needed <= 64 * limbs]
-        n_slice = width_of_row // _core.slice_bits(dim, kind == "difference") + 1
-        if not fitting or n_slice > _MOST_SLICES:
-            return None
-        numbers = sum(int(by_piece(source, _numbers_of_rows).sum()) for source in (query, gallery))
-        sparse = kind != "difference" and numbers <= _SPARSE * dim * (len(query) + len(gallery))
-        return cls(kind, fitting[0], low, high, n_slice, sparse)
-
-    def bytes_of_row(self, dim: int) -> int:
-        return 8 * ((dim + 8) * (self.slices + (self.kind == "difference")) + self.limbs + 8)
-
-    def rows(self, left: Rows, right: Rows) -> Any:
-        return _core.KeyRows(_core.KeyKind[self.kind], self.limbs, *_of_one_type(left, right), self.low, self.high)
-
-    def thresholds(self, shape: tuple[int, int]) -> Any:
-        return _core.KeyThresholds(_core.KeyKind[self.kind], self.limbs, *shape)
-
-
-@dataclass(frozen=True)
-class AnySize(Bulk):
+class Integers(Bulk):
     """Integers as long as they have to be."""
 
-    sparse: ClassVar = False
+    sparse: bool  # whether few numbers are in rows, so that products may be added up number by number
 
-    def work_of_pair(self, dim: int) -> int:
-        return dim + _MOST_LIMBS**2 // 4  # a few comparisons by products of so many limbs, sparse ones
+    @classmethod
+    def of(cls, kind: str, query: Source, gallery: Source) -> Integers:
+        numbers = sum(int(by_piece(source, _numbers_of_rows).sum()) for source in (query, gallery))
+        room = query.shape[1] * (len(query) + len(gallery))
+        return cls(kind, kind != "difference" and numbers <= _SPARSE * room)
 
     def bytes_of_row(self, dim: int) -> int:
         return 8 * ((dim + 8) * (1 + _MOST_SLICES) + 2 * _MOST_LIMBS)
+
+    def work_of_pair(self, dim: int) -> int:
+        return dim + _MOST_LIMBS**2 // 4  # a few comparisons by products of so many limbs, sparse ones
 
     def rows(self, left: Rows, right: Rows) -> Any:
         return _core.RootRows(_core.KeyKind[self.kind], *_of_one_type(left, right))
