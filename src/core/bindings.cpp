@@ -424,7 +424,7 @@ void bind_twofold(nb::module_ &m) {
              "counts"_a, "told"_a, Loop());
 }
 
-void bind_keys(nb::module_ &m) {
+void bind_key_kinds(nb::module_ &m) {
     nb::enum_<KeyKind>(m, "KeyKind")
         .value("product", KeyKind::product)
         .value("distance", KeyKind::distance)
@@ -432,10 +432,24 @@ void bind_keys(nb::module_ &m) {
         .value("cosine", KeyKind::cosine);
 }
 
+template <class T>
+void bind_root_rows(nb::module_ &m, nb::class_<RootRows> &rows) {
+    rows.def(nb::init<KeyKind, Matrix<const T>, Matrix<const T>>(), "kind"_a, "left"_a, "right"_a, Loop());
+    m.def(
+        "bit_ranges",
+        [](Matrix<const T> values) {
+            Fresh<std::int32_t, 2> out({values.rows, 2});
+            bit_ranges(values, out);
+            return out;
+        },
+        "rows"_a, Loop());
+}
+
 void bind_exact(nb::module_ &m) {
+    m.def("slice_bits", &slice_bits, "dim"_a, "differences"_a);
     nb::class_<RootRows> rows(m, "RootRows");
-    rows.def(nb::init<KeyKind, Matrix<const double>, Matrix<const double>>(), "kind"_a, "left"_a, "right"_a, Loop());
-    rows.def(nb::init<KeyKind, Matrix<const float>, Matrix<const float>>(), "kind"_a, "left"_a, "right"_a, Loop());
+    bind_root_rows<double>(m, rows);
+    bind_root_rows<float>(m, rows);
     nb::class_<RootThresholds>(m, "RootThresholds")
         .def(nb::init<KeyKind, Index, Index>(), "kind"_a, "n_row"_a, "n_group"_a)
         .def("unknown", &unknown<RootThresholds>, "rows"_a, "low"_a, "high"_a, Loop())
@@ -471,7 +485,7 @@ NB_MODULE(_core, m) {
     bind_analyses(m);
     bind_ties(m);
     bind_counting(m);
-    bind_keys(m);
+    bind_key_kinds(m);
     bind_exact(m);
     bind_twofold(m);
 }

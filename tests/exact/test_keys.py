@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from test_roots import expected, rows_of
 
+from deadheat import _core
 from deadheat.distances.keys import Integers
 from deadheat.inputs.sources import Array
 
@@ -70,3 +71,12 @@ def test_items_are_counted_between_thresholds_and_on_them(name, kind, dtypes):
             steps = [closeness[i * n_right + j].compare(closeness[i * n_right + t]) for t in groups[i]]
             slow[i, 2 * steps.count(1) + steps.count(0)] += weights[p]
         assert_array_equal(counts, slow)
+
+
+def test_bits_of_rows():
+    rows = np.array([[0.75, 8.0, 0.0], [0.0, -0.0, 0.0], [5e-324, 0.0, 1.0], [-3.0, 3.0, 3.0]])
+    low, high = _core.bit_ranges(rows).T.tolist()
+    assert [low[0], low[2], low[3]] == [-2, -1074, 0]
+    assert [high[0], high[2], high[3]] == [4, 1, 2]
+    assert low[1] > high[1]
+    assert Fraction(3, 4) % Fraction(2) ** low[0] == 0

@@ -57,16 +57,16 @@ void RootRows::invert() {
     const Numbers &squares = right_->squares();
     int longest = 0;
     for (Index i = 0; i < squares.size(); ++i) longest = std::max(longest, squares[i].length);
-    precision_ = std::min(2 * longest + 2, MOST_INVERSE_LIMBS);
+    const int precision = std::min(2 * longest + 2, MOST_INVERSE_LIMBS);
     auto inverses = std::make_shared<Numbers>();
     inverses->grow(squares.size());
     Wide inverse;
     for (Index i = 0; i < squares.size(); ++i) {
         if (squares.sign(i) == 0) continue;
-        inverse_root(squares[i], precision_, inverse);
+        inverse_root(squares[i], precision, inverse);
         inverses->put(i, 1, inverse);
     }
-    inverses_ = inverses;
+    divisors_ = {left_->shared_squares(), right_->shared_squares(), inverses, precision};
 }
 
 template <class T>
@@ -110,7 +110,7 @@ int RootRows::number(Index row, Index other, Wide &out) const {
     if (kind_ != KeyKind::distance) return product(row, other, 0, out);
     Wide twice, squares;
     const int sign = product(row, other, 1, twice);
-    add(left_square(row), right_square(other), squares);
+    add(left_->squares()[row], right_->squares()[other], squares);
     return -add_signed(squares.length > 0, squares, -sign, twice, out);
 }
 

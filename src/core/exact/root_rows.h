@@ -16,7 +16,13 @@ namespace deadheat {
 /// behind that are rare enough to be multiplied out.
 constexpr int MOST_INVERSE_LIMBS = 34;
 
-/// Copies share the rows.
+/// What divides cosines: the squares of the rows of both sides, and about one over the roots of those on the right
+/// (inverse_root.h). Copies share them.
+struct Divisors {
+    std::shared_ptr<const Numbers> left_squares, right_squares, inverses;
+    int precision = 0;  // limbs of the inverses
+};
+
 class RootRows {
 public:
     /// Once, if both sides are the same memory.
@@ -26,14 +32,8 @@ public:
     KeyKind kind() const { return kind_; }
     /// The exact number of a pair; returns its sign.
     int number(Index row, Index other, Wide &out) const;
-    /// What divides a cosine: the squares of both rows, and about one over the root of that on the right (inverse_root.h).
-    Natural left_square(Index row) const { return left_->squares()[row]; }
-    Natural right_square(Index other) const { return right_->squares()[other]; }
-    Natural inverse(Index other) const { return (*inverses_)[other]; }
-    /// The limbs of all inverses.
-    int precision() const { return precision_; }
+    const Divisors &divisors() const { return divisors_; }
 
-    bool same_rows(const RootRows &others) const { return left_ == others.left_ && right_ == others.right_; }
     /// The order of pairs by strips of the rows on the right, so that those of a strip stay in cache.
     std::vector<Index> by_strips(Span<const std::int64_t> others) const;
 
@@ -52,10 +52,9 @@ private:
     TwoLimbs sum_of_common(Index row, Index other) const;
 
     KeyKind kind_;
-    int precision_ = 0;
     std::shared_ptr<const ExactRows> right_, left_;
     std::shared_ptr<const SparseRows> right_few_, left_few_;
-    std::shared_ptr<const Numbers> inverses_;
+    Divisors divisors_;
 };
 
 }  // namespace deadheat

@@ -12,9 +12,9 @@ public:
         known_[0] = known_[1] = 0;
         estimate = deadheat::estimate(size);
         if (pairs.kind() != KeyKind::cosine || sign == 0) return;
-        square = pairs.right_square(other);
-        inverse_ = pairs.inverse(other);
-        precision = pairs.precision();
+        square = (*pairs.divisors().right_squares)[other];
+        inverse_ = (*pairs.divisors().inverses)[other];
+        precision = pairs.divisors().precision;
         estimate = estimate * deadheat::estimate(inverse_);
     }
 

@@ -64,13 +64,13 @@ Index Roots::grow(Index count) {
 
 void Roots::put(const RootRows &pairs, Span<const std::int64_t> rows, Span<const std::int64_t> others,
                 Span<const std::int64_t> places) {
-    if (sources_.empty() || !sources_.back().same_rows(pairs)) sources_.push_back(pairs);
-    const auto source = static_cast<std::int32_t>(sources_.size() - 1);
+    if (divisors_.empty() || divisors_.back().inverses != pairs.divisors().inverses) divisors_.push_back(pairs.divisors());
+    const auto divisors = static_cast<std::int32_t>(divisors_.size() - 1);
     Wide number;
     for (Index p : pairs.by_strips(others)) {
         const int sign = pairs.number(rows[p], others[p], number);
         numbers_.put(places[p], sign, number);
-        of_[places[p]] = {source, static_cast<std::int32_t>(rows[p]), static_cast<std::int32_t>(others[p])};
+        of_[places[p]] = {divisors, static_cast<std::int32_t>(rows[p]), static_cast<std::int32_t>(others[p])};
     }
 }
 
@@ -84,10 +84,10 @@ void Roots::add_values(Span<const double> values) {
 }
 
 void Roots::add(const Roots &others) {
-    const auto moved = static_cast<std::int32_t>(sources_.size());
+    const auto moved = static_cast<std::int32_t>(divisors_.size());
     numbers_.add(others.numbers_);
-    sources_.insert(sources_.end(), others.sources_.begin(), others.sources_.end());
-    for (Pair of : others.of_) of_.push_back({of.source + moved, of.row, of.other});
+    divisors_.insert(divisors_.end(), others.divisors_.begin(), others.divisors_.end());
+    for (Pair of : others.of_) of_.push_back({of.divisors + moved, of.row, of.other});
 }
 
 // Comparisons --------------------------------------------------------------------------------------------------------

@@ -56,15 +56,14 @@ public:
 
     int sign(Index i) const { return numbers_.sign(i); }
     Natural size_of(Index i) const { return numbers_[i]; }
-    Natural query_square(Index i) const { return sources_[of_[i].source].left_square(of_[i].row); }
-    Natural item_square(Index i) const { return sources_[of_[i].source].right_square(of_[i].other); }
-    Natural inverse(Index i) const { return sources_[of_[i].source].inverse(of_[i].other); }
-    int precision(Index i) const { return sources_[of_[i].source].precision(); }
+    Natural query_square(Index i) const { return (*divisors_[of_[i].divisors].left_squares)[of_[i].row]; }
+    Natural item_square(Index i) const { return (*divisors_[of_[i].divisors].right_squares)[of_[i].other]; }
+    Natural inverse(Index i) const { return (*divisors_[of_[i].divisors].inverses)[of_[i].other]; }
+    int precision(Index i) const { return divisors_[of_[i].divisors].precision; }
 
 private:
     struct Pair {
-        std::int32_t source = 0;
-        std::int32_t row = 0, other = 0;
+        std::int32_t divisors = 0, row = 0, other = 0;
     };
 
     int compare_one(Index mine, const Roots &others, Index yours) const;
@@ -74,7 +73,7 @@ private:
 
     KeyKind kind_;
     Numbers numbers_;
-    std::vector<RootRows> sources_;
+    std::vector<Divisors> divisors_;
     std::vector<Pair> of_;
 };
 

@@ -51,6 +51,13 @@ struct BitRange {
 BitRange bit_range(Span<const double> row);
 BitRange bit_range(Matrix<const double> rows);
 BitRange bit_range(Matrix<const float> rows);
+/// Those of each row, (n, 2); of a row of zeros `low` is above `high`.
+template <class T>
+void bit_ranges(Matrix<const T> rows, Matrix<std::int32_t> out);
+
+/// From one slice to the next, such that sums over `dim` numbers of products, or of differences, are exact.
+int slice_bits(Index dim, bool differences);
+
 /// Rows as integers in slices (slices.h), times a power of two for each, and as they came.
 class ExactRows {
 public:
@@ -78,7 +85,8 @@ public:
     /// Memory that the slices of a row take, on average.
     Index bytes() const { return size_ > 0 ? static_cast<Index>(total_ * sizeof(double)) / size_ : 0; }
     /// The products of rows with themselves, if they were asked for.
-    const Numbers &squares() const { return squares_; }
+    const Numbers &squares() const { return *squares_; }
+    std::shared_ptr<const Numbers> shared_squares() const { return squares_; }
 
 private:
     struct Row {
@@ -101,7 +109,7 @@ private:
     std::size_t total_ = 0;  // numbers in all slices
     std::vector<Row> rows_;
     std::unique_ptr<double[], Free> slices_, raw_;
-    Numbers squares_;
+    std::shared_ptr<Numbers> squares_ = std::make_shared<Numbers>();
 };
 
 }  // namespace deadheat

@@ -82,16 +82,25 @@ class Twofold(Bulk):
 class Integers(Bulk):
     """Integers as long as they have to be."""
 
+    slices: int  # of a row, about
     sparse: bool  # whether few numbers are in rows, so that products may be added up number by number
 
     @classmethod
     def of(cls, kind: str, query: Source, gallery: Source) -> Integers:
+        both = np.concatenate([by_piece(source, _core.bit_ranges) for source in (query, gallery)])
+        nonzero, dim = both[both[:, 0] < both[:, 1]].reshape(-1, 2), query.shape[1]
+        differences = kind == "difference"
+        widths = nonzero[:, 1] - nonzero[:, 0]
+        if differences and len(nonzero):  # which have one unit
+            widths = np.array([nonzero[:, 1].max() - nonzero[:, 0].min()])
+        slices = widths // _core.slice_bits(dim, differences) + 1
+        slices[slices > _MOST_SLICES] = 0
         numbers = sum(int(by_piece(source, _numbers_of_rows).sum()) for source in (query, gallery))
-        room = query.shape[1] * (len(query) + len(gallery))
-        return cls(kind, kind != "difference" and numbers <= _SPARSE * room)
+        sparse = not differences and numbers <= _SPARSE * dim * (len(query) + len(gallery))
+        return cls(kind, int(np.ceil(slices.mean())) if len(slices) else 0, sparse)
 
     def bytes_of_row(self, dim: int) -> int:
-        return 8 * ((dim + 8) * (1 + _MOST_SLICES) + 2 * _MOST_LIMBS)
+        return 8 * ((dim + 8) * (1 + self.slices + self.sparse) + 2 * _MOST_LIMBS)
 
     def work_of_pair(self, dim: int) -> int:
         return dim + _MOST_LIMBS**2 // 4  # a few comparisons by products of so many limbs, sparse ones
