@@ -30,9 +30,9 @@ void write_key(Natural number, int n_bit_word, Limb *words) {
     for (int k = 1; k <= n_bit_word; ++k) words[k] = number.window(top - 64 * k);
 }
 
-/// With δ = 2^-64n, for n words of bits: a number is less than 1 + δ times its leading n + 1 limbs, and so is an inverse, which
-/// is 1/√x up to 2δ times itself. The product p is then off by less than 5δp up and 2δp down, where δp is less than one unit;
-/// and the bits that are left out are less than one more unit up.
+/// With δ = 2^-64n, for n words of bits: a number is less than 1 + δ times its leading n + 1 limbs, and so is an inverse,
+/// which is 1/√x up to 2δ times itself. The product p is then off by less than 5δp up and 2δp down, where δp is less than
+/// one unit; and the bits that are left out are less than one more unit up.
 void write_ratio(Natural number, Natural inverse, int n_bit_word, Limb *words) {
     Wide product;
     multiply(leading(number, n_bit_word + 1), leading(inverse, n_bit_word + 1), product);
@@ -49,8 +49,16 @@ int compare_keys(const Limb *a, const Limb *b, int n_bit_word, int slack) {
     return 0;
 }
 
+bool scale_to_root(Natural x, Natural y, Natural &b) {
+    const int apart = x.exponent - y.exponent;
+    y.exponent = x.exponent;
+    if (apart % 2 != 0 || !alike(x, y)) return false;
+    b.exponent += apart / 2;
+    return true;
+}
+
 int compare_ratios(Natural a, Natural x, Natural b, Natural y) {
-    if (alike(x, y)) return compare(a, b);
+    if (scale_to_root(x, y, b)) return compare(a, b);
     Wide square, left, right;
     multiply(a, a, square);
     multiply(square, y, left);

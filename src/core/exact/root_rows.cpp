@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "exact/inverse_root.h"
+#include "exact/limbs.h"
 
 namespace deadheat {
 
@@ -94,15 +95,7 @@ TwoLimbs RootRows::sum_of_common(Index row, Index other) const {
 /// The exact product of two rows, times 2^shift; returns its sign.
 int RootRows::product(Index row, Index other, int shift, Wide &out) const {
     if (!left_few_) return left_->dot(row, *right_, other, shift, out);
-    TwoLimbs sum = sum_of_common(row, other);
-    const bool negative = sum >> 127 != 0;
-    if (negative) sum = -sum;
-    out.limbs[0] = static_cast<Limb>(sum);
-    out.limbs[1] = static_cast<Limb>(sum >> 64);
-    out.length = 2;
-    out.exponent = left_->exponent(row) + right_->exponent(other) + shift;
-    out.trim();
-    return out.length == 0 ? 0 : negative ? -1 : 1;
+    return finish_short(sum_of_common(row, other), left_->exponent(row) + right_->exponent(other) + shift, out);
 }
 
 int RootRows::number(Index row, Index other, Wide &out) const {

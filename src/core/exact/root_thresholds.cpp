@@ -9,20 +9,19 @@ class RootThresholds::Item {
 public:
     void set(const RootRows &pairs, Index row, Index other) {
         sign = pairs.number(row, other, size);
-        known_[0] = known_[1] = 0;
-        estimate = deadheat::estimate(size);
         if (pairs.kind() != KeyKind::cosine || sign == 0) return;
+        std::fill_n(known_, LEVELS, 0);
         square = (*pairs.divisors().right_squares)[other];
         inverse_ = (*pairs.divisors().inverses)[other];
         precision = pairs.divisors().precision;
-        estimate = estimate * deadheat::estimate(inverse_);
+        estimate = deadheat::estimate(size) * deadheat::estimate(inverse_);
     }
 
-    /// The key with few words of bits, or with as many as are asked for.
-    const Limb *key(bool all, int n_word) {
-        if (known_[all] != n_word) write_ratio(size, inverse_, n_word, words_[all]);
-        known_[all] = n_word;
-        return words_[all];
+    /// The key of a level, which has so many words of bits.
+    const Limb *key(int level, int n_word) {
+        if (known_[level] != n_word) write_ratio(size, inverse_, n_word, words_[level]);
+        known_[level] = n_word;
+        return words_[level];
     }
 
     int sign, precision;
@@ -32,8 +31,9 @@ public:
 
 private:
     Natural inverse_;
-    int known_[2];  // words of bits in each key
-    Limb words_[2][MOST_INVERSE_LIMBS];
+    static constexpr int LEVELS = 4;  // see `longer`
+    int known_[LEVELS];               // words of bits in each key
+    Limb words_[LEVELS][MOST_INVERSE_LIMBS];
 };
 
 void RootThresholds::add(const RootRows &pairs, Span<const std::int64_t> left, Span<const std::int64_t> right,
@@ -45,35 +45,43 @@ void RootThresholds::add(const RootRows &pairs, Span<const std::int64_t> left, S
     roots_.put(pairs, left, right, places);
     const bool ratios = roots_.kind() == KeyKind::cosine;
     for (Index i = first; i < roots_.size(); ++i) {
-        starts_.push_back(words_.size());
-        estimates_.push_back(estimate(roots_.size_of(i)));
-        if (!ratios || roots_.sign(i) == 0) continue;
-        estimates_.back() = estimates_.back() * estimate(roots_.inverse(i));
-        words_.resize(words_.size() + static_cast<std::size_t>(roots_.precision(i)));
-        write_ratio(roots_.size_of(i), roots_.inverse(i), roots_.precision(i) - 1, words_.data() + starts_.back());
+        starts_.push_back(-1);
+        const bool nonzero = ratios && roots_.sign(i) != 0;
+        estimates_.push_back(nonzero ? estimate(roots_.size_of(i)) * estimate(roots_.inverse(i)) : Estimate{0.0, 0});
     }
 }
 
-int RootThresholds::compare(Item &item, Index threshold) const {
+const Limb *RootThresholds::key(Index threshold) {
+    std::ptrdiff_t &start = starts_[threshold];
+    if (start < 0) {
+        start = static_cast<std::ptrdiff_t>(words_.size());
+        const int precision = roots_.precision(threshold);
+        words_.resize(words_.size() + static_cast<std::size_t>(precision));
+        write_ratio(roots_.size_of(threshold), roots_.inverse(threshold), precision - 1, words_.data() + start);
+    }
+    return words_.data() + start;
+}
+
+int RootThresholds::compare(Item &item, Index threshold) {
     const int sign = item.sign, other = roots_.sign(threshold);
     if (sign != other || sign == 0) return (sign > other) - (sign < other);
-    if (const int order = compare_estimates(item.estimate, estimates_[threshold]); order != 0) return sign * order;
-    const Natural size = roots_.size_of(threshold);
+    Natural size = roots_.size_of(threshold);
     if (roots_.kind() != KeyKind::cosine) return sign * deadheat::compare(item.size, size);
+    if (const int order = compare_estimates(item.estimate, estimates_[threshold]); order != 0) return sign * order;
     const Natural square = roots_.item_square(threshold);
-    if (alike(item.square, square)) return sign * deadheat::compare(item.size, size);
+    if (scale_to_root(item.square, square, size)) return sign * deadheat::compare(item.size, size);
     const int most = std::min(item.precision, roots_.precision(threshold)) - 1;
-    for (bool all : {false, true}) {
-        const int n_word = all ? most : std::min(most, FEW_WORDS);
-        const int order = compare_keys(item.key(all, n_word), words_.data() + starts_[threshold], n_word, RATIO_SLACK);
+    for (int level = 0, n_word = 1;; n_word = longer(n_word, most), ++level) {
+        const int order = compare_keys(item.key(level, n_word), key(threshold), n_word, RATIO_SLACK);
         if (order != 0) return sign * order;
+        if (n_word == most) break;
     }
     return sign * compare_ratios(item.size, item.square, size, square);
 }
 
 void RootThresholds::count(const RootRows &pairs, Span<const std::int64_t> left, Span<const std::int64_t> right,
                            Span<const std::int64_t> rows, Span<const std::int64_t> low, Span<const std::int64_t> high,
-                           Span<const std::int32_t> weights, Matrix<std::int32_t> counts) const {
+                           Span<const std::int32_t> weights, Matrix<std::int32_t> counts) {
     Item item;
     for (std::size_t p = 0; p < rows.size(); ++p) {
         item.set(pairs, left[p], right[p]);

@@ -19,18 +19,19 @@ public:
     /// Count pairs that lie between thresholds low[p] and high[p] of their row, in slot 2g below and 2g + 1 at threshold g.
     void count(const RootRows &pairs, Span<const std::int64_t> left, Span<const std::int64_t> right,
                Span<const std::int64_t> rows, Span<const std::int64_t> low, Span<const std::int64_t> high,
-               Span<const std::int32_t> weights, Matrix<std::int32_t> counts) const;
+               Span<const std::int32_t> weights, Matrix<std::int32_t> counts);
 
 private:
     class Item;
 
-    int compare(Item &item, Index threshold) const;
+    int compare(Item &item, Index threshold);
+    const Limb *key(Index threshold);
 
     Roots roots_;
     ThresholdPlaces places_;
     std::vector<Estimate> estimates_;
-    std::vector<Limb> words_;          // keys of all bits that the inverses give
-    std::vector<std::size_t> starts_;  // of each threshold's
+    std::vector<Limb> words_;             // keys of all bits that the inverses give, of those that were asked for
+    std::vector<std::ptrdiff_t> starts_;  // of each threshold's, −1 where there is none yet
 };
 
 }  // namespace deadheat

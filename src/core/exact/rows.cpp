@@ -9,6 +9,11 @@ namespace {
 
 /// Σ places[k]·2^(bits·k + exponent) as a sign and a natural number.
 int combine(const std::int64_t *places, int n_place, int bits, int exponent, Wide &out) {
+    if (bits * (n_place - 1) + 55 < 128) {  // places are below 2^53, and what is below one adds less than it
+        TwoLimbs sum = 0;
+        for (int k = n_place; k-- > 0;) sum = (sum << bits) + static_cast<TwoLimbs>(SignedTwoLimbs{places[k]});
+        return finish_short(sum, exponent, out);
+    }
     SignedTwoLimbs carry = 0;
     int limb = 0;
     for (int k = 0; k < n_place; ++k) {

@@ -104,7 +104,7 @@ private:
     const double *raw(Index row) const { return raw_.get() + row * padded_; }
 
     Index size_, dim_, padded_;
-    int bits_;               // from one slice to the next
+    int bits_;  // from one slice to the next
     int width_ = 0;
     std::size_t total_ = 0;  // numbers in all slices
     std::vector<Row> rows_;

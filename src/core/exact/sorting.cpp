@@ -54,7 +54,7 @@ private:
         starts.push_back(end);
         for (std::size_t run = 0; run + 1 < starts.size(); ++run) {
             if (n_word < most)
-                refine(starts[run], starts[run + 1], n_word < FEW_WORDS ? std::min(FEW_WORDS, most) : most);
+                refine(starts[run], starts[run + 1], longer(n_word, most));
             else if (ratios())
                 multiply_out(starts[run], starts[run + 1]);
             else

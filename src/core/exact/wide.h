@@ -59,16 +59,27 @@ struct Wide {
     }
 };
 
+/// Call work(x, y) with functions that give the limbs of a and of b from 2^exponent on.
+template <class Work>
+void with_limbs(Natural a, Natural b, int exponent, Work work) {
+    if (((a.exponent - exponent) & 63) == 0 && ((b.exponent - exponent) & 63) == 0) {
+        const int down = (a.exponent - exponent) / 64, across = (b.exponent - exponent) / 64;
+        work([&](int k) { return a.at(k - down); }, [&](int k) { return b.at(k - across); });
+    } else {
+        work([&](int k) { return a.window(exponent + 64 * k); }, [&](int k) { return b.window(exponent + 64 * k); });
+    }
+}
+
 /// −1, 0 or 1, as one number is less than, equal to or greater than the other.
 inline int compare(Natural a, Natural b) {
     if (a.length == 0 || b.length == 0) return (a.length > 0) - (b.length > 0);
     const int top = a.top(), lowest = std::min(a.exponent, b.exponent);
     if (top != b.top()) return top < b.top() ? -1 : 1;
-    for (int from = top - 64; from > lowest - 64; from -= 64) {
-        const Limb x = a.window(from), y = b.window(from);
-        if (x != y) return x < y ? -1 : 1;
-    }
-    return 0;
+    int order = 0;
+    with_limbs(a, b, lowest, [&](auto x, auto y) {
+        for (int k = (top - lowest - 1) / 64; k >= 0 && order == 0; --k) order = (x(k) > y(k)) - (x(k) < y(k));
+    });
+    return order;
 }
 
 /// The leading limbs of a number, at most n: it is at least that, and less than 1 + 2^-64(n − 1) times that.
@@ -108,17 +119,6 @@ inline void multiply(Natural a, Natural b, Wide &out) {
         out.limbs[i + b.length] = carry;
     }
     out.trim();
-}
-
-/// Call work(x, y) with functions that give the limbs of a and of b from 2^exponent on.
-template <class Work>
-void with_limbs(Natural a, Natural b, int exponent, Work work) {
-    if (((a.exponent - exponent) & 63) == 0 && ((b.exponent - exponent) & 63) == 0) {
-        const int down = (a.exponent - exponent) / 64, across = (b.exponent - exponent) / 64;
-        work([&](int k) { return a.at(k - down); }, [&](int k) { return b.at(k - across); });
-    } else {
-        work([&](int k) { return a.window(exponent + 64 * k); }, [&](int k) { return b.window(exponent + 64 * k); });
-    }
 }
 
 inline void add(Natural a, Natural b, Wide &out) {
