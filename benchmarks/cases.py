@@ -150,6 +150,7 @@ def _degenerate() -> Iterator[Case]:
 
 
 _NAMED_TARGET, _ADVERSARIAL_TARGET = 3.0, 10.0
+_LONG_SUMS = (("both ends of the range", 16, 30.0), ("last bits", 13, 10.0))  # kind, numbers in a row, target
 _FEW_KINDS = ("float64 softmax", "collapsed", "tf-idf", "two-valued", "one decimal", "time stamps")
 
 
@@ -161,6 +162,10 @@ def _cliffs() -> Iterator[Case]:
                 yield _cliff(data, n, distance)
             for data in cliffs.ADVERSARIAL:
                 yield _cliff(data, n, distance, target=_ADVERSARIAL_TARGET)
+    for data, dim, target in _LONG_SUMS:
+        for n in (1_000, 8_000):
+            for distance in ("cosine", "euclidean"):
+                yield dataclasses.replace(_cliff(data, n, distance, target=target), dim=dim)
     for data in _FEW_KINDS:
         for distance in ("inner_product", "cityblock"):
             yield _cliff(data, 2_000, distance)

@@ -235,6 +235,16 @@ def _subnormal_single(labels: Array, dim: int, rng: np.random.Generator) -> Arra
     return (1e-40 * _normal(labels, dim, rng, _DOUBLE)).astype(_SINGLE)
 
 
+def _ends(labels: Array, dim: int, rng: np.random.Generator) -> Array:
+    """Ones next to numbers of both ends of float64's range: ties of sums whose terms lie a thousand bits apart."""
+    return rng.choice(np.array([0, 1, -1, 1e-300, 1e300]), (len(labels), dim))
+
+
+def _last_bits(labels: Array, dim: int, rng: np.random.Generator) -> Array:
+    """Numbers 1 or 2^-60, some of them one bit less: sums that differ behind twice the precision of float64."""
+    return np.asarray(rng.choice([1, 1 - 2.0**-53], (len(labels), dim)) * rng.choice([1, 2.0**-60], (len(labels), dim)))
+
+
 GIANT, JUNK = "one giant class", "dense junk"
 """Random rows, with labels of `giant` and with a mask of `dense_junk`."""
 
@@ -270,6 +280,8 @@ ADVERSARIAL: dict[str, Kind] = {
     "permuted three values": _permuted_thirds,
     "subnormal": _subnormal,
     "subnormal float32": _subnormal_single,
+    "both ends of the range": _ends,
+    "last bits": _last_bits,
 }
 
 

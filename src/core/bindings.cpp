@@ -24,8 +24,7 @@
 #include "distances/rows.h"
 #include "distances/tangents.h"
 #include "distances/tiles.h"
-#include "exact/keys.h"
-#include "exact/roots.h"
+#include "exact/root_thresholds.h"
 #include "exact/twofold.h"
 #include "measures/area.h"
 #include "measures/average_precision.h"
@@ -381,40 +380,6 @@ void bind_counting(nb::module_ &m) {
 
 nb::bytes bytes_of(const Wide &number) { return nb::bytes(number.limbs, sizeof(Limb) * number.length); }
 
-template <class T>
-void bind_exact_rows(nb::module_ &m, nb::class_<ExactRows> &rows) {
-    rows.def(nb::init<Matrix<const T>, bool>(), "rows"_a, "squares"_a, Loop());
-    rows.def(
-        "__init__",
-        [](ExactRows *self, Matrix<const T> values, int low, int high) { new (self) ExactRows(values, {low, high}); },
-        "rows"_a, "low"_a, "high"_a, Loop());
-    m.def(
-        "bit_range",
-        [](Matrix<const T> values) {
-            const BitRange range = bit_range(values);
-            return std::tuple(range.low, range.high);
-        },
-        "rows"_a, Loop());
-    m.def(
-        "bit_ranges",
-        [](Matrix<const T> values) {
-            Fresh<std::int32_t, 2> out({values.rows, 2});
-            bit_ranges(values, out);
-            return out;
-        },
-        "rows"_a, Loop());
-}
-
-template <class T>
-void bind_key_rows(nb::class_<KeyRows> &rows) {
-    rows.def(
-        "__init__",
-        [](KeyRows *self, KeyKind kind, int limbs, Matrix<const T> left, Matrix<const T> right, int low, int high) {
-            new (self) KeyRows(kind, limbs, left, right, {low, high});
-        },
-        "kind"_a, "limbs"_a, "left"_a, "right"_a, "low"_a, "high"_a, Loop());
-}
-
 template <class Thresholds>
 Fresh<std::int64_t, 2> unknown(Thresholds &thresholds, Places rows, Places low, Places high) {
     const auto found = thresholds.unknown(rows, low, high);
@@ -459,40 +424,42 @@ void bind_twofold(nb::module_ &m) {
              "counts"_a, "told"_a, Loop());
 }
 
-void bind_keys(nb::module_ &m) {
+void bind_key_kinds(nb::module_ &m) {
     nb::enum_<KeyKind>(m, "KeyKind")
         .value("product", KeyKind::product)
         .value("distance", KeyKind::distance)
         .value("difference", KeyKind::difference)
         .value("cosine", KeyKind::cosine);
-    m.def("slice_bits", &slice_bits, "dim"_a, "differences"_a);
-    nb::class_<KeyRows> rows(m, "KeyRows");
-    bind_key_rows<double>(rows);
-    bind_key_rows<float>(rows);
-    nb::class_<KeyThresholds>(m, "KeyThresholds")
-        .def(nb::init<KeyKind, int, Index, Index>(), "kind"_a, "limbs"_a, "n_row"_a, "n_group"_a)
-        .def("unknown", &unknown<KeyThresholds>, "rows"_a, "low"_a, "high"_a, Loop())
-        .def("add", &KeyThresholds::add, "pairs"_a, "left"_a, "right"_a, "rows"_a, "groups"_a, Loop())
-        .def("count", &KeyThresholds::count, "pairs"_a, "left"_a, "right"_a, "rows"_a, "low"_a, "high"_a, "weights"_a,
-             "counts"_a, Loop());
+}
+
+template <class T>
+void bind_root_rows(nb::module_ &m, nb::class_<RootRows> &rows) {
+    rows.def(nb::init<KeyKind, Matrix<const T>, Matrix<const T>>(), "kind"_a, "left"_a, "right"_a, Loop());
+    m.def(
+        "bit_ranges",
+        [](Matrix<const T> values) {
+            Fresh<std::int32_t, 2> out({values.rows, 2});
+            bit_ranges(values, out);
+            return out;
+        },
+        "rows"_a, Loop());
 }
 
 void bind_exact(nb::module_ &m) {
-    nb::enum_<RootKind>(m, "RootKind")
-        .value("linear", RootKind::linear)
-        .value("root", RootKind::root)
-        .value("ratio", RootKind::ratio);
-    nb::class_<ExactRows> rows(m, "ExactRows");
-    bind_exact_rows<double>(m, rows);
-    bind_exact_rows<float>(m, rows);
-    rows.def("__len__", &ExactRows::size);
+    m.def("slice_bits", &slice_bits, "dim"_a, "differences"_a);
+    nb::class_<RootRows> rows(m, "RootRows");
+    bind_root_rows<double>(m, rows);
+    bind_root_rows<float>(m, rows);
+    nb::class_<RootThresholds>(m, "RootThresholds")
+        .def(nb::init<KeyKind, Index, Index>(), "kind"_a, "n_row"_a, "n_group"_a)
+        .def("unknown", &unknown<RootThresholds>, "rows"_a, "low"_a, "high"_a, Loop())
+        .def("add", &RootThresholds::add, "pairs"_a, "left"_a, "right"_a, "rows"_a, "groups"_a, Loop())
+        .def("count", &RootThresholds::count, "pairs"_a, "left"_a, "right"_a, "rows"_a, "low"_a, "high"_a, "weights"_a,
+             "counts"_a, Loop());
     nb::class_<Roots>(m, "Roots")
-        .def(nb::init<RootKind>(), "kind"_a)
+        .def(nb::init<KeyKind, Index>(), "kind"_a, "n"_a)
         .def("__len__", &Roots::size)
-        .def_prop_ro("kind", &Roots::kind)
-        .def("add_products", &Roots::add_products, "left"_a, "right"_a, "rows"_a, "others"_a, Loop())
-        .def("add_minus_distances", &Roots::add_minus_distances, "left"_a, "right"_a, "rows"_a, "others"_a, Loop())
-        .def("add_minus_differences", &Roots::add_minus_differences, "left"_a, "right"_a, "rows"_a, "others"_a, Loop())
+        .def("put", &Roots::put, "pairs"_a, "rows"_a, "others"_a, "places"_a, Loop())
         .def("add_values", &Roots::add_values, "values"_a, Loop())
         .def("add", &Roots::add, "others"_a, Loop())
         .def("compare", &Roots::compare, "mine"_a, "others"_a, "yours"_a, "out"_a, Loop())
@@ -518,7 +485,7 @@ NB_MODULE(_core, m) {
     bind_analyses(m);
     bind_ties(m);
     bind_counting(m);
+    bind_key_kinds(m);
     bind_exact(m);
-    bind_keys(m);
     bind_twofold(m);
 }

@@ -820,46 +820,58 @@ def count_groups(
     /,
 ) -> int: ...
 
-class RootKind(enum.Enum):
-    linear = 0
+class KeyKind(enum.Enum):
+    product = 0
 
-    root = 1
+    distance = 1
 
-    ratio = 2
+    difference = 2
 
-class ExactRows:
-    @overload
-    def __init__(self, rows: NDArray[numpy.float64], squares: bool) -> None: ...
-    @overload
-    def __init__(self, rows: NDArray[numpy.float64], low: int, high: int) -> None: ...
-    @overload
-    def __init__(self, rows: NDArray[numpy.float32], squares: bool) -> None: ...
-    @overload
-    def __init__(self, rows: NDArray[numpy.float32], low: int, high: int) -> None: ...
-    def __len__(self) -> int: ...
+    cosine = 3
 
-@overload
-def bit_range(rows: NDArray[numpy.float64]) -> tuple[int, int]: ...
-@overload
-def bit_range(rows: NDArray[numpy.float32]) -> tuple[int, int]: ...
+def slice_bits(dim: int, differences: bool) -> int: ...
+
+class RootRows:
+    @overload
+    def __init__(self, kind: KeyKind, left: NDArray[numpy.float64], right: NDArray[numpy.float64]) -> None: ...
+    @overload
+    def __init__(self, kind: KeyKind, left: NDArray[numpy.float32], right: NDArray[numpy.float32]) -> None: ...
+
 @overload
 def bit_ranges(rows: NDArray[numpy.float64]) -> NDArray[numpy.int32]: ...
 @overload
 def bit_ranges(rows: NDArray[numpy.float32]) -> NDArray[numpy.int32]: ...
 
+class RootThresholds:
+    def __init__(self, kind: KeyKind, n_row: int, n_group: int) -> None: ...
+    def unknown(
+        self, rows: NDArray[numpy.int64], low: NDArray[numpy.int64], high: NDArray[numpy.int64]
+    ) -> NDArray[numpy.int64]: ...
+    def add(
+        self,
+        pairs: RootRows,
+        left: NDArray[numpy.int64],
+        right: NDArray[numpy.int64],
+        rows: NDArray[numpy.int64],
+        groups: NDArray[numpy.int64],
+    ) -> None: ...
+    def count(
+        self,
+        pairs: RootRows,
+        left: NDArray[numpy.int64],
+        right: NDArray[numpy.int64],
+        rows: NDArray[numpy.int64],
+        low: NDArray[numpy.int64],
+        high: NDArray[numpy.int64],
+        weights: NDArray[numpy.int32],
+        counts: NDArray[numpy.int32],
+    ) -> None: ...
+
 class Roots:
-    def __init__(self, kind: RootKind) -> None: ...
+    def __init__(self, kind: KeyKind, n: int) -> None: ...
     def __len__(self) -> int: ...
-    @property
-    def kind(self) -> RootKind: ...
-    def add_products(
-        self, left: ExactRows, right: ExactRows, rows: NDArray[numpy.int64], others: NDArray[numpy.int64]
-    ) -> None: ...
-    def add_minus_distances(
-        self, left: ExactRows, right: ExactRows, rows: NDArray[numpy.int64], others: NDArray[numpy.int64]
-    ) -> None: ...
-    def add_minus_differences(
-        self, left: ExactRows, right: ExactRows, rows: NDArray[numpy.int64], others: NDArray[numpy.int64]
+    def put(
+        self, pairs: RootRows, rows: NDArray[numpy.int64], others: NDArray[numpy.int64], places: NDArray[numpy.int64]
     ) -> None: ...
     def add_values(self, values: NDArray[numpy.float64]) -> None: ...
     def add(self, others: Roots) -> None: ...
@@ -890,64 +902,6 @@ class Roots:
         greater: NDArray[numpy.bool_],
     ) -> None: ...
     def square(self, arg: int, /) -> tuple[object, ...]: ...
-
-class KeyKind(enum.Enum):
-    product = 0
-
-    distance = 1
-
-    difference = 2
-
-    cosine = 3
-
-def slice_bits(dim: int, differences: bool) -> int: ...
-
-class KeyRows:
-    @overload
-    def __init__(
-        self,
-        kind: KeyKind,
-        limbs: int,
-        left: NDArray[numpy.float64],
-        right: NDArray[numpy.float64],
-        low: int,
-        high: int,
-    ) -> None: ...
-    @overload
-    def __init__(
-        self,
-        kind: KeyKind,
-        limbs: int,
-        left: NDArray[numpy.float32],
-        right: NDArray[numpy.float32],
-        low: int,
-        high: int,
-    ) -> None: ...
-
-class KeyThresholds:
-    def __init__(self, kind: KeyKind, limbs: int, n_row: int, n_group: int) -> None: ...
-    def unknown(
-        self, rows: NDArray[numpy.int64], low: NDArray[numpy.int64], high: NDArray[numpy.int64]
-    ) -> NDArray[numpy.int64]: ...
-    def add(
-        self,
-        pairs: KeyRows,
-        left: NDArray[numpy.int64],
-        right: NDArray[numpy.int64],
-        rows: NDArray[numpy.int64],
-        groups: NDArray[numpy.int64],
-    ) -> None: ...
-    def count(
-        self,
-        pairs: KeyRows,
-        left: NDArray[numpy.int64],
-        right: NDArray[numpy.int64],
-        rows: NDArray[numpy.int64],
-        low: NDArray[numpy.int64],
-        high: NDArray[numpy.int64],
-        weights: NDArray[numpy.int32],
-        counts: NDArray[numpy.int32],
-    ) -> None: ...
 
 class TwofoldRows:
     @overload

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "check.h"
-#include "exact/keys.h"
-#include "exact/roots.h"
+#include "exact/inverse_root.h"
+#include "exact/root_thresholds.h"
 #include "exact/rows.h"
 #include "exact/slices.h"
 #include "exact/twofold.h"
@@ -121,15 +121,12 @@ void rows_are_exact(Index n, Index m, Index dim, int bits, Random &random) {
     const ExactRows rows(Matrix<const T>(left.view()), true), others(Matrix<const T>(right.view()), false);
     const BitRange both = range_of_both(left, right);
     const ExactRows one_unit(Matrix<const T>(left.view()), both), same_unit(Matrix<const T>(right.view()), both);
-    Padded<std::int32_t> ranges(n, 2, 1);
-    bit_ranges<T>(left.view(), ranges.view());
-    CHECK(ranges.padding_is_untouched());
     Wide out;
     for (Index i = 0; i < n; ++i) {
         CHECK(is(rows.squares()[i], static_cast<Natural128>(product(left, i, left, i))));
         for (Index j = 0; j < m; ++j) {
             const Whole128 dot = product(left, i, right, j), apart = difference(left, i, right, j);
-            CHECK(rows.dot(i, others, j, out) == sign_of(dot));
+            CHECK(rows.dot(i, others, j, 0, out) == sign_of(dot));
             CHECK(is(out, static_cast<Natural128>(dot < 0 ? -dot : dot)));
             CHECK(one_unit.difference(i, same_unit, j, out) == sign_of(apart));
             CHECK(is(out, static_cast<Natural128>(apart)));
@@ -164,7 +161,7 @@ TEST(numbers_far_apart_are_exact) {
         Wide there, back;
         for (Index i = 0; i < 3; ++i)
             for (Index j = 0; j < 3; ++j) {
-                CHECK(rows.dot(i, others, j, there) == others.dot(j, rows, i, back) && compare(there, back) == 0);
+                CHECK(rows.dot(i, others, j, 1, there) == others.dot(j, rows, i, 1, back) && compare(there, back) == 0);
                 one_unit.difference(i, same_unit, j, there), same_unit.difference(j, one_unit, i, back);
                 CHECK(compare(there, back) == 0);
                 CHECK(one_unit.difference(i, one_unit, i, there) == 0);
@@ -211,12 +208,7 @@ TEST(roots_are_in_order) {
         for (Index dim : DIMS)
             for (int bits : {1, 20}) {
                 Padded<double> left = integers<double>(1, dim, bits, random), right = integers<double>(m, dim, bits, random);
-                const ExactRows query(Matrix<const double>(left.view()), true),
-                    rows(Matrix<const double>(right.view()), true);
-                const BitRange both = range_of_both(left, right);
-                const ExactRows q(Matrix<const double>(left.view()), both), x(Matrix<const double>(right.view()), both);
-                Roots products(RootKind::linear), distances(RootKind::root), differences(RootKind::linear);
-                Roots cosines(RootKind::ratio);
+                const Matrix<const double> query = left.view(), rows = right.view();
                 std::vector<std::int64_t> zeros(static_cast<std::size_t>(m)), others(static_cast<std::size_t>(m));
                 std::vector<Whole128> of_products, of_distances, of_differences;
                 for (Index j = 0; j < m; ++j) {
@@ -225,19 +217,22 @@ TEST(roots_are_in_order) {
                     of_distances.push_back(2 * of_products.back() - product(right, j, right, j));
                     of_differences.push_back(-difference(left, 0, right, j));
                 }
-                products.add_products(query, rows, zeros, others);
-                distances.add_minus_distances(query, rows, zeros, others);
-                differences.add_minus_differences(q, x, zeros, others);
-                cosines.add_products(query, rows, zeros, others);
+                const auto of_pairs = [&](KeyKind kind) {
+                    Roots roots(kind, m);
+                    roots.put(RootRows(kind, query, rows), zeros, others, others);
+                    return roots;
+                };
+                const Roots products = of_pairs(KeyKind::product), distances = of_pairs(KeyKind::distance);
+                const Roots differences = of_pairs(KeyKind::difference), cosines = of_pairs(KeyKind::cosine);
                 are_in_order(products, of_products);
                 are_in_order(distances, of_distances);
                 are_in_order(differences, of_differences);
                 std::vector<std::int8_t> signs(zeros.size());
-                Roots nothing(RootKind::ratio);
+                Roots nothing(KeyKind::cosine);
                 nothing.add_values(std::vector<double>{0.0});
                 cosines.compare(others, nothing, zeros, signs);
                 for (std::size_t j = 0; j < signs.size(); ++j) CHECK(signs[j] == sign_of(of_products[j]));
-                Roots twice(RootKind::ratio);
+                Roots twice(KeyKind::cosine);
                 twice.add(cosines), twice.add(cosines);
                 CHECK(twice.size() == 2 * m);
                 twice.compare_shifted(others, cosines, others, 0.0, signs);
@@ -249,7 +244,7 @@ TEST(roots_are_in_order) {
             }
 }
 
-// Keys ----------------------------------------------------------------------------------------------------------------
+// Thresholds ----------------------------------------------------------------------------------------------------------
 
 /// What a key stands for, such that more is closer; for a cosine a·|a| where all squares are alike.
 template <class T>
@@ -262,7 +257,7 @@ Whole128 closeness(KeyKind kind, const Padded<T> &left, Index i, const Padded<T>
 /// Few numbers are left in each row if they are to be `sparse`; the rows on the left are the first on the right if there is
 /// but `one_side`.
 template <class T>
-void keys_are_in_order(KeyKind kind, int limbs, Index m, Index dim, bool sparse, bool one_side, Random &random) {
+void thresholds_are_in_order(KeyKind kind, Index m, Index dim, bool sparse, bool one_side, Random &random) {
     constexpr Index n = 2;
     Padded<T> left = integers<T>(n, dim, 10, random), right = integers<T>(m, dim, 10, random);
     for (Padded<T> *side : {&left, &right})
@@ -276,9 +271,8 @@ void keys_are_in_order(KeyKind kind, int limbs, Index m, Index dim, bool sparse,
         for (Index j = 0; j < m; ++j) right.set(j, 0, j % 2 ? T(4) : T(-4));
     for (Index i = 0; one_side && i < n; ++i)
         for (Index k = 0; k < dim; ++k) left.set(i, k, right.at(i, k));
-    const KeyRows pairs(kind, limbs, Matrix<const T>((one_side ? right : left).view()), Matrix<const T>(right.view()),
-                        range_of_both(left, right));
-    KeyThresholds thresholds(kind, limbs, n, m);
+    const RootRows pairs(kind, Matrix<const T>((one_side ? right : left).view()), Matrix<const T>(right.view()));
+    RootThresholds thresholds(kind, n, m);
     std::vector<std::int64_t> rows, lefts, rights, low, high, groups;
     Padded<std::int32_t> counts(n, 2 * m + 1, 1), wanted(n, 2 * m + 1, 1);
     std::vector<std::vector<Whole128>> sorted(n);
@@ -314,18 +308,36 @@ void keys_are_in_order(KeyKind kind, int limbs, Index m, Index dim, bool sparse,
     CHECK(counts.numbers == wanted.numbers);
 }
 
-TEST(keys_are_in_order) {
+TEST(thresholds_are_in_order) {
     Random random(35);
     for (KeyKind kind : {KeyKind::product, KeyKind::distance, KeyKind::difference, KeyKind::cosine})
-        for (int limbs : {2, 4, 6})
-            for (Index m : {0, 1, 2, 9})
-                for (Index dim : DIMS)
-                    for (bool sparse : {false, true})
-                        for (bool one_side : {false, true}) {
-                            if (one_side && m < 2) continue;
-                            keys_are_in_order<float>(kind, limbs, m, dim, sparse, one_side, random);
-                            keys_are_in_order<double>(kind, limbs, m, dim, sparse, one_side, random);
-                        }
+        for (Index m : {0, 1, 2, 9})
+            for (Index dim : DIMS)
+                for (bool sparse : {false, true})
+                    for (bool one_side : {false, true}) {
+                        if (one_side && m < 2) continue;
+                        thresholds_are_in_order<float>(kind, m, dim, sparse, one_side, random);
+                        thresholds_are_in_order<double>(kind, m, dim, sparse, one_side, random);
+                    }
+}
+
+TEST(inverse_roots_are_as_near_as_they_say) {
+    Random random(37);
+    for (int length : {1, 2, 5, 34, 67})
+        for (int limbs : {2, 3, 7, 33, 34})
+            for (int exponent : {-2148, -1, 0, 63, 1500}) {
+                Wide square, inverse, of_two, product, rest;
+                square.length = length, square.exponent = exponent;
+                for (int k = 0; k < length; ++k)
+                    square.limbs[k] = random.below(3) == 0 ? ~Limb{0} : static_cast<Limb>(random.below(1 << 30)) << 20 | 1;
+                inverse_root(square, limbs, inverse);
+                CHECK(inverse.length <= limbs);
+                multiply(inverse, inverse, of_two);
+                multiply(of_two, square, product);  // (1 + e)² with |e| ≤ 2^(1 − 64(limbs − 1))
+                static constexpr Limb ONE = 1;
+                add_signed(1, product, -1, {&ONE, 1, 0}, rest);
+                CHECK(rest.length == 0 || Natural(rest).top() <= 3 - 64 * (limbs - 1));
+            }
 }
 
 // Twice the precision of float64 --------------------------------------------------------------------------------------

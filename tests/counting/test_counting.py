@@ -124,6 +124,17 @@ def saturated_in_float64(rng, n, d):
 
 
 @kind
+def both_ends_of_the_range(rng, n, d):
+    """Real ties, and cosines that differ a thousand bits and two thousand bits down."""
+    return rng.choice([0, 1, -1, 1e-300, 1e300], (n, d)) * rng.choice([1, 3], (n, 1))
+
+
+@kind
+def last_bits(rng, n, d):
+    return rng.choice([1, 1 - 2.0**-53], (n, d)) * rng.choice([1, 2.0**-60, -(2.0**-60)], (n, d))
+
+
+@kind
 def permutations(rng, n, d):
     """Rows of equal norm and equal sum that no float sum finds equal."""
     return rng.permuted(np.broadcast_to(rng.standard_normal(d), (n, d)), axis=1)

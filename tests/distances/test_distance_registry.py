@@ -194,7 +194,7 @@ def test_tiles_and_pairs_on_a_device_are_those_of_the_processor(name, data):
 # ---------------------------------------------------------------------------------------------------------------------
 # what a row must have
 
-PARTS = ["product", "device_product", "device_pairs", "bound", "pair_bound", "pair_scores", "exact_closeness"]
+PARTS = ["product", "device_product", "device_pairs", "bound", "pair_bound", "pair_scores"]
 
 
 def without(part: str) -> type[Dense]:
@@ -213,6 +213,7 @@ def test_a_method_that_is_missing_is_named(part):
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
+        (without("exact_closeness"), "distance: chebyshev must define key_kind, or exact_closeness"),
         (without("name"), "distance: Chebyshev must have a name, but has None"),
         (type("Named", (Chebyshev,), {"name": ""}), "distance: Named must have a name, but has ''"),
         (type("Named", (Chebyshev,), {"name": "cosine"}), "distance: cosine must have a name that is not taken"),
@@ -237,7 +238,7 @@ def test_what_else_is_missing_is_named(kind, message):
 @pytest.mark.parametrize(("method", "twin"), [("product", "device_product"), ("finish", "device_finish")])
 def test_scores_of_its_own_do_not_become_those_of_another_on_a_device(method, twin):
     """A distance made from a product whose scores are its own would otherwise be ranked by the product there."""
-    own = {name: getattr(InnerProduct, name) for name in ("score_of_dots", "exact_closeness", "targets")}
+    own = {name: getattr(InnerProduct, name) for name in ("score_of_dots", "key_kind", "targets")}
     own |= {"name": "own", method: lambda self, *args: -getattr(Product, method)(self, *args)}
     with pytest.raises(TypeError, match=rf"^distance: own must define {twin}, as it has a {method} of its own$"):
         distances.register(type("Own", (Product,), own))

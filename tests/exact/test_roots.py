@@ -15,14 +15,11 @@ from signed_roots import SignedRoot
 
 from deadheat.exact import Roots
 
-KINDS = {"inner_product": "linear", "cityblock": "linear", "euclidean": "root", "cosine": "ratio"}
+KINDS = {"inner_product": "product", "cityblock": "difference", "euclidean": "distance", "cosine": "cosine"}
 
 
 def roots_of(name, left, right, rows, others):
-    roots = Roots(KINDS[name])
-    add = {"euclidean": roots.add_minus_distances, "cityblock": roots.add_minus_differences}
-    add.get(name, roots.add_products)(np.asarray(left), np.asarray(right), np.asarray(rows), np.asarray(others))
-    return roots
+    return Roots.of_pairs(KINDS[name], *map(np.asarray, (left, right, rows, others)))
 
 
 def expected(name, left, right, rows, others):

@@ -5,7 +5,7 @@ namespace deadheat {
 namespace {
 
 constexpr int LOWEST = -1074;  // every finite float64 number is an integer times 2^-1074
-constexpr int WORDS = 144;     // 32 bits each: products span 2^-2148 to 2^2048, and a sum has room for 2^31 of them
+constexpr int LIMBS = 70;      // products span 2^-2148 to 2^2048, and twice a sum of them has room for 2^31
 
 /// A number as an integer with its sign and a place: ±whole·2^(place − 1074).
 struct Parts {
@@ -22,45 +22,55 @@ struct Parts {
     }
 };
 
-/// A sum in words of 32 bits, whose carries are put off.
+/// A sum, what is added apart from what is subtracted, so that carries seldom go far.
 class Sum {
 public:
     /// Add ±value·2^place, value below 2^106.
     void add(TwoLimbs value, int place, bool negative) {
-        const int first = place >> 5, shift = place & 31;
+        const int first = place >> 6, shift = place & 63;
         lowest_ = std::min(lowest_, first);
-        highest_ = std::max(highest_, first + 5);
-        const TwoLimbs low = (value & 0xFFFFFFFF) << shift;
-        const TwoLimbs high = (value >> 32 << shift) + (low >> 32);  // below 2^105
-        put(first, static_cast<std::int64_t>(low & 0xFFFFFFFF), negative);
-        for (int k = 0; k < 4; ++k) put(first + 1 + k, static_cast<std::int64_t>(high >> (32 * k) & 0xFFFFFFFF), negative);
+        highest_ = std::max(highest_, first + 2);
+        Limb *to = (negative ? minus_ : plus_) + first;
+        const TwoLimbs low = value << shift;
+        const TwoLimbs one = TwoLimbs{to[0]} + static_cast<Limb>(low);
+        const TwoLimbs two = TwoLimbs{to[1]} + static_cast<Limb>(low >> 64) + static_cast<Limb>(one >> 64);
+        const Limb high = shift == 0 ? 0 : static_cast<Limb>(value >> (128 - shift));
+        const TwoLimbs three = TwoLimbs{to[2]} + high + static_cast<Limb>(two >> 64);
+        to[0] = static_cast<Limb>(one);
+        to[1] = static_cast<Limb>(two);
+        to[2] = static_cast<Limb>(three);
+        int next = first + 3;
+        for (Limb carry = static_cast<Limb>(three >> 64); carry != 0; ++next) {
+            to = (negative ? minus_ : plus_) + next;
+            carry = ++*to == 0;
+            highest_ = std::max(highest_, next);
+        }
     }
 
-    int finish(int exponent, Wide &out) {
-        if (highest_ < 0) {
+    int finish(int exponent, Wide &out) const {
+        int top = highest_;
+        while (top >= lowest_ && plus_[top] == minus_[top]) --top;
+        if (top < lowest_) {
             out.length = 0;
             return 0;
         }
-        const int begin = lowest_ & ~1;
-        std::int64_t carry = 0;
-        int length = 0;
-        for (int k = begin; k < highest_ + 3; k += 2, ++length) {
-            const Limb low = next(k, carry), high = next(k + 1, carry);
-            out.limbs[length] = low | high << 32;
+        const bool negative = plus_[top] < minus_[top];
+        const Limb *larger = negative ? minus_ : plus_, *smaller = negative ? plus_ : minus_;
+        Limb borrow = 0;
+        out.length = 0;
+        for (int k = lowest_; k <= top; ++k) {
+            const TwoLimbs rest = TwoLimbs{larger[k]} - smaller[k] - borrow;
+            out.limbs[out.length++] = static_cast<Limb>(rest);
+            borrow = static_cast<Limb>(rest >> 64) & 1;
         }
-        return finish_sum(carry < 0, length, exponent + 32 * begin, out);
+        out.exponent = exponent + 64 * lowest_;
+        out.trim();
+        return negative ? -1 : 1;
     }
 
 private:
-    void put(int k, std::int64_t word, bool negative) { words_[k] += negative ? -word : word; }
-    Limb next(int k, std::int64_t &carry) const {
-        const std::int64_t total = words_[k] + carry;
-        carry = total >> 32;
-        return static_cast<Limb>(total & 0xFFFFFFFF);
-    }
-
-    std::int64_t words_[WORDS] = {};
-    int lowest_ = WORDS, highest_ = -1;
+    Limb plus_[LIMBS] = {}, minus_[LIMBS] = {};
+    int lowest_ = LIMBS, highest_ = -1;
 };
 
 }  // namespace
@@ -79,11 +89,12 @@ int finish_sum(bool negative, int length, int exponent, Wide &out) {
     return out.length == 0 ? 0 : negative ? -1 : 1;
 }
 
-int dot_of_numbers(Span<const double> left, Span<const double> right, Wide &out) {
+int dot_of_numbers(Span<const double> left, Span<const double> right, int shift, Wide &out) {
     Sum sum;
     for (std::size_t k = 0; k < left.size(); ++k) {
         const Parts a(left[k]), b(right[k]);
-        if (a.whole != 0 && b.whole != 0) sum.add(TwoLimbs{a.whole} * b.whole, a.place + b.place, a.negative != b.negative);
+        if (a.whole != 0 && b.whole != 0)
+            sum.add(TwoLimbs{a.whole} * b.whole, a.place + b.place + shift, a.negative != b.negative);
     }
     return sum.finish(2 * LOWEST, out);
 }

@@ -1,12 +1,8 @@
 #include "exact/roots.h"
 
-#include <numeric>
-
 namespace deadheat {
 
 namespace {
-
-constexpr int FEW_LIMBS = 6;  // of numbers whose products are compared first
 
 /// A float64 number as an integer times a power of two; returns its sign.
 int parts_of(double value, Wide &out) {
@@ -21,32 +17,6 @@ int exact_sum(double a, double b, Wide &out) {
     Wide x, y;
     const int sign_x = parts_of(a, x), sign_y = parts_of(b, y);
     return add_signed(sign_x, x, sign_y, y, out);
-}
-
-void copy(Natural from, Wide &to) {
-    to.length = from.length;
-    to.exponent = from.exponent;
-    std::copy_n(from.limbs, from.length, to.limbs);
-}
-
-/// The leading limbs of a number, at most n: it is at least that, and less than 1 + 2^-64(n − 1) times that.
-Natural leading(Natural a, int n) {
-    const int left_out = std::max(a.length - n, 0);
-    return {a.limbs + left_out, a.length - left_out, a.exponent + 64 * left_out};
-}
-
-/// Compare a²·y with b²·x by at most n leading limbs of each; 0 where these leave it open.
-int compare_leading(Natural a, Natural y, Natural b, Natural x, int n) {
-    Wide square, left, right, apart;
-    multiply(leading(a, n), leading(a, n), square);
-    multiply(square, leading(y, n), left);
-    multiply(leading(b, n), leading(b, n), square);
-    multiply(square, leading(x, n), right);
-    const int order = compare(left, right);
-    const Natural larger = order > 0 ? left : right, smaller = order > 0 ? right : left;
-    subtract(larger, smaller, apart);
-    // Either is less than (1 + 2^-64(n − 1))³ times what was multiplied.
-    return apart.length > 0 && Natural(apart).top() >= larger.top() - 64 * (n - 1) + 3 ? order : 0;
 }
 
 /// A term ±√square of a sum.
@@ -81,72 +51,32 @@ int sign_of_sum(const Term (&terms)[3]) {
     return n_plus > n_minus ? two_against_one(plus[0], plus[1], minus[0]) : -two_against_one(minus[0], minus[1], plus[0]);
 }
 
-/// The order of pairs by strips of their other rows, so that the rows of a strip stay in cache.
-std::vector<Index> by_strips(Span<const std::int64_t> others, const ExactRows &right) {
-    constexpr Index STRIP = 1 << 19;  // bytes
-    const Index width = std::max<Index>(8, STRIP / std::max<Index>(1, right.bytes()));
-    std::vector<Index> order(others.size()), starts(static_cast<std::size_t>(right.size() / width + 2));
-    for (std::int64_t other : others) ++starts[other / width + 1];
-    std::partial_sum(starts.begin(), starts.end(), starts.begin());
-    for (std::size_t p = 0; p < others.size(); ++p) order[starts[others[p] / width]++] = static_cast<Index>(p);
-    return order;
-}
-
-/// The square root of an estimate.
-Estimate root_of(Estimate a) {
-    const int odd = a.exponent & 1;
-    return {std::sqrt(odd ? a.value * 2 : a.value), (a.exponent - odd) / 2};
-}
-
 }  // namespace
 
 // More numbers -------------------------------------------------------------------------------------------------------
 
-void Roots::add_products(const ExactRows &left, const ExactRows &right, Span<const std::int64_t> rows,
-                         Span<const std::int64_t> others) {
-    const Index of_left = squares_.size(), of_right = of_left + left.size(), first = numbers_.size();
-    if (kind_ == RootKind::ratio) {
-        squares_.add(left.squares());
-        squares_.add(right.squares());
-        for (std::size_t p = 0; p < rows.size(); ++p) of_.push_back({of_left + rows[p], of_right + others[p]});
-    }
-    Wide product;
-    numbers_.grow(static_cast<Index>(rows.size()));
-    for (Index p : by_strips(others, right)) {
-        const int sign = left.dot(rows[p], right, others[p], product);
-        numbers_.put(first + p, sign, product);
-    }
+Index Roots::grow(Index count) {
+    const Index first = size();
+    numbers_.grow(count);
+    of_.resize(of_.size() + static_cast<std::size_t>(count));
+    return first;
 }
 
-void Roots::add_minus_distances(const ExactRows &left, const ExactRows &right, Span<const std::int64_t> rows,
-                                Span<const std::int64_t> others) {
-    const Index first = numbers_.size();
-    Wide product, squares, distance;
-    numbers_.grow(static_cast<Index>(rows.size()));
-    for (Index p : by_strips(others, right)) {
-        const int sign = left.dot(rows[p], right, others[p], product);
-        product.exponent += 1;
-        deadheat::add(left.squares()[rows[p]], right.squares()[others[p]], squares);
-        const int positive = add_signed(squares.length > 0, squares, -sign, product, distance);
-        numbers_.put(first + p, -positive, distance);
-    }
-}
-
-void Roots::add_minus_differences(const ExactRows &left, const ExactRows &right, Span<const std::int64_t> rows,
-                                  Span<const std::int64_t> others) {
-    const Index first = numbers_.size();
-    Wide sum;
-    numbers_.grow(static_cast<Index>(rows.size()));
-    for (Index p : by_strips(others, right)) {
-        const int sign = left.difference(rows[p], right, others[p], sum);
-        numbers_.put(first + p, -sign, sum);
+void Roots::put(const RootRows &pairs, Span<const std::int64_t> rows, Span<const std::int64_t> others,
+                Span<const std::int64_t> places) {
+    if (divisors_.empty() || divisors_.back().inverses != pairs.divisors().inverses) divisors_.push_back(pairs.divisors());
+    const auto divisors = static_cast<std::int32_t>(divisors_.size() - 1);
+    Wide number;
+    for (Index p : pairs.by_strips(others)) {
+        const int sign = pairs.number(rows[p], others[p], number);
+        numbers_.put(places[p], sign, number);
+        of_[places[p]] = {divisors, static_cast<std::int32_t>(rows[p]), static_cast<std::int32_t>(others[p])};
     }
 }
 
 void Roots::add_values(Span<const double> values) {
-    const Index first = numbers_.size();
+    const Index first = grow(static_cast<Index>(values.size()));
     Wide parts;
-    numbers_.grow(static_cast<Index>(values.size()));
     for (std::size_t i = 0; i < values.size(); ++i) {
         const int sign = parts_of(values[i], parts);
         numbers_.put(first + static_cast<Index>(i), sign, parts);
@@ -154,10 +84,10 @@ void Roots::add_values(Span<const double> values) {
 }
 
 void Roots::add(const Roots &others) {
-    const Index moved = squares_.size();
+    const auto moved = static_cast<std::int32_t>(divisors_.size());
     numbers_.add(others.numbers_);
-    squares_.add(others.squares_);
-    for (Squares of : others.of_) of_.push_back({of.of_query + moved, of.of_item + moved});
+    divisors_.insert(divisors_.end(), others.divisors_.begin(), others.divisors_.end());
+    for (Pair of : others.of_) of_.push_back({of.divisors + moved, of.row, of.other});
 }
 
 // Comparisons --------------------------------------------------------------------------------------------------------
@@ -166,33 +96,25 @@ int Roots::compare_one(Index mine, const Roots &others, Index yours) const {
     const int sign = numbers_.sign(mine), other_sign = others.numbers_.sign(yours);
     if (sign != other_sign || sign == 0) return (sign > other_sign) - (sign < other_sign);
     const Natural a = numbers_[mine], b = others.numbers_[yours];
-    if (kind_ != RootKind::ratio) return sign * deadheat::compare(a, b);
+    if (kind_ != KeyKind::cosine) return sign * deadheat::compare(a, b);
     // a/√(q·x) against b/√(r·y): a²·y·r against b²·x·q
     const Natural q = query_square(mine), r = others.query_square(yours);
     const Natural x = item_square(mine), y = others.item_square(yours);
     const bool one_query = alike(q, r);
-    if (one_query && alike(x, y)) return sign * deadheat::compare(a, b);
     Estimate left = estimate(a) * estimate(a) * estimate(y), right = estimate(b) * estimate(b) * estimate(x);
     if (!one_query) left = left * estimate(r), right = right * estimate(q);
     if (const int order = compare_estimates(left, right); order != 0) return sign * order;
-    const int longest = std::max({a.length, b.length, x.length, y.length});
-    for (int n = FEW_LIMBS; one_query && n < longest; n *= 4)
-        if (const int order = compare_leading(a, y, b, x, n); order != 0) return sign * order;
-    Wide square, product, other_square, other_product;
-    multiply(a, a, square);
-    multiply(square, y, product);
-    multiply(b, b, other_square);
-    multiply(other_square, x, other_product);
-    if (one_query) return sign * deadheat::compare(product, other_product);
-    multiply(product, r, square);
-    multiply(other_product, q, other_square);
-    return sign * deadheat::compare(square, other_square);
+    if (one_query) return sign * compare_ratios(a, x, b, y);
+    Wide of_mine, of_yours;
+    multiply(q, x, of_mine);
+    multiply(r, y, of_yours);
+    return sign * compare_ratios(a, of_mine, b, of_yours);
 }
 
 Estimate Roots::estimate_of(Index i) const {
     Estimate size = estimate(numbers_[i]);
-    if (kind_ == RootKind::root) size = root_of(size);
-    if (kind_ == RootKind::ratio && size.value > 0) {
+    if (kind_ == KeyKind::distance) size = root_of(size);
+    if (kind_ == KeyKind::cosine && size.value > 0) {
         const Estimate norm = root_of(estimate(query_square(i)) * estimate(item_square(i)));
         size = {size.value / norm.value, size.exponent - norm.exponent};
     }
@@ -215,14 +137,14 @@ int Roots::compare_one_shifted(Index mine, const Roots &others, Index yours, dou
         if (apart > slack || apart < -slack) return apart > 0 ? 1 : -1;
     }
     const Natural a = numbers_[mine], b = others.numbers_[yours];
-    if (kind_ == RootKind::linear) {
+    if (kind_ == KeyKind::product || kind_ == KeyKind::difference) {
         Wide sum, rest;
         const int sign_of_sum = add_signed(other_sign, b, shift_sign, moved, sum);
         return add_signed(sign, a, -sign_of_sum, sum, rest);
     }
     Wide shift_square;
     multiply(moved, moved, shift_square);
-    if (kind_ == RootKind::root) return sign_of_sum({{sign, a}, {-other_sign, b}, {-shift_sign, shift_square}});
+    if (kind_ == KeyKind::distance) return sign_of_sum({{sign, a}, {-other_sign, b}, {-shift_sign, shift_square}});
     // everything times √(q·x·r·y); a number that is 0 needs no squares
     static constexpr Limb ONE = 1;
     const Natural one{&ONE, 1, 0};
@@ -248,17 +170,17 @@ int Roots::compare_one_value(Index mine, double value, double shift) const {
     const int other_sign = exact_sum(value, shift, other);
     if (sign != other_sign || sign == 0) return (sign > other_sign) - (sign < other_sign);
     const Natural a = numbers_[mine];
-    if (kind_ == RootKind::linear) return sign * deadheat::compare(a, other);
+    if (kind_ == KeyKind::product || kind_ == KeyKind::difference) return sign * deadheat::compare(a, other);
     const Estimate b = estimate(other) * estimate(other);
     Estimate left = estimate(a), right = b;
-    if (kind_ == RootKind::ratio) {
+    if (kind_ == KeyKind::cosine) {
         left = left * left;
         right = right * estimate(query_square(mine)) * estimate(item_square(mine));
     }
     if (const int order = compare_estimates(left, right); order != 0) return sign * order;
     Wide other_square;
     multiply(other, other, other_square);
-    if (kind_ == RootKind::root) return sign * deadheat::compare(a, other_square);
+    if (kind_ == KeyKind::distance) return sign * deadheat::compare(a, other_square);
     Wide square, part, product;
     multiply(a, a, square);
     multiply(query_square(mine), item_square(mine), part);
@@ -283,25 +205,14 @@ void Roots::compare_values(Span<const std::int64_t> mine, Span<const double> val
         out[p] = static_cast<std::int8_t>(compare_one_value(mine[p], sign * values[p], shift));
 }
 
-void Roots::sort(Span<const std::int64_t> begins, Span<const std::int64_t> ends, Span<std::int64_t> order,
-                 Span<bool> greater) const {
-    for (std::size_t run = 0; run < begins.size(); ++run) {
-        const auto first = order.begin() + begins[run], last = order.begin() + ends[run];
-        std::iota(first, last, begins[run]);
-        std::stable_sort(first, last, [this](std::int64_t i, std::int64_t j) { return compare_one(i, *this, j) < 0; });
-        for (std::int64_t place = begins[run]; place < ends[run]; ++place)
-            greater[place] = place > begins[run] && compare_one(order[place - 1], *this, order[place]) < 0;
-    }
-}
-
 int Roots::square(Index i, Wide &numerator, Wide &denominator) const {
     const Natural a = numbers_[i];
     denominator.set(1, 0);
-    if (kind_ == RootKind::root)
+    if (kind_ == KeyKind::distance)
         copy(a, numerator);
     else
         multiply(a, a, numerator);
-    if (kind_ == RootKind::ratio && a.length > 0) multiply(query_square(i), item_square(i), denominator);
+    if (kind_ == KeyKind::cosine && a.length > 0) multiply(query_square(i), item_square(i), denominator);
     return numbers_.sign(i);
 }
 

@@ -1,38 +1,35 @@
 // Exact closeness of many pairs of rows, as numbers that compare as the real numbers do.
 //
-//     linear: a          inner product, minus city block or Hamming distance
-//     root:   ±√|a|      minus Euclidean distance
-//     ratio:  a / √(q·x) cosine; q and x are the squares of the two rows, and a = 0 is 0
+//     product, difference: a          inner product, minus city block or Hamming distance
+//     distance:            ±√|a|      minus Euclidean distance
+//     cosine:              a / √(q·x) with the squares q and x of the two rows, and a = 0 is 0
 //
 // with integers a, q and x times powers of two. Signs and estimates in float64 decide nearly all comparisons, integers the
-// rest.
+// rest; what is sorted or counted in bulk goes by words (root_keys.h).
 #pragma once
 
-#include "exact/rows.h"
+#include "exact/root_keys.h"
+#include "exact/root_rows.h"
+#include "exact/thresholds.h"
 
 namespace deadheat {
 
-enum class RootKind { linear, root, ratio };
-
 class Roots {
 public:
-    explicit Roots(RootKind kind) : kind_(kind) {}
+    /// Room for so many numbers, which are 0 until they are put.
+    explicit Roots(KeyKind kind, Index n = 0) : kind_(kind), of_(static_cast<std::size_t>(n)) { numbers_.grow(n); }
 
     Index size() const { return numbers_.size(); }
-    RootKind kind() const { return kind_; }
+    KeyKind kind() const { return kind_; }
 
     // More numbers ---------------------------------------------------------------------------------------------------
 
-    /// ± Σ left·right of pairs of rows: the inner product, or the cosine, which needs the rows' squares.
-    void add_products(const ExactRows &left, const ExactRows &right, Span<const std::int64_t> rows,
-                      Span<const std::int64_t> others);
-    /// −√Σ(left − right)²; needs the rows' squares.
-    void add_minus_distances(const ExactRows &left, const ExactRows &right, Span<const std::int64_t> rows,
-                             Span<const std::int64_t> others);
-    /// −Σ|left − right|, for rows in the same unit.
-    void add_minus_differences(const ExactRows &left, const ExactRows &right, Span<const std::int64_t> rows,
-                               Span<const std::int64_t> others);
-    /// Finite numbers as they are.
+    /// Put the closeness of pairs of rows at some places.
+    void put(const RootRows &pairs, Span<const std::int64_t> rows, Span<const std::int64_t> others,
+             Span<const std::int64_t> places);
+    /// Add room for so many more, and return the place of the first.
+    Index grow(Index count);
+    /// Add finite numbers as they are.
     void add_values(Span<const double> values);
     void add(const Roots &others);
 
@@ -47,17 +44,26 @@ public:
     /// The same with the numbers sign·values[p] + shift; values may be infinite.
     void compare_values(Span<const std::int64_t> mine, Span<const double> values, double sign, double shift,
                         Span<std::int8_t> out) const;
-    /// For runs of numbers, run r from begins[r] to ends[r]: the order of each run's numbers, ascending, and which of these
-    /// are greater than the one before (not told of the first).
+    /// For runs of numbers of one query each, run r from begins[r] to ends[r]: the order of each run's numbers, ascending,
+    /// what ties in the order in which it came, and which are greater than the one before (not told of the first).
     void sort(Span<const std::int64_t> begins, Span<const std::int64_t> ends, Span<std::int64_t> order,
               Span<bool> greater) const;
 
     /// sign·numerator·2^place / denominator is number i with its sign, squared.
     int square(Index i, Wide &numerator, Wide &denominator) const;
 
+    // One number -----------------------------------------------------------------------------------------------------
+
+    int sign(Index i) const { return numbers_.sign(i); }
+    Natural size_of(Index i) const { return numbers_[i]; }
+    Natural query_square(Index i) const { return (*divisors_[of_[i].divisors].left_squares)[of_[i].row]; }
+    Natural item_square(Index i) const { return (*divisors_[of_[i].divisors].right_squares)[of_[i].other]; }
+    Natural inverse(Index i) const { return (*divisors_[of_[i].divisors].inverses)[of_[i].other]; }
+    int precision(Index i) const { return divisors_[of_[i].divisors].precision; }
+
 private:
-    struct Squares {  // of the rows of a pair, places in squares_
-        Index of_query, of_item;
+    struct Pair {
+        std::int32_t divisors = 0, row = 0, other = 0;
     };
 
     int compare_one(Index mine, const Roots &others, Index yours) const;
@@ -65,13 +71,10 @@ private:
     int compare_one_value(Index mine, double value, double shift) const;
     Estimate estimate_of(Index i) const;
 
-    Natural query_square(Index i) const { return squares_[of_[i].of_query]; }
-    Natural item_square(Index i) const { return squares_[of_[i].of_item]; }
-
-    RootKind kind_;
+    KeyKind kind_;
     Numbers numbers_;
-    Numbers squares_;
-    std::vector<Squares> of_;
+    std::vector<Divisors> divisors_;
+    std::vector<Pair> of_;
 };
 
 }  // namespace deadheat

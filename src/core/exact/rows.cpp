@@ -9,6 +9,11 @@ namespace {
 
 /// Σ places[k]·2^(bits·k + exponent) as a sign and a natural number.
 int combine(const std::int64_t *places, int n_place, int bits, int exponent, Wide &out) {
+    if (bits * (n_place - 1) + 55 < 128) {  // places are below 2^53, and what is below one adds less than it
+        TwoLimbs sum = 0;
+        for (int k = n_place; k-- > 0;) sum = (sum << bits) + static_cast<TwoLimbs>(SignedTwoLimbs{places[k]});
+        return finish_short(sum, exponent, out);
+    }
     SignedTwoLimbs carry = 0;
     int limb = 0;
     for (int k = 0; k < n_place; ++k) {
@@ -102,10 +107,8 @@ BitRange range_of(Matrix<const T> rows) {
 
 template <class T>
 void bit_ranges(Matrix<const T> rows, Matrix<std::int32_t> out) {
-    std::vector<double> row(static_cast<std::size_t>(rows.columns));
     for (Index i = 0; i < rows.rows; ++i) {
-        std::copy_n(rows.row(i), rows.columns, row.data());
-        const BitRange range = bit_range(Span<const double>(row));
+        const BitRange range = range_of(Matrix<const T>{rows.row(i), 1, rows.columns, rows.stride});
         out(i, 0) = range.low;
         out(i, 1) = range.high;
     }
@@ -129,10 +132,10 @@ ExactRows::ExactRows(Matrix<const T> rows, bool squares)
 
 void ExactRows::square_all() {
     Wide square;
-    squares_.grow(size_);
+    squares_->grow(size_);
     for (Index i = 0; i < size_; ++i) {
-        const int sign = dot(i, *this, i, square);
-        squares_.put(i, sign, square);
+        const int sign = dot(i, *this, i, 0, square);
+        squares_->put(i, sign, square);
     }
 }
 
@@ -155,6 +158,7 @@ void ExactRows::cut(Matrix<const T> rows, std::vector<BitRange> bits) {
         std::fill(row + dim_, row + padded_, 0.0);
         if (each) bits.push_back(bit_range(Span<const double>(row, static_cast<std::size_t>(dim_))));
         const int width = bits[i].high - bits[i].low;
+        width_ = std::max(width_, width);
         int count = width <= 0 ? 0 : (width + bits_) / bits_;  // one bit more than the width, for the sign
         if (count > MOST_SLICES) count = -1;
         rows_.push_back({total_, count, bits[i].low});
@@ -174,7 +178,7 @@ template ExactRows::ExactRows(Matrix<const float>, bool);
 template ExactRows::ExactRows(Matrix<const double>, BitRange);
 template ExactRows::ExactRows(Matrix<const float>, BitRange);
 
-int ExactRows::dot(Index row, const ExactRows &others, Index other, Wide &out) const {
+int ExactRows::dot(Index row, const ExactRows &others, Index other, int shift, Wide &out) const {
     const Row &left = rows_[row], &right = others.rows_[other];
     if (left.count == 0 || right.count == 0) {
         out.length = 0;
@@ -182,10 +186,11 @@ int ExactRows::dot(Index row, const ExactRows &others, Index other, Wide &out) c
     }
     if (left.count < 0 || right.count < 0)
         return dot_of_numbers({raw(row), static_cast<std::size_t>(dim_)},
-                              {others.raw(other), static_cast<std::size_t>(dim_)}, out);
-    std::int64_t places[MOST_PLACES];
-    const int n_place = places_of_dot(row, others, other, places);
-    return combine(places, n_place, bits_, left.exponent + right.exponent, out);
+                              {others.raw(other), static_cast<std::size_t>(dim_)}, shift, out);
+    std::int64_t places[MOST_PLACES] = {};
+    slice_loops().dots(slices_.get() + left.begin, left.count, others.slices_.get() + right.begin, right.count, padded_,
+                       places);
+    return combine(places, left.count + right.count - 1, bits_, left.exponent + right.exponent + shift, out);
 }
 
 std::vector<std::int64_t> ExactRows::integers() const {
@@ -200,44 +205,15 @@ std::vector<std::int64_t> ExactRows::integers() const {
     return out;
 }
 
-int ExactRows::start_dot(Index row, const ExactRows &others, Index other, std::int64_t *places) const {
-    const int n_place = rows_[row].count + others.rows_[other].count - 1;
-    std::fill_n(places, std::max(n_place, 0), std::int64_t{0});
-    return n_place;
-}
-
-void ExactRows::add_product(Index row, const ExactRows &others, Index other, Index k, std::int64_t *places) const {
-    const Row &left = rows_[row], &right = others.rows_[other];
-    const double *a = slices_.get() + left.begin + k, *b = others.slices_.get() + right.begin + k;
-    for (int i = 0; i < left.count; ++i)
-        for (int j = 0; j < right.count; ++j) places[i + j] += static_cast<std::int64_t>(a[i * padded_] * b[j * padded_]);
-}
-
-int ExactRows::places_of_dot(Index row, const ExactRows &others, Index other, std::int64_t *places) const {
-    const Row &left = rows_[row], &right = others.rows_[other];
-    if (left.count == 0 || right.count == 0) return 0;
-    const int n_place = start_dot(row, others, other, places);
-    slice_loops().dots(slices_.get() + left.begin, left.count, others.slices_.get() + right.begin, right.count, padded_,
-                       places);
-    return n_place;
-}
-
-int ExactRows::places_of_difference(Index row, const ExactRows &others, Index other, std::int64_t *places) const {
-    const Row &left = rows_[row], &right = others.rows_[other];
-    std::fill_n(places, std::max(left.count, 1), std::int64_t{0});
-    slice_loops().differences(raw(row), others.raw(other), slices_.get() + left.begin, others.slices_.get() + right.begin,
-                              left.count, padded_, places);
-    return std::max(left.count, 1);
-}
-
 int ExactRows::difference(Index row, const ExactRows &others, Index other, Wide &out) const {
     const Row &left = rows_[row];
     if (left.count < 0)
         return difference_of_numbers({raw(row), static_cast<std::size_t>(dim_)},
                                      {others.raw(other), static_cast<std::size_t>(dim_)}, out);
-    std::int64_t places[MOST_PLACES];
-    const int n_place = places_of_difference(row, others, other, places);
-    return combine(places, n_place, bits_, left.exponent, out);
+    std::int64_t places[MOST_PLACES] = {};
+    slice_loops().differences(raw(row), others.raw(other), slices_.get() + left.begin,
+                              others.slices_.get() + others.rows_[other].begin, left.count, padded_, places);
+    return combine(places, std::max(left.count, 1), bits_, left.exponent, out);
 }
 
 }  // namespace deadheat

@@ -12,12 +12,15 @@
 
 namespace deadheat {
 
+/// What the closeness of a pair of rows is made of.
+enum class KeyKind { product, distance, difference, cosine };
+
 /// A natural number with a sign, its limbs in an arena.
 struct Number {
-    std::size_t begin;
-    std::int16_t length;
-    std::int16_t exponent;
-    std::int8_t sign;
+    std::size_t begin = 0;
+    std::int16_t length = 0;
+    std::int16_t exponent = 0;
+    std::int8_t sign = 0;
 };
 
 /// Numbers of any length, one after another.
@@ -30,7 +33,7 @@ public:
     }
 
     void add(const Numbers &others);
-    /// Make room for so many more, to be put there in any order.
+    /// Make room for so many more, to be put there in any order; until then they are 0.
     void grow(Index count);
     void put(Index i, int sign, Natural number);
 
@@ -67,31 +70,23 @@ public:
 
     Index size() const { return size_; }
     Index dim() const { return dim_; }
-    int bits() const { return bits_; }
+    /// The bits of the longest row, less the zeros that end all its numbers.
+    int width() const { return width_; }
 
-    /// The exact product of a row with a row of the other side; returns its sign.
-    int dot(Index row, const ExactRows &others, Index other, Wide &out) const;
+    /// The exact product of a row with a row of the other side, times 2^shift; returns its sign.
+    int dot(Index row, const ExactRows &others, Index other, int shift, Wide &out) const;
     /// The exact Σ |row − other| of rows in the same unit; returns 1, or 0 if it is 0.
     int difference(Index row, const ExactRows &others, Index other, Wide &out) const;
 
-    /// The same as sums of products of slices, places[k] in units of 2^(bits·k) and of the units of both rows, for rows
-    /// that have slices; returns how many places there are.
-    int places_of_dot(Index row, const ExactRows &others, Index other, std::int64_t *places) const;
-    int places_of_difference(Index row, const ExactRows &others, Index other, std::int64_t *places) const;
-    /// The same number by number: how many places there are, which become 0, and one product more.
-    int start_dot(Index row, const ExactRows &others, Index other, std::int64_t *places) const;
-    void add_product(Index row, const ExactRows &others, Index other, Index k, std::int64_t *places) const;
     /// The exponent of the unit of a row.
     int exponent(Index row) const { return rows_[row].exponent; }
     /// All rows in their units, one after another; only where none has more than 63 bits.
     std::vector<std::int64_t> integers() const;
-    /// Free the rows as they came, which only rows without slices and differences need.
-    void forget_raw() { raw_.reset(); }
-
     /// Memory that the slices of a row take, on average.
     Index bytes() const { return size_ > 0 ? static_cast<Index>(total_ * sizeof(double)) / size_ : 0; }
     /// The products of rows with themselves, if they were asked for.
-    const Numbers &squares() const { return squares_; }
+    const Numbers &squares() const { return *squares_; }
+    std::shared_ptr<const Numbers> shared_squares() const { return squares_; }
 
 private:
     struct Row {
@@ -109,11 +104,12 @@ private:
     const double *raw(Index row) const { return raw_.get() + row * padded_; }
 
     Index size_, dim_, padded_;
-    int bits_;               // from one slice to the next
+    int bits_;  // from one slice to the next
+    int width_ = 0;
     std::size_t total_ = 0;  // numbers in all slices
     std::vector<Row> rows_;
     std::unique_ptr<double[], Free> slices_, raw_;
-    Numbers squares_;
+    std::shared_ptr<Numbers> squares_ = std::make_shared<Numbers>();
 };
 
 }  // namespace deadheat

@@ -13,7 +13,7 @@
 #include <new>
 #include <vector>
 
-#include "exact/keys.h"
+#include "exact/rows.h"
 #include "exact/thresholds.h"
 #include "support/targets.h"
 

@@ -35,8 +35,7 @@ struct Natural {
         return shift == 0 ? low : low | at(limb + 1) << (64 - shift);
     }
 
-private:
-    Limb at(int k) const { return k >= 0 && k < length ? limbs[k] : 0; }
+    Limb at(int k) const { return static_cast<unsigned>(k) < static_cast<unsigned>(length) ? limbs[k] : 0; }
 };
 
 /// The same with memory of its own, which is not cleared first.
@@ -60,22 +59,45 @@ struct Wide {
     }
 };
 
+/// Call work(x, y) with functions that give the limbs of a and of b from 2^exponent on.
+template <class Work>
+void with_limbs(Natural a, Natural b, int exponent, Work work) {
+    if (((a.exponent - exponent) & 63) == 0 && ((b.exponent - exponent) & 63) == 0) {
+        const int down = (a.exponent - exponent) / 64, across = (b.exponent - exponent) / 64;
+        work([&](int k) { return a.at(k - down); }, [&](int k) { return b.at(k - across); });
+    } else {
+        work([&](int k) { return a.window(exponent + 64 * k); }, [&](int k) { return b.window(exponent + 64 * k); });
+    }
+}
+
 /// −1, 0 or 1, as one number is less than, equal to or greater than the other.
 inline int compare(Natural a, Natural b) {
     if (a.length == 0 || b.length == 0) return (a.length > 0) - (b.length > 0);
     const int top = a.top(), lowest = std::min(a.exponent, b.exponent);
     if (top != b.top()) return top < b.top() ? -1 : 1;
-    for (int from = top - 64; from > lowest - 64; from -= 64) {
-        const Limb x = a.window(from), y = b.window(from);
-        if (x != y) return x < y ? -1 : 1;
-    }
-    return 0;
+    int order = 0;
+    with_limbs(a, b, lowest, [&](auto x, auto y) {
+        for (int k = (top - lowest - 1) / 64; k >= 0 && order == 0; --k) order = (x(k) > y(k)) - (x(k) < y(k));
+    });
+    return order;
+}
+
+/// The leading limbs of a number, at most n: it is at least that, and less than 1 + 2^-64(n − 1) times that.
+inline Natural leading(Natural a, int n) {
+    const int left_out = std::max(a.length - n, 0);
+    return {a.limbs + left_out, a.length - left_out, a.exponent + 64 * left_out};
 }
 
 /// Whether two numbers are written alike, which is quick to see; the same number can be written in several ways.
 inline bool alike(Natural a, Natural b) {
     return a.length == b.length && a.exponent == b.exponent &&
            std::memcmp(a.limbs, b.limbs, static_cast<std::size_t>(a.length) * sizeof(Limb)) == 0;
+}
+
+inline void copy(Natural from, Wide &to) {
+    to.length = from.length;
+    to.exponent = from.exponent;
+    std::copy_n(from.limbs, from.length, to.limbs);
 }
 
 inline void multiply(Natural a, Natural b, Wide &out) {
@@ -85,6 +107,10 @@ inline void multiply(Natural a, Natural b, Wide &out) {
     std::fill_n(out.limbs, b.length, Limb{0});
     for (int i = 0; i < a.length; ++i) {
         Limb carry = 0;
+        if (a.limbs[i] == 0) {  // as most are in sums of numbers whose exponents lie far apart
+            out.limbs[i + b.length] = 0;
+            continue;
+        }
         for (int k = 0; k < b.length; ++k) {
             const TwoLimbs sum = TwoLimbs{a.limbs[i]} * b.limbs[k] + out.limbs[i + k] + carry;
             out.limbs[i + k] = static_cast<Limb>(sum);
@@ -100,25 +126,30 @@ inline void add(Natural a, Natural b, Wide &out) {
     if (b.length == 0) b.exponent = a.exponent;
     out.exponent = std::min(a.exponent, b.exponent);
     out.length = (std::max(a.top(), b.top()) - out.exponent) / 64 + 1;
-    Limb carry = 0;
-    for (int k = 0; k < out.length; ++k) {
-        const TwoLimbs sum = TwoLimbs{a.window(out.exponent + 64 * k)} + b.window(out.exponent + 64 * k) + carry;
-        out.limbs[k] = static_cast<Limb>(sum);
-        carry = static_cast<Limb>(sum >> 64);
-    }
+    with_limbs(a, b, out.exponent, [&](auto x, auto y) {
+        Limb carry = 0;
+        for (int k = 0; k < out.length; ++k) {
+            const TwoLimbs sum = TwoLimbs{x(k)} + y(k) + carry;
+            out.limbs[k] = static_cast<Limb>(sum);
+            carry = static_cast<Limb>(sum >> 64);
+        }
+    });
     out.trim();
 }
 
 /// a − b, which must not be negative.
 inline void subtract(Natural a, Natural b, Wide &out) {
-    out.exponent = b.length == 0 ? a.exponent : std::min(a.exponent, b.exponent);
+    if (b.length == 0) b.exponent = a.exponent;
+    out.exponent = std::min(a.exponent, b.exponent);
     out.length = a.length == 0 ? 0 : (a.top() - out.exponent + 63) / 64;
-    Limb borrow = 0;
-    for (int k = 0; k < out.length; ++k) {
-        const TwoLimbs rest = TwoLimbs{a.window(out.exponent + 64 * k)} - b.window(out.exponent + 64 * k) - borrow;
-        out.limbs[k] = static_cast<Limb>(rest);
-        borrow = static_cast<Limb>(rest >> 64) & 1;
-    }
+    with_limbs(a, b, out.exponent, [&](auto x, auto y) {
+        Limb borrow = 0;
+        for (int k = 0; k < out.length; ++k) {
+            const TwoLimbs rest = TwoLimbs{x(k)} - y(k) - borrow;
+            out.limbs[k] = static_cast<Limb>(rest);
+            borrow = static_cast<Limb>(rest >> 64) & 1;
+        }
+    });
     out.trim();
 }
 
@@ -149,6 +180,12 @@ inline Estimate estimate(Natural a) {
     if (a.length == 0) return {0.0, 0};
     const int top = a.top();
     return {static_cast<double>(a.window(top - 64)) * 0x1p-64, top};
+}
+
+/// The square root of an estimate.
+inline Estimate root_of(Estimate a) {
+    const int odd = a.exponent & 1;
+    return {std::sqrt(odd ? a.value * 2 : a.value), (a.exponent - odd) / 2};
 }
 
 /// value·2^exponent in units of 2^unit, 0 where it is far smaller.

@@ -97,7 +97,7 @@ class Counter:
         distance = self.problem.distance
         if self.cuts.direct is None or self.n_exact <= max(ENOUGH_SEEN, MOSTLY * self.n_looked_at):
             return False
-        return distance.twofold is not None or distance.key_size is not None
+        return distance.twofold is not None or distance.integers is not None
 
     def _count_directly(self, tile: Tile, opened: Int32, edges: Edges, counts: Int32) -> None:
         """Count the open items of a tile by exact arithmetic."""

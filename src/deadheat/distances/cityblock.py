@@ -16,7 +16,6 @@ from deadheat.distances.derived import CHUNK
 from deadheat.distances.distance import Target, Tensor, TensorDevice, Workspace
 from deadheat.distances.errors import ScoreErrors
 from deadheat.distances.levels import Level, levels_for
-from deadheat.exact import Roots
 from deadheat.exact.bounds import divided, multiplied, widened
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Float64, Int64, slices
@@ -85,12 +84,6 @@ class Cityblock(Dense):
 
     def score(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         return divided(low, high, self.unit)
-
-    def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
-        roots = Roots("linear")
-        for pairs in self.exact_rows(queries, columns):
-            roots.add_minus_differences(*pairs)
-        return roots
 
     def exact_values(self, scores: Float64) -> Float64 | None:
         return scaling.exact_multiples(scores, fractions.Fraction(self.unit)) if self.levels[-1].exact else None

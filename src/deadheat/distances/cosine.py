@@ -14,7 +14,6 @@ from deadheat.distances.distance import Target, Tensor, Workspace
 from deadheat.distances.levels import Level
 from deadheat.distances.product import Product
 from deadheat.distances.scaling import Rows
-from deadheat.exact import Roots
 from deadheat.exact.bounds import divided, multiplied, nudged
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Float64, Int64
@@ -44,12 +43,6 @@ class AnyCosine(Product):
         nonzero = norms > 0
         scores = np.where(nonzero, dots / np.where(nonzero, norms, 1.0), 0.0)
         return scores, np.where(nonzero, 10 * exact.unit_roundoff(np.float64) * np.abs(scores) + 4 * tiny, 0.0)
-
-    def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
-        roots = Roots("ratio")
-        for pairs in self.exact_rows(queries, columns):
-            roots.add_products(*pairs)
-        return roots
 
 
 class Cosine(AnyCosine):

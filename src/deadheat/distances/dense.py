@@ -11,16 +11,18 @@ from numpy.typing import NDArray
 
 from deadheat.distances import centring, scaling
 from deadheat.distances.distance import Distance
-from deadheat.distances.keys import Bulk, BulkWork, KeySize, Twofold
+from deadheat.distances.keys import Bulk, BulkWork, Integers, Twofold
 from deadheat.distances.patterns import Patterns
 from deadheat.distances.scaling import Rows
+from deadheat.exact import Roots
 from deadheat.inputs.sources import Source, fingerprint
 from deadheat.support.arrays import Int64, distinct, slices
+from deadheat.support.workers import go_on
 
 _Result = TypeVar("_Result")
 
 _NUMBERS = 1 << 21  # of the rows that are held at a time for exact arithmetic
-_MULTIPLIED = 1 << 24  # numbers of rows that are multiplied exactly in one call
+_MULTIPLIED = 1 << 24  # numbers that are multiplied exactly in one call: a tenth of a second
 
 
 class Dense(Distance):
@@ -101,16 +103,23 @@ class Dense(Distance):
         return Twofold.of(self.key_kind, self.query_raw, self.gallery_raw)
 
     @cached_property
-    def key_size(self) -> KeySize | None:
-        return KeySize.of(self.key_kind, self.query_raw, self.gallery_raw)
+    def integers(self) -> Integers:
+        return Integers.of(self.key_kind, self.query_raw, self.gallery_raw)
+
+    def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
+        roots = Roots(self.key_kind, len(queries))
+        self.with_rows(self.integers, queries, columns, roots.put)
+        return roots
 
     def with_rows(self, bulk: Bulk, queries: Int64, columns: Int64, work: BulkWork) -> None:
         if not len(queries):
             return
         if bulk not in self._kept:
             self._kept[bulk] = bulk.kept(self.query_raw, self.gallery_raw)
+        at_once = max(1, _MULTIPLIED // bulk.work_of_pair(self.dim))
         if (kept := self._kept[bulk]) is not None:
-            for pairs in slices(len(queries), max(1, _MULTIPLIED // self.dim)):
+            for pairs in slices(len(queries), at_once):
+                go_on()
                 items = self.columns.item_of_column[columns[pairs]]
                 work(kept, queries[pairs], items, pairs)
             return
@@ -118,7 +127,8 @@ class Dense(Distance):
             done = 0
             for left, right, query_place, column_place in self.exact_rows(queries[square], columns[square]):
                 rows = bulk.rows(left, right)
-                for some in slices(len(query_place), max(1, _MULTIPLIED // self.dim)):
+                for some in slices(len(query_place), at_once):
+                    go_on()
                     work(rows, query_place[some], column_place[some], square[done : done + len(query_place)][some])
                 done += len(query_place)
 

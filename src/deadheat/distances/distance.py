@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from deadheat.distances.columns import Columns
-from deadheat.distances.keys import Bulk, BulkWork, KeySize, Twofold
+from deadheat.distances.keys import Bulk, BulkWork, Integers, Twofold
 from deadheat.distances.levels import Level
 from deadheat.distances.patterns import Patterns
 from deadheat.exact import Roots
@@ -238,8 +238,8 @@ class Distance(ABC):
         return None
 
     @property
-    def key_size(self) -> KeySize | None:
-        """How long integers are that compare as the exact closeness does for a query; None where there are none."""
+    def integers(self) -> Integers | None:
+        """What makes integers that compare as the exact closeness does for a query; None where nothing does."""
         return None
 
     def with_rows(self, bulk: Bulk, queries: Int64, columns: Int64, work: BulkWork) -> None:

@@ -13,7 +13,6 @@ from deadheat.distances import scaling
 from deadheat.distances.distance import Target
 from deadheat.distances.levels import levels_for
 from deadheat.distances.product import Product
-from deadheat.exact import Roots
 from deadheat.exact.bounds import divided, multiplied, widened
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Bool, Float64, Int64
@@ -111,12 +110,6 @@ class Euclidean(Product):
         dots = dots / self.unit / self.unit
         bound = 10 * exact.unit_roundoff(np.float64) * np.abs(dots) + self.beside(0.0, np.float64)[items]
         return dots - self.offset[items], bound + 4 * tiny * self.query_norm[queries] * self.item_norm[items]
-
-    def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
-        roots = Roots("root")
-        for pairs in self.exact_rows(queries, columns):
-            roots.add_minus_distances(*pairs)
-        return roots
 
     def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
         if not self.levels[-1].exact:

@@ -11,7 +11,6 @@ from deadheat.distances import scaling
 from deadheat.distances.distance import Target
 from deadheat.distances.levels import levels_for
 from deadheat.distances.product import Product
-from deadheat.exact import Roots
 from deadheat.exact.bounds import divided, multiplied
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Float64, Int64
@@ -42,12 +41,6 @@ class InnerProduct(Product):
         scores = dots / self.unit / self.unit
         bound = 10 * exact.unit_roundoff(np.float64) * np.abs(scores)
         return scores, bound + 4 * tiny * self.query_norm[queries] * self.item_norm[items]
-
-    def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
-        roots = Roots("linear")
-        for pairs in self.exact_rows(queries, columns):
-            roots.add_products(*pairs)
-        return roots
 
     def exact_values(self, scores: Float64) -> Float64 | None:
         return scaling.exact_multiples(scores, fractions.Fraction(self.unit) ** 2) if self.levels[-1].exact else None

@@ -1,6 +1,6 @@
 """Closeness in bulk beyond float64, for items that it leaves open: what rows need for that, made ready for many pairs.
 
-Either in about twice its precision, which tells nearly all apart that is not tied, or as integers of a fixed size.
+Either in about twice its precision, which tells nearly all apart that is not tied, or as integers.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from deadheat.distances.scaling import by_piece, power_of_two
 from deadheat.inputs.sources import Source
 from deadheat.support.arrays import Int64
 
-_SIZES = (2, 4, 6)  # limbs of 64 bits that integers can have
 _MOST_SLICES = 9  # of a row: see src/core/exact/slices.h
+_MOST_LIMBS = 67  # of the square of a row: see src/core/exact/limbs.cpp
 _KEPT_BYTES = 48 << 20  # of rows that are kept ready
-_SPARSE = 1 / 4  # of the numbers in rows that are not 0, up to which they are sparse: see src/core/exact/keys.cpp
+_SPARSE = 1 / 4  # of the numbers in rows that are not 0, up to which they are sparse: see src/core/exact/root_rows.cpp
 
 Rows = NDArray[Any]
 
@@ -35,6 +35,10 @@ class Bulk(ABC):
     @abstractmethod
     def bytes_of_row(self, dim: int) -> int:
         """About how much memory a row takes that is made ready."""
+
+    def work_of_pair(self, dim: int) -> int:
+        """How many numbers a pair makes to be multiplied, at most."""
+        return dim
 
     @abstractmethod
     def rows(self, left: Rows, right: Rows) -> Any:
@@ -75,42 +79,37 @@ class Twofold(Bulk):
 
 
 @dataclass(frozen=True)
-class KeySize(Bulk):
-    """How long the integers of a kind of closeness are, and between which powers of two the bits of all rows lie."""
+class Integers(Bulk):
+    """Integers as long as they have to be."""
 
-    limbs: int
-    low: int
-    high: int
-    slices: int  # of a row, at most
-    sparse: bool  # whether products are added up number by number where rows have both
+    slices: int  # of a row, about
+    sparse: bool  # whether few numbers are in rows, so that products may be added up number by number
 
     @classmethod
-    def of(cls, kind: str, query: Source, gallery: Source) -> KeySize | None:
-        """The size that every pair of rows fits; None where their exponents lie too far apart."""
-        of_query = by_piece(query, _core.bit_ranges)
-        of_gallery = of_query if gallery is query else by_piece(gallery, _core.bit_ranges)
-        both, dim = np.concatenate([of_query, of_gallery]), query.shape[1]
-        nonzero = both[both[:, 0] < both[:, 1]]
-        low, high = (int(nonzero[:, 0].min()), int(nonzero[:, 1].max())) if len(nonzero) else (0, 1)
-        width_of_row = high - low if kind == "difference" else int((nonzero[:, 1] - nonzero[:, 0]).max(initial=0))
-        width = width_of_row if kind == "cosine" else high - low
-        needed = (1 if kind == "difference" else 2) * width + dim.bit_length() + 4
-        fitting = [limbs for limbs in _SIZES if needed <= 64 * limbs]
-        n_slice = width_of_row // _core.slice_bits(dim, kind == "difference") + 1
-        if not fitting or n_slice > _MOST_SLICES:
-            return None
+    def of(cls, kind: str, query: Source, gallery: Source) -> Integers:
+        both = np.concatenate([by_piece(source, _core.bit_ranges) for source in (query, gallery)])
+        nonzero, dim = both[both[:, 0] < both[:, 1]].reshape(-1, 2), query.shape[1]
+        differences = kind == "difference"
+        widths = nonzero[:, 1] - nonzero[:, 0]
+        if differences and len(nonzero):  # which have one unit
+            widths = np.array([nonzero[:, 1].max() - nonzero[:, 0].min()])
+        slices = widths // _core.slice_bits(dim, differences) + 1
+        slices[slices > _MOST_SLICES] = 0
         numbers = sum(int(by_piece(source, _numbers_of_rows).sum()) for source in (query, gallery))
-        sparse = kind != "difference" and numbers <= _SPARSE * dim * (len(query) + len(gallery))
-        return cls(kind, fitting[0], low, high, n_slice, sparse)
+        sparse = not differences and numbers <= _SPARSE * dim * (len(query) + len(gallery))
+        return cls(kind, int(np.ceil(slices.mean())) if len(slices) else 0, sparse)
 
     def bytes_of_row(self, dim: int) -> int:
-        return 8 * ((dim + 8) * (self.slices + (self.kind == "difference")) + self.limbs + 8)
+        return 8 * ((dim + 8) * (1 + self.slices + self.sparse) + 2 * _MOST_LIMBS)
+
+    def work_of_pair(self, dim: int) -> int:
+        return dim + _MOST_LIMBS**2 // 4  # a few comparisons by products of so many limbs, sparse ones
 
     def rows(self, left: Rows, right: Rows) -> Any:
-        return _core.KeyRows(_core.KeyKind[self.kind], self.limbs, *_of_one_type(left, right), self.low, self.high)
+        return _core.RootRows(_core.KeyKind[self.kind], *_of_one_type(left, right))
 
     def thresholds(self, shape: tuple[int, int]) -> Any:
-        return _core.KeyThresholds(_core.KeyKind[self.kind], self.limbs, *shape)
+        return _core.RootThresholds(_core.KeyKind[self.kind], *shape)
 
 
 def _of_one_type(left: Rows, right: Rows) -> tuple[Rows, Rows]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from deadheat import inputs
 from deadheat.distances.cityblock import Cityblock
 from deadheat.distances.cosine import Cosine
+from deadheat.distances.dense import Dense
 from deadheat.distances.distance import Distance
 from deadheat.distances.euclidean import Euclidean
 from deadheat.distances.hamming import Hamming
@@ -96,6 +97,8 @@ def _check(kind: type[Distance], title: str) -> None:
     """Refuse a distance that lacks something."""
     if inspect.isabstract(kind):
         raise InvalidTypeError(title, f"must define {', '.join(sorted(kind.__abstractmethods__))}")
+    if kind.exact_closeness is Dense.exact_closeness and not hasattr(kind, "key_kind"):
+        raise InvalidTypeError(title, "must define key_kind, or exact_closeness")
     for method, twin in _TWINS.items():
         if _depth(kind, method) < _depth(kind, twin):
             raise InvalidTypeError(title, f"must define {twin}, as it has a {method} of its own")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from deadheat.support.lazy import fractions
 from deadheat.support.workers import go_on
 
 _AT_ONCE = 1 << 15  # comparisons, and entries that are sorted, in one call of the core: Python looks up in between
-_NUMBERS = 1 << 24  # of rows that are multiplied in one call
 
 Rows = NDArray[Any]  # float32 or float64
 
@@ -22,19 +21,19 @@ Rows = NDArray[Any]  # float32 or float64
 class Roots:
     """An array of exact real numbers of one kind.
 
-    They are *linear* (an inner product, or minus a distance that is a sum), a *root* (minus a Euclidean distance), or a
-    *ratio* (a cosine). Only numbers of the same kind compare.
+    They are made of a *product* or a *difference* (an inner product, or minus a sum of differences, as they are), of a
+    *distance* (minus the root of a sum of squares), or a *cosine*. Only numbers of the same kind compare.
 
     Examples
     --------
-    >>> a, first = Roots("linear"), np.array([0])
-    >>> a.add_products(np.array([[0.1, 0.2]]), np.array([[3.0, 1.0]]), first, first)
+    >>> first, rows = np.array([0]), (np.array([[0.1, 0.2]]), np.array([[3.0, 1.0]]))
+    >>> a = Roots.of_pairs("product", *rows, first, first)
     >>> a.compare(first, Roots.of_values(np.array([0.5])), first)  # 0.1 and 0.2 are floats a little above themselves
     array([1], dtype=int8)
     """
 
-    def __init__(self, kind: Literal["linear", "root", "ratio"]) -> None:
-        self.numbers: Any = _core.Roots(_core.RootKind[kind])
+    def __init__(self, kind: str, n: int = 0) -> None:
+        self.numbers: Any = _core.Roots(_core.KeyKind[kind], n)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -43,34 +42,21 @@ class Roots:
 
     @classmethod
     def of_values(cls, values: Float64) -> Roots:
-        """Finite floats as they are, linear."""
-        roots = cls("linear")
+        """Finite floats as they are."""
+        roots = cls("product")
         roots.numbers.add_values(np.ascontiguousarray(values, dtype=np.float64))
         return roots
 
-    def add_products(self, left: Rows, right: Rows, rows: Int64, others: Int64) -> None:
-        """Add the products of row rows[p] on the left with row others[p] on the right; their cosines to ratios."""
-        with_squares = self.numbers.kind == _core.RootKind.ratio
-        sides = _core.ExactRows(left, with_squares), _core.ExactRows(right, with_squares)
-        for part in _parts(rows, left):
-            go_on()
-            self.numbers.add_products(*sides, rows[part], others[part])
+    @classmethod
+    def of_pairs(cls, kind: str, left: Rows, right: Rows, rows: Int64, others: Int64) -> Roots:
+        """The closeness of row rows[p] on the left to row others[p] on the right."""
+        roots = cls(kind, len(rows))
+        roots.put(_core.RootRows(_core.KeyKind[kind], left, right), rows, others, slice(None))
+        return roots
 
-    def add_minus_distances(self, left: Rows, right: Rows, rows: Int64, others: Int64) -> None:
-        """Add minus the Euclidean distances of pairs of rows, to roots."""
-        sides = _core.ExactRows(left, True), _core.ExactRows(right, True)
-        for part in _parts(rows, left):
-            go_on()
-            self.numbers.add_minus_distances(*sides, rows[part], others[part])
-
-    def add_minus_differences(self, left: Rows, right: Rows, rows: Int64, others: Int64) -> None:
-        """Add minus the sums of absolute differences of pairs of rows, linear."""
-        (low, high), (least, most) = _core.bit_range(left), _core.bit_range(right)
-        sides = (_core.ExactRows(side, min(low, least), max(high, most)) for side in (left, right))
-        left_rows, right_rows = sides
-        for part in _parts(rows, left):
-            go_on()
-            self.numbers.add_minus_differences(left_rows, right_rows, rows[part], others[part])
+    def put(self, pairs: Any, rows: Int64, others: Int64, places: Int64 | slice) -> None:
+        """Put the closeness of pairs of rows at some places."""
+        self.numbers.put(pairs, rows, others, np.arange(len(self))[places])
 
     def add(self, others: Roots) -> None:
         """Add other numbers of the same kind."""
@@ -97,7 +83,7 @@ class Roots:
         )
 
     def sort(self, sizes: Int64) -> tuple[Int64, Bool]:
-        """Sort runs of so many numbers each that follow each other.
+        """Sort runs of so many numbers each that follow each other, each run of one query.
 
         Returns the places of all numbers, run by run and ascending in each, and whether the number at each place in
         this order is greater than the one before; of the first of a run that is not told.
@@ -117,11 +103,6 @@ class Roots:
 def _signed_square(sign: int, numerator: bytes, denominator: bytes, place: int) -> fractions.Fraction:
     above, below = (int.from_bytes(number, "little") for number in (numerator, denominator))
     return fractions.Fraction(sign * above << max(place, 0), below << max(-place, 0))
-
-
-def _parts(rows: Int64, left: Rows) -> list[slice]:
-    """The pairs, so many at a time that nobody waits for long."""
-    return slices(len(rows), max(1, _NUMBERS // left.shape[1]))
 
 
 def _filled(n: int, compare: Callable[[slice, Int8], None]) -> Int8:

@@ -18,8 +18,8 @@ _ENOUGH = 1 / 6  # of the items: it takes a tenth of the time of integers
 class BulkThresholds:
     """The thresholds of groups, computed when asked for.
 
-    They are numbers in twice the precision of float64 as long as these tell enough, and then integers if these have a
-    fixed size. Integers come first where rows are sparse: theirs take as little time.
+    They are numbers in twice the precision of float64 as long as these tell enough, and then integers. Integers come
+    first where rows are sparse: theirs take as little time.
     """
 
     def __init__(self, distance: Distance, groups: Groups, member: Member) -> None:
@@ -30,20 +30,20 @@ class BulkThresholds:
     def count(self, items: Items, counts: Int32) -> Int64:
         """Count items; returns which could not be counted, whose intervals may have come closer."""
         left = np.arange(len(items.rows))
-        twofold, keys = self._distance.twofold, self._distance.key_size
-        if twofold is not None and not (keys is not None and keys.sparse):
+        twofold, integers = self._distance.twofold, self._distance.integers
+        if twofold is not None and not (integers is not None and integers.sparse):
             left = np.flatnonzero(~self._count_twofold(twofold, items, counts))
-        if keys is None or not len(left):
+        if integers is None or not len(left):
             return left
         if len(left) < len(items.rows):
             items = items.take(left)
-        thresholds = self._known(keys, items)
+        thresholds = self._known(integers, items)
 
         def work(pairs: Any, left: Int64, right: Int64, some: Selection) -> None:
             rows, _, low, high, weights = items.take(some)
             thresholds.count(pairs, left, right, rows, low, high, weights, counts)
 
-        self._distance.with_rows(keys, self._queries[items.rows], items.columns, work)
+        self._distance.with_rows(integers, self._queries[items.rows], items.columns, work)
         return left[:0]
 
     def _count_twofold(self, twofold: Twofold, items: Items, counts: Int32) -> Bool:

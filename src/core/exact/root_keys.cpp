@@ -1,0 +1,70 @@
+#include "exact/root_keys.h"
+
+namespace deadheat {
+
+namespace {
+
+constexpr int BIAS = 1 << 20;  // beyond all exponents
+
+/// Whether b − a, of keys with a ≤ b, is at least `slack` units of the last word of b.
+bool surely_less(const Limb *a, const Limb *b, int n_bit_word, int slack) {
+    const Limb steps = b[0] - a[0];
+    if (steps > 1) return true;
+    const int shift = static_cast<int>(steps);
+    TwoLimbs apart = 0;  // of the words so far, in units of the last of these
+    Limb above = 0;
+    for (int k = 1; k <= n_bit_word; ++k) {
+        const Limb here = shift == 0 ? a[k] : a[k] >> 1 | above << 63;
+        above = a[k] & 1;
+        apart = (apart << 64) + b[k] - here;
+        if (apart >> 32 != 0) return true;  // what follows changes it by less than one
+    }
+    return apart >= static_cast<TwoLimbs>(slack);
+}
+
+}  // namespace
+
+void write_key(Natural number, int n_bit_word, Limb *words) {
+    const int top = number.top();
+    words[0] = static_cast<Limb>(top + BIAS);
+    for (int k = 1; k <= n_bit_word; ++k) words[k] = number.window(top - 64 * k);
+}
+
+/// With δ = 2^-64n, for n words of bits: a number is less than 1 + δ times its leading n + 1 limbs, and so is an inverse,
+/// which is 1/√x up to 2δ times itself. The product p is then off by less than 5δp up and 2δp down, where δp is less than
+/// one unit; and the bits that are left out are less than one more unit up.
+void write_ratio(Natural number, Natural inverse, int n_bit_word, Limb *words) {
+    Wide product;
+    multiply(leading(number, n_bit_word + 1), leading(inverse, n_bit_word + 1), product);
+    write_key(product, n_bit_word, words);
+}
+
+int compare_keys(const Limb *a, const Limb *b, int n_bit_word, int slack) {
+    for (int k = 0; k <= n_bit_word; ++k) {
+        if (a[k] == b[k]) continue;
+        const bool less = a[k] < b[k];
+        if (!surely_less(less ? a : b, less ? b : a, n_bit_word, slack)) return 0;
+        return less ? -1 : 1;
+    }
+    return 0;
+}
+
+bool scale_to_root(Natural x, Natural y, Natural &b) {
+    const int apart = x.exponent - y.exponent;
+    y.exponent = x.exponent;
+    if (apart % 2 != 0 || !alike(x, y)) return false;
+    b.exponent += apart / 2;
+    return true;
+}
+
+int compare_ratios(Natural a, Natural x, Natural b, Natural y) {
+    if (scale_to_root(x, y, b)) return compare(a, b);
+    Wide square, left, right;
+    multiply(a, a, square);
+    multiply(square, y, left);
+    multiply(b, b, square);
+    multiply(square, x, right);
+    return compare(left, right);
+}
+
+}  // namespace deadheat
