@@ -26,6 +26,7 @@ from deadheat.receipts import receipt_of
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.support.lazy import json
 
+_PROGRAM = ("-m", "deadheat.challenge.evaluator")
 _LONGEST = 200  # characters of a message
 _READERS = {"npz": archives.from_archive, "npy": archives.from_array}
 
@@ -94,7 +95,7 @@ class Evaluator:
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None or self._process.poll() is not None:
             self._end()
-            words = [sys.executable, "-m", "deadheat.challenge.evaluator", str(self._challenge.folder)]
+            words = [sys.executable, *_PROGRAM, str(self._challenge.folder)]
             self._process = subprocess.Popen(
                 words,
                 stdin=subprocess.PIPE,
@@ -168,6 +169,7 @@ def _requests() -> queue.SimpleQueue[str]:
 
 
 def main() -> None:
+    os.umask(0o077)
     challenge, requests = Challenge.open(sys.argv[1]), _requests()
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
         os.dup2(2, 1)  # nothing else may print between answers

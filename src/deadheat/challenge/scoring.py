@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from deadheat.challenge import commands, sandbox
 from deadheat.challenge.evaluator import Evaluator, short
+from deadheat.challenge.folders import private
 from deadheat.challenge.running import Stopped
 from deadheat.challenge.settings import Challenge
 from deadheat.challenge.store import Store, Submission
@@ -97,6 +98,7 @@ def _score(
                 receipt = evaluator.receipt(submission.id, "npy", Path(folder, "rows.npy"))
     except Stopped as error:
         if error.said or submission.command is not None:
+            private(log(challenge, submission))
             log(challenge, submission).write_text(error.said, encoding="utf-8")
         store.ended(submission, "failed", str(error), time.monotonic() - began)
     except (ValueError, TypeError) as error:  # by a rule, which the message says
