@@ -57,8 +57,10 @@ def served(folder: Path, teams: Sequence[str], patch: str = "", **rules: Any) ->
         subprocess.Popen([sys.executable, "-c", *words], stdout=subprocess.PIPE, stderr=errors, text=True) as process,
     ):
         address = process.stdout.readline() if process.stdout else ""
-        yield Site(challenge, int(address.rpartition(":")[2]), process.pid, tokens)
-        process.send_signal(signal.SIGINT)
+        try:
+            yield Site(challenge, int(address.rpartition(":")[2]), process.pid, tokens)
+        finally:
+            process.send_signal(signal.SIGINT)
         assert process.wait(20) in (0, 130)
     assert "Traceback" not in said.read_text()  # whatever was sent, and cut off, and killed
 

@@ -26,7 +26,7 @@ Write = Callable[..., Path]
 def report(*ranks: int) -> dh.Report:
     """A report on queries with one relevant item each; a negative rank is one that a tie with the next could give."""
     groups = [[(abs(rank) - 1, 0, 1 + (rank < 0), 1)] for rank in ranks]
-    profile = dh.TieProfile.from_groups(groups, [len(ranks)] * len(ranks))
+    profile = dh.TieProfile.from_groups(groups, [10_000] * len(ranks))
     return dh.measure(profile, "MRR", labels=np.arange(len(ranks)) // 40)
 
 
@@ -49,6 +49,12 @@ def test_what_reads_the_same_is_published_the_same(other: int) -> None:
             kept = text
     assert text == kept
     assert [row["rank"] for row in json.loads(text)] == [1, 1, 1]
+
+
+def test_nobody_is_ahead_of_what_reads_the_same() -> None:
+    reports = {"a": report(*[8000] * 4000), "b": report(*[8001] * 4000)}
+    assert dh.leaderboard(reports).ahead_of("a") == ("b",)
+    assert [row["ahead_of"] for row in published(reports)] == [[], []]
 
 
 def test_ranks_and_marks_are_made_of_what_is_published() -> None:

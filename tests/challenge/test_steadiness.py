@@ -21,6 +21,7 @@ from deadheat.challenge.store import Store, Submission, TooMany
 
 Run = Callable[..., Any]
 Write = Callable[..., Path]
+WATCHED = os.path.dirname(str(store.__file__))
 posix = pytest.mark.skipif(os.name != "posix", reason="kills and permissions are POSIX's")
 
 
@@ -52,14 +53,14 @@ class _InThisProcess:
 
 
 def killed_at_line(number: int, work: Callable[[], object]) -> bool:
-    """Whether work is killed at that line of the challenge's modules; it has ended before if not."""
+    """Whether work is killed at that line of the modules that write; it has ended before if not."""
     child = os.fork()
     if child == 0:
         left = number
 
         def trace(frame: FrameType, event: str, _: object) -> Any:
             nonlocal left
-            if "challenge" not in frame.f_code.co_filename or "deadheat" not in frame.f_code.co_filename:
+            if not frame.f_code.co_filename.startswith(WATCHED):
                 return None
             left -= event == "line"
             if left < 0:
@@ -112,6 +113,44 @@ def test_a_kill_at_any_line_loses_nothing_and_leaves_nothing(
     assert len(book.scores()) == len(book.every())
 
 
+KILLED_BETWEEN = """
+import os, pathlib, signal, sys
+from deadheat.challenge import Challenge, handing_in
+from deadheat.challenge.store import Store
+made = Challenge.open(sys.argv[1])
+real = os.rename
+os.rename = lambda *words: (real(*words), os.kill(os.getpid(), signal.SIGKILL))
+handing_in.hand_in(made, Store(made.folder), "A", "", pathlib.Path(sys.argv[2]), None)
+"""
+
+
+@posix
+def test_a_kill_between_moving_a_file_and_recording_it_leaves_no_orphan(made: Challenge, npz: Write) -> None:
+    kept, file = hand_in(made, npz("kept", ROWS)), npz("a", ROWS * 2)
+    done = subprocess.run([sys.executable, "-c", KILLED_BETWEEN, made.folder, file], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert len([path for path in made.handed_in.iterdir() if not path.name.startswith(".")]) == 2
+    (made.handed_in / f"{kept.id}.log").write_text("said")
+    handing_in.sweep(made, Store(made.folder))
+    assert {path.name for path in made.handed_in.iterdir()} == {kept.id, f"{kept.id}.log"}
+    assert hand_in(made, file).number == 2
+
+
+@posix
+def test_a_kill_while_a_profile_is_written_leaves_nothing_of_it(
+    made: Challenge, npz: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(made, npz("a", ROWS))
+    harm = "os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)"
+    monkeypatch.setattr(evaluator, "_PROGRAM", harmful(harm, least=0))
+    assert [each.state for each in scored(made)] == ["failed"]
+    assert len(list((made.folder / "profiles").iterdir())) == 1
+    monkeypatch.undo()
+    Store(made.folder).again(1)
+    assert [each.state for each in scored(made)] == ["scored"]
+    assert [path.name[0] != "." for path in (made.folder / "profiles").iterdir()] == [True]
+
+
 @posix
 def test_a_killed_worker_takes_its_evaluator_along(made: Challenge, npz: Write, tmp_path: Path) -> None:
     hand_in(made, npz("a", ROWS))
@@ -156,8 +195,8 @@ def harmful(harm: str, least: int = 9000) -> tuple[str, str]:
 
 
 HARM = {
-    "time.sleep(60)": "scoring took longer than 1 seconds",
-    "while True: pass": "scoring took longer than 1 seconds",
+    "time.sleep(60)": "scoring took longer than 2 seconds",
+    "while True: pass": "scoring took longer than 2 seconds",
     "os.kill(os.getpid(), signal.SIGKILL)": "scoring ended without a result (status -9)",
     "os._exit(3)": "scoring ended without a result (status 3)",
     "raise MemoryError('0xdead')": "there was not enough memory",
@@ -172,7 +211,7 @@ HARM = {
 def test_hostile_data_fail_at_once_and_nothing_else_does(
     harm: str, npz: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = Challenge.create(tmp_path / "c", LABELS, seconds=1 if "longer" in HARM[harm] else 60)
+    made = Challenge.create(tmp_path / "c", LABELS, seconds=2 if "longer" in HARM[harm] else 60)
     monkeypatch.setattr(evaluator, "_PROGRAM", harmful(harm))
     hand_in(made, npz("hostile", np.tile(ROWS, 8)), "hostile")
     hand_in(made, npz("honest", ROWS), "honest")

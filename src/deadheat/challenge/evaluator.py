@@ -104,6 +104,8 @@ class Evaluator:
                 encoding="utf-8",
                 start_new_session=True,
             )
+            assert self._process.stdout is not None
+            self._process.stdout.readline()  # it is ready: starting is not the team's time
         return self._process
 
     def _end(self) -> None:
@@ -173,6 +175,7 @@ def main() -> None:
     challenge, requests = Challenge.open(sys.argv[1]), _requests()
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
         os.dup2(2, 1)  # nothing else may print between answers
+        print("ready", file=answers, flush=True)
         while True:
             print(json.dumps(_answer_to(challenge, *json.loads(requests.get()))), file=answers, flush=True)
 
