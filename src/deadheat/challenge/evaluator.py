@@ -27,6 +27,7 @@ from deadheat.reports.evaluating import evaluate_pair
 from deadheat.support.lazy import json
 
 _PROGRAM = ("-m", "deadheat.challenge.evaluator")
+_GRACE = 1.0  # seconds from the end of what a process writes to its own
 _LONGEST = 200  # characters of a message
 _READERS = {"npz": archives.from_archive, "npy": archives.from_array}
 
@@ -84,9 +85,13 @@ class Evaluator:
             line = process.stdout.readline() if process.stdout else ""
         finally:
             timer.cancel()
-        if line.endswith("\n"):
-            answer: dict[str, Any] = json.loads(line)
-            return answer
+            timer.join()
+        if not late.is_set():
+            if line.endswith("\n"):
+                answer: dict[str, Any] = json.loads(line)
+                return answer
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_GRACE)  # for its own status
         self._end()
         if late.is_set():
             raise Stopped(f"scoring took longer than {self._challenge.rules.seconds} seconds")
