@@ -225,6 +225,17 @@ def test_hostile_data_fail_at_once_and_nothing_else_does(
         assert "Traceback" in log.read_text()
 
 
+def test_a_rule_that_quotes_the_data_is_told_in_one_short_line(
+    made: Challenge, npz: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harm = "raise evaluator.Rejected('x\\x1b[2J\\n\\u202e' * 999)"
+    monkeypatch.setattr(evaluator, "_PROGRAM", harmful(harm, least=0))
+    hand_in(made, npz("a", ROWS))
+    (found,) = scored(made)
+    assert (found.state, found.message.isprintable(), len(found.message)) == ("refused", True, 200)
+    assert found.message.startswith("x\\x1b[2J")
+
+
 # Turns ----------------------------------------------------------------------------------------------------------------
 
 
