@@ -7,7 +7,6 @@ import json
 import os
 import pickle
 import re
-import signal
 import subprocess
 import sys
 import zipfile
@@ -50,7 +49,7 @@ def test_from_labels_to_a_leaderboard(deadheat: Run, npz: Write, tmp_path: Path)
     done = deadheat("score", folder)
     assert (done.exit_code, done.stdout.count("lower bound")) == (0, 2)
     assert deadheat("score", folder).stdout == "nothing in the queue\n"
-    board = json.loads(deadheat("leaderboard", folder, "--json").stdout)
+    board = json.loads(deadheat("leaderboard", folder, "--exact", "--json").stdout)
     reports = {
         name: dh.evaluate(rows, LABELS, measures="mAP, Hit@1") for name, rows in (("A", ROWS), ("B", ROWS[:, :3]))
     }
@@ -66,7 +65,7 @@ def test_queries_can_have_a_gallery(npz: Write, tmp_path: Path) -> None:
     challenge = Challenge.create(tmp_path / "challenge", LABELS, n_query=20)
     hand_in(challenge, npz("a", ROWS))
     assert [each.state for each in scored(challenge)] == ["scored"]
-    report = standings.board(challenge, Store(challenge.folder))
+    report = standings.exact(challenge, Store(challenge.folder))
     expected = dh.evaluate(ROWS[:20], LABELS[:20], ROWS[20:], LABELS[20:])
     assert isinstance(report, dh.Report)
     assert report["mAP"].lower == expected["mAP"].lower
@@ -80,7 +79,7 @@ def test_the_best_of_a_team_counts(made: Challenge, npz: Write) -> None:
     store = Store(made.folder)
     assert {name: each[0].number for name, each in standings.entries(made, store).items()} == {"A": 2, "B": 3}
     assert len(standings.entries(made, store, every=True)) == 4
-    board = standings.board(made, store)
+    board = standings.exact(made, store)
     assert isinstance(board, dh.analyses.comparison.Leaderboard)
     assert list(board) == ["A", "B"]
     assert board["B"]["mAP"].upper == 1.0  # and yet it is last, for ranks go by the lower bound
@@ -149,6 +148,11 @@ def patched(content: bytes, place: int, value: bytes) -> bytes:
     return content[:at] + value + content[at + len(value) :]
 
 
+def headed(text: str) -> bytes:
+    """An array whose header is that text."""
+    return archive({"embeddings.npy": np.lib.format.magic(1, 0) + len(text).to_bytes(2, "little") + text.encode()})
+
+
 class Evil:
     def __reduce__(self) -> tuple[Any, ...]:
         return os._exit, (7,)
@@ -188,6 +192,14 @@ ABUSE = {
         patched(archive({"embeddings.npy": GOOD}), 16, b"\xfe\xff\xff\x7f"), "cannot be read"
     ),
     "a comment": (archive({"embeddings.npy": GOOD}) + b"x", "must be a .npz file"),
+    "a type of 5,900 characters": (
+        headed("{'descr': '" + "x" * 5900 + "', 'fortran_order': False, 'shape': (3,)}\n"), "cannot be read"
+    ),
+    "an address of memory": (headed("{'descr': <object at 0x7f00>, " + "\x1b[2J" * 999), "cannot be read"),
+    "keys of 5,900 characters": (
+        headed("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), '" + "k" * 5900 + "': 1}\n"), "cannot be read"
+    ),
+    "a header of 11,000 characters": (headed("x" * 11_000), "cannot be read"),
     "another sum": (archive({"embeddings.npy": GOOD}, zipfile.ZIP_STORED).replace(GOOD[-9:], b"12345678\0"), "read"),
 }  # fmt: skip
 
@@ -207,8 +219,9 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Submission]:
 def test_abuse_is_refused_with_one_line(name: str, judged: dict[str, Submission]) -> None:
     refused = judged[name]
     assert (refused.state, judged["good"].state) == ("refused", "scored")
-    assert "\n" not in refused.message
-    assert len(refused.message) < 300
+    assert refused.message.isprintable()
+    assert len(refused.message) <= 200
+    assert not any(part in refused.message for part in ("0x", "allow_pickle", "max_header_size", "xxx", "kkk", "/"))
     assert re.search(ABUSE[name][1], refused.message), refused.message
 
 
@@ -265,46 +278,6 @@ def test_the_same_again_is_the_same_submission(made: Challenge, npz: Write) -> N
     assert len(scored(made)) == 3
     assert hand_in(made, npz("a", ROWS)).state == "scored"
     assert scored(made) == []
-
-
-KILLED = """
-import os, signal, sys
-from deadheat.challenge import Challenge, scoring
-from deadheat.challenge.store import Store
-made = Challenge.open(sys.argv[1])
-real = scoring._evaluated
-def killed(*words):
-    if sys.argv[2] == "after":
-        real(*words)
-    os.kill(os.getpid(), signal.SIGKILL)
-scoring._evaluated = killed
-list(scoring.score(made, Store(made.folder)))
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_a_killed_worker_loses_nothing(when: str, made: Challenge, npz: Write) -> None:
-    hand_in(made, npz("a", ROWS))
-    hand_in(made, npz("b", ROWS[:, :3]))
-    done = subprocess.run([sys.executable, "-c", KILLED, made.folder, when], check=False)
-    assert done.returncode == -signal.SIGKILL
-    store = Store(made.folder)
-    assert [each.state for each in store.every()] == ["scoring", "queued"]
-    assert [(each.state, each.attempts) for each in scored(made)] == [("scored", 2), ("scored", 1)]
-    assert [submission.number for submission, _, _ in store.scores()] == [1, 2]
-    assert scored(made) == []
-
-
-@pytest.mark.skipif(not hasattr(signal, "alarm"), reason="the worker is killed by POSIX's alarm")
-def test_what_takes_too_long_kills_the_worker_and_counts_as_an_attempt(npz: Write, tmp_path: Path) -> None:
-    made = Challenge.create(tmp_path / "short", LABELS, seconds=1)
-    hand_in(made, npz("a", ROWS))
-    slow = "import sys, time\nfrom deadheat.challenge import scoring, worker\n"
-    slow += "scoring._evaluated = lambda *_: time.sleep(60)\nworker.main()"
-    with subprocess.Popen([sys.executable, "-c", slow, made.folder], stdin=subprocess.PIPE) as process:
-        assert process.wait(30) == -signal.SIGALRM
-    assert [(each.state, each.attempts) for each in scored(made)] == [("scored", 2)]
 
 
 def test_what_kills_the_worker_again_and_again_is_given_up(made: Challenge, npz: Write) -> None:

@@ -54,7 +54,7 @@ def test_a_command_scores_as_its_embeddings_do(unprotected: bool, made: Challeng
     submitted(made, program)
     store = Store(made.folder)
     assert [each.state for each in scoring.score(made, store, unprotected=unprotected)] == ["scored"]
-    report, expected = standings.board(made, store), dh.evaluate(ROWS, LABELS, measures="mAP, Hit@1")
+    report, expected = standings.exact(made, store), dh.evaluate(ROWS, LABELS, measures="mAP, Hit@1")
     assert isinstance(report, dh.Report)
     assert report.profile == expected.profile  # order undone: the rows belong to their labels again
     assert list(standings.entries(made, store)) == ["A (unprotected)" if unprotected else "A"]
@@ -143,6 +143,10 @@ ls /root /home /etc/passwd && echo SEEN
 for place in /submission/x /inputs/x /x /dev/x /usr/x "{folder}/x"; do echo > $place && echo SEEN; done
 cat /proc/net/dev | grep -v lo: | grep : && echo SEEN
 [ $(ls -d /proc/[0-9]* | wc -l) -gt 9 ] && echo SEEN
+cat /proc/*/mountinfo /proc/*/mounts /proc/*/environ /proc/*/cmdline /proc/*/comm > /tmp/told
+ls -l /proc/*/cwd /proc/*/root /proc/*/exe /proc/*/fd >> /tmp/told
+tr '\\0' '\\n' < /tmp/told | grep -c /submission >&2 || echo SEEN
+tr '\\0' '\\n' < /tmp/told | grep -e "{name}" -e "{folder}" && echo SEEN
 ln -s "{folder}/labels.npy" $2 && exit 0
 """
 
@@ -150,8 +154,10 @@ ln -s "{folder}/labels.npy" $2 && exit 0
 @needs_sandbox
 def test_a_command_sees_nothing_of_the_organiser(made: Challenge, program: Path) -> None:
     (program / "link").symlink_to(made.folder / "labels.npy")
-    found, said = ran(made, program, LOOK.format(folder=made.folder) + "\n")
-    assert "SEEN" not in said
+    folder = made.folder.rename(made.folder.with_name("a-place-of-the-organisers"))
+    made = Challenge(folder, made.rules)
+    found, said = ran(made, program, LOOK.format(folder=folder, name="a-place") + "\n")
+    assert "SEEN" not in said, said
     assert "labels.npy" in said
     assert found.state == "failed"  # the link that it hands back leads nowhere where it is
 

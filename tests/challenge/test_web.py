@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import http.client
-import io
 import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
-from challenge.conftest import LABELS, ROWS
+from challenge.conftest import ROWS
+from challenge.serving import Answer, Site, ask, finished, form, npz, served, upload
 
-from deadheat.challenge import Challenge
 from deadheat.challenge.store import Store
 
 for package in ("starlette", "uvicorn", "python_multipart", "jinja2"):
@@ -31,90 +28,12 @@ EVIL = "<script>alert(1)</script>"
 TITLE = '"><img src=x onerror=alert(1)>'
 
 
-class Site(NamedTuple):
-    """A page that is served, with the tokens of its teams."""
-
-    challenge: Challenge
-    port: int
-    pid: int
-    tokens: dict[str, str]
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-
-class Answer(NamedTuple):
-    status: int
-    headers: dict[str, str]
-    text: str
-
-    @property
-    def content(self) -> Any:
-        return json.loads(self.text)
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("web") / "challenge"
-    said = folder.with_name("said.txt")
-    limits = {"upload": 1, "per_day": 60}
-    challenge = Challenge.create(folder, LABELS, title="Six <i>classes</i>", measures="mAP, Hit@1", **limits)
-    store = Store(folder)
-    tokens = {team: store.new_token(team) for team in ("A", "B", "C", EVIL, "Zero", "Last")}
-    words = ["from deadheat.cli import main; main()", "challenge", "serve", str(folder), "--port", "0"]
-    with (
-        open(said, "w") as errors,
-        subprocess.Popen([sys.executable, "-c", *words], stdout=subprocess.PIPE, stderr=errors, text=True) as process,
-    ):
-        address = process.stdout.readline() if process.stdout else ""
-        yield Site(challenge, int(address.rpartition(":")[2]), process.pid, tokens)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(20) in (0, 130)
-    assert "Traceback" not in said.read_text()  # whatever was sent, and cut off, and killed
-
-
-def ask(site: Site, method: str, path: str, team: str | None = None, body: Any = None, **headers: str) -> Answer:
-    given = {name.replace("_", "-"): value for name, value in headers.items()}
-    if team is not None:
-        given["Authorization"] = f"Bearer {site.tokens[team]}"
-    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=30)
-    try:
-        connection.request(method, path, body, given, encode_chunked=hasattr(body, "__next__"))
-        answer = connection.getresponse()
-        return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read().decode())
-    finally:
-        connection.close()
-
-
-def form(file: bytes | None, title: str = "", name: str = "x.npz") -> tuple[bytes, dict[str, str]]:
-    parts = [f'Content-Disposition: form-data; name="title"\r\n\r\n{title}'.encode()]
-    if file is not None:
-        parts.append(f'Content-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'.encode() + file)
-    body = b"".join(b"--edge\r\n" + part + b"\r\n" for part in parts) + b"--edge--\r\n"
-    return body, {"Content_Type": "multipart/form-data; boundary=edge"}
-
-
-def npz(rows: Any) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, embeddings=rows)
-    return file.getvalue()
-
-
-def upload(site: Site, team: str | None, rows: Any, title: str = "", name: str = "x.npz") -> Answer:
-    body, headers = form(npz(rows), title, name)
-    return ask(site, "POST", "/submissions", team, body, **headers)
-
-
-def finished(site: Site, team: str, answer: Answer) -> Any:
-    """What became of an upload."""
-    assert answer.status == 200, answer.text
-    for _ in range(300):
-        found = ask(site, "GET", f"/submissions/{answer.content['id']}", team).content
-        if found["state"] not in ("queued", "scoring"):
-            return found
-        time.sleep(0.1)
-    raise AssertionError(f"not scored in 30 seconds: {found}")
+    teams = ("A", "B", "C", EVIL, "Zero", "Last")
+    with served(folder, teams, title="Six <i>classes</i>", upload=1, per_day=60) as site:
+        yield site
 
 
 def test_what_is_uploaded_is_scored_and_on_the_leaderboard(site: Site) -> None:
@@ -393,7 +312,7 @@ def test_a_team_signs_in_hands_in_and_sees_its_score(shown: Callable[..., Any], 
     assert page.locator("tbody tr").count() == 1
     screenshot(page, "hand-in", tmp_path)
     page.get_by_role("button", name="Sign out").click()
-    assert page.get_by_label("token").is_visible()
+    page.get_by_label("token").wait_for()
 
 
 @pytest.mark.parametrize("megabytes", [2, 30])

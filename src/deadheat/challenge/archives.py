@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.challenge.rules import MEGABYTE, Rules
-from deadheat.errors import InvalidValueError
+from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs.formats import npy
 
 NAME = "embeddings"
@@ -32,10 +34,9 @@ def from_archive(path: Path, rules: Rules) -> NDArray[Any]:
     ValueError
         If it is no such file, or they are not what the rules ask for.
     """
-    title = Path(NAME)
     with open(path, "rb") as file:
         _require_small_listing(file)
-        with npy.reading(title):
+        with _reading():
             archive = zipfile.ZipFile(file)
         with archive:
             entry = next((each for each in archive.infolist() if each.filename in (NAME, f"{NAME}.npy")), None)
@@ -43,7 +44,7 @@ def from_archive(path: Path, rules: Rules) -> NDArray[Any]:
                 raise InvalidValueError(NAME, "must be the name of an array in the file, but there is none")
             if entry.compress_type not in _PACKED or entry.flag_bits & 1:
                 raise InvalidValueError(NAME, "must be stored or deflated, as NumPy does it, but are packed otherwise")
-            with npy.reading(title):
+            with _reading():
                 member = archive.open(entry)
             with member:
                 return _array(member, entry.file_size, rules)
@@ -70,7 +71,7 @@ def _require_small_listing(file: IO[bytes]) -> None:
 
 def _array(file: IO[bytes], n_byte: int, rules: Rules) -> NDArray[Any]:
     """An array whose header says that it is what the rules ask for, and which has as many bytes as that."""
-    with npy.reading(Path(NAME)):
+    with _reading():
         header = npy.header(file)
     if header is None:
         raise InvalidValueError(NAME, "must be numbers, but are Python objects, which are never loaded")
@@ -83,11 +84,22 @@ def _array(file: IO[bytes], n_byte: int, rules: Rules) -> NDArray[Any]:
     if header.n_byte != n_byte:
         came = f"shape {shape} needs {header.n_byte} bytes, and there are {n_byte}"
         raise InvalidValueError(NAME, f"must be whole, but are truncated or damaged: {came}")
-    with npy.reading(Path(NAME)):
+    with _reading():
         file.seek(0)
         array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
         file.read(1)  # past the end, where zipfile compares the checksum
     return array
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Whatever NumPy, zipfile and zlib say of a file is for programmers, and could repeat what is in it."""
+    try:
+        with npy.reading(Path(NAME)):
+            yield
+    except FileError:
+        rule = "must be an array of numbers as NumPy writes it, but cannot be read; truncated or damaged?"
+        raise InvalidValueError(NAME, rule) from None
 
 
 def most_bytes(rules: Rules) -> int:

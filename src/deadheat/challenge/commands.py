@@ -88,9 +88,9 @@ def embeddings(
     assert inputs is not None  # or the command would not have been taken
     order = samples.order(challenge.secret, submission.id, rules.n_sample)
     limits = running.Limits(rules.seconds, rules.memory * MEGABYTE, archives.most_bytes(rules))
-    program = challenge.handed_in / submission.id
     with tempfile.TemporaryDirectory(prefix="deadheat-") as name:
         folder = Path(name)
+        program = copied(challenge.handed_in / submission.id, folder / "program")  # as a sandbox shows where things are
         shown, output = samples.shuffled(inputs, order, folder), folder / "handed-back.npy"
         if unprotected:
             environment = {**sandbox.environment(), "PATH": os.environ["PATH"]}

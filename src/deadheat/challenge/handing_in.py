@@ -21,10 +21,11 @@ def incoming(challenge: Challenge) -> Path:
     return Path(tempfile.mkdtemp(dir=challenge.handed_in, prefix=_INCOMING))
 
 
-def sweep(challenge: Challenge) -> None:
-    """Remove what was left by uploads that were cut off; only where none can be going on."""
+def sweep(challenge: Challenge, store: Store) -> None:
+    """Remove what was left by uploads that were cut off or killed; only where none can be going on."""
     for folder in challenge.handed_in.glob(f"{_INCOMING}*"):
         shutil.rmtree(folder, ignore_errors=True)
+    store.remove_orphans(challenge.handed_in)
 
 
 def team_named(text: str) -> str:
@@ -44,7 +45,8 @@ def hand_in_upload(challenge: Challenge, store: Store, team: str, title: str, fi
     """Take over a file that was uploaded, within what a team may hand in a day."""
     with open(file, "rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
-    return store.add(team, title, digest, None, file, challenge.handed_in, challenge.rules.per_day)
+    rules = challenge.rules
+    return store.add(team, title, digest, None, file, challenge.handed_in, rules.per_day, rules.seconds_per_day)
 
 
 def hand_in(challenge: Challenge, store: Store, team: str, title: str, path: Path, command: str | None) -> Submission:

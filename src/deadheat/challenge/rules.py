@@ -15,6 +15,7 @@ from deadheat.support import checks
 
 MEGABYTE = 1 << 20
 MOST = 10**9  # of any other limit
+SECONDS_PER_DAY = 1800
 MOST_UPLOAD = 4095  # MB: beyond that, archives have another form
 
 
@@ -43,6 +44,8 @@ class Rules:
         What a command may take, and what scoring an upload may.
     memory : int
         Megabytes that a command may take.
+    seconds_per_day : int
+        What scoring all uploads of a team may take within 24 hours; what is over it waits.
     """
 
     title: str
@@ -57,6 +60,7 @@ class Rules:
     dim: int
     seconds: int
     memory: int
+    seconds_per_day: int = SECONDS_PER_DAY  # which earlier challenges do not say
 
     @classmethod
     def checked(cls, labels: NDArray[Any], measures: str | None = None, **given: Any) -> Self:
@@ -69,7 +73,7 @@ class Rules:
         _require_relevant(labels, n_query)
         title = one_line(given.pop("title"), "title")
         checks.positive_integer(given["upload"], "upload", MOST_UPLOAD)
-        for name in ("per_day", "dim", "seconds", "memory"):
+        for name in ("per_day", "dim", "seconds", "memory", "seconds_per_day"):
             checks.positive_integer(given[name], name, MOST)
         return cls(title, *summary[:1], options.distance, *summary[1:], len(labels), n_query, **given)
 

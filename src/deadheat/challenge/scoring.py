@@ -5,19 +5,22 @@ A step that is done is in the book; a step that is not done is done again, from 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.challenge import archives, commands, sandbox
+from deadheat.challenge import commands, sandbox
+from deadheat.challenge.evaluator import Evaluator, short
+from deadheat.challenge.folders import private
 from deadheat.challenge.running import Stopped
 from deadheat.challenge.settings import Challenge
 from deadheat.challenge.store import Store, Submission
-from deadheat.receipts import receipt_of
-from deadheat.reports.evaluating import evaluate_pair
-from deadheat.support.lazy import json
+from deadheat.support.lazy import tempfile
 
 FILE = "file"  # what protects the labels from a file: it does nothing
 
@@ -28,9 +31,11 @@ def score(
     *,
     unprotected: bool = False,
     also: Sequence[Path] = (),
-    files_only: bool = False,
-) -> Iterator[Submission]:
+    for_page: bool = False,
+) -> Generator[Submission, None, None]:
     """Score what is in the queue, one after another, and hand on each as it then is.
+
+    Teams take turns: next comes the earliest submission of the team whose scoring took the least time within 24 hours.
 
     Parameters
     ----------
@@ -39,8 +44,8 @@ def score(
         Run commands without a sandbox.
     also : sequence of path
         What commands see beside the system's own programs.
-    files_only : bool
-        Leave commands in the queue.
+    for_page : bool
+        Leave in the queue what the page does not score: commands, and files of teams that have used up their time.
 
     Raises
     ------
@@ -48,21 +53,25 @@ def score(
         If there is a command and no sandbox, before anything is scored.
     ValueError
         If commands would see the challenge's folder in the sandbox.
+    OSError
+        If something cannot be read or written; the submission counts as attempted.
     """
-    with store.only_worker():
+    with store.only_worker(), Evaluator(challenge) as evaluator:
         store.requeue()
-        waiting = store.waiting(commands=not files_only)
+        challenge.remove_unfinished_profiles()
+        queued = partial(store.waiting, most=challenge.rules.seconds_per_day if for_page else None)
+        waiting = queued(commands=not for_page)
         has_command = any(each.command is not None for each in waiting)
         protection = commands.require_sandbox(challenge, unprotected, also) if has_command else sandbox.NOTHING
+        run = partial(commands.embeddings, challenge, unprotected=protection == sandbox.NOTHING, also=also)
         while waiting:
             submission = waiting[0]
             store.begin(submission)
-            _score(challenge, store, submission, protection, also)
+            _score(challenge, store, submission, evaluator, run, protection)
             found = store.find(submission.id)
             assert found is not None
             yield found
-            files = files_only or not has_command  # a command that came meanwhile is for the next time
-            waiting = store.waiting(commands=not files)
+            waiting = queued(commands=has_command)  # a command that came meanwhile is for the next time
 
 
 def log(challenge: Challenge, submission: Submission) -> Path:
@@ -70,28 +79,30 @@ def log(challenge: Challenge, submission: Submission) -> Path:
     return challenge.handed_in / f"{submission.id}.log"
 
 
-def _score(challenge: Challenge, store: Store, submission: Submission, protection: str, also: Sequence[Path]) -> None:
-    """Score one, and record what came of it."""
+def _score(
+    challenge: Challenge,
+    store: Store,
+    submission: Submission,
+    evaluator: Evaluator,
+    run: Callable[[Submission], NDArray[Any]],
+    protection: str,
+) -> None:
+    """Score one, and record what came of it and how long it took."""
+    began = time.monotonic()
     try:
         if submission.command is None:
-            protection, rows = FILE, archives.from_archive(challenge.handed_in / submission.id, challenge.rules)
+            receipt = evaluator.receipt(submission.id, "npz", challenge.handed_in / submission.id)
         else:
-            rows = commands.embeddings(challenge, submission, protection == sandbox.NOTHING, also)
-        receipt = _evaluated(challenge, submission, rows)
+            with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
+                np.save(f"{folder}/rows.npy", run(submission))
+                receipt = evaluator.receipt(submission.id, "npy", Path(folder, "rows.npy"))
     except Stopped as error:
-        log(challenge, submission).write_text(error.said, encoding="utf-8")
-        store.ended(submission, "failed", str(error))
+        if error.said or submission.command is not None:
+            private(log(challenge, submission))
+            log(challenge, submission).write_text(error.said, encoding="utf-8")
+        store.ended(submission, "failed", str(error), time.monotonic() - began)
     except (ValueError, TypeError) as error:  # by a rule, which the message says
-        store.ended(submission, "refused", " ".join(str(error).split()))
-    except MemoryError:
-        store.ended(submission, "failed", "there was not enough memory")
+        store.ended(submission, "refused", short(str(error)), time.monotonic() - began)
     else:
-        store.scored(submission, receipt, protection)
-
-
-def _evaluated(challenge: Challenge, submission: Submission, rows: NDArray[Any]) -> str:
-    """The receipt of a submission; its profile is kept, to be compared with others."""
-    pair, rules = challenge.pair(rows), challenge.rules
-    report = evaluate_pair(pair, rules.counting, rules.summary)
-    report.profile.save(challenge.profile(submission.id))
-    return json.dumps(receipt_of(report, pair, rules.counting).content)
+        how = FILE if submission.command is None else protection
+        store.scored(submission, receipt, how, time.monotonic() - began)

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from deadheat import inputs
 from deadheat.challenge import samples
-from deadheat.challenge.rules import Rules
+from deadheat.challenge.folders import make_private
+from deadheat.challenge.rules import SECONDS_PER_DAY, Rules
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs import Pair, open_pair
 from deadheat.inputs.sources import LabelsLike, open_labels
@@ -68,6 +69,7 @@ class Challenge:
         dim: int = 4096,
         seconds: int = 600,
         memory: int = 4096,
+        seconds_per_day: int = SECONDS_PER_DAY,
     ) -> Self:
         """Make the folder, whole or not at all; nobody but the organiser can read it.
 
@@ -79,7 +81,7 @@ class Challenge:
             Of every sample.
         sequestered : path, optional
             What commands are run on: see `deadheat.challenge.samples`.
-        title, measures, distance, singletons, average, n_query, per_day, upload, dim, seconds, memory
+        title, measures, distance, singletons, average, n_query, per_day, upload, dim, seconds, memory, seconds_per_day
             See `Rules`.
 
         Raises
@@ -96,6 +98,7 @@ class Challenge:
         rules = Rules.checked(
             known, measures, title=title, distance=distance, singletons=singletons, average=average, n_query=n_query,
             per_day=per_day, upload=upload, dim=dim, seconds=seconds, memory=memory,
+            seconds_per_day=seconds_per_day,
         )  # fmt: skip
         made = Path(tempfile.mkdtemp(dir=folder.absolute().parent, prefix=f".{folder.name}."))  # mode 0700
         try:
@@ -107,6 +110,7 @@ class Challenge:
                 (made / name).mkdir()
             about = {"schema": SCHEMA, "schema_version": VERSION, **asdict(rules)}
             (made / _FILE).write_text(f"{json.dumps(about, indent=2)}\n", encoding="utf-8")
+            make_private(made)
             os.replace(made, folder)
         except BaseException:
             shutil.rmtree(made, ignore_errors=True)
@@ -155,6 +159,11 @@ class Challenge:
     def profile(self, submission: str) -> Path:
         """Where the tie profile of a submission is."""
         return self.folder / "profiles" / f"{submission}.npz"
+
+    def remove_unfinished_profiles(self) -> None:
+        """Remove what was being written when the one worker was killed; only for the one worker."""
+        for path in (self.folder / "profiles").glob(".*"):
+            path.unlink(missing_ok=True)
 
     def pair(self, rows: NDArray[Any]) -> Pair:
         """A submission's embeddings with the labels that belong to them."""

@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from deadheat.analyses.comparison import Leaderboard, leaderboard
-from deadheat.challenge import sandbox
+from deadheat.challenge import publication
+from deadheat.challenge.publication import Board, Entry, Row
 from deadheat.challenge.settings import Challenge
-from deadheat.challenge.store import Store, Submission
+from deadheat.challenge.store import Store
 from deadheat.errors import InvalidValueError
-from deadheat.pages import drawing
 from deadheat.profiles import TieProfile
 from deadheat.receipts import Receipt
 from deadheat.reports import Report
 from deadheat.reports.evaluating import report_on
-from deadheat.reports.tables import plain
+from deadheat.reports.tables import DIGITS
 from deadheat.support.lazy import json
-from deadheat.support.triple import Triple
-
-Entry = tuple[Submission, str]  # and what protected the labels from it
 
 
 def entries(challenge: Challenge, store: Store, every: bool = False) -> dict[str, Entry]:
     """Submissions by the name that the leaderboard has for them: every one, or the best of each team.
 
-    Which is best goes by the lower bound that ranks; of equal ones, by which came first.
+    Which is best goes by the published lower bound that ranks; of equal ones, by which came first.
     """
     measure, best, values = challenge.rules.measures[0], dict[str, Entry](), dict[str, float]()
     for submission, receipt, protection in store.scores():
         name = f"{submission.team} #{submission.number}" if every else submission.team
-        value = Receipt(json.loads(receipt))[measure].lower
+        value = publication.rounded(Receipt(json.loads(receipt))[measure].lower)
         if name not in values or value > values[name] or math.isnan(values[name]):
             values[name], best[name] = value, (submission, protection)
-    return {f"{name}{sandbox.UNPROTECTED if each[1] == sandbox.NOTHING else ''}": each for name, each in best.items()}
+    return {publication.unprotected(name, each[1]): each for name, each in best.items()}
 
 
 def reports(challenge: Challenge, found: dict[str, Entry]) -> dict[str, Report]:
@@ -50,43 +46,40 @@ def reports(challenge: Challenge, found: dict[str, Entry]) -> dict[str, Report]:
     }  # fmt: skip
 
 
-def board(challenge: Challenge, store: Store, every: bool = False) -> Leaderboard | Report:
-    """The leaderboard; of a single one its report, since there is nobody to be ahead of."""
-    found = reports(challenge, entries(challenge, store, every))
-    if not found:
-        raise InvalidValueError("DIR", f"must hold a scored submission, but {challenge.folder} has none yet")
+def exact(challenge: Challenge, store: Store, every: bool = False) -> Leaderboard | Report:
+    """The leaderboard for the organiser; of a single one its report, since there is nobody to be ahead of."""
+    found = reports(challenge, _scored(challenge, store, every))
     return leaderboard(found) if len(found) > 1 else next(iter(found.values()))
+
+
+def board(challenge: Challenge, store: Store, every: bool = False) -> Board:
+    """The leaderboard for everybody."""
+    measures = challenge.rules.measures
+    return Board(measures, _rows(challenge, _scored(challenge, store, every)))
 
 
 def keep(challenge: Challenge, store: Store) -> None:
     """Keep what the page shows, if it is of other submissions than those that count now."""
     found = entries(challenge, store)
-    of = sorted(submission.id for submission, _ in found.values())
-    known = store.board()
-    if found and (known is None or json.loads(known)["of"] != of):
-        store.keep_board(json.dumps({"of": of, "rows": _rows(challenge, found)}))
+    key = {"digits": DIGITS, "of": sorted(submission.id for submission, _ in found.values())}
+    known = json.loads(store.board() or "{}")
+    if found and {name: known.get(name) for name in key} != key:
+        store.keep_board(json.dumps({**key, "rows": _rows(challenge, found)}))
 
 
-def _rows(challenge: Challenge, found: dict[str, Entry]) -> list[dict[str, Any]]:
-    """What the page shows of each, in the order of the ranks."""
-    listed, measures = reports(challenge, found), challenge.rules.measures
-    ranked = leaderboard(listed) if len(listed) > 1 else None
-    rows = []
-    for name in ranked or listed:
-        submission, protection = found[name]
-        report = listed[name]
-        interval = (report.interval(measures[0]) if ranked is None else ranked.interval(name)).expected
-        row = {
-            "rank": 1 if ranked is None else ranked.ranks[name],
-            "team": submission.team,
-            "title": submission.title,
-            "received": submission.received,
-            "protection": protection,
-            "values": {m: [getattr(report[m], part) for part in Triple._fields] for m in measures},
-            "interval": [interval.low, interval.high],
-            "bar": drawing.bar(report[measures[0]], (interval.low, interval.high)),
-            "ahead_of": [] if ranked is None else [found[other][0].team for other in ranked.ahead_of(name)],
-            "could_swap": ranked is not None and any(name in pair for pair in ranked.could_swap),
-        }
-        rows.append(plain(row))
+def kept(store: Store) -> list[Row]:
+    """What the page shows; nothing of what an earlier deadheat has kept, which was not rounded."""
+    known = json.loads(store.board() or "{}")
+    rows: list[Row] = known["rows"] if known.get("digits") == DIGITS else []
     return rows
+
+
+def _rows(challenge: Challenge, found: dict[str, Entry]) -> list[Row]:
+    return publication.rows(found, reports(challenge, found), challenge.rules.measures)
+
+
+def _scored(challenge: Challenge, store: Store, every: bool) -> dict[str, Entry]:
+    found = entries(challenge, store, every)
+    if not found:
+        raise InvalidValueError("DIR", f"must hold a scored submission, but {challenge.folder} has none yet")
+    return found

@@ -7,16 +7,20 @@ is one transaction, so that whatever kills a process leaves the book as it was b
 from __future__ import annotations
 
 import hashlib
+import math
 import secrets
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from deadheat.challenge.folders import make_private, private, remove
 from deadheat.errors import InvalidValueError
 
+_BOOK = "challenge.db"
 ATTEMPTS = 3  # to score a submission, before it is taken for what kills the worker
 DAY = 86_400  # seconds
 _PATIENCE = 30.0  # seconds that one process waits for another's transaction
@@ -31,8 +35,10 @@ CREATE TABLE IF NOT EXISTS submissions (
 CREATE TABLE IF NOT EXISTS scores (
     submission TEXT PRIMARY KEY REFERENCES submissions (id), receipt TEXT NOT NULL, protection TEXT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS runs (team TEXT NOT NULL, ended REAL NOT NULL, seconds REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS board (only INTEGER PRIMARY KEY CHECK (only = 0), content TEXT NOT NULL);
 """
+_USED = "(SELECT total(seconds) FROM runs WHERE runs.team = submissions.team AND ended > ?)"
 _COLUMNS = "number, id, team, title, digest, command, received, state, attempts, message"
 
 
@@ -79,7 +85,8 @@ class Store:
     """The book of a challenge; each call is a transaction of its own, from any thread or process."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / "challenge.db"
+        self._path = folder / _BOOK
+        private(self._path)  # what SQLite writes next to it gets the same permissions
         with self._writing() as book:
             for statement in _TABLES.split(";"):
                 book.execute(statement)
@@ -92,7 +99,8 @@ class Store:
 
     @contextmanager
     def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)) as book:
+        connect = partial(sqlite3.connect, self._path, timeout=_PATIENCE, isolation_level=None)
+        with _errors_of_the_system(), closing(connect()) as book:
             book.execute("PRAGMA foreign_keys = ON")
             book.execute(f"BEGIN {kind}")
             try:
@@ -136,7 +144,15 @@ class Store:
     # handing in
 
     def add(
-        self, team: str, title: str, digest: str, command: str | None, source: Path, folder: Path, per_day: int | None
+        self,
+        team: str,
+        title: str,
+        digest: str,
+        command: str | None,
+        source: Path,
+        folder: Path,
+        per_day: int | None,
+        seconds_per_day: float = math.inf,
     ) -> Submission:
         """Take a file or a folder into the queue; what a team has handed in before is the same submission again.
 
@@ -149,24 +165,28 @@ class Store:
                 return known
             if per_day is not None and _since(book, team, now - DAY) >= per_day:
                 raise TooMany("submissions", f"must be at most {per_day} within 24 hours: try again later")
+            if _used(book, team, now - DAY) >= seconds_per_day:
+                rule = f"must be at most {seconds_per_day:g} seconds within 24 hours: try again later"
+                raise TooMany("scoring time", rule)
             book.execute(
                 "INSERT INTO submissions (id, team, title, digest, command, received) VALUES (?, ?, ?, ?, ?, ?)",
                 (name, team, title, digest, command, now),
             )
+            make_private(source)
             source.rename(folder / name)  # before the transaction ends: what is in the book is in the folder
             added = _one(book, "id = ?", (name,))
         assert added is not None
         return added
 
-    def may_hand_in(self, team: str, per_day: int) -> bool:
-        """Whether a team has not handed in as much as it may."""
-        with self._reading() as book:
-            return _since(book, team, time.time() - DAY) < per_day
-
     def of_team(self, team: str) -> list[Submission]:
         """What a team has handed in, the latest first."""
         with self._reading() as book:
             return _all(book, "team = ? ORDER BY number DESC", (team,))
+
+    def used(self, team: str) -> float:
+        """Seconds that scoring what a team has handed in has taken within 24 hours."""
+        with self._reading() as book:
+            return _used(book, team, time.time() - DAY)
 
     def every(self) -> list[Submission]:
         """What was handed in, in the order in which it came."""
@@ -179,10 +199,19 @@ class Store:
             return _one(book, "id = ?", (name,))
 
     def ahead_of(self, submission: Submission) -> int:
-        """How many are scored before this one."""
+        """How many would be scored before this one if nothing else came."""
         with self._reading() as book:
-            query = "SELECT count(*) FROM submissions WHERE state IN ('queued', 'scoring') AND number < ?"
-            return int(book.execute(query, (submission.number,)).fetchone()[0])
+            scoring = int(book.execute("SELECT count(*) FROM submissions WHERE state = 'scoring'").fetchone()[0])
+        waiting = [each.id for each in self.waiting()]
+        return scoring + waiting.index(submission.id) if submission.id in waiting else 0
+
+    def remove_orphans(self, folder: Path) -> None:
+        """Remove from the folder of submissions what a process left that was killed between moving and recording it."""
+        with self._writing() as book:  # nobody is between the two now
+            known = {name for (name,) in book.execute("SELECT id FROM submissions")}
+            for path in folder.iterdir():
+                if not path.name.startswith(".") and path.name.partition(".")[0] not in known:
+                    remove(path)
 
     # -----------------------------------------------------------------------------------------------------------------
     # scoring
@@ -191,6 +220,7 @@ class Store:
     def only_worker(self) -> Iterator[None]:
         """Wait until nobody else scores, and let nobody else score until the block ends or this process is killed."""
         path = self._path.with_name("worker.db")
+        private(path)
         with closing(sqlite3.connect(path, timeout=3600, isolation_level=None)) as lock:
             lock.execute("BEGIN EXCLUSIVE")
             yield
@@ -211,11 +241,24 @@ class Store:
             if book.execute(f"{query} ('refused', 'failed')", (number,)).rowcount == 0:
                 raise InvalidValueError("again", f"must be of a submission that has no score, but is {number}")
 
-    def waiting(self, commands: bool = True) -> list[Submission]:
-        """What is in the queue, commands among them or not, the earliest first."""
-        which = "" if commands else " AND command IS NULL"
+    def waiting(self, commands: bool = True, most: float | None = None) -> list[Submission]:
+        """What is in the queue, in the order in which it is scored: first the team that has used the least time.
+
+        Parameters
+        ----------
+        commands : bool
+            Whether commands are among it.
+        most : float, optional
+            Seconds of scoring within 24 hours; teams that have used them up are left out.
+        """
+        since = time.time() - DAY
+        where, values = "state = 'queued'", list[float]()
+        if not commands:
+            where += " AND command IS NULL"
+        if most is not None:
+            where, values = f"{where} AND {_USED} < ?", [since, most]
         with self._reading() as book:
-            return _all(book, f"state = 'queued'{which} ORDER BY number")
+            return _all(book, f"{where} ORDER BY {_USED}, number", [*values, since])
 
     def begin(self, submission: Submission) -> None:
         """Count an attempt to score it, before anything of it is read."""
@@ -223,17 +266,16 @@ class Store:
             query = "UPDATE submissions SET state = 'scoring', attempts = attempts + 1 WHERE id = ?"
             book.execute(query, (submission.id,))
 
-    def scored(self, submission: Submission, receipt: str, protection: str) -> None:
-        """Record a score and its receipt; at one stroke, and once."""
+    def scored(self, submission: Submission, receipt: str, protection: str, seconds: float) -> None:
+        """Record a score, its receipt and how long it took; at one stroke, and once."""
         with self._writing() as book:
             book.execute("INSERT INTO scores VALUES (?, ?, ?)", (submission.id, receipt, protection))
-            book.execute("UPDATE submissions SET state = 'scored', message = '' WHERE id = ?", (submission.id,))
+            _end(book, submission, "scored", "", seconds)
 
-    def ended(self, submission: Submission, state: str, message: str) -> None:
-        """Record that it has no score, and why."""
+    def ended(self, submission: Submission, state: str, message: str, seconds: float) -> None:
+        """Record that it has no score, why, and how long that took."""
         with self._writing() as book:
-            query = "UPDATE submissions SET state = ?, message = ? WHERE id = ?"
-            book.execute(query, (state, message, submission.id))
+            _end(book, submission, state, message, seconds)
 
     # -----------------------------------------------------------------------------------------------------------------
     # results
@@ -268,12 +310,32 @@ class Store:
         return None if row is None else str(row[0])
 
 
+@contextmanager
+def _errors_of_the_system() -> Iterator[None]:
+    """A disk that is full, or a file that cannot be opened, as the system's error that it is."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise OSError(f"{_BOOK}: {error}") from None
+
+
 def _one(book: sqlite3.Connection, where: str, values: Sequence[object]) -> Submission | None:
     return next(iter(_all(book, where, values)), None)
 
 
 def _all(book: sqlite3.Connection, where: str, values: Sequence[object] = ()) -> list[Submission]:
     return [Submission(*row) for row in book.execute(f"SELECT {_COLUMNS} FROM submissions WHERE {where}", values)]
+
+
+def _end(book: sqlite3.Connection, submission: Submission, state: str, message: str, seconds: float) -> None:
+    query = "UPDATE submissions SET state = ?, message = ? WHERE id = ?"
+    book.execute(query, (state, message, submission.id))
+    book.execute("INSERT INTO runs VALUES (?, ?, ?)", (submission.team, time.time(), seconds))
+
+
+def _used(book: sqlite3.Connection, team: str, begin: float) -> float:
+    query = "SELECT total(seconds) FROM runs WHERE team = ? AND ended > ?"
+    return float(book.execute(query, (team, begin)).fetchone()[0])
 
 
 def _since(book: sqlite3.Connection, team: str, begin: float) -> int:

@@ -6,36 +6,30 @@ It ends when its standard input does, which is when whoever started it is gone.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 import time
+from contextlib import closing
 
 from deadheat.challenge import scoring, standings
 from deadheat.challenge.settings import Challenge
 from deadheat.challenge.store import Store
 
+_RENEW = 30.0  # seconds between two leaderboards while the queue is never empty
 _PAUSE = 0.5  # seconds between two looks at an empty queue
 
 
 def work(challenge: Challenge, store: Store) -> None:
     """Score files as they come, and what an earlier worker has left."""
-    first = True
     while True:
-        if first or store.waiting(commands=False):
-            _kill_after(challenge.rules.seconds)
-            for _ in scoring.score(challenge, store, files_only=True):
-                _kill_after(challenge.rules.seconds)
-            _kill_after(0)
-            standings.keep(challenge, store)
-        first = False
-        time.sleep(_PAUSE)
-
-
-def _kill_after(seconds: int) -> None:
-    """Let the system end this process then, whatever it is doing; 0 for never. What it did is counted as an attempt."""
-    if hasattr(signal, "alarm"):
-        signal.alarm(seconds)
+        began = time.monotonic()
+        with closing(scoring.score(challenge, store, for_page=True)) as scored:
+            for _ in scored:
+                if time.monotonic() > began + _RENEW:
+                    break
+        standings.keep(challenge, store)
+        while not store.waiting(commands=False, most=challenge.rules.seconds_per_day):
+            time.sleep(_PAUSE)
 
 
 def _end_with_parent() -> None:

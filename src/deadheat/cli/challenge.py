@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadheat.challenge import Challenge
+from deadheat.challenge.rules import SECONDS_PER_DAY
 from deadheat.cli.embeddings import with_options
 from deadheat.cli.files import JSON, Command, Output
 from deadheat.cli.outputs import TEXTS, deliver
@@ -65,6 +66,13 @@ def challenge() -> None:
 @click.option("--dim", type=INTEGER, default=4096, show_default=True, help="Numbers an embedding may have, at most.")
 @click.option(
     "--seconds", type=INTEGER, default=600, show_default=True, help="That a command may take, and scoring an upload."
+)
+@click.option(
+    "--seconds-per-day",
+    type=INTEGER,
+    default=SECONDS_PER_DAY,
+    show_default=True,
+    help="That scoring a team's uploads may take within 24 hours.",
 )
 @click.option("--memory", type=INTEGER, default=4096, show_default=True, help="Megabytes that a command may take.")
 def init(folder: Path, measures: tuple[str, ...], **options: Any) -> None:
@@ -146,27 +154,34 @@ def list_submissions(folder: Path) -> None:
 @click.argument("number", type=NUMBER)
 @click.argument("out", type=Output(JSON))
 def receipt(folder: Path, number: int, out: Path) -> None:
-    """Write the receipt of the submission NUMBER (deadheat challenge list) to OUT, for deadheat verify."""
+    """Write the receipt of the submission NUMBER (deadheat challenge list) to OUT, for deadheat verify.
+
+    It has exact values: keep it until the labels are public.
+    """
     _, store = _opened(folder)
     found = store.numbered(number)
     text = None if found is None else store.receipt(found.id)
     if text is None:
         raise InvalidValueError("NUMBER", f"must be of a scored submission, but is {number}")
     receipts.Receipt(json.loads(text)).save(out)
-    say(f"{out}: the receipt of #{number}")
+    say(f"{out}: the receipt of #{number}; it has exact values, so keep it until the labels are public")
 
 
 @challenge.command(cls=Command)
 @_DIR
 @click.option("--all", "every", is_flag=True, help="Every submission, not the best of each team.")
+@click.option(
+    "--exact", is_flag=True, help="Not to be published: exact values, differences and p-values, any --digits."
+)
 @with_options(TEXTS)
-def leaderboard(folder: Path, every: bool, **options: Any) -> None:
+def leaderboard(folder: Path, every: bool, exact: bool, **options: Any) -> None:
     """Rank the best submission of each team, and say which are significantly ahead of which.
 
+    All of it is made of values rounded to two decimals of per cent, as on the page, so that it can be published.
     --json, --markdown and --latex without OUT, or with -, print that instead of the table.
     """
     challenge, store = _opened(folder)
-    deliver(standings.board(challenge, store, every), options)
+    deliver((standings.exact if exact else standings.board)(challenge, store, every), options)
 
 
 @challenge.command()

@@ -13,12 +13,13 @@ from deadheat.analyses.comparison.difference import Difference
 from deadheat.analyses.confidence import RejectCurve
 from deadheat.profiles import TieProfile, in_parts
 from deadheat.reports.result import Result
+from deadheat.support.triple import Triple
 
 _POINTS = 400  # of a curve: more than a screen shows
 _NEAR_ONE = 0.02  # of the width, below which a bar would not be seen
 
 
-def bar(result: Result, interval: tuple[float, float] | None) -> dict[str, float] | None:
+def bar(result: Result | Triple[float], interval: tuple[float, float] | None) -> dict[str, float] | None:
     """Where on an axis from 0 to 100 a measure's bar begins and ends, its expected value, and its interval."""
     if math.isnan(result.lower):
         return None

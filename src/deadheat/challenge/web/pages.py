@@ -6,11 +6,12 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from deadheat.challenge import sandbox
+from deadheat.challenge import publication, sandbox
+from deadheat.challenge.publication import percent
 from deadheat.challenge.settings import Challenge
 from deadheat.challenge.store import Submission
 from deadheat.receipts import Receipt
-from deadheat.reports.tables import DIGITS, program
+from deadheat.reports.tables import program
 from deadheat.support.extras import require
 from deadheat.support.lazy import json
 from deadheat.support.triple import Triple
@@ -35,15 +36,15 @@ class Pages:
         return str(self._environment.get_template(name).render(self._known | content))
 
     def measures(self, receipt: Mapping[str, Any]) -> dict[str, Triple[float]]:
-        """What a receipt has of each measure."""
+        """What is published of each measure that a receipt has."""
         found = Receipt(receipt)
-        return {name: found[name] for name in receipt["measures"]}
+        return {name: publication.triple(found[name]) for name in receipt["measures"]}
 
     def value(self, receipt: Mapping[str, Any]) -> Triple[float]:
         """Of the measure that ranks."""
-        return Receipt(receipt)[self._first]
+        return publication.triple(Receipt(receipt)[self._first])
 
-    def as_json(self, submission: Submission, receipt: str | None, ahead: int) -> dict[str, Any]:
+    def as_json(self, submission: Submission, receipt: str | None, ahead: int, waits: bool) -> dict[str, Any]:
         """A submission for a program of its team's."""
         about = {name: getattr(submission, name) for name in ("id", "number", "team", "title", "state", "message")}
         shown = {} if receipt is None else self.measures(json.loads(receipt))
@@ -53,19 +54,9 @@ class Pages:
             "sha256": submission.digest,
             "received": moment(submission.received),
             "ahead_in_queue": ahead if submission.state in ("queued", "scoring") else 0,
+            "out_of_time": waits,
             "percent": values,
         }
-
-
-def percent(fraction: float | None) -> str:
-    """As the leaderboard has it.
-
-    Examples
-    --------
-    >>> percent(0.5), percent(None)
-    ('50.00', '-')
-    """
-    return "-" if fraction is None or fraction != fraction else f"{100 * fraction:.{DIGITS}f}"
 
 
 def moment(seconds: float) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import sys
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-from deadheat.challenge import archives, handing_in
+from deadheat.challenge import archives, handing_in, publication, standings
 from deadheat.challenge.settings import Challenge
 from deadheat.challenge.store import Store, Submission, TooMany
+from deadheat.challenge.web.guesses import Guesses, TooManyGuesses
 from deadheat.challenge.web.pages import Pages
 from deadheat.errors import InputError
 from deadheat.support.extras import require
@@ -32,6 +34,7 @@ _HEADERS = {
 
 responses = lazy("starlette.responses")
 uploads = lazy("deadheat.challenge.web.uploads")
+connections = lazy("deadheat.challenge.web.connections")
 
 
 def application(challenge: Challenge, store: Store) -> Any:
@@ -49,8 +52,13 @@ def application(challenge: Challenge, store: Store) -> Any:
         routing.Route("/submissions", site.upload, methods=["POST"]),
         routing.Route("/submissions/{name}", site.submission),
     ]
-    handlers = {404: site.not_found, 405: site.not_found, 400: site.no_form}
-    return _with_headers(applications.Starlette(routes=routes, exception_handlers=handlers))
+    handlers = {
+        404: site.not_found, 405: site.not_found, 400: site.no_form, TooManyGuesses: site.too_many_guesses,
+        OSError: site.broken,
+    }  # fmt: skip
+    made = applications.Starlette(routes=routes, exception_handlers=handlers)
+    made.router.redirect_slashes = False  # to whatever host the request names
+    return _with_headers(made)
 
 
 class _Site:
@@ -60,13 +68,18 @@ class _Site:
         self._challenge, self._store = challenge, store
         self._pages = Pages(challenge)
         self._gate = uploads.Gate()
+        self._guesses = Guesses(store.team_of)
 
     def board(self, request: Any) -> Any:
         """The leaderboard; for everybody."""
-        content = json.loads(self._store.board() or '{"rows": []}')
+        rows = standings.kept(self._store)
         if _wants_json(request):
-            return responses.JSONResponse(content["rows"])
-        return self._page("board.html", rows=content["rows"], team=self._team(request))
+            return responses.JSONResponse([publication.public(row) for row in rows])
+        try:
+            team = self._team(request)
+        except TooManyGuesses:
+            team = None
+        return self._page("board.html", rows=rows, team=team)
 
     def style(self, request: Any) -> Any:
         return responses.Response(self._pages.style, media_type="text/css", headers={"cache-control": "max-age=300"})
@@ -90,16 +103,21 @@ class _Site:
             return self._refused(request, 403, "This form was sent from another page.")
         if int(request.headers.get("content-length") or _COOKIE_MOST + 1) > _COOKIE_MOST:
             return self._refused(request, 413, "That is no token.")
-        async with request.form(max_files=0, max_fields=1) as form:
-            token = str(form.get("token", "")).strip()
-        if await asyncio.to_thread(self._store.team_of, token) is None:
+        try:
+            async with asyncio.timeout(uploads.GRACE), request.form(max_files=0, max_fields=1) as form:
+                token = str(form.get("token", "")).strip()
+        except TimeoutError:
+            return self._refused(request, 408, "The form took too long.")
+        if await asyncio.to_thread(self._guesses.team_of, token, _address(request)) is None:
             return self._refused(request, 401, "Nobody has this token. The organiser gives them out.")
         answer = responses.RedirectResponse("/hand-in", status_code=303)
-        secure = request.url.scheme == "https"
+        secure = request.scope["scheme"] == "https"
         answer.set_cookie(_COOKIE, token, max_age=_WEEK, httponly=True, samesite="strict", secure=secure)
         return answer
 
     def sign_out(self, request: Any) -> Any:
+        if not _from_here(request):
+            return self._refused(request, 403, "This form was sent from another page.")
         answer = responses.RedirectResponse("/hand-in", status_code=303)
         answer.delete_cookie(_COOKIE)
         return answer
@@ -122,7 +140,9 @@ class _Site:
         except uploads.Gone:
             return responses.Response(status_code=400)  # which nobody reads
         except TimeoutError:
-            return self._refused(request, 408, "The upload took too long.")
+            return self._refused(request, 408, "The upload came too slowly.")
+        except uploads.NoRoom:
+            return self._refused(request, 507, "There is no room for files now: try again later.")
         except TooMany as error:
             return self._refused(request, 429, f"{error}.")
         except InputError as error:
@@ -134,6 +154,7 @@ class _Site:
         return responses.RedirectResponse(f"/submissions/{found.id}", status_code=303)
 
     async def _received(self, request: Any, team: str) -> Submission | None:
+        uploads.require_room(self._challenge.handed_in, archives.most_bytes(self._challenge.rules))
         folder = await asyncio.to_thread(handing_in.incoming, self._challenge)
         try:
             file, title = await uploads.received(request, archives.most_bytes(self._challenge.rules), folder)
@@ -155,13 +176,21 @@ class _Site:
     def no_form(self, request: Any, error: Any = None) -> Any:
         return self._refused(request, 400, "That is no form with one file.")
 
+    def too_many_guesses(self, request: Any, error: Any = None) -> Any:
+        return self._refused(request, 429, "Too many wrong tokens came from this address: try again in a minute.")
+
+    def broken(self, request: Any, error: Any) -> Any:
+        """What the system says is for the organiser."""
+        print(f"deadheat: {request.scope['method']}: {error}", file=sys.stderr, flush=True)
+        return self._refused(request, 503, "The server could not do that now: try again later.")
+
     # -----------------------------------------------------------------------------------------------------------------
 
     def _team(self, request: Any) -> str | None:
         """Whose token came with a request: in the header of a program, or in the cookie of a browser."""
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         token = token.strip() if kind.lower() == "bearer" else request.cookies.get(_COOKIE, "")
-        return self._store.team_of(token) if token else None
+        return self._guesses.team_of(token, _address(request)) if token else None
 
     def _value(self, submission: Submission) -> Any:
         """Lower, expected and upper of the measure that ranks; None without a score."""
@@ -170,10 +199,13 @@ class _Site:
 
     def _shown(self, request: Any, found: Submission) -> Any:
         text, ahead = self._store.receipt(found.id), self._store.ahead_of(found)
+        waits = found.state == "queued" and self._store.used(found.team) >= self._challenge.rules.seconds_per_day
         if _wants_json(request):
-            return responses.JSONResponse(self._pages.as_json(found, text, ahead))
+            return responses.JSONResponse(self._pages.as_json(found, text, ahead, waits))
         measures = None if text is None else self._pages.measures(json.loads(text))
-        return self._page("submission.html", team=found.team, submission=found, ahead=ahead, measures=measures)
+        return self._page(
+            "submission.html", team=found.team, submission=found, ahead=ahead, waits=waits, measures=measures
+        )
 
     def _refused(self, request: Any, status: int, message: str) -> Any:
         headers = {"connection": "close"} if status in (408, 413) else {}
@@ -199,7 +231,15 @@ def _wants_json(request: Any) -> bool:
 def _from_here(request: Any) -> bool:
     """Whether a form was sent from a page of this site; programs do not say."""
     origin = request.headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == request.headers.get("host")
+    try:
+        return origin is None or urlsplit(origin).netloc == request.headers.get("host")
+    except ValueError:  # no address at all
+        return False
+
+
+def _address(request: Any) -> str:
+    """Who asks: an address, or a network."""
+    return str(connections.network(request.client.host if request.client else ""))
 
 
 def _with_headers(app: Any) -> Callable[..., Any]:

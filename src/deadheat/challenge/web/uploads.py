@@ -12,11 +12,14 @@ from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
+from deadheat.support.lazy import tempfile
+
 _BESIDE = 1 << 16  # bytes of a form beside the file
 _FIELDS = 4
-_SECONDS = 900.0  # for one upload
-_AT_ONCE = 8  # that are received
-_OF_TEAM = 8  # that are received or wait
+SLOWEST = 32 << 10  # bytes a second that an upload must bring on average
+GRACE = 10.0  # seconds that it may take beyond that
+_OF_TEAM = 4  # that are received or wait
+SPARE = 1 << 30  # bytes of the disk that uploads leave free
 
 
 class TooLarge(Exception):
@@ -27,15 +30,18 @@ class TooManyAtOnce(Exception):
     """A team has other uploads under way, and enough of them."""
 
 
+class NoRoom(Exception):
+    """The disk is almost full."""
+
+
 class Gone(Exception):
     """Whoever was sending has hung up."""
 
 
 class Gate:
-    """Lets one upload of a team in at a time, and a few of all teams; the others wait before they send anything."""
+    """Lets one upload of a team in at a time; a few more of it wait before anything of them is read."""
 
     def __init__(self) -> None:
-        self._all = asyncio.Semaphore(_AT_ONCE)
         self._teams: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._waiting: Counter[str] = Counter()
 
@@ -45,10 +51,17 @@ class Gate:
             raise TooManyAtOnce
         self._waiting[team] += 1
         try:
-            async with self._teams[team], self._all, asyncio.timeout(_SECONDS):
+            async with self._teams[team]:
                 yield
         finally:
             self._waiting[team] -= 1
+
+
+def require_room(folder: Path, most: int) -> None:
+    """Refuse an upload that could fill the disk, or the one of temporary files, which it goes through."""
+    for each in (folder, tempfile.gettempdir()):
+        if shutil.disk_usage(each).free < SPARE + 2 * most:
+            raise NoRoom
 
 
 async def received(request: Request, most: int, folder: Path) -> tuple[Path | None, str]:
@@ -58,6 +71,8 @@ async def received(request: Request, most: int, folder: Path) -> tuple[Path | No
     ------
     TooLarge
         As soon as more than `most` bytes have come.
+    TimeoutError
+        If it comes slower than `SLOWEST`.
     Gone
         If the sender has hung up.
     """
@@ -82,11 +97,13 @@ async def _taken(counted: Request, folder: Path) -> tuple[Path | None, str]:
 
 
 def _limited(receive: Any, most: int) -> Any:
-    so_far = 0
+    """`receive` until it has brought too much, or too little for the time that it has taken."""
+    so_far, begin = 0, asyncio.get_running_loop().time()
 
     async def limited() -> Any:
         nonlocal so_far
-        message = await receive()
+        async with asyncio.timeout_at(begin + GRACE + so_far / SLOWEST):
+            message = await receive()
         so_far += len(message.get("body", b""))
         if so_far > most:
             raise TooLarge
