@@ -1,6 +1,7 @@
 """Measures inside groups of equally many classes: in come embeddings and labels, out go reports and the gap of two."""
 
-from deadheat.analyses.grouped.generalization import Gap, GeneralizationGap, generalization_gap
+from deadheat.analyses.grouped.gap import Gap
+from deadheat.analyses.grouped.generalization import GeneralizationGap, generalization_gap
 from deadheat.analyses.grouped.grouping import GroupedReport, grouped
 from deadheat.analyses.grouped.result import GroupedResult
 
