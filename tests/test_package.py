@@ -50,6 +50,7 @@ PUBLIC = [
     "read",
     "receipt",
     "reference",
+    "split_half",
     "verify",
     "words",
 ]

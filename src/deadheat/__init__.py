@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from deadheat.analyses.collisions import collisions
     from deadheat.analyses.comparison import compare, leaderboard
     from deadheat.analyses.exploit import exploit, random_baseline
-    from deadheat.analyses.grouped import generalization_gap, grouped
+    from deadheat.analyses.grouped import generalization_gap, grouped, split_half
     from deadheat.analyses.index_recall import index_recall
     from deadheat.audits.evaluator import audit_evaluator
     from deadheat.audits.submission import audit
@@ -64,6 +64,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "read": "inputs:read",
     "receipt": "receipts:receipt",
     "reference": "reference",
+    "split_half": "analyses.grouped:split_half",
     "verify": "receipts:verify",
     "words": "analyses.words",
 }
@@ -103,6 +104,7 @@ __all__ = [
     "read",
     "receipt",
     "reference",
+    "split_half",
     "verify",
     "words",
 ]

@@ -27,6 +27,7 @@ REPORTS = {f"{dim} of 2": dh.evaluate(POINTS[:, :dim], LABELS, measures="mAP, Hi
 RESULTS: dict[str, Callable[[], TabularResult]] = {
     "grouped": lambda: dh.grouped(POINTS, LABELS, group_size=2, measures=["Hit@1", "mAP"], distance="euclidean"),
     "gap": lambda: dh.generalization_gap(POINTS, LABELS, POINTS[::-1], LABELS, group_size=2, distance="euclidean"),
+    "halves": lambda: dh.split_half(POINTS, LABELS, group_size=2, splits=3, distance="euclidean"),
     "comparison": lambda: dh.compare(*REPORTS.values(), names=REPORTS, n_resamples=99),
     "leaderboard": lambda: dh.leaderboard(REPORTS, n_resamples=99),
     "collisions": lambda: dh.collisions(POINTS, LABELS, distance="cityblock"),
@@ -53,7 +54,7 @@ def test_every_form_has_all_cells(name: str) -> None:
                 assert cell in text
                 assert cell in markdown
                 assert cell.replace("'", "&#x27;") in page
-                assert cell.replace("_", r"\_").replace("~", r"\textasciitilde{}") in latex
+                assert cell.replace("_", r"\_").replace("%", r"\%").replace("~", r"\textasciitilde{}") in latex
     for note in result.notes():
         assert note in text
         assert note in markdown

@@ -188,14 +188,16 @@ def test_a_row_of_table_1_is_what_its_definitions_give() -> None:
     """By the standard library's z and the reports themselves."""
     embeddings, labels = CLUSTERED.draw(60, 1)
     row = halves.table_row(embeddings, labels, n_draw=3, threads=1)
-    inside = grouped(embeddings, labels, measures=MEASURE, distance="euclidean")[MEASURE]
+    inside = grouped(embeddings, labels, measures=MEASURE, distance="euclidean", repeats=3)[MEASURE]
     z = NormalDist().inv_cdf(0.975)
     assert row.grouped == inside.expected
     assert row.bound == pytest.approx(inside.expected + z * inside.errors.expected, rel=1e-12)
     assert row.plain == evaluate(embeddings, labels, measures=MEASURE, distance="euclidean")[MEASURE].expected
-    by_interval = inside.interval(method="normal").expected.high
-    assert row.bound == pytest.approx(by_interval, rel=1e-12)
-    assert row.bound_on_difference[0] > row.bound - row.grouped
+    values = inside.per_group.expected.reshape(3, 2, 3)
+    differences = abs(np.diff(values.mean(axis=2)))
+    assert row.difference == pytest.approx((differences.mean(), differences.std(ddof=1)), rel=1e-12)
+    margins = z * np.sqrt((values.var(axis=2, ddof=1) / 3).sum(axis=1))
+    assert row.bound_on_difference == pytest.approx((margins.mean(), margins.std(ddof=1)), rel=1e-12)
 
 
 def test_the_bounds_of_table_1_stand_to_each_other_as_section_3_2_says() -> None:

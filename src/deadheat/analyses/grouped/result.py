@@ -144,11 +144,13 @@ class GroupedResult:
         return f"GroupedResult({self.name!r}, lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
 
 
-def table_with_errors(rows: Sequence[tuple[str, Any]], errors: Sequence[float], digits: int) -> Table:
-    """Titles and values in per cent, with standard errors in the last column."""
+def table_with_errors(
+    rows: Sequence[tuple[str, Any]], errors: Sequence[float], digits: int, heading: str = "s.e."
+) -> Table:
+    """Titles and values in per cent, with standard errors, or what the heading says, in the last column."""
     columns, shown = columns_of_values([value for _, value in rows], digits)
     cells = [
         [title, *values, number(100 * error, decimals(digits))]
         for (title, _), values, error in zip(rows, shown, errors, strict=True)
     ]
-    return Table(("measure (%)", *columns, "s.e."), cells)
+    return Table(("measure (%)", *columns, heading), cells)
