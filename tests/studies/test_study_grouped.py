@@ -122,6 +122,20 @@ def test_coverage_agrees_where_the_level_is_not_ruled_out(held: tuple[int, int],
     assert finding.here == f"5: 94.8, 10: {held[1] / 10:.1f} % of 1000 draws"
 
 
+def test_coverage_of_few_draws_cannot_tell() -> None:
+    """19 of 20 leave some 12 points open either way; 10 of 20 rule the level out."""
+    few = Coverage("random", "z", 5, 20, 19, Known(0.5, 0.0), 0.5, 0.1)
+    assert coverage.finding_of([few]).mark is Mark.TOO_FEW
+    assert coverage.finding_of([few]).why == ""
+    assert coverage.finding_of([few._replace(n_hold=10)]).mark is Mark.DIFFERS
+
+
+def test_a_small_run_cannot_tell(outcome: Outcome) -> None:
+    marks = {finding.what: finding.mark for finding in outcome.findings}
+    assert marks[f"gap of 200 to 50 classes of one population, {GROUPED}"] is Mark.TOO_FEW
+    assert marks["95 % intervals that hold, clustered, Student's t; by number of groups"] is Mark.TOO_FEW
+
+
 def test_every_part_has_its_findings(outcome: Outcome) -> None:
     of = {finding.what: finding for finding in outcome.findings}
     assert len(of) == len(outcome.findings)
@@ -141,6 +155,7 @@ def test_every_part_has_its_findings(outcome: Outcome) -> None:
 def test_chance_differs_where_it_does() -> None:
     assert sizes.by_chance(Known(3 / 39 + 0.002, 0.001)).findings[0].mark is Mark.AGREES
     assert sizes.by_chance(Known(3 / 39 + 0.004, 0.001)).findings[0].mark is Mark.DIFFERS
+    assert sizes.by_chance(Known(3 / 39 + 0.004, 0.01)).findings[0].mark is Mark.TOO_FEW
 
 
 def test_files_are_measured_as_they_are(outcome: Outcome) -> None:
