@@ -165,7 +165,7 @@ class GapTrend(TabularResult):
             (below, above), rho = self.signs(gaps), self.spearman(gaps)
             trend = "" if math.isnan(rho) else f" Spearman's rho with {self.name}: {rho:.2f}."
             said.append(
-                f"Gap {title}: of {len(gaps)} intervals (95 %), {below} below 0 and {above} above, ties included.{trend}"
+                f"Gap {title}: {below} of {len(gaps)} intervals (95 %) below 0, {above} above, ties included.{trend}"
             )
         return said
 
