@@ -18,7 +18,7 @@ from deadheat import measures as rank_measures
 from deadheat.analyses.grouped.drawing import Drawing
 from deadheat.analyses.grouped.gap import Gap
 from deadheat.analyses.grouped.grouping import GroupedReport, grouped_pair
-from deadheat.analyses.grouped.result import table_with_errors
+from deadheat.analyses.grouped.result import ends_of, table_with_errors
 from deadheat.counting import CountingOptions, queries_in_gallery
 from deadheat.errors import InputError
 from deadheat.inputs import Pair, open_pair
@@ -27,7 +27,7 @@ from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.reports import Report
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.reports.options import SummaryOptions
-from deadheat.reports.tables import DIGITS, Table, TabularResult, count
+from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number
 from deadheat.statistics.standard_error import standard_error
 from deadheat.statistics.units import class_sums
 from deadheat.support.floats import plain_floats
@@ -223,13 +223,14 @@ class GeneralizationGap(TabularResult):
             "standard_error": list(errors),
         }
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """The values and the gaps, in per cent."""
+    def tables(self, *, digits: int = DIGITS, confidence_level: float | None = None) -> list[Table]:
+        """The values and the gaps, in per cent; with a level, a table of what sampling leaves of the gaps."""
         rows, errors = [], []
         for (title, part), value, error in self._rows():
             rows.append((f"{title}: train" if part == "train" else f"  {part}", value))
             errors.append(error)
-        return [table_with_errors(rows, errors, digits)]
+        values = table_with_errors(rows, errors, digits)
+        return [values] if confidence_level is None else [values, self._bounds(confidence_level, digits)]
 
     def notes(self) -> list[str]:
         """How many classes there are, and how many of them are in no group."""
@@ -237,6 +238,16 @@ class GeneralizationGap(TabularResult):
         counts = [f"{count(report.n_class, 'class', 'classes')} in {part}" for part, report in sets.items()]
         left_over = " and ".join(str(len(report.left_over[0])) for report in sets.values())
         return [f"{' and '.join(counts)}, {left_over} of them in no group."]
+
+    def _bounds(self, level: float, digits: int) -> Table:
+        """Interval, margin of error and bound of both gaps, in percentage points."""
+        header = ("gap (points)", f"{100 * level:g} % interval", "margin of error", "at most")
+        rows = []
+        for title, gap in (("in groups", self.grouped), ("plain", self.plain)):
+            ends = gap.margin(confidence_level=level), gap.bound(confidence_level=level)
+            shown = (number(100 * end, decimals(digits)) for end in ends)
+            rows.append([title, ends_of(gap, level).per_cent(digits), *shown])
+        return Table(header, rows)
 
     def _rows(self) -> Iterator[tuple[tuple[str, str], Any, float]]:
         """What is measured on what, the three values, and the standard error of the expected one."""

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from deadheat import inputs
 from deadheat import measures as rank_measures
 from deadheat.analyses.grouped.drawing import Draw, Drawing, Label, items_of_groups, sorted_classes
-from deadheat.analyses.grouped.result import Float64, GroupedResult, table_with_errors
+from deadheat.analyses.grouped.result import Float64, GroupedResult, ends_of, table_with_errors
 from deadheat.counting import CountingOptions, queries_in_gallery
 from deadheat.counting.within import Gallery, profile_within
 from deadheat.inputs import Pair, open_pair
@@ -251,8 +251,8 @@ class GroupedReport(TabularResult):
         """The labels of each group of a repeat, in the order in which they were drawn."""
         return tuple(tuple(self.labels[place] for place in group) for group in self.draws[repeat].groups.tolist())
 
-    def to_dict(self) -> dict[str, Any]:
-        """The report as plain Python values that JSON can hold; None where a value is undefined."""
+    def to_dict(self, *, confidence_level: float | None = None) -> dict[str, Any]:
+        """The report as plain values that JSON can hold, with intervals if a level is given; None where undefined."""
         whole = self.inside.to_dict()
         return {
             **{key: whole[key] for key in ("deadheat", "distance", "ties", "singletons", "n_query", "n_singleton")},
@@ -262,7 +262,7 @@ class GroupedReport(TabularResult):
             "seed": self.seed,
             "n_class": self.n_class,
             "left_over": [list(labels) for labels in self.left_over],
-            "measures": {name: _plain(self[name]) for name in self.measures},
+            "measures": {name: _plain(self[name], confidence_level) for name in self.measures},
             "profile": whole["profile"],
         }
 
@@ -271,9 +271,10 @@ class GroupedReport(TabularResult):
         values = {bound: [getattr(self[name], bound) for name in self.measures] for bound in Triple._fields}
         return {"measure": list(self.measures), **values, "standard_error": self._shown_errors()}
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """A row a measure, in per cent."""
-        return [table_with_errors([(name, self[name]) for name in self.measures], self._shown_errors(), digits)]
+    def tables(self, *, digits: int = DIGITS, confidence_level: float | None = None) -> list[Table]:
+        """A row a measure, in per cent; with a level, a column of intervals, which hold for whatever the ties do."""
+        rows = [(name, self[name]) for name in self.measures]
+        return [table_with_errors(rows, self._shown_errors(), digits, confidence_level=confidence_level)]
 
     def notes(self) -> list[str]:
         """How the groups were drawn, what has no value, and what a report says of its queries and ties."""
@@ -310,7 +311,8 @@ def _means_of_runs(values: Float64, offsets: Int64) -> Float64:
     return np.array([exact_mean(values[start:stop]) for start, stop in pairwise(offsets.tolist())])
 
 
-def _plain(result: GroupedResult) -> dict[str, Any]:
+def _plain(result: GroupedResult, level: float | None) -> dict[str, Any]:
     values = {**{name: getattr(result, name) for name in Triple._fields}, "standard_error": result.errors.expected}
     counts = {"n_group": len(result.per_group.lower) - result.n_undefined, "n_undefined": result.n_undefined}
-    return {name: plain(value) for name, value in values.items()} | counts
+    sure = {} if level is None else {"interval": plain(ends_of(result, level)), "confidence_level": level}
+    return {name: plain(value) for name, value in values.items()} | counts | sure

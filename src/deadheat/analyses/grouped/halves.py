@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat import measures as rank_measures
-from deadheat.analyses.grouped.drawing import Drawing
+from deadheat.analyses.grouped.drawing import Drawing, sorted_classes
 from deadheat.analyses.grouped.gap import Gap
 from deadheat.analyses.grouped.grouping import GroupedReport, grouped_pair
 from deadheat.analyses.grouped.result import Float64, GroupedResult, table_with_errors
@@ -119,12 +119,14 @@ def split_pair(
     measure: str, pair: Pair, drawing: Drawing, options: CountingOptions, summary: SummaryOptions
 ) -> SplitHalf:
     """`split_half` of queries and a gallery that the inputs have opened; the repeats of `drawing` are the splits."""
-    found = queries_in_gallery(pair, options)
-    groups = grouped_pair(pair, drawing, options, summary)
-    if groups.n_group < 2:
-        rule = f"must be at most half the number of classes, {groups.n_class}, but is {groups.group_size}"
+    n_class = len(sorted_classes(pair.query.labels, None if pair.gallery is None else pair.gallery.labels).names)
+    if n_class < 2 * drawing.group_size:
+        rule = f"must be at most half the number of classes, {n_class}, but is {drawing.group_size}"
         raise InvalidValueError("group_size", rule)
-    return SplitHalf(measure, groups, evaluate_pair(pair, options, summary, found))
+    found = queries_in_gallery(pair, options)
+    return SplitHalf(
+        measure, grouped_pair(pair, drawing, options, summary), evaluate_pair(pair, options, summary, found)
+    )
 
 
 @dataclass(frozen=True, eq=False)

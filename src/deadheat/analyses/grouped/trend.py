@@ -12,9 +12,9 @@ import numpy as np
 from deadheat.analyses.grouped.correlation import require_same_models
 from deadheat.analyses.grouped.gap import Gap
 from deadheat.analyses.grouped.generalization import GeneralizationGap
-from deadheat.analyses.grouped.result import Float64
+from deadheat.analyses.grouped.result import Float64, ends_of
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.reports.tables import DIGITS, Table, TabularResult, decimals, number, plain, value
+from deadheat.reports.tables import DIGITS, Table, TabularResult, plain, value
 from deadheat.support import checks
 from deadheat.support.extras import require
 from deadheat.support.triple import Triple
@@ -155,7 +155,10 @@ class GapTrend(TabularResult):
         header, columns = ["model", self.name], [list(self.models), [f"{at:g}" for at in self.numbers]]
         for title, gaps in self.titles.items():
             header += [f"gap, {title}", f"{100 * confidence_level:g} % interval"]
-            columns += [[value(gap, digits) for gap in gaps], [_ends(gap, confidence_level, digits) for gap in gaps]]
+            columns += [
+                [value(gap, digits) for gap in gaps],
+                [ends_of(gap, confidence_level).per_cent(digits) for gap in gaps],
+            ]
         return [Table(header, list(map(list, zip(*columns, strict=True))))]
 
     def notes(self) -> list[str]:
@@ -168,10 +171,3 @@ class GapTrend(TabularResult):
                 f"Gap {title}: {below} of {len(gaps)} intervals (95 %) below 0, {above} above, ties included.{trend}"
             )
         return said
-
-
-def _ends(gap: Gap, level: float, digits: int) -> str:
-    """The ends that neither ties nor sampling leave."""
-    found, form = gap.interval(confidence_level=level), decimals(digits)
-    low, high = (number(100 * end, form) for end in (found.lower.low, found.upper.high))
-    return "-" if low == "-" else f"[{low}, {high}]"
