@@ -27,7 +27,7 @@ from deadheat.studies.grouped.populations import (
 )
 from deadheat.studies.study import Mark, Outcome, Setting
 
-SMALL = Extent((50, 100), 60, 4, 3, 3, (40, 80, 160), 1, 100, 3)
+SMALL = Extent((50, 100), 60, 4, 3, 3, (40, 80, 160), 1, 100, 3, (4, 32), (40, 20))
 
 
 @pytest.fixture(scope="module")
@@ -182,10 +182,10 @@ def test_files_are_measured_as_they_are(outcome: Outcome) -> None:
 
 def test_tables_and_pictures(outcome: Outcome) -> None:
     assert [picture.name for picture in outcome.pictures] == [
-        "classes", "coverage", "gaps", "cost", "sop-classes", "cifar100-classes",
+        "classes", "coverage", "gaps", "correlation", "models", "cost", "sop-classes", "cifar100-classes",
     ]  # fmt: skip
     tables = {table.name: table for table in outcome.tables}
-    assert set(tables) == {"table-1", *(picture.name for picture in outcome.pictures)}
+    assert set(tables) == {"table-1", *(picture.name for picture in outcome.pictures)} - {"correlation"}
     pairs = {(row[0], row[1]): row[2] for row in tables["cost"].rows}
     assert pairs["in groups of 10", 1600] == 1600 * 99
     assert pairs["plain", 1600] == 1600 * 1599
