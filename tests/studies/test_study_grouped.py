@@ -9,11 +9,11 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from deadheat.analyses.grouped import grouped
+from deadheat.analyses.grouped import grouped, split_half
 from deadheat.reports import evaluate
 from deadheat.studies import grouped as study
 from deadheat.studies import published
-from deadheat.studies.grouped import cost, coverage, halves, populations, sizes
+from deadheat.studies.grouped import claims, cost, coverage, halves, models, populations, sizes
 from deadheat.studies.grouped.populations import (
     CLUSTERED,
     GROUP_SIZE,
@@ -231,3 +231,61 @@ def test_made_sets_stand_beside_the_printed_ones(outcome: Outcome) -> None:
     cells = {(row[0], row[2]): row[3:] for row in table.cells()}
     assert cells["SOP", "the paper, its data"] == [21.1, 68.9, 69.3, 0.2, 0.1, 0.9, 0.0002]
     assert ("SOP", "here, made classes") not in cells  # beyond the extent of a small run
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# models and claims
+
+
+def test_a_learned_map_makes_the_scatter_within_classes_a_sphere() -> None:
+    """Fisher's discriminant: identity within, diagonal between, the largest first; in whatever few directions."""
+    samples = models.draw(90, 3)
+    whole = models.learned(samples, models.DIM, 0.2)
+    means = samples.points.reshape(90, 4, -1).mean(axis=1)
+    rest = samples.points - means[samples.labels]
+    within = 0.8 * rest.T @ rest / (360 - 90)
+    within += 0.2 * np.trace(rest.T @ rest / (360 - 90)) / models.DIM * np.eye(models.DIM)
+    np.testing.assert_allclose(whole.T @ within @ whole, np.eye(models.DIM), atol=1e-9)
+    between = whole.T @ np.cov(means.T) @ whole
+    assert abs(between - np.diag(np.diag(between))).max() < 1e-9
+    assert (np.diff(np.diag(between)) <= 1e-9).all()
+    np.testing.assert_array_equal(models.learned(samples, 5, 0.2), whole[:, :5])
+
+
+def test_made_classes_of_maps_are_drawn_anew() -> None:
+    one, other = models.draw(30, 1), models.draw(30, 1)
+    np.testing.assert_array_equal(one.points, other.points)
+    assert not np.array_equal(one.points, models.draw(30, 2).points)
+    assert np.bincount(one.labels).tolist() == [4] * 30
+
+
+def test_figures_2_and_3_are_shown_on_learned_maps(outcome: Outcome) -> None:
+    of = {finding.what: finding for finding in outcome.findings}
+    (figure_2,) = (of[what] for what in of if what.startswith("6 models: correlation of Hit@1"))
+    (figure_3,) = (of[what] for what in of if what.startswith("gap of Hit@1 by the number of parameters (512, 4096)"))
+    assert (figure_2.mark, figure_3.mark) == (Mark.OTHER_DATA, Mark.OTHER_DATA)
+    assert (figure_2.published, "negative gap" in figure_3.published) == ("highly correlated", True)
+    table = next(table for table in outcome.tables if table.name == "models")
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert [row["parameters"] for row in rows] == [512, 4096] * 3
+    plain = [row["plain, test"] for row in rows]
+    found = np.corrcoef(plain, [row["grouped, test"] for row in rows])[0, 1]
+    assert figure_2.here.startswith(f"Pearson's r {found:.3f} (")
+    for row in rows:
+        assert row["gap, grouped"] == pytest.approx(row["grouped, train"] - row["grouped, test"])
+
+
+def test_the_sentence_about_table_2_is_judged(outcome: Outcome) -> None:
+    """2.5, 2.8, 3.6, 4.7, -3.8: the least is the first. 2.8 and 6.0 points are of 4 and 5 groups in each half."""
+    of = {finding.what: finding for finding in outcome.findings}
+    claim = of["Table 2: the grouped gap as dropout grows"]
+    assert (claim.mark, claim.here) == (Mark.DIFFERS, "2.5, 2.8, 3.6, 4.7, -3.8 points; nearest to 0 at dropout 0")
+    assert claims._approaches_zero([4.0, 2.0, -1.0, 0.5, 0.1]).mark is Mark.AGREES
+    assert claims.margin_by_table("CARS196") == pytest.approx(2.8 * math.sqrt(4 / 10))
+    assert claims.margin_by_table("CUB200") == pytest.approx(6.0 * math.sqrt(5 / 10))
+    margin = of["margin of error (95 %) of a gap between two sets of 100 classes"]
+    assert margin.published.startswith("1.8 (CARS196), 4.2 (CUB200) points")
+    assert margin.why.endswith("0.3, 0.8, 1.1, 8.5 points")
+    made = CLUSTERED.draw(200, claims._SEED)
+    halves_of = split_half(*made, splits=SMALL.halves, distance="euclidean", threads=1)
+    assert margin.here == f"{100 * halves_of.margins(method='normal').mean():.1f} points, made classes"
