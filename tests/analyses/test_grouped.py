@@ -200,6 +200,19 @@ def test_a_gallery_is_ranked_group_by_group(kind: str, distance: str) -> None:
     assert report["Hit@1"].lower < report["Hit@1"].upper
 
 
+@pytest.mark.parametrize("pairs", [False, True])
+def test_junk_in_leave_one_out(pairs: bool) -> None:
+    embeddings, labels = grid(11, 4)
+    junk = np.random.default_rng(1).random((len(labels),) * (2 if pairs else 1)) < 0.3
+    report = grouped(embeddings, labels, group_size=3, measures="mAP", junk=junk)
+    for number, group in enumerate(report.group_labels()):
+        inside = np.isin(labels, group)
+        part = junk[np.ix_(inside, inside)] if pairs else junk[inside]
+        whole = dh.evaluate(embeddings[inside], labels[inside], measures="mAP", junk=part)["mAP"]
+        assert [values[number] for values in report["mAP"].per_group] == list(triple(whole))
+    assert report.profile != grouped(embeddings, labels, group_size=3).profile
+
+
 @pytest.mark.parametrize("kind", ["none", "all", "junk", "pairs"])
 def test_every_grouping_has_the_value_of_the_definition(kind: str) -> None:
     """Five classes in two pairs: all 15 groupings are drawn by some seed, each against exact fractions."""

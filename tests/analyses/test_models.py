@@ -56,11 +56,21 @@ def test_pairs_that_ties_leave_open_are_counted() -> None:
     undecided = 0
     for a, b in combinations(MODELS, 2):
         ends = [(reports[a]["mAP"], reports[b]["mAP"]) for reports in (PLAIN, INSIDE)]
-        undecided += any(one.lower <= two.upper and two.lower <= one.upper for one, two in ends)
+        undecided += any(one.lower < two.upper and two.lower < one.upper for one, two in ends)
     assert found.n_open == undecided > 0
     assert f"Ties leave the order of {undecided} pair" in str(found)
-    same = dh.model_correlation(*[dict.fromkeys("AB", PLAIN["first 6"])] * 2, measure="mAP")
-    assert same.n_open == 1, "of two reports that are equal, ties decide which is ahead"
+
+
+def test_ranges_that_touch_are_decided() -> None:
+    """RR of [1/2, 1], 1, 1/2, [1/2, 1] and 1: only the first and the fourth may lie either way."""
+    groups = {"a": (0, 0, 2, 1), "b": (0, 0, 1, 1), "c": (1, 0, 1, 1), "d": (0, 0, 2, 1), "e": (0, 0, 1, 1)}
+    reports = {
+        name: dh.measure(dh.TieProfile.from_groups([[group]], n_ranked=[2]), "MRR") for name, group in groups.items()
+    }
+    assert dh.model_correlation(reports, reports, measure="MRR").n_open == 1
+    sure = {name: reports["b" if name in "ab" else "c"] for name in groups}
+    assert dh.model_correlation(sure, sure, measure="MRR").n_open == 0
+    assert dh.model_correlation(sure, reports, measure="MRR").n_open == 1
 
 
 def test_correlation_under_a_tolerance_and_where_nothing_varies() -> None:

@@ -128,12 +128,10 @@ class ModelCorrelation(TabularResult):
     @property
     def n_open(self) -> int:
         """Pairs of models whose order ties leave open in one of the two values or both."""
-        upper = np.triu_indices(len(self.models), 1)
-        undecided = np.zeros(len(upper[0]), dtype=np.bool_)
-        for lower, _, most in (self.first, self.second):
-            (a, b), wide = upper, lower < most
-            undecided |= (lower[a] <= most[b]) & (lower[b] <= most[a]) & (wide[a] | wide[b])
-        return int(undecided.sum())
+        a, b = np.triu_indices(len(self.models), 1)
+        ranges = ((each.lower, each.upper) for each in (self.first, self.second))
+        undecided = [(lower[a] < upper[b]) & (lower[b] < upper[a]) for lower, upper in ranges]
+        return int(np.logical_or(*undecided).sum())
 
     def to_dict(self) -> dict[str, Any]:
         """The values and coefficients as plain Python values that JSON can hold; None where one is undefined."""
