@@ -82,7 +82,7 @@ def by_models(setting: Setting, extent: Extent) -> Outcome:
         [_of_correlation(found), _of_trend(trend)],
         [_correlation_picture(found, n_test), _trend_picture(trend, n_train, n_test)],
         [_table(gaps, DIM)],
-        conclusion=f"Over {len(gaps)} learned maps the plain and the grouped {MEASURE} correlate at {found.pearson:.2f}, "
+        conclusion=f"Over {len(gaps)} learned maps plain and grouped {MEASURE} correlate at {found.pearson:.2f}, "
         f"but the smallest map has a plain gap of {100 * trend.plain[0].expected:.1f} points and one of "
         f"{100 * trend.grouped[0].expected:.1f} in groups.",
     )
