@@ -15,7 +15,7 @@ _SEED = 13
 
 
 def by_claims(setting: Setting, extent: Extent) -> Outcome:
-    """The sentence beside the numbers, and the margin of error of such a gap."""
+    """The sentence against the numbers, and the margin of error of such a gap."""
     setting.say("  claims about Table 2")
     gaps = [row.gap_grouped for row in published.DROPOUTS.values()]
     steps = [abs(later - earlier) for earlier, later in pairwise(gaps)]
@@ -45,12 +45,12 @@ def _margin(setting: Setting, extent: Extent, steps: list[float]) -> Finding:
     )  # fmt: skip
     margins = halves.margins(confidence_level=LEVEL, method="normal")
     printed = {name: margin_by_table(name) for name in ("CARS196", "CUB200")}
-    told = ", ".join(f"{margin:.1f} ({name})" for name, margin in printed.items())
+    shown = ", ".join(f"{margin:.1f} ({name})" for name, margin in printed.items())
     return Finding(
         f"margin of error ({LEVEL_TEXT}) of a gap between two sets of {_CLASSES} classes",
         f"{100 * math.fsum(margins) / len(margins):.1f} points, made classes",
         Mark.OTHER_DATA,
-        f"{told} points: the bounds on the difference of halves, for {_CLASSES // GROUP_SIZE} groups in each",
+        f"{shown} points: the bounds on the difference of halves, for {_CLASSES // GROUP_SIZE} groups in each",
         published.GROUPED_TABLE_1,
         "Table 2 prints no errors; from one dropout to the next its gap changes by "
         f"{', '.join(f'{step:.1f}' for step in steps)} points",

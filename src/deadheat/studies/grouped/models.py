@@ -101,15 +101,15 @@ def _of_correlation(found: ModelCorrelation) -> Finding:
 
 
 def _of_trend(trend: GapTrend) -> Finding:
-    told = []
+    parts = []
     for title, gaps in trend.titles.items():
         below, above = trend.signs(gaps, confidence_level=LEVEL)
         values = ", ".join(f"{100 * gap.expected:.1f}" for gap in gaps)
-        told.append(f"{title} {values} points ({below} surely below 0, {above} surely above)")
+        parts.append(f"{title} {values} points ({below} surely below 0, {above} surely above)")
     sizes = ", ".join(f"{number:g}" for number in trend.numbers)
     return Finding(
         f"gap of {MEASURE} by the number of parameters ({sizes})",
-        "; ".join(told),
+        "; ".join(parts),
         Mark.OTHER_DATA,
         "even ResNet101 has a negative gap on CARS196, InShop and SOP",
         "arXiv:2306.13357, figure 3, which prints no values",
