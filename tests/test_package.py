@@ -32,6 +32,7 @@ PUBLIC = [
     "evaluate",
     "evaluate_run",
     "exploit",
+    "gap_trend",
     "generalization_gap",
     "grouped",
     "html_report",
@@ -39,6 +40,7 @@ PUBLIC = [
     "leaderboard",
     "measure",
     "measures",
+    "model_correlation",
     "plots",
     "precision",
     "profile",
@@ -50,6 +52,7 @@ PUBLIC = [
     "read",
     "receipt",
     "reference",
+    "split_half",
     "verify",
     "words",
 ]

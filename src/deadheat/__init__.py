@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from deadheat.analyses.collisions import collisions
     from deadheat.analyses.comparison import compare, leaderboard
     from deadheat.analyses.exploit import exploit, random_baseline
-    from deadheat.analyses.grouped import generalization_gap, grouped
+    from deadheat.analyses.grouped import gap_trend, generalization_gap, grouped, model_correlation, split_half
     from deadheat.analyses.index_recall import index_recall
     from deadheat.audits.evaluator import audit_evaluator
     from deadheat.audits.submission import audit
@@ -46,6 +46,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "evaluate": "reports:evaluate",
     "evaluate_run": "reports.runs:evaluate_run",
     "exploit": "analyses.exploit:exploit",
+    "gap_trend": "analyses.grouped:gap_trend",
     "generalization_gap": "analyses.grouped:generalization_gap",
     "grouped": "analyses.grouped:grouped",
     "html_report": "pages:html_report",
@@ -53,6 +54,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "leaderboard": "analyses.comparison:leaderboard",
     "measure": "reports:measure",
     "measures": "measures",
+    "model_correlation": "analyses.grouped:model_correlation",
     "plots": "plots",
     "precision": "analyses.precision",
     "profile": "counting:profile",
@@ -64,6 +66,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "read": "inputs:read",
     "receipt": "receipts:receipt",
     "reference": "reference",
+    "split_half": "analyses.grouped:split_half",
     "verify": "receipts:verify",
     "words": "analyses.words",
 }
@@ -85,6 +88,7 @@ __all__ = [
     "evaluate",
     "evaluate_run",
     "exploit",
+    "gap_trend",
     "generalization_gap",
     "grouped",
     "html_report",
@@ -92,6 +96,7 @@ __all__ = [
     "leaderboard",
     "measure",
     "measures",
+    "model_correlation",
     "plots",
     "precision",
     "profile",
@@ -103,6 +108,7 @@ __all__ = [
     "read",
     "receipt",
     "reference",
+    "split_half",
     "verify",
     "words",
 ]

@@ -10,6 +10,8 @@ the dynamic programme of the paper's slides, and in closed form.
 
 mAP with its bounds, by counting and never by sorting.
 
+Grouped Recall@K of queries and a gallery [2]_, in exact fractions.
+
 The evaluation as the paper's authors published it, with switches that mend it one step at a time.
 
 What the highest density region of a query's posterior holds, place by place.
@@ -22,6 +24,7 @@ References
 ----------
 .. [1] A. Nicolaou, S. Dey, V. Christlein, A. Maier, D. Karatzas, "Non-deterministic Behavior of Ranking-based Metrics
    when Evaluating Embeddings", 2018, arXiv:1806.07171. Code: github.com/anguelos/embedding_map.
+.. [2] M. Zhdanov, I. Karpukhin, "Catching Image Retrieval Generalization", 2023, arXiv:2306.13357.
 """
 
 from __future__ import annotations
@@ -53,6 +56,7 @@ __all__ = [
     "correct_matrix",
     "credible_recall",
     "distance_matrix",
+    "grouped_recall",
     "map_bounds",
     "map_by_adding",
     "map_unspecified",
@@ -750,6 +754,78 @@ def map_bounds(distances: ArrayLike, relevant: ArrayLike) -> Triple[float]:
 @lru_cache(maxsize=64)
 def _cached_bounds(groups: tuple[TieGroup, ...]) -> tuple[Fraction, Fraction]:
     return ap_bounds(groups)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Grouped Recall@K, in exact fractions
+
+
+def grouped_recall(
+    distances: ArrayLike,
+    labels: Sequence[Any],
+    gallery_labels: Sequence[Any],
+    groups: Iterable[Iterable[Any]],
+    *,
+    ranked: ArrayLike | None = None,
+    k: int = 1,
+) -> Triple[Fraction]:
+    """Return GR@K = (1/N) Σ R@K(Q_i, D_i), equation 4 of [2]_: Recall@K inside each group of labels, then the mean.
+
+    Parameters
+    ----------
+    distances : array_like of real numbers, shape (n_query, n_gallery)
+        Compared as they are.
+    labels, gallery_labels : sequences of length n_query and n_gallery
+    groups : iterable of iterables of labels
+        Q_i and D_i are the queries and the gallery items with a label of group i.
+    ranked : array_like of bool, shape (n_query, n_gallery), optional
+        False for the query itself and for junk; by default everything is ranked.
+    k : int
+        A query counts 1 if the first k items of its group hold one with its label, else 0.
+
+    Returns
+    -------
+    Triple of Fraction
+        **Ties:** the least, mean and greatest over all choices of the tied items that are among the first k, by
+        enumeration. **Undefined:** a query without a relevant item, and then a group without a query, is left out.
+
+    Raises
+    ------
+    ValueError
+        If no group has a value.
+
+    Examples
+    --------
+    >>> grouped_recall([[1, 1, 2], [8, 1, 2]], "ab", "aab", ["ab"])
+    Triple(lower=Fraction(1, 2), expected=Fraction(1, 2), upper=Fraction(1, 2))
+    >>> grouped_recall([[1, 1, 2]], "a", "aba", ["ab"])
+    Triple(lower=Fraction(0, 1), expected=Fraction(1, 2), upper=Fraction(1, 1))
+    """
+    matrix = np.asarray(distances)
+    counts = np.ones(matrix.shape, dtype=np.bool_) if ranked is None else np.asarray(ranked, dtype=np.bool_)
+    of_groups = []
+    for group in map(set, groups):
+        of_queries = []
+        for query, label in enumerate(labels):
+            items = [item for item, other in enumerate(gallery_labels) if other in group and counts[query, item]]
+            right = [gallery_labels[item] == label for item in items]
+            if label in group and any(right):
+                of_queries.append(_found_among_first(matrix[query, items].tolist(), right, k))
+        if of_queries:
+            of_groups.append([sum(values, Fraction(0)) / len(values) for values in zip(*of_queries, strict=True)])
+    if not of_groups:
+        raise ValueError("no query has a relevant item in its group, so that the measure is undefined")
+    return Triple(*(sum(values, Fraction(0)) / len(values) for values in zip(*of_groups, strict=True)))
+
+
+def _found_among_first(distances: Sequence[float], relevant: Sequence[bool], k: int) -> tuple[Fraction, ...]:
+    """Whether a relevant item is among the first k: in the worst case, on average and in the best."""
+    last = sorted(distances)[min(k, len(distances)) - 1]
+    closer = [right for at, right in zip(distances, relevant, strict=True) if at < last]
+    tied = [right for at, right in zip(distances, relevant, strict=True) if at == last]
+    room = min(k, len(distances)) - len(closer)
+    found = [any(closer) or any(chosen) for chosen in itertools.combinations(tied, room)]
+    return Fraction(min(found)), Fraction(sum(found), len(found)), Fraction(max(found))
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -24,9 +24,20 @@ SURE = np.array([0.1, 0.5, 0.5, 0.9, 1.0])
 
 REPORTS = {f"{dim} of 2": dh.evaluate(POINTS[:, :dim], LABELS, measures="mAP, Hit@1") for dim in (1, 2)}
 
+INSIDE = {
+    f"{dim} of 2": dh.grouped(POINTS[:, :dim], LABELS, group_size=2, measures="Hit@1", distance="l2") for dim in (1, 2)
+}
+GAP = {
+    f"{dim} of 2": dh.generalization_gap(POINTS[:, :dim], LABELS, -POINTS[:, :dim], LABELS[::-1], group_size=2)
+    for dim in (1, 2)
+}
+
 RESULTS: dict[str, Callable[[], TabularResult]] = {
     "grouped": lambda: dh.grouped(POINTS, LABELS, group_size=2, measures=["Hit@1", "mAP"], distance="euclidean"),
     "gap": lambda: dh.generalization_gap(POINTS, LABELS, POINTS[::-1], LABELS, group_size=2, distance="euclidean"),
+    "halves": lambda: dh.split_half(POINTS, LABELS, group_size=2, splits=3, distance="euclidean"),
+    "models": lambda: dh.model_correlation(REPORTS, INSIDE),
+    "trend": lambda: dh.gap_trend(GAP, {"1 of 2": 1, "2 of 2": 2.5}),
     "comparison": lambda: dh.compare(*REPORTS.values(), names=REPORTS, n_resamples=99),
     "leaderboard": lambda: dh.leaderboard(REPORTS, n_resamples=99),
     "collisions": lambda: dh.collisions(POINTS, LABELS, distance="cityblock"),
@@ -53,7 +64,7 @@ def test_every_form_has_all_cells(name: str) -> None:
                 assert cell in text
                 assert cell in markdown
                 assert cell.replace("'", "&#x27;") in page
-                assert cell.replace("_", r"\_").replace("~", r"\textasciitilde{}") in latex
+                assert cell.replace("_", r"\_").replace("%", r"\%").replace("~", r"\textasciitilde{}") in latex
     for note in result.notes():
         assert note in text
         assert note in markdown

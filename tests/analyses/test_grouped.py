@@ -152,6 +152,201 @@ def test_a_measure_that_was_not_asked_for_is_computed_from_the_profile() -> None
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# queries and a gallery
+
+
+def with_gallery(seed: int, n_query: int = 30, n_gallery: int = 40, n_class: int = 8) -> dict[str, np.ndarray]:
+    """Queries and a gallery on a small grid; some labels are only in one of them."""
+    rng = np.random.default_rng(seed)
+    return {
+        "embeddings": rng.integers(0, 4, (n_query, 2)),
+        "labels": rng.integers(0, n_class - 1, n_query),
+        "gallery": rng.integers(0, 4, (n_gallery, 2)),
+        "gallery_labels": rng.integers(1, n_class, n_gallery),
+    }
+
+
+def masks(kind: str, seed: int, n_query: int, n_gallery: int) -> dict:
+    """What is not ranked: nothing, junk to all queries, or junk by pairs and the rows that the queries are."""
+    rng = np.random.default_rng([seed, 1])
+    if kind == "junk":
+        return {"junk": rng.random(n_gallery) < 0.3}
+    if kind == "pairs":
+        return {"junk": rng.random((n_query, n_gallery)) < 0.3, "exclude": rng.integers(-1, n_gallery, n_query)}
+    return {}
+
+
+@pytest.mark.parametrize("kind", ["all", "junk", "pairs"])
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock"])
+def test_a_gallery_is_ranked_group_by_group(kind: str, distance: str) -> None:
+    """Each group by `evaluate`, which knows of a gallery, junk and own rows by itself: bit for bit."""
+    data, junk = with_gallery(3), masks(kind, 3, 30, 40)
+    report = grouped(**data, **junk, group_size=3, measures=MEASURES, repeats=2, distance=distance)
+    for number, group in enumerate((*report.group_labels(0), *report.group_labels(1))):
+        query, item = np.isin(data["labels"], group), np.isin(data["gallery_labels"], group)
+        np.testing.assert_array_equal(np.sort(report.items[number]), np.flatnonzero(query))
+        place = {row: at for at, row in enumerate(np.flatnonzero(item))}
+        inner = {
+            "junk": junk["junk"][item] if kind == "junk" else junk["junk"][np.ix_(query, item)],
+        } if junk else {}  # fmt: skip
+        if kind == "pairs":
+            inner["exclude"] = np.array([place.get(row, -1) for row in junk["exclude"][query]])
+        whole = dh.evaluate(
+            data["embeddings"][query], data["labels"][query], data["gallery"][item], data["gallery_labels"][item],
+            measures=MEASURES, distance=distance, **inner,
+        )  # fmt: skip
+        for measure in MEASURES:
+            assert [values[number] for values in report[measure].per_group] == list(triple(whole[measure]))
+    assert report["Hit@1"].lower < report["Hit@1"].upper
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_junk_in_leave_one_out(pairs: bool) -> None:
+    embeddings, labels = grid(11, 4)
+    junk = np.random.default_rng(1).random((len(labels),) * (2 if pairs else 1)) < 0.3
+    report = grouped(embeddings, labels, group_size=3, measures="mAP", junk=junk)
+    for number, group in enumerate(report.group_labels()):
+        inside = np.isin(labels, group)
+        part = junk[np.ix_(inside, inside)] if pairs else junk[inside]
+        whole = dh.evaluate(embeddings[inside], labels[inside], measures="mAP", junk=part)["mAP"]
+        assert [values[number] for values in report["mAP"].per_group] == list(triple(whole))
+    assert report.profile != grouped(embeddings, labels, group_size=3).profile
+
+
+@pytest.mark.parametrize("kind", ["none", "all", "junk", "pairs"])
+def test_every_grouping_has_the_value_of_the_definition(kind: str) -> None:
+    """Five classes in two pairs: all 15 groupings are drawn by some seed, each against exact fractions."""
+    data = with_gallery(5, 16, 20, 5)
+    if kind == "none":
+        data = {name: data[name] for name in ("embeddings", "labels")} | {"labels": np.arange(16) % 5}
+    gallery = data.get("gallery", data["embeddings"])
+    labels, gallery_labels = data["labels"].tolist(), data.get("gallery_labels", data["labels"]).tolist()
+    junk = masks(kind, 5, len(labels), len(gallery))
+    ranked = np.ones((len(labels), len(gallery)), dtype=bool) & ~junk.get("junk", np.zeros(len(gallery), dtype=bool))
+    itself = np.arange(16) if kind == "none" else junk.get("exclude", np.full(16, -1))
+    ranked[np.flatnonzero(itself >= 0), itself[itself >= 0]] = False
+    squares = ((data["embeddings"][:, None] - gallery[None]) ** 2).sum(axis=2)
+    seen = set()
+    for seed in range(200):
+        report = grouped(**data, **junk, group_size=2, measures=["Hit@1", "Hit@3"], seed=seed, distance="euclidean")
+        groups = report.group_labels()
+        seen.add(frozenset(map(frozenset, groups)))
+        for k in (1, 3):
+            exact = dh.reference.grouped_recall(squares, labels, gallery_labels, groups, ranked=ranked, k=k)
+            for value, fraction in zip(triple(report[f"Hit@{k}"]), exact, strict=True):
+                assert abs(Fraction(value) - fraction) <= Fraction(1, 2**52)
+    assert len(seen) == 15
+
+
+def test_a_gallery_of_the_queries_themselves_is_leave_one_out() -> None:
+    embeddings, labels = grid(11, 4)
+    alone = grouped(embeddings, labels, group_size=3, measures=MEASURES)
+    order = np.random.default_rng(0).permutation(len(labels))
+    options = {"group_size": 3, "measures": MEASURES, "exclude": np.argsort(order)}
+    both = grouped(embeddings, labels, embeddings[order], labels[order], **options)
+    assert both.profile == alone.profile
+    ids = np.arange(len(labels))
+    by_id = grouped(embeddings, labels, embeddings[order], labels[order], **options | {"exclude": (ids, ids[order])})
+    assert by_id.profile == alone.profile
+
+
+def test_queries_in_the_gallery_are_warned_of() -> None:
+    embeddings, labels = grid(8, 4, dim=6, high=99)
+    with pytest.warns(dh.errors.QueryInGalleryWarning, match="give exclude="):
+        grouped(embeddings, labels, embeddings, labels, group_size=2)
+    with pytest.warns(dh.errors.QueryInGalleryWarning, match="give test_exclude=") as caught:
+        generalization_gap(embeddings, labels, embeddings, labels, test_gallery=embeddings,
+                           test_gallery_labels=labels, group_size=2)  # fmt: skip
+    assert len(caught) == 1
+
+
+def test_labels_of_queries_and_of_the_gallery_make_the_groups() -> None:
+    """A label that only the gallery has is one to be mistaken for; a group of such labels has no value."""
+    report = grouped(
+        [[0], [1]], ["a", "é"], [[0], [1], [5], [6]], np.array(["a", "b", "c", "d"]), group_size=2, seed=0,
+        measures="mAP", distance="euclidean",
+    )  # fmt: skip
+    assert report.labels == ("a", "b", "c", "d", "é")
+    assert report["mAP"].n_undefined == 1
+    assert report.profile.n_ranked.tolist() == [
+        sum(label in "abcd" for label in group) for group in report.group_labels() for label in group if label in "aé"
+    ]
+
+
+def test_groups_without_queries_or_without_a_gallery() -> None:
+    """Labels 0 to 3 are the queries', 4 to 7 the gallery's, and 8 is in both."""
+    query, gallery = np.array([0, 1, 2, 3, 8, 8]), np.array([4, 5, 6, 7, 8])
+    for seed in range(20):
+        report = grouped(np.eye(6), query, np.eye(5, 6), gallery, group_size=3, seed=seed, singletons="zero")
+        queries = [sum(label in query for label in group) for group in report.group_labels()]
+        values = report["mAP"].per_group.lower
+        np.testing.assert_array_equal(np.isnan(values), np.array(queries) == 0)
+        assert report.inside.n_query == sum(map(len, report.items))
+
+
+def test_a_gap_of_queries_and_galleries() -> None:
+    """Each side is what `grouped` and `evaluate` say of it, whether it has a gallery or not."""
+    train, test = with_gallery(1), with_gallery(2)
+    junk = masks("pairs", 2, 30, 40)
+    gap = generalization_gap(
+        train["embeddings"], train["labels"], test["embeddings"], test["labels"], group_size=3, measure="mAP",
+        test_gallery=test["gallery"], test_gallery_labels=test["gallery_labels"], test_junk=junk["junk"],
+        test_exclude=junk["exclude"], train_junk=np.arange(30) % 7 == 0,
+    )  # fmt: skip
+    alone = {"embeddings": train["embeddings"], "labels": train["labels"], "junk": np.arange(30) % 7 == 0}
+    assert gap.train_groups.profile == grouped(**alone, group_size=3).profile
+    assert gap.test_groups.profile == grouped(**test, **junk, group_size=3).profile
+    assert gap.test_whole.profile == dh.evaluate(**test, **junk).profile
+    assert gap.train_whole.profile == dh.evaluate(**alone).profile
+    other = generalization_gap(
+        test["embeddings"], test["labels"], train["embeddings"], train["labels"], group_size=3, measure="mAP",
+        train_gallery=test["gallery"], train_gallery_labels=test["gallery_labels"], train_junk=junk["junk"],
+        train_exclude=junk["exclude"], test_junk=np.arange(30) % 7 == 0,
+    )  # fmt: skip
+    assert (other.grouped.expected, other.plain.expected) == (-gap.grouped.expected, -gap.plain.expected)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"test_gallery": [[0]]},
+            "test_gallery and test_gallery_labels must be given together",
+        ),
+        ({"train_gallery_labels": ["a"]}, "train_gallery and train_gallery_labels must be given together"),
+        ({"test_gallery": [[0, 1]], "test_gallery_labels": ["a"]}, "test and test_gallery must have the same dim"),
+        ({"test_junk": [True]}, "test_junk must have shape (4,) or (4, 4), but has shape (1,)"),
+        ({"train_exclude": [1, 2, 3, 4]}, "train_exclude must be left out without a gallery"),
+        ({"train_gallery": [[0]], "train_gallery_labels": [1]}, "train_labels and train_gallery_labels must be of the"),
+    ],
+)
+def test_a_gap_names_the_argument_of_its_set(change, message: str) -> None:
+    rows, labels = [[0], [1], [5], [6]], list("aabb")
+    data = {"train": rows, "train_labels": labels, "test": rows, "test_labels": labels, "group_size": 2}
+    with pytest.raises((ValueError, TypeError), match=re.escape(message)) as caught:
+        generalization_gap(**{**data, **change})
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"gallery": [[0]]}, "gallery and gallery_labels must be given together, but got gallery without"),
+        ({"gallery": [[0, 1]], "gallery_labels": ["a"]}, "gallery must have"),
+        ({"gallery": [[0]], "gallery_labels": [1]}, "labels and gallery_labels must be of the same kind"),
+        ({"junk": [0] * 6}, "junk must be bool"),
+        ({"junk": [True]}, "junk must have shape (6,) or (6, 6), but has shape (1,)"),
+        ({"exclude": [0] * 6}, "exclude must be left out without a gallery"),
+        ({"gallery": [[0]], "gallery_labels": ["a"], "exclude": [1] * 6}, "exclude must hold rows of the gallery"),
+    ],
+)
+def test_bad_galleries_are_refused(change, message: str) -> None:
+    data = {"embeddings": [[0], [1], [2], [3], [4], [5]], "labels": list("aabbcc"), "group_size": 2}
+    with pytest.raises((ValueError, TypeError), match=re.escape(message)):
+        grouped(**{**data, **change})
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # the draw
 
 
@@ -398,6 +593,29 @@ def test_gap_of_groups_is_welchs() -> None:
     assert gap.interval(method="normal").expected.high == pytest.approx(gap.expected + reach, rel=1e-12)
     assert gap.interval().method == "t"
     assert gap.interval().n == 8
+
+
+def test_margin_and_bound_of_a_gap_are_two_numbers() -> None:
+    """z·se is Table 1's bound on a difference; |gap| + z·se bounds that of the populations."""
+    a, b = result_of([0.4, 0.5, 0.9]), result_of([0.1, 0.2, 0.15, 0.3, 0.5])
+    level = Triple(*[a.errors.expected] * 3), Triple(*[b.errors.expected] * 3)
+    same = [
+        GroupedResult("Hit@1", Triple(*[each.per_group.expected] * 3), len(each.per_group.lower), 1) for each in (a, b)
+    ]
+    for first, second in (same, same[::-1]):
+        gap = Gap(first, second, first.errors, second.errors, (3, 5))
+        reach = stats.norm.isf(0.05) * math.hypot(level[0].expected, level[1].expected)
+        assert gap.margin(confidence_level=0.9, method="normal") == pytest.approx(reach, rel=1e-12)
+        assert gap.bound(confidence_level=0.9, method="normal") == pytest.approx(abs(gap.expected) + reach, rel=1e-12)
+        found = gap.interval(confidence_level=0.9).expected
+        assert gap.margin(confidence_level=0.9) == pytest.approx((found.high - found.low) / 2, rel=1e-12)
+        assert gap.to_dict(confidence_level=0.9)["margin"] == gap.margin(confidence_level=0.9)
+    tied = Gap(a, b, a.errors, b.errors, (3, 5))
+    each = [ends.high for ends in tied._intervals(0.9, "t", centred=True)[1]]
+    assert tied.margin(confidence_level=0.9, method="t") == max(each) > min(each)
+    assert tied.interval(confidence_level=0.999, method="t").expected == (-1, 1), "cut; the margin is not"
+    assert tied.margin(confidence_level=0.999, method="t") > 1
+    assert math.isnan(Gap(a, b, a.errors, b.errors, (1, 5)).margin())
 
 
 def test_plain_gap_has_the_error_of_a_ratio_over_classes() -> None:

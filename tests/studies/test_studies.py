@@ -116,9 +116,22 @@ def test_a_finding_agrees_up_to_the_rounding_of_the_published_value() -> None:
     assert beside("x", 18.6851, 18.68).mark is Mark.DIFFERS
     assert beside("x", 18.675, 18.68).mark is Mark.AGREES
     assert beside("x", 10.487, 10.4, digits=1, within=0.1).mark is Mark.AGREES
+    assert beside("x", 10.6, 10.4, digits=1, within=0.1).mark is Mark.DIFFERS
     assert beside("x", float("nan"), 10.4).mark is Mark.DIFFERS
     finding = beside("mAP", 18.6849, 18.68, source="Table 1")
     assert (finding.here, finding.published, finding.source) == ("18.68 %", "18.68 %", "Table 1")
+
+
+def test_a_wide_interval_cannot_tell() -> None:
+    """Inside ± 3927 of 6827.5 lies almost anything; a value outside differs all the same."""
+    assert beside("x", 6000, 6827.5, within=3927).mark is Mark.TOO_FEW
+    assert beside("x", 12000, 6827.5, within=3927).mark is Mark.DIFFERS
+    assert beside("x", 110, -100, within=11).mark is Mark.DIFFERS
+    assert beside("x", -105, -100, within=10).mark is Mark.AGREES
+    assert beside("x", -105, -100, within=10.1).mark is Mark.TOO_FEW
+    assert beside("x", 0.2, 0, within=0.25).mark is Mark.AGREES, "of nothing there is no tenth"
+    assert Mark.by_interval(True, float("nan"), 1) is Mark.TOO_FEW
+    assert str(Mark.TOO_FEW) == "too few draws to tell"
 
 
 def test_a_table_has_as_many_cells_as_columns() -> None:

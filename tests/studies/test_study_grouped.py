@@ -9,11 +9,11 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from deadheat.analyses.grouped import grouped
+from deadheat.analyses.grouped import grouped, split_half
 from deadheat.reports import evaluate
 from deadheat.studies import grouped as study
 from deadheat.studies import published
-from deadheat.studies.grouped import cost, coverage, halves, populations, sizes
+from deadheat.studies.grouped import claims, cost, coverage, halves, models, populations, sizes
 from deadheat.studies.grouped.populations import (
     CLUSTERED,
     GROUP_SIZE,
@@ -27,7 +27,7 @@ from deadheat.studies.grouped.populations import (
 )
 from deadheat.studies.study import Mark, Outcome, Setting
 
-SMALL = Extent((50, 100), 60, 4, 3, 3, (40, 80, 160), 1, 100, 3)
+SMALL = Extent((50, 100), 60, 4, 3, 3, (40, 80, 160), 1, 100, 3, (4, 32), (40, 20))
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +122,20 @@ def test_coverage_agrees_where_the_level_is_not_ruled_out(held: tuple[int, int],
     assert finding.here == f"5: 94.8, 10: {held[1] / 10:.1f} % of 1000 draws"
 
 
+def test_coverage_of_few_draws_cannot_tell() -> None:
+    """19 of 20 leave some 12 points open either way; 10 of 20 rule the level out."""
+    few = Coverage("random", "z", 5, 20, 19, Known(0.5, 0.0), 0.5, 0.1)
+    assert coverage.finding_of([few]).mark is Mark.TOO_FEW
+    assert coverage.finding_of([few]).why == ""
+    assert coverage.finding_of([few._replace(n_hold=10)]).mark is Mark.DIFFERS
+
+
+def test_a_small_run_cannot_tell(outcome: Outcome) -> None:
+    marks = {finding.what: finding.mark for finding in outcome.findings}
+    assert marks[f"gap of 200 to 50 classes of one population, {GROUPED}"] is Mark.TOO_FEW
+    assert marks["95 % intervals that hold, clustered, Student's t; by number of groups"] is Mark.TOO_FEW
+
+
 def test_every_part_has_its_findings(outcome: Outcome) -> None:
     of = {finding.what: finding for finding in outcome.findings}
     assert len(of) == len(outcome.findings)
@@ -141,6 +155,7 @@ def test_every_part_has_its_findings(outcome: Outcome) -> None:
 def test_chance_differs_where_it_does() -> None:
     assert sizes.by_chance(Known(3 / 39 + 0.002, 0.001)).findings[0].mark is Mark.AGREES
     assert sizes.by_chance(Known(3 / 39 + 0.004, 0.001)).findings[0].mark is Mark.DIFFERS
+    assert sizes.by_chance(Known(3 / 39 + 0.004, 0.01)).findings[0].mark is Mark.TOO_FEW
 
 
 def test_files_are_measured_as_they_are(outcome: Outcome) -> None:
@@ -167,10 +182,10 @@ def test_files_are_measured_as_they_are(outcome: Outcome) -> None:
 
 def test_tables_and_pictures(outcome: Outcome) -> None:
     assert [picture.name for picture in outcome.pictures] == [
-        "classes", "coverage", "gaps", "cost", "sop-classes", "cifar100-classes",
+        "classes", "coverage", "gaps", "correlation", "models", "cost", "sop-classes", "cifar100-classes",
     ]  # fmt: skip
     tables = {table.name: table for table in outcome.tables}
-    assert set(tables) == {"table-1", *(picture.name for picture in outcome.pictures)}
+    assert set(tables) == {"table-1", *(picture.name for picture in outcome.pictures)} - {"correlation"}
     pairs = {(row[0], row[1]): row[2] for row in tables["cost"].rows}
     assert pairs["in groups of 10", 1600] == 1600 * 99
     assert pairs["plain", 1600] == 1600 * 1599
@@ -188,14 +203,16 @@ def test_a_row_of_table_1_is_what_its_definitions_give() -> None:
     """By the standard library's z and the reports themselves."""
     embeddings, labels = CLUSTERED.draw(60, 1)
     row = halves.table_row(embeddings, labels, n_draw=3, threads=1)
-    inside = grouped(embeddings, labels, measures=MEASURE, distance="euclidean")[MEASURE]
+    inside = grouped(embeddings, labels, measures=MEASURE, distance="euclidean", repeats=3)[MEASURE]
     z = NormalDist().inv_cdf(0.975)
     assert row.grouped == inside.expected
     assert row.bound == pytest.approx(inside.expected + z * inside.errors.expected, rel=1e-12)
     assert row.plain == evaluate(embeddings, labels, measures=MEASURE, distance="euclidean")[MEASURE].expected
-    by_interval = inside.interval(method="normal").expected.high
-    assert row.bound == pytest.approx(by_interval, rel=1e-12)
-    assert row.bound_on_difference[0] > row.bound - row.grouped
+    values = inside.per_group.expected.reshape(3, 2, 3)
+    differences = abs(np.diff(values.mean(axis=2)))
+    assert row.difference == pytest.approx((differences.mean(), differences.std(ddof=1)), rel=1e-12)
+    margins = z * np.sqrt((values.var(axis=2, ddof=1) / 3).sum(axis=1))
+    assert row.bound_on_difference == pytest.approx((margins.mean(), margins.std(ddof=1)), rel=1e-12)
 
 
 def test_the_bounds_of_table_1_stand_to_each_other_as_section_3_2_says() -> None:
@@ -214,3 +231,61 @@ def test_made_sets_stand_beside_the_printed_ones(outcome: Outcome) -> None:
     cells = {(row[0], row[2]): row[3:] for row in table.cells()}
     assert cells["SOP", "the paper, its data"] == [21.1, 68.9, 69.3, 0.2, 0.1, 0.9, 0.0002]
     assert ("SOP", "here, made classes") not in cells  # beyond the extent of a small run
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# models and claims
+
+
+def test_a_learned_map_makes_the_scatter_within_classes_a_sphere() -> None:
+    """Fisher's discriminant: identity within, diagonal between, the largest first; in whatever few directions."""
+    samples = models.draw(90, 3)
+    whole = models.learned(samples, models.DIM, 0.2)
+    means = samples.points.reshape(90, 4, -1).mean(axis=1)
+    rest = samples.points - means[samples.labels]
+    within = 0.8 * rest.T @ rest / (360 - 90)
+    within += 0.2 * np.trace(rest.T @ rest / (360 - 90)) / models.DIM * np.eye(models.DIM)
+    np.testing.assert_allclose(whole.T @ within @ whole, np.eye(models.DIM), atol=1e-9)
+    between = whole.T @ np.cov(means.T) @ whole
+    assert abs(between - np.diag(np.diag(between))).max() < 1e-9
+    assert (np.diff(np.diag(between)) <= 1e-9).all()
+    np.testing.assert_array_equal(models.learned(samples, 5, 0.2), whole[:, :5])
+
+
+def test_made_classes_of_maps_are_drawn_anew() -> None:
+    one, other = models.draw(30, 1), models.draw(30, 1)
+    np.testing.assert_array_equal(one.points, other.points)
+    assert not np.array_equal(one.points, models.draw(30, 2).points)
+    assert np.bincount(one.labels).tolist() == [4] * 30
+
+
+def test_figures_2_and_3_are_shown_on_learned_maps(outcome: Outcome) -> None:
+    of = {finding.what: finding for finding in outcome.findings}
+    (figure_2,) = (of[what] for what in of if what.startswith("6 models: correlation of Hit@1"))
+    (figure_3,) = (of[what] for what in of if what.startswith("gap of Hit@1 by the number of parameters (512, 4096)"))
+    assert (figure_2.mark, figure_3.mark) == (Mark.OTHER_DATA, Mark.OTHER_DATA)
+    assert (figure_2.published, "negative gap" in figure_3.published) == ("highly correlated", True)
+    table = next(table for table in outcome.tables if table.name == "models")
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert [row["parameters"] for row in rows] == [512, 4096] * 3
+    plain = [row["plain, test"] for row in rows]
+    found = np.corrcoef(plain, [row["grouped, test"] for row in rows])[0, 1]
+    assert figure_2.here.startswith(f"Pearson's r {found:.3f} (")
+    for row in rows:
+        assert row["gap, grouped"] == pytest.approx(row["grouped, train"] - row["grouped, test"])
+
+
+def test_the_sentence_about_table_2_is_judged(outcome: Outcome) -> None:
+    """2.5, 2.8, 3.6, 4.7, -3.8: the least is the first. 2.8 and 6.0 points are of 4 and 5 groups in each half."""
+    of = {finding.what: finding for finding in outcome.findings}
+    claim = of["Table 2: the grouped gap as dropout grows"]
+    assert (claim.mark, claim.here) == (Mark.DIFFERS, "2.5, 2.8, 3.6, 4.7, -3.8 points; nearest to 0 at dropout 0")
+    assert claims._approaches_zero([4.0, 2.0, -1.0, 0.5, 0.1]).mark is Mark.AGREES
+    assert claims.margin_by_table("CARS196") == pytest.approx(2.8 * math.sqrt(4 / 10))
+    assert claims.margin_by_table("CUB200") == pytest.approx(6.0 * math.sqrt(5 / 10))
+    margin = of["margin of error (95 %) of a gap between two sets of 100 classes"]
+    assert margin.published.startswith("1.8 (CARS196), 4.2 (CUB200) points")
+    assert margin.why.endswith("0.3, 0.8, 1.1, 8.5 points")
+    made = CLUSTERED.draw(200, claims._SEED)
+    halves_of = split_half(*made, splits=SMALL.halves, distance="euclidean", threads=1)
+    assert margin.here == f"{100 * halves_of.margins(method='normal').mean():.1f} points, made classes"

@@ -67,10 +67,13 @@ TIES = (
     click.option("--ties", default="exact", show_default=True, help="Or float16, bfloat16, float32, tolerance=1e-6."),
     click.option("--ties-of", metavar="VALUE", help="What is rounded for --ties float...: similarity or distance."),
 )
+_SINGLETONS = click.option("--singletons", default="skip", show_default=True, help="Or zero, one, balanced.")
+_THREADS = click.option("--threads", type=THREADS, metavar="N", help="Default: all cores.")
+GROUPS = (_SINGLETONS, _THREADS)  # of measures inside groups
 MEANS = (
-    click.option("--singletons", default="skip", show_default=True, help="Or zero, one, balanced."),
+    _SINGLETONS,
     click.option("--average", default="query", show_default=True, help="Or class."),
-    click.option("--threads", type=THREADS, metavar="N", help="Default: all cores."),
+    _THREADS,
     click.option(
         "--device", metavar="NAME", help="Multiply and count with PyTorch: cuda, cuda:1, cpu; default: NumPy."
     ),
@@ -92,14 +95,14 @@ def with_options(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Command],
 def summary_options(options: dict[str, Any], *, measures: Sequence[str] = ()) -> SummaryOptions:
     """What `RANKING` says of measures and means; a command can have default measures of its own."""
     names = ",".join(options["measures"] or measures) or None
-    return SummaryOptions.checked(names, options["singletons"], options["average"])
+    return SummaryOptions.checked(names, options["singletons"], options.get("average", "query"))
 
 
 def counting_options(options: dict[str, Any], **more: Any) -> CountingOptions:
     """What `RANKING` says of distances and ties."""
     ties = _ties(options["ties"], options["ties_of"])
     return CountingOptions.checked(
-        ties=ties, **{key: options[key] for key in ("distance", "threads", "device")}, **more
+        ties=ties, **{key: options[key] for key in ("distance", "threads", "device") if key in options}, **more
     )
 
 

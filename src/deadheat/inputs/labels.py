@@ -25,13 +25,13 @@ from deadheat.inputs.conversion import is_array, plain
 Labels = NDArray[Any]
 
 
-def require_together(gallery: Any | None, gallery_labels: Any | None) -> None:
-    """Refuse a gallery without labels, and labels without a gallery."""
+def require_together(
+    gallery: Any | None, gallery_labels: Any | None, names: tuple[str, str] = ("gallery", "gallery_labels")
+) -> None:
+    """Refuse a gallery without labels, and labels without a gallery; `names` are those of the arguments."""
     if (gallery is None) != (gallery_labels is None):
-        given, missing = ("gallery", "gallery_labels") if gallery_labels is None else ("gallery_labels", "gallery")
-        raise InvalidValueError(
-            "gallery and gallery_labels", f"must be given together, but got {given} without {missing}"
-        )
+        given, missing = names if gallery_labels is None else names[::-1]
+        raise InvalidValueError(" and ".join(names), f"must be given together, but got {given} without {missing}")
 
 
 def labels(values: ArrayLike, n: int, name: str, what: str) -> Labels:

@@ -117,8 +117,11 @@ def open_pair(
     gallery_labels: LabelsLike | None = None,
     *,
     layout: Layout = USUAL,
+    names: tuple[str, str, str, str] = ("embeddings", "labels", "gallery", "gallery_labels"),
 ) -> Pair:
     """Open queries and gallery, each as `open_samples` does, with labels that can be compared.
+
+    `names` is what the caller calls the arguments.
 
     Without a gallery it is leave one out. A gallery without labels must be files that hold them too. Where the labels
     of both come from files, they are strings in both as soon as they are in one.
@@ -130,18 +133,18 @@ def open_pair(
     (array(['a', 'b'], dtype=object), (1, 1))
     """
     if gallery is None or (gallery_labels is None and not _are_files(gallery)):
-        require_together(gallery, gallery_labels)
+        require_together(gallery, gallery_labels, names[2:])
     _require_heeded(layout, [(embeddings, labels), (gallery, gallery_labels)])
     label_files = {
         name: value
-        for name, value in (("labels", labels), ("gallery_labels", gallery_labels))
+        for name, value in ((names[1], labels), (names[3], gallery_labels))
         if value is not None and are_label_files(value)  # and no labels that look like paths
     }
-    files = orders(embeddings=embeddings, gallery=gallery, **label_files)
-    query = open_samples(embeddings, labels, layout=layout)
+    files = orders(**{names[0]: embeddings, names[2]: gallery}, **label_files)
+    query = open_samples(embeddings, labels, name=names[0], labels_name=names[1], layout=layout)
     if gallery is None:
         return Pair(query, None, files)
-    items = open_samples(gallery, gallery_labels, name="gallery", labels_name="gallery_labels", layout=layout)
+    items = open_samples(gallery, gallery_labels, name=names[2], labels_name=names[3], layout=layout)
     if all(given is None or are_label_files(given) for given in (labels, gallery_labels)):
         query_labels, item_labels = alike([query.labels, items.labels])
         query, items = query._replace(labels=query_labels), items._replace(labels=item_labels)

@@ -19,6 +19,9 @@ order_ranges                   what the order of the samples is worth
 measure_against_classes        a measure against the number of classes, as a `Band` for each line
 interval_coverage              how many intervals hold what they are for
 gap_histogram                  differences found in many draws
+group_values                   the groups of a grouped measure, and their mean
+model_correlation              two measures of many models
+gap_trend                      gaps against a number of each model, such as its size
 processor_time                 seconds against the number of samples
 precision_changes              the same embeddings in fewer bits: differences
 measure_against_bytes          the same embeddings in fewer bits: what a vector takes
@@ -40,6 +43,7 @@ from deadheat.plots.confidences import (
     reliability,
     risk_coverage,
 )
+from deadheat.plots.groups import gap_trend, group_values, model_correlation
 from deadheat.plots.images import collision_image, collision_legend, distance_matrix, shift_matrix
 from deadheat.plots.orders import order_ranges, sample_order
 from deadheat.plots.precisions import measure_against_bytes, precision_changes
@@ -59,6 +63,8 @@ __all__ = [
     "distance_matrix",
     "error_reject",
     "gap_histogram",
+    "gap_trend",
+    "group_values",
     "highest_density",
     "interval_coverage",
     "labelled_points",
@@ -66,6 +72,7 @@ __all__ = [
     "measure_against_bytes",
     "measure_against_classes",
     "mixed_queries",
+    "model_correlation",
     "order_ranges",
     "per_class",
     "precision_changes",

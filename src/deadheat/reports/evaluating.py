@@ -90,10 +90,16 @@ def evaluate(
 
 
 @plain_floats
-def evaluate_pair(pair: Pair, options: CountingOptions, summary: SummaryOptions) -> Report:
-    """`evaluate` of queries and a gallery, or of leave one out, that the door of the inputs has opened and checked."""
+def evaluate_pair(
+    pair: Pair, options: CountingOptions, summary: SummaryOptions, n_in_gallery: int | None = None
+) -> Report:
+    """`evaluate` of queries and a gallery, or of leave one out, that the door of the inputs has opened and checked.
+
+    `n_in_gallery` is the number of queries that are in the gallery, where it has been looked for and warned of.
+    """
     options = options.fitted(pair)
-    n_in_gallery = queries_in_gallery(pair, options)  # warns before the work begins
+    if n_in_gallery is None:
+        n_in_gallery = queries_in_gallery(pair, options)  # warns before the work begins
     n_excluded = 0 if options.exclude is None else int((options.exclude >= 0).sum())
     return report_on(
         profile_pair(pair, options),

@@ -22,11 +22,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+WIDE = 0.1  # of what is compared: half an interval that is wider cannot tell
+
+
 class Mark(StrEnum):
-    """How a value stands beside the published one."""
+    """How a value compares with the published one."""
 
     AGREES = "agrees"
     DIFFERS = "differs"
+    TOO_FEW = "too few draws to tell"  # the published value lies inside an interval that is too wide
     OTHER_DATA = "other data"  # than the publication's: the effect, not the value
     NEW = "new"  # nothing was published
     NO_DATA = "no data"  # needs a file that was not found
@@ -34,6 +38,20 @@ class Mark(StrEnum):
     @classmethod
     def of(cls, agrees: bool) -> Mark:
         return cls.AGREES if agrees else cls.DIFFERS
+
+    @classmethod
+    def by_interval(cls, holds: bool, half_width: float, scale: float) -> Mark:
+        """How a value from random draws stands: its interval holds the published one or not, and is narrow or not.
+
+        A value outside the interval differs, however wide it is. One inside agrees only if half the width is at most a
+        tenth (`WIDE`) of `scale`: the published value, or the range of the measure for a share or a published 0.
+
+        Examples
+        --------
+        >>> Mark.by_interval(True, 0.5, 10), Mark.by_interval(True, 3927, 6827.5), Mark.by_interval(False, 3927, 6827.5)
+        (<Mark.AGREES: 'agrees'>, <Mark.TOO_FEW: 'too few draws to tell'>, <Mark.DIFFERS: 'differs'>)
+        """
+        return cls.of(holds) if not holds or half_width <= WIDE * scale else cls.TOO_FEW
 
 
 @dataclass(frozen=True)
@@ -102,7 +120,8 @@ def beside(
     digits : int
         Decimals that were published.
     within : float, optional
-        What may lie between them instead, for values that come from random draws.
+        What may lie between them instead, for values that come from random draws. If that is more than a tenth of a
+        published value other than 0, two values within it are too few draws to tell: `Mark.by_interval`.
 
     Examples
     --------
@@ -110,7 +129,8 @@ def beside(
     (<Mark.AGREES: 'agrees'>, <Mark.DIFFERS: 'differs'>)
     """
     allowed = (0.5 + 1e-9) * 10.0**-digits if within is None else within
-    mark = Mark.of(abs(here - published) <= allowed)
+    holds = abs(here - published) <= allowed
+    mark = Mark.of(holds) if within is None else Mark.by_interval(holds, within, abs(published) or math.inf)
     form = f".{digits}f"
     return Finding(what, f"{here:{form}} {unit}".rstrip(), mark, f"{published:{form}} {unit}".rstrip(), source, why)
 

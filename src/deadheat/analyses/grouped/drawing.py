@@ -69,15 +69,37 @@ def draw(n_class: int, group_size: int, seed: int, repeat: int = 0) -> Draw:
     return Draw(order[:stop].reshape(-1, group_size), order[stop:])
 
 
-def sorted_classes(labels: NDArray[Any]) -> tuple[tuple[Label, ...], Int64]:
-    """The distinct labels, sorted, and the place of each sample's label among them."""
-    _, codes = inputs.label_codes(labels)
+class Classes(NamedTuple):
+    """The distinct labels of queries and gallery, sorted, and the place of each sample's label among them."""
+
+    names: tuple[Label, ...]
+    query: Int64
+    gallery: Int64 | None
+
+
+def sorted_classes(labels: NDArray[Any], gallery_labels: NDArray[Any] | None = None) -> Classes:
+    """Number the classes of queries and gallery; a label that only one of both has is a class too.
+
+    Examples
+    --------
+    >>> sorted_classes(np.array(["c", "a"]), np.array(["b", "c", "b"]))
+    Classes(names=('a', 'b', 'c'), query=array([2, 0]), gallery=array([1, 2, 1]))
+    """
+    query, gallery = inputs.label_codes(labels, gallery_labels)
+    codes, everything = query, labels.tolist()
+    if gallery_labels is not None:
+        alone = np.flatnonzero(query < 0)  # of a class that the gallery does not have
+        if len(alone):
+            query[alone] = 1 + gallery.max() + inputs.label_codes(labels[alone])[0]
+        codes, everything = np.concatenate([gallery, query]), [*gallery_labels.tolist(), *everything]
     _, first = np.unique(codes, return_index=True)
-    names = [_plain(label) for label in labels[first].tolist()]
+    names = [_plain(everything[place]) for place in first.tolist()]
     order = sorted(range(len(names)), key=names.__getitem__)
     place = np.empty(len(names), dtype=np.int64)
     place[order] = np.arange(len(names))
-    return tuple(names[code] for code in order), place[codes]
+    return Classes(
+        tuple(names[code] for code in order), place[query], None if gallery_labels is None else place[gallery]
+    )
 
 
 def _plain(label: Any) -> Label:
@@ -88,9 +110,9 @@ def _plain(label: Any) -> Label:
 
 
 def items_of_groups(classes: Int64, groups: Int64) -> tuple[Int64, ...]:
-    """The samples of the classes in each group, (n_group, group_size), by their order in the data."""
+    """The samples of the classes in each group, (n_group, group_size), class by class, in order."""
     order = np.argsort(classes, kind="stable")
-    starts = np.searchsorted(classes[order], np.arange(classes.max() + 2))
+    starts = np.searchsorted(classes[order], np.arange(groups.max() + 2))
     return tuple(
         np.concatenate([order[starts[number] : starts[number + 1]] for number in group]) for group in groups.tolist()
     )

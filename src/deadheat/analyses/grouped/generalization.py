@@ -1,35 +1,41 @@
-"""The gap between two sets, such as train and test: in groups of equally many classes, and beside it as a whole."""
+"""The gap between two sets, such as train and test: in groups of equally many classes, and of each set as a whole."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deadheat import distances
 from deadheat import measures as rank_measures
 from deadheat.analyses.grouped.drawing import Drawing
-from deadheat.analyses.grouped.grouping import GroupedReport, grouped_samples
-from deadheat.analyses.grouped.result import BY_ERROR, GroupedResult, table_with_errors
-from deadheat.counting import CountingOptions
-from deadheat.inputs import Pair, Samples, open_samples
+from deadheat.analyses.grouped.gap import Gap
+from deadheat.analyses.grouped.grouping import GroupedReport, grouped_pair
+from deadheat.analyses.grouped.result import ends_of, table_with_errors
+from deadheat.counting import CountingOptions, queries_in_gallery
+from deadheat.errors import InputError
+from deadheat.inputs import Pair, open_pair
+from deadheat.inputs.own_rows import OwnRows
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
-from deadheat.reports import Report, Result
+from deadheat.reports import Report
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.reports.options import SummaryOptions
-from deadheat.reports.tables import DIGITS, Table, TabularResult, count, plain
-from deadheat.statistics.interval import PARAMETRIC, Intervals, resolved
-from deadheat.statistics.standard_error import standard_error, welch_interval
+from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number
+from deadheat.statistics.standard_error import standard_error
 from deadheat.statistics.units import class_sums
-from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress
 from deadheat.support.triple import Triple
 from deadheat.ties import Ties
+
+_ARGUMENTS = re.compile(r"\b(embeddings|labels|gallery|gallery_labels|junk|exclude)\b")
 
 
 @plain_floats
@@ -39,6 +45,14 @@ def generalization_gap(
     test: EmbeddingsLike,
     test_labels: LabelsLike | None = None,
     *,
+    train_gallery: EmbeddingsLike | None = None,
+    train_gallery_labels: LabelsLike | None = None,
+    test_gallery: EmbeddingsLike | None = None,
+    test_gallery_labels: LabelsLike | None = None,
+    train_junk: ArrayLike | None = None,
+    test_junk: ArrayLike | None = None,
+    train_exclude: OwnRows | None = None,
+    test_exclude: OwnRows | None = None,
     group_size: int = 10,
     measure: str = "Hit@1",
     seed: int = 0,
@@ -56,9 +70,14 @@ def generalization_gap(
     Parameters
     ----------
     train, test : (n_train, dim) and (n_test, dim)
-        Embeddings, as in `deadheat.profile`. Each set is ranked against itself, leave one out.
+        Embeddings, as in `deadheat.evaluate`.
     train_labels, test_labels : (n_train,) and (n_test,), optional
         Integers or strings; None if they are in the files of the embeddings.
+    train_gallery, train_gallery_labels, test_gallery, test_gallery_labels : optional
+        What each set is ranked against, as `gallery` and `gallery_labels` in `deadheat.evaluate`. Without, each is
+        ranked against itself, leave one out.
+    train_junk, test_junk, train_exclude, test_exclude : optional
+        As `junk` and `exclude` in `deadheat.evaluate`, of each set.
     group_size, seed, repeats
         As in `grouped`.
     measure : str
@@ -93,107 +112,58 @@ def generalization_gap(
     name = rank_measures.parse(measure).name
     summary, drawing = SummaryOptions.checked(name), Drawing.checked(group_size, seed, repeats)
     options = CountingOptions.checked(distance=distance, ties=ties, threads=threads, progress=progress)
-    sets = [_opened(train, train_labels, "train", distance), _opened(test, test_labels, "test", distance)]
-    inside = [grouped_samples(samples, drawing, options, summary) for samples in sets]
-    whole = [evaluate_pair(Pair(samples, None), options, summary) for samples in sets]
-    return GeneralizationGap(name, inside[0], inside[1], whole[0], whole[1])
+    with _named("train"):
+        of_train = replace(options, junk=train_junk, exclude=train_exclude)
+        train_pair = _opened("train", train, train_labels, train_gallery, train_gallery_labels, of_train)
+    with _named("test"):
+        of_test = replace(options, junk=test_junk, exclude=test_exclude)
+        test_pair = _opened("test", test, test_labels, test_gallery, test_gallery_labels, of_test)
+    return gap_of_pairs(name, {"train": (train_pair, of_train), "test": (test_pair, of_test)}, drawing, summary)
 
 
-def _opened(embeddings: EmbeddingsLike, labels: LabelsLike | None, part: str, distance: str) -> Samples[Any]:
-    """Both checked under the name of their part, which the passes do not know."""
-    samples = open_samples(embeddings, labels, name=part, labels_name=f"{part}_labels")
-    return samples._replace(embeddings=distances.opened(samples.embeddings, distance, part))
+def gap_of_pairs(
+    measure: str, sets: Mapping[str, tuple[Pair, CountingOptions]], drawing: Drawing, summary: SummaryOptions
+) -> GeneralizationGap:
+    """`generalization_gap` of two sets that the inputs have opened, each with its options, by name."""
+    inside, whole, found = [], [], {}
+    for part, (pair, options) in sets.items():
+        with _named(part):
+            remedy = f"leave out {part}_gallery, or give {part}_exclude=, the row of it that each query is"
+            found[part] = queries_in_gallery(pair, options, remedy)
+            inside.append(grouped_pair(pair, drawing, options, summary))
+    for part, (pair, options) in sets.items():
+        whole.append(evaluate_pair(pair, options, summary, found[part]))
+    return GeneralizationGap(measure, inside[0], inside[1], whole[0], whole[1])
 
 
-@dataclass(frozen=True, eq=False)
-class Gap:
-    """The value on one set less that on another, for samples drawn independently of each other.
+def _opened(
+    part: str,
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike | None,
+    gallery: EmbeddingsLike | None,
+    gallery_labels: LabelsLike | None,
+    options: CountingOptions,
+) -> Pair:
+    """Queries and gallery of one set, checked under the names of its arguments, which the passes do not know."""
+    names = (part, f"{part}_labels", f"{part}_gallery", f"{part}_gallery_labels")
+    pair = open_pair(embeddings, labels, gallery, gallery_labels, names=names)
+    query, items = pair.query, pair.gallery
+    query = query._replace(embeddings=distances.opened(query.embeddings, options.distance, names[0]))
+    if items is not None:
+        items = items._replace(embeddings=distances.opened(items.embeddings, options.distance, names[2]))
+    return pair._replace(query=query, gallery=items)
 
-    **Ties:** `lower` is the smallest difference that ties allow, train's lower less test's upper value, and `upper` the
-    largest; `expected` is the difference of the expected values. **Undefined:** NaN where a set has no value.
 
-    Attributes
-    ----------
-    train, test : GroupedResult or Result
-    train_errors, test_errors : Triple
-        Their standard errors.
-    n_unit : tuple of int
-        How many groups, or classes, these come from in train and in test.
-    """
-
-    train: GroupedResult | Result
-    test: GroupedResult | Result
-    train_errors: Triple[float] = field(repr=False)
-    test_errors: Triple[float] = field(repr=False)
-    n_unit: tuple[int, int] = field(repr=False)
-
-    @property
-    def lower(self) -> float:
-        return self.train.lower - self.test.upper
-
-    @property
-    def expected(self) -> float:
-        return self.train.expected - self.test.expected
-
-    @property
-    def upper(self) -> float:
-        return self.train.upper - self.test.lower
-
-    @property
-    def error(self) -> float:
-        """The standard error of the expected difference."""
-        return math.hypot(self.train_errors.expected, self.test_errors.expected)
-
-    def interval(self, *, confidence_level: float = 0.95, method: str | None = None) -> Intervals:
-        """Confidence intervals for the difference of the two populations' values.
-
-        Parameters
-        ----------
-        confidence_level : float
-            As in `Result.interval`.
-        method : {"auto", "normal", "t"}, optional
-            The difference ± a quantile times the root of the sum of both squared standard errors: the normal
-            distribution's, or Student's for the degrees of freedom after Welch and Satterthwaite. By default what
-            suits the sets, ``"auto"``: Student's where either has fewer than 30 groups, or classes.
-
-        Returns
-        -------
-        Intervals
-            `n` counts the groups, or classes, of both sets. **Undefined:** NaN where a set has fewer than two.
-        """
-        chosen = checks.choice(BY_ERROR if method is None else method, PARAMETRIC, "method")
-        law = resolved(chosen, min(self.n_unit))
-        a, b = self.train_errors, self.test_errors
-        errors = {"lower": (a.lower, b.upper), "expected": (a.expected, b.expected), "upper": (a.upper, b.lower)}
-        worst, middle, best = (
-            welch_interval(getattr(self, name), pair, self.n_unit, confidence_level, law)
-            for name, pair in errors.items()
-        )
-        unit = "class" if isinstance(self.train, Result) else "group"
-        return Intervals(worst, middle, best, float(confidence_level), law, sum(self.n_unit), unit).within(-1, 1)
-
-    def bound(self, *, confidence_level: float = 0.95, method: str | None = None) -> float:
-        """What the two populations' values differ by at most, either way, at a confidence level.
-
-        That is max(|L|, |U|), where L is the low end of the interval for `lower` and U the high end of that for
-        `upper`: however the ties fall. As L and U leave out (1 - confidence_level)/2 each, the level is at least the
-        one asked for. NaN where there is no interval.
-        """
-        interval = self.interval(confidence_level=confidence_level, method=method)
-        return max(abs(interval.lower.low), abs(interval.upper.high))
-
-    def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
-        """The values with their intervals and bound as plain Python values that JSON can hold; None where undefined."""
-        interval = self.interval(confidence_level=confidence_level)
-        return {
-            **{name: plain(getattr(self, name)) for name in Triple._fields},
-            "interval": {name: plain(getattr(interval, name)) for name in Triple._fields},
-            "bound": plain(self.bound(confidence_level=confidence_level)),
-            "confidence_level": interval.confidence_level,
-        }
-
-    def __repr__(self) -> str:
-        return f"Gap(lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
+@contextmanager
+def _named(part: str) -> Iterator[None]:
+    """Name the set in what is said of arguments that both have."""
+    try:
+        yield
+    except InputError as error:
+        title, rule = error.args
+        names, colon, file = title.partition(":")
+        own = _ARGUMENTS.sub(lambda found: part if found[0] == "embeddings" else f"{part}_{found[0]}", names)
+        raise type(error)(f"{own}{colon}{file}", rule) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,13 +223,14 @@ class GeneralizationGap(TabularResult):
             "standard_error": list(errors),
         }
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """The values and the gaps, in per cent."""
+    def tables(self, *, digits: int = DIGITS, confidence_level: float | None = None) -> list[Table]:
+        """The values and the gaps, in per cent; with a level, a table of what sampling leaves of the gaps."""
         rows, errors = [], []
         for (title, part), value, error in self._rows():
             rows.append((f"{title}: train" if part == "train" else f"  {part}", value))
             errors.append(error)
-        return [table_with_errors(rows, errors, digits)]
+        values = table_with_errors(rows, errors, digits)
+        return [values] if confidence_level is None else [values, self._bounds(confidence_level, digits)]
 
     def notes(self) -> list[str]:
         """How many classes there are, and how many of them are in no group."""
@@ -267,6 +238,16 @@ class GeneralizationGap(TabularResult):
         counts = [f"{count(report.n_class, 'class', 'classes')} in {part}" for part, report in sets.items()]
         left_over = " and ".join(str(len(report.left_over[0])) for report in sets.values())
         return [f"{' and '.join(counts)}, {left_over} of them in no group."]
+
+    def _bounds(self, level: float, digits: int) -> Table:
+        """Interval, margin of error and bound of both gaps, in percentage points."""
+        header = ("gap (points)", f"{100 * level:g} % interval", "margin of error", "at most")
+        rows = []
+        for title, gap in (("in groups", self.grouped), ("plain", self.plain)):
+            ends = gap.margin(confidence_level=level), gap.bound(confidence_level=level)
+            shown = (number(100 * end, decimals(digits)) for end in ends)
+            rows.append([title, ends_of(gap, level).per_cent(digits), *shown])
+        return Table(header, rows)
 
     def _rows(self) -> Iterator[tuple[tuple[str, str], Any, float]]:
         """What is measured on what, the three values, and the standard error of the expected one."""

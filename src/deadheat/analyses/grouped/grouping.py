@@ -1,28 +1,32 @@
 """Grouped measures: the same measure inside groups of equally many classes, averaged, so that data sets compare.
 
-In come embeddings, labels and the size of a group; out goes a `GroupedReport`. The labels are drawn into groups, the
-tie profile is taken inside each group, and the mean over the groups is the value:
+In come embeddings, labels, perhaps a gallery, and the size of a group; out goes a `GroupedReport`. The labels are drawn
+into groups, the tie profile is taken inside each group, and the mean over the groups is the value:
 
     labels ─draw─> groups of exactly S labels ─within─> one TieProfile ─measures─> per query ─> per group ─> mean
 
-Only pairs inside a group are touched: about n²/r of them for r groups.
+Only pairs inside a group are compared: about n²/r of them for r groups.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from deadheat import inputs
 from deadheat import measures as rank_measures
 from deadheat.analyses.grouped.drawing import Draw, Drawing, Label, items_of_groups, sorted_classes
-from deadheat.analyses.grouped.result import Float64, GroupedResult, table_with_errors
-from deadheat.counting import CountingOptions
-from deadheat.counting.within import profile_within
-from deadheat.inputs import Samples, open_samples
+from deadheat.analyses.grouped.result import Float64, GroupedResult, ends_of, table_with_errors
+from deadheat.counting import CountingOptions, queries_in_gallery
+from deadheat.counting.within import Gallery, profile_within
+from deadheat.inputs import Pair, open_pair
+from deadheat.inputs.own_rows import OwnRows
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.profiles import Int64, TieProfile
 from deadheat.reports import Report
@@ -42,6 +46,8 @@ _NAMED_LABELS = 10  # labels left over that the text of a report names
 def grouped(
     embeddings: EmbeddingsLike,
     labels: LabelsLike | None = None,
+    gallery: EmbeddingsLike | None = None,
+    gallery_labels: LabelsLike | None = None,
     *,
     group_size: int = 10,
     measures: str | Iterable[str] | None = None,
@@ -49,23 +55,28 @@ def grouped(
     repeats: int = 1,
     distance: str = "cosine",
     ties: str | Ties = "exact",
+    junk: ArrayLike | None = None,
+    exclude: OwnRows | None = None,
     singletons: Singletons = "skip",
     threads: int | None = None,
     progress: bool | Progress = False,
 ) -> GroupedReport:
-    """The mean of a measure over groups of exactly `group_size` classes: GR@K_S = (1/N) Σ R@K(D_Gi) [1]_.
+    """The mean of a measure over groups of exactly `group_size` classes: (1/N) Σ R@K(D_Gi), equation 4 of [1]_.
 
     A measure of retrieval falls as classes are added, because there is more to be mistaken for, so that its values on
     sets with different numbers of classes do not compare. Inside groups of equally many classes they do. The labels
-    are split at random into N = n_class // group_size groups; inside each, leave one out, the measure is the mean over
-    the group's queries; the grouped measure is the mean over the groups.
+    are split at random into N = n_class // group_size groups; inside each, the measure is the mean over the group's
+    queries, each ranked against the group's gallery; the grouped measure is the mean over the groups.
 
     Parameters
     ----------
-    embeddings, labels : (n, dim) and (n,)
-        As in `deadheat.profile`. What is on disk is read in pieces, a group a thread at a time.
+    embeddings, labels, gallery, gallery_labels
+        As in `deadheat.evaluate`: queries Q and gallery D, arrays or files. Without a gallery it is leave one out:
+        each query is ranked against the others of its group. What is on disk is read in pieces, a group a thread at a
+        time.
     group_size : int
-        Labels in a group, S, at least 2.
+        Labels in a group, S, at least 2. With a gallery, a label of the queries or of the gallery counts as one,
+        whether or not the other has it.
     measures : str or iterable of str, optional
         As in `deadheat.evaluate`, such as ``"Hit@1"``, which metric learning calls Recall@1.
     seed : int
@@ -73,11 +84,12 @@ def grouped(
     repeats : int
         How many times to draw groups; the mean is over the groups of all of them. This lessens the noise of the draw.
         It brings no new classes.
-    distance, ties, threads, progress
-        As in `deadheat.profile`.
+    distance, ties, junk, exclude, threads, progress
+        As in `deadheat.profile`; `junk` and `exclude` are of all queries and all of the gallery.
     singletons : {"skip", "zero", "one", "balanced"}
         What a query without a relevant item counts as, as in `deadheat.measure`. A group in which no query has a value
-        has none either, and is left out of the mean, and counted in `GroupedResult.n_undefined`.
+        (as one whose labels only the gallery has) has none either, and is left out of the mean, and counted in
+        `GroupedResult.n_undefined`.
 
     Returns
     -------
@@ -89,6 +101,14 @@ def grouped(
     ------
     ValueError, TypeError
         If an argument is not as described, there are fewer classes than `group_size`, or no query has a relevant item.
+
+    Notes
+    -----
+    The source is silent on three points, which are choices here. **The remainder**: if `group_size` does not divide
+    the number of classes, the classes left at the end of the draw are in no group, and the report names them. Groups
+    of unequal sizes would not compare. **Repeats**: one draw by default, as equation 4 has it; with more, the standard
+    error stays that of one draw (`GroupedResult.errors`). **Labels without queries**: the classes of the gallery that
+    no query has are drawn into groups like any other, because they are what a query is mistaken for.
 
     References
     ----------
@@ -104,26 +124,44 @@ def grouped(
     (0.0, 0.3333, 1.0)
     >>> report.n_group, report.left_over
     (2, (('e',),))
+
+    One query of each of two classes, and a gallery in which the first has its match at the same distance as an item of
+    the other class:
+
+    >>> report = grouped([[0], [9]], ["a", "b"], [[1], [-1], [8]], ["a", "b", "b"], group_size=2, measures="Hit@1",
+    ...                  distance="euclidean")
+    >>> report["Hit@1"].lower, report["Hit@1"].expected, report["Hit@1"].upper
+    (0.5, 0.75, 1.0)
     """
     summary = SummaryOptions.checked(measures, singletons)
     drawing = Drawing.checked(group_size, seed, repeats)
-    options = CountingOptions.checked(distance=distance, ties=ties, threads=threads, progress=progress)
-    return grouped_samples(open_samples(embeddings, labels), drawing, options, summary)
+    options = CountingOptions.checked(
+        distance=distance, ties=ties, junk=junk, exclude=exclude, threads=threads, progress=progress
+    )
+    pair = open_pair(embeddings, labels, gallery, gallery_labels)
+    queries_in_gallery(pair, options)
+    return grouped_pair(pair, drawing, options, summary)
 
 
-def grouped_samples(
-    samples: Samples[Any], drawing: Drawing, options: CountingOptions, summary: SummaryOptions
-) -> GroupedReport:
-    """`grouped` of embeddings and labels that the door of the inputs has opened and checked."""
-    labels, classes = sorted_classes(samples.labels)
-    draws = drawing.draws(len(labels))
-    groups = items_of_groups(classes, np.concatenate([drawn.groups for drawn in draws]))
+def grouped_pair(pair: Pair, drawing: Drawing, options: CountingOptions, summary: SummaryOptions) -> GroupedReport:
+    """`grouped` of queries and a gallery that have been opened; queries in the gallery are the caller's concern."""
+    options = options.fitted(pair)
+    query, gallery = pair.query, pair.gallery
+    classes = sorted_classes(query.labels, None if gallery is None else gallery.labels)
+    draws = drawing.draws(len(classes.names))
+    drawn = np.concatenate([each.groups for each in draws])
+    groups, within = items_of_groups(classes.query, drawn), None
+    if gallery is not None and classes.gallery is not None:
+        ranked = [np.sort(items) for items in items_of_groups(classes.gallery, drawn)]
+        within = Gallery(gallery.embeddings, classes.gallery, ranked, options.exclude)
+    sizes = map(len, groups if within is None else within.groups)
+    junk = inputs.junk_mask(options.junk, len(query.labels), len((gallery or query).labels))
     how: dict[str, Any] = {"distance": options.distance, "ties": options.rule, "threads": options.threads}
-    with Reporting(options.progress, sum(len(items) ** 2 for items in groups)) as report:
-        profile = profile_within(samples.embeddings, classes, groups, **how, report=report)
-    rule = options.rule.describe(options.distance)
-    inside = report_on(profile, summary, threads=options.threads, distance=options.distance, tie_rule=rule)
-    return GroupedReport(summary.measures, drawing.group_size, drawing.seed, labels, draws, inside, groups)
+    with Reporting(options.progress, sum(map(operator.mul, map(len, groups), sizes))) as report:
+        profile = profile_within(query.embeddings, classes.query, groups, within, junk=junk, **how, report=report)
+    origin = {"distance": options.distance, "tie_rule": options.rule.describe(options.distance), "files": pair.files}
+    inside = report_on(profile, summary, threads=options.threads, **origin)
+    return GroupedReport(summary.measures, drawing.group_size, drawing.seed, classes.names, draws, inside, groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,9 +184,10 @@ class GroupedReport(TabularResult):
     draws : tuple of Draw
         For each repeat the groups and the classes left over, as places in `labels`.
     inside : Report
-        The queries of all groups, each ranked against the others of its group; its own means are over queries.
+        The queries of all groups, each ranked against the others of its group or against the group's gallery; its own
+        means are over queries.
     items : tuple of (n_item,) int64
-        The samples in each group, of one repeat after another; the queries of `inside` are these, in order.
+        The queries in each group, of one repeat after another; those of `inside` are these, in order.
 
     Examples
     --------
@@ -212,8 +251,8 @@ class GroupedReport(TabularResult):
         """The labels of each group of a repeat, in the order in which they were drawn."""
         return tuple(tuple(self.labels[place] for place in group) for group in self.draws[repeat].groups.tolist())
 
-    def to_dict(self) -> dict[str, Any]:
-        """The report as plain Python values that JSON can hold; None where a value is undefined."""
+    def to_dict(self, *, confidence_level: float | None = None) -> dict[str, Any]:
+        """The report as plain values that JSON can hold, with intervals if a level is given; None where undefined."""
         whole = self.inside.to_dict()
         return {
             **{key: whole[key] for key in ("deadheat", "distance", "ties", "singletons", "n_query", "n_singleton")},
@@ -223,7 +262,7 @@ class GroupedReport(TabularResult):
             "seed": self.seed,
             "n_class": self.n_class,
             "left_over": [list(labels) for labels in self.left_over],
-            "measures": {name: _plain(self[name]) for name in self.measures},
+            "measures": {name: _plain(self[name], confidence_level) for name in self.measures},
             "profile": whole["profile"],
         }
 
@@ -232,9 +271,10 @@ class GroupedReport(TabularResult):
         values = {bound: [getattr(self[name], bound) for name in self.measures] for bound in Triple._fields}
         return {"measure": list(self.measures), **values, "standard_error": self._shown_errors()}
 
-    def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """A row a measure, in per cent."""
-        return [table_with_errors([(name, self[name]) for name in self.measures], self._shown_errors(), digits)]
+    def tables(self, *, digits: int = DIGITS, confidence_level: float | None = None) -> list[Table]:
+        """A row a measure, in per cent; with a level, a column of intervals, which hold for whatever the ties do."""
+        rows = [(name, self[name]) for name in self.measures]
+        return [table_with_errors(rows, self._shown_errors(), digits, confidence_level=confidence_level)]
 
     def notes(self) -> list[str]:
         """How the groups were drawn, what has no value, and what a report says of its queries and ties."""
@@ -271,7 +311,8 @@ def _means_of_runs(values: Float64, offsets: Int64) -> Float64:
     return np.array([exact_mean(values[start:stop]) for start, stop in pairwise(offsets.tolist())])
 
 
-def _plain(result: GroupedResult) -> dict[str, Any]:
+def _plain(result: GroupedResult, level: float | None) -> dict[str, Any]:
     values = {**{name: getattr(result, name) for name in Triple._fields}, "standard_error": result.errors.expected}
     counts = {"n_group": len(result.per_group.lower) - result.n_undefined, "n_undefined": result.n_undefined}
-    return {name: plain(value) for name, value in values.items()} | counts
+    sure = {} if level is None else {"interval": plain(ends_of(result, level)), "confidence_level": level}
+    return {name: plain(value) for name, value in values.items()} | counts | sure

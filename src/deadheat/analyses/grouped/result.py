@@ -144,11 +144,27 @@ class GroupedResult:
         return f"GroupedResult({self.name!r}, lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
 
 
-def table_with_errors(rows: Sequence[tuple[str, Any]], errors: Sequence[float], digits: int) -> Table:
-    """Titles and values in per cent, with standard errors in the last column."""
+def ends_of(result: Any, confidence_level: float) -> Interval:
+    """The interval that neither ties nor sampling leave: from the low end for lower to the high end for upper."""
+    found = result.interval(confidence_level=confidence_level)
+    return Interval(found.lower.low, found.upper.high)
+
+
+def table_with_errors(
+    rows: Sequence[tuple[str, Any]],
+    errors: Sequence[float],
+    digits: int,
+    heading: str = "s.e.",
+    confidence_level: float | None = None,
+) -> Table:
+    """Titles and values in per cent, with standard errors, or what the heading says, and perhaps intervals, behind."""
     columns, shown = columns_of_values([value for _, value in rows], digits)
     cells = [
         [title, *values, number(100 * error, decimals(digits))]
         for (title, _), values, error in zip(rows, shown, errors, strict=True)
     ]
-    return Table(("measure (%)", *columns, "s.e."), cells)
+    if confidence_level is None:
+        return Table(("measure (%)", *columns, heading), cells)
+    intervals = [ends_of(value, confidence_level).per_cent(digits) for _, value in rows]
+    cells = [[*row, interval] for row, interval in zip(cells, intervals, strict=True)]
+    return Table(("measure (%)", *columns, heading, f"{100 * confidence_level:g} % interval"), cells)

@@ -1,4 +1,4 @@
-"""The study of grouped measures: the number of classes, the coverage of intervals, the gap where there is none, cost.
+"""The study of grouped measures: number of classes, coverage of intervals, gaps where there are none, models, cost.
 
 In come made populations and, where they are given, files of embeddings; out go pictures, tables and findings.
 """
@@ -8,9 +8,11 @@ from __future__ import annotations
 from deadheat.studies import published
 from deadheat.studies.data import IMAGE_SETS
 from deadheat.studies.grouped import populations
+from deadheat.studies.grouped.claims import by_claims
 from deadheat.studies.grouped.cost import by_cost
 from deadheat.studies.grouped.coverage import by_coverage
 from deadheat.studies.grouped.halves import by_table
+from deadheat.studies.grouped.models import by_models
 from deadheat.studies.grouped.populations import (
     CLUSTERED,
     FULL,
@@ -45,6 +47,8 @@ def run(setting: Setting) -> Outcome:
         by_table(setting, extent),
         by_coverage(setting, extent, known),
         by_null_gap(setting, extent),
+        by_models(setting, extent),
+        by_claims(setting, extent),
         by_cost(setting, extent),
         *(by_file(setting, name, stem) for name, stem in IMAGE_SETS.items()),
     ]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat import evaluate, grouped, plots
 from deadheat.plots import style
 from deadheat.studies.grouped.populations import DISTANCE, GROUP_SIZE, GROUPED, MEASURE, PLAIN, Extent
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table
+from deadheat.studies.study import WIDE, Finding, Mark, Outcome, Picture, Setting, Table
 
 _SAMPLES, _DIM, _MOST_PLAIN = 10, 64, 64_000
 _SEED = 7
@@ -69,12 +69,12 @@ def _findings(table: NDArray[Any]) -> list[Finding]:
         rows = table[table["what"] == what]
         pairs, _ = slope_of(rows["samples"], rows["pairs"])
         slope, error = slope_of(rows["samples"], rows["seconds"])
-        agrees = abs(slope - power) <= 0.15 and abs(pairs - power) <= 0.01
+        agrees = abs(slope - power) <= WIDE * power and abs(pairs - power) <= 0.01
         findings.append(
             Finding(
                 f"{MEASURE} {what}: growth with n samples",
                 f"pairs as n^{pairs:.3f}, time as n^{slope:.2f} (s.e. {error:.2f})",
-                Mark.of(agrees),
+                Mark.by_interval(agrees, 2 * error, power),
                 published,
                 "by its definition",
                 "" if agrees else "work that is not done pair by pair counts too, most at few samples",

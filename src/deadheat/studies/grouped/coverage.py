@@ -67,7 +67,7 @@ def _conclusion(coverages: Sequence[Coverage]) -> str:
 
 
 def _findings(coverages: Sequence[Coverage]) -> list[Finding]:
-    """One for each population and method; it agrees where no number of groups rules the level out."""
+    """One for each population and method; it differs where a number of groups rules the level out."""
     kinds = dict.fromkeys((each.population, each.method) for each in coverages)
     return [finding_of([each for each in coverages if (each.population, each.method) == kind]) for kind in kinds]
 
@@ -75,7 +75,8 @@ def _findings(coverages: Sequence[Coverage]) -> list[Finding]:
 def finding_of(coverages: Sequence[Coverage]) -> Finding:
     """What coverages of one population and method, at several numbers of groups, say together."""
     around = [each.interval(1 - (1 - LEVEL) / len(coverages)) for each in coverages]
-    agrees = all(end.low <= LEVEL <= end.high for end in around)
+    holds = all(end.low <= LEVEL <= end.high for end in around)
+    mark = Mark.by_interval(holds, max((end.high - end.low) / 2 for end in around), 1.0)  # of a share
     why = (
         _WHY_RANDOM
         if coverages[0][:2] in [(RANDOM.name, method) for method in populations.OF_PLAIN]
@@ -85,10 +86,10 @@ def finding_of(coverages: Sequence[Coverage]) -> Finding:
     return Finding(
         f"{LEVEL_TEXT} intervals that hold, {coverages[0].population}, {coverages[0].method}; by number of groups",
         f"{shares} % of {coverages[0].n_draw} draws",
-        Mark.of(agrees),
+        mark,
         LEVEL_TEXT,
         "the intervals' own level",
-        "" if agrees else why,
+        "" if holds else why,
     )
 
 

@@ -12,12 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import evaluate, grouped
-from deadheat.statistics.intervals import standard_error
+from deadheat import split_half
 from deadheat.studies import published
 from deadheat.studies.grouped.populations import CLUSTERED, DISTANCE, GROUP_SIZE, LEVEL, LEVEL_TEXT, MEASURE, Extent
 from deadheat.studies.study import Finding, Mark, Outcome, Setting, Table
-from deadheat.support.extras import require
 
 _SEED = 11
 
@@ -48,33 +46,13 @@ def by_table(setting: Setting, extent: Extent) -> Outcome:
 
 def table_row(embeddings: NDArray[np.float32], labels: NDArray[np.int64], *, n_draw: int, threads: int | None) -> Row:
     """The columns of Table 1 for one set; its halves are drawn anew so many times."""
-    z = float(require("scipy.stats", "stats", "a normal interval").norm.ppf((1 + LEVEL) / 2))
-    plain = evaluate(embeddings, labels, measures=MEASURE, distance=DISTANCE, threads=threads)[MEASURE].expected
-    value, error = _in_groups(embeddings, labels, 0, threads)
-    differences, bounds = [], []
-    for draw in range(n_draw):
-        order = np.random.default_rng([_SEED, draw]).permutation(np.unique(labels))
-        halves = [np.isin(labels, half) for half in np.array_split(order, 2)]
-        (first, error_1), (second, error_2) = (
-            _in_groups(embeddings[half], labels[half], draw, threads) for half in halves
-        )
-        differences.append(abs(first - second))
-        bounds.append(z * math.hypot(error_1, error_2))
-    return Row(plain, value, value + z * error, _mean_and_spread(differences), _mean_and_spread(bounds))
-
-
-def _in_groups(
-    embeddings: NDArray[np.float32], labels: NDArray[np.int64], seed: int, threads: int | None
-) -> tuple[float, float]:
-    """The value in groups and its standard error, σ/√N."""
-    result = grouped(
-        embeddings, labels, group_size=GROUP_SIZE, measures=MEASURE, seed=seed, distance=DISTANCE, threads=threads
-    )[MEASURE]
-    return result.expected, result.errors.expected
-
-
-def _mean_and_spread(values: list[float]) -> tuple[float, float]:
-    return math.fsum(values) / len(values), standard_error(values) * math.sqrt(len(values))
+    halves = split_half(
+        embeddings, labels, group_size=GROUP_SIZE, measure=MEASURE, splits=n_draw, distance=DISTANCE, threads=threads
+    )
+    found = halves.to_dict(confidence_level=LEVEL, method="normal")
+    values = {name: found[name]["expected"] for name in ("plain", "grouped", "upper_limit")}
+    spread = ((found[name]["expected"], found[name]["spread"]) for name in ("difference", "margin"))
+    return Row(*values.values(), *spread)
 
 
 def ratio_by_theory(n_class: int) -> float:

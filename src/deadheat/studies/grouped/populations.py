@@ -46,6 +46,8 @@ class Extent(NamedTuple):
     times: int  # of which the shortest counts
     most_classes: int  # of the made sets beside Table 1
     halves: int  # random ones of each
+    maps: tuple[int, ...]  # directions that learned maps keep
+    map_classes: tuple[int, int]  # that they are learned from, and others
 
 
 def ends(interval: Intervals) -> tuple[float, float]:
@@ -58,9 +60,10 @@ def percent(value: float, digits: int = 2) -> str:
 
 
 FULL = Extent(
-    (50, 100, 200, 500, 1000, 2000, 5000), 20_000, 1000, 400, 300, (800, 1600, 3200, 6400, 12_800), 2, 12_000, 20
-)
-QUICK = Extent((50, 100, 200, 500), 300, 20, 10, 10, (100, 200, 400), 1, 500, 3)
+    (50, 100, 200, 500, 1000, 2000, 5000), 20_000, 1000, 400, 300, (800, 1600, 3200, 6400, 12_800), 2, 12_000, 20,
+    (4, 8, 16, 32, 64, 128), (400, 100),
+)  # fmt: skip
+QUICK = Extent((50, 100, 200, 500), 300, 20, 10, 10, (100, 200, 400), 1, 500, 3, (4, 32, 128), (100, 40))
 
 
 @dataclass(frozen=True)

@@ -43,12 +43,13 @@ def by_chance(value: Known) -> Outcome:
     """Random embeddings have the value that counting gives."""
     exact = RANDOM.chance(GROUP_SIZE)
     agrees = abs(value.value - exact) <= 3 * value.error
+    mark = Mark.by_interval(agrees, 3 * value.error, exact)
     return Outcome(
         [
             Finding(
                 f"random embeddings: {MEASURE} {GROUPED}",
                 f"{percent(value.value)} (s.e. {100 * value.error:.2f})",
-                Mark.of(agrees),
+                mark,
                 percent(exact),
                 "exact: the share of the right ones among the others",
                 "" if agrees else "more than three standard errors away",
@@ -232,11 +233,13 @@ def _null_finding(name: str, gaps: Sequence[Gap]) -> Finding:
     mean, error = math.fsum(values) / len(values), intervals.standard_error(values)
     expected = [gap.interval(confidence_level=LEVEL).expected for gap in gaps]
     held = sum(interval.low <= 0 <= interval.high for interval in expected)
-    agrees = abs(mean) <= 3 * error and populations.binomial(held, len(gaps), LEVEL).high >= LEVEL
+    share = populations.binomial(held, len(gaps), LEVEL)
+    agrees = abs(mean) <= 3 * error and share.high >= LEVEL
+    mark = Mark.by_interval(agrees, max(3 * error, (share.high - share.low) / 2), 1.0)  # of shares and a gap of shares
     return Finding(
         f"gap of {_CLASSES[0]} to {_CLASSES[1]} classes of one population, {name}",
         f"{100 * mean:.2f} points (s.e. {100 * error:.2f}); {held} of {len(gaps)} {LEVEL_TEXT} intervals hold 0",
-        Mark.of(agrees),
+        mark,
         "0 points",
         "by construction",
         "" if agrees else "the set with more classes has more to be mistaken for",

@@ -1,0 +1,187 @@
+"""`deadheat grouped`: a measure inside groups of classes, the gap of train to test, and what halves differ by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from deadheat.analyses.grouped.drawing import Drawing
+from deadheat.analyses.grouped.generalization import gap_of_pairs
+from deadheat.analyses.grouped.grouping import GroupedReport, grouped_pair
+from deadheat.analyses.grouped.halves import SPLITS, split_pair
+from deadheat.cli.embeddings import (
+    GROUPS,
+    SCORES,
+    SOURCES,
+    TIES,
+    counting_options,
+    files_named,
+    opened,
+    own_rows,
+    source_files,
+    summary_options,
+    with_options,
+)
+from deadheat.cli.outputs import TEXTS, check_outputs, deliver
+from deadheat.cli.shell import PATH, bar, output
+from deadheat.counting import CountingOptions, queries_in_gallery
+from deadheat.inputs import Pair
+from deadheat.reports.options import SummaryOptions
+from deadheat.reports.tables import Table, TabularResult
+from deadheat.statistics.interval import level_between
+from deadheat.support import checks
+from deadheat.support.extras import require
+
+_PICTURES = (".png", ".pdf", ".svg")
+_TEST = ("test_labels", "test_gallery", "test_gallery_labels", "test_exclude")
+
+
+@click.command()
+@click.argument("file", type=PATH)
+@with_options(SOURCES)
+@click.option("--test", type=PATH, metavar="FILE", help="Also this set, and the gap between the two; FILE is train.")
+@click.option("--test-labels", type=PATH, help="File of its labels, if not in its file.")
+@click.option("--test-gallery", type=PATH, help="File of the items that it is ranked against; default: itself.")
+@click.option("--test-gallery-labels", type=PATH, help="File of the labels of these.")
+@click.option("--test-exclude", type=PATH, multiple=True, metavar="ROWS", help="As --exclude, of the test set.")
+@with_options(SCORES, TIES, GROUPS)
+@click.option("--group-size", type=int, default=10, show_default=True, metavar="S", help="Classes in a group.")
+@click.option("--repeats", type=int, default=1, show_default=True, metavar="N", help="How often to draw groups.")
+@click.option(
+    "--halves",
+    type=int,
+    is_flag=False,
+    flag_value=SPLITS,
+    metavar="[N]",
+    help=f"Also the difference of two random halves of the classes, and the bound on it: N splits, or {SPLITS}.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of the draws.")
+@click.option("--confidence-level", type=float, default=0.95, show_default=True, metavar="P", help="Of intervals.")
+@click.option("--plot", type=PATH, metavar="OUT", help="Draw the values of the groups: .png, .pdf, .svg.")
+@with_options(TEXTS)
+def grouped(file: Path, **options: Any) -> None:
+    """Take measures inside groups of equally many classes, so that sets with different numbers of them compare.
+
+    FILE, its labels and a gallery are given as to `deadheat evaluate`; by default the measure is Hit@1. With --test,
+    the gap between the two sets, in groups and plain, has an interval, a margin of error and a bound.
+
+    --json, --markdown and --latex without OUT, or with -, print that instead of the tables; put them after FILE, and so
+    --halves without a number.
+    """  # fmt: skip
+    of_test = _of_test(options)
+    picture, test = options["plot"], options["test"]
+    check_outputs(options, [*source_files(file, options), *(source_files(test, of_test) if test else [])], picture)
+    plots = None if picture is None else _plots(picture)
+    counting, summary = counting_options(options), summary_options(options, measures=("Hit@1",))
+    drawing, level = Drawing.checked(*_drawn(options)), level_between(options["confidence_level"])
+    splits = None if options["halves"] is None else checks.positive_integer(options["halves"], "--halves")
+    sets = {"train" if test else file.stem: _opened(file, options, counting)}
+    if test is not None:
+        sets["test"] = _opened(test, of_test, counting)
+    with bar("ranking") as progress:
+        sets = {name: (pair, replace(how, progress=progress)) for name, (pair, how) in sets.items()}
+        found = _found(sets, drawing, summary, splits)
+    if plots is not None:
+        with output(picture) as out:
+            _draw(plots, found.groups, summary, level).savefig(out, format=picture.suffix.lower()[1:], dpi=200)
+    deliver(found, options, confidence_level=level)
+
+
+Sets = Mapping[str, tuple[Pair, CountingOptions]]
+
+
+@dataclass(frozen=True)
+class Found(TabularResult):
+    """What a run found: by kind, one result or one for each measure; `groups` has the reports on all sets."""
+
+    parts: Mapping[str, TabularResult | Mapping[str, TabularResult]]
+    groups: Mapping[str, GroupedReport]
+
+    @property
+    def results(self) -> list[TabularResult]:
+        return [
+            result
+            for part in self.parts.values()
+            for result in ([part] if isinstance(part, TabularResult) else part.values())
+        ]
+
+    def tables(self, **options: Any) -> list[Table]:
+        return [table for result in self.results for table in result.tables(**options)]
+
+    def notes(self) -> list[str]:
+        return list(dict.fromkeys(note for result in self.results for note in result.notes()))
+
+    def to_dict(self, **options: Any) -> dict[str, Any]:
+        return {
+            name: part.to_dict(**options)
+            if isinstance(part, TabularResult)
+            else {measure: result.to_dict(**options) for measure, result in part.items()}
+            for name, part in self.parts.items()
+        }
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        return self.results[0].columns()
+
+
+def _found(sets: Sets, drawing: Drawing, summary: SummaryOptions, splits: int | None) -> Found:
+    """All that was asked for; each pass is made once for all measures."""
+    parts: dict[str, TabularResult | Mapping[str, TabularResult]] = {}
+    (name, (pair, counting)), *more = sets.items()
+    halves = None
+    if splits is not None:
+        halves = split_pair(summary.measures[0], pair, drawing._replace(repeats=splits), counting, summary)
+    elif not more:
+        queries_in_gallery(pair, counting)
+    if more:
+        gap = gap_of_pairs(summary.measures[0], sets, drawing, summary)
+        parts["gap"] = {measure: replace(gap, measure=measure) for measure in summary.measures}
+        groups = {"train": gap.train_groups, "test": gap.test_groups}
+    else:
+        parts["grouped"] = report = grouped_pair(pair, drawing, counting, summary)
+        groups = {name: report}
+    if halves is not None:
+        parts["halves"] = {measure: replace(halves, measure=measure) for measure in summary.measures}
+    return Found(parts, groups)
+
+
+def _drawn(options: dict[str, Any]) -> tuple[int, int, int]:
+    return options["group_size"], options["seed"], options["repeats"]
+
+
+def _of_test(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of the test set under the names of those of FILE."""
+    given = [name for name in _TEST if options[name]]
+    if options["test"] is None and given:
+        raise click.UsageError(f"--{given[0].replace('_', '-')} goes with --test")
+    if options["test_gallery_labels"] is not None and options["test_gallery"] is None:
+        raise click.UsageError("--test-gallery-labels goes with --test-gallery")
+    return options | {name.removeprefix("test_"): options[name] for name in _TEST}
+
+
+def _opened(file: Path, options: dict[str, Any], counting: CountingOptions) -> tuple[Pair, CountingOptions]:
+    """One set, with its own rows; what is said of it names its files."""
+    with files_named(file, options):
+        pair = opened(file, options)
+        counting = replace(counting, exclude=own_rows(options)).fitted(pair)
+        counting.open(pair.query.embeddings, None if pair.gallery is None else pair.gallery.embeddings)
+    return pair, counting
+
+
+def _draw(plots: Any, groups: Mapping[str, GroupedReport], summary: SummaryOptions, level: float) -> Any:
+    """A figure with axes for each measure, one below the other."""
+    figure = plots.style.figure(6.4, (1.2 + 0.8 * len(groups)) * len(summary.measures))
+    axes = figure.subplots(len(summary.measures), squeeze=False)[:, 0]
+    for ax, measure in zip(axes, summary.measures, strict=True):
+        plots.group_values(groups, measure, confidence_level=level, ax=ax)
+    return figure
+
+
+def _plots(path: Path) -> Any:
+    """The module of plots, or an error before long work."""
+    if path.suffix.lower() not in _PICTURES:
+        raise click.UsageError(f"--plot {path} must end in one of {', '.join(_PICTURES)}")
+    return require("deadheat.plots", "plots", "--plot")
