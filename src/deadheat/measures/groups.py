@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.measures.family import Float64, Int64, Measure
+from deadheat.measures.family import Fill, Float64, Int64, Measure
 from deadheat.profiles import TieProfile
+from deadheat.support.triple import Triple
 
 
 def kernel_arrays(profile: TieProfile) -> tuple[Int64, ...]:
@@ -49,6 +50,16 @@ def distinct(*keys: Int64) -> tuple[Int64, Int64]:
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.cumsum(new) - 1
     return order[new], number
+
+
+def filled(values: Triple[Float64], out: Float64) -> Fill:
+    """What fills in values that are known already."""
+
+    def fill(first: int, last: int) -> None:
+        for row, each in zip(out, values, strict=True):
+            row[first:last] = each[first:last]
+
+    return fill
 
 
 def defined(profile: TieProfile, values: NDArray[Any]) -> Float64:

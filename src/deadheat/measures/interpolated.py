@@ -1,0 +1,161 @@
+"""Interpolated precision [1]_: the best precision at any relevant item from a recall on, and its mean over 11 recalls.
+
+In come tie groups. Within one, with k items closer, n of them relevant, and l tied, m of those relevant, the precision
+at the relevant items of the best and of the worst order grows, so that both bounds are that at the last: (n + m)/(k + m)
+and (n + m)/(k + l). The expectation of a maximum is that over its distribution: the chance that no precision exceeds t
+is a product over groups, and in a group it is counted slot by slot, for every t that an order can give.
+
+IPrec@r starts at the first relevant item with which recall r is reached, the ⌈r R⌉-th, as trec_eval up to 9 counts in
+most cases; trec_eval 10 starts at the r R-th, rounded to the nearest, and so do iprec_at_recall and 11pt_avg.
+
+.. [1] Manning, Raghavan, Schütze 2008, Introduction to Information Retrieval, section 8.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from deadheat.measures.family import Fill, Float64, Int64, Measure, NoRankSum
+from deadheat.measures.groups import defined, filled
+from deadheat.profiles import TieProfile
+from deadheat.support.triple import Triple
+
+RECALLS = tuple(i / 10 for i in range(11))  # of the mean over 11
+
+_MOST_STEPS = 2**24  # slots × states × values of a query: about a tenth of a second
+
+Group = tuple[int, int, int, int]
+Groups = tuple[Group, ...]
+Start = Callable[[float, Int64], Int64]  # recall and R -> which relevant item has it
+
+
+def reached(recall: float, relevant: Int64) -> Int64:
+    """The first relevant item at which the recall, as it is written, is reached."""
+    share = Fraction(repr(recall))
+    return -(-relevant * share.numerator // share.denominator)
+
+
+def nearest(recall: float, relevant: Int64) -> Int64:
+    """The nearest relevant item, as trec_eval 10 rounds."""
+    return np.floor(recall * relevant + 0.5).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Interpolated(NoRankSum):
+    """The mean over `recalls`, or over that of the name, of the best precision from there on."""
+
+    start: Start
+    recalls: tuple[float, ...] | None = None
+
+    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
+        firsts = self._firsts(profile, measure)
+        lower, upper = ([_best(profile, first, worst) for first in firsts] for worst in (True, False))
+        expected = [np.where(low == high, low, np.nan) for low, high in zip(lower, upper, strict=True)]
+        values = (defined(profile, _mean(each)) for each in (lower, expected, upper))
+        return filled(Triple(*values), out)
+
+    def complete(self, profile: TieProfile, measure: Measure, values: Triple[Float64], threads: int) -> None:
+        for query, each in self._tied(profile, measure, values):
+            mean = _mean([np.array(moments(*of)[0]) for of in each])
+            values.expected[query] = np.clip(mean, values.lower[query], values.upper[query])
+
+    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
+        """Of one recall, from the same distribution; NaN for the mean over several, which depend on each other."""
+        values = np.empty((3, profile.n_query))
+        self.loop(profile, measure, values)(0, profile.n_query)
+        deviation = defined(profile, np.zeros(profile.n_query))
+        for query, each in self._tied(profile, measure, Triple(*values)):
+            deviation[query] = np.sqrt(moments(*each[0])[1]) if len(each) == 1 else np.nan
+        return deviation
+
+    def _firsts(self, profile: TieProfile, measure: Measure) -> list[Int64]:
+        """From which relevant item on the precisions of each query count, for each recall."""
+        recalls = (measure.cutoff or 0.0,) if self.recalls is None else self.recalls
+        return [self.start(recall, profile.n_relevant) for recall in recalls]
+
+    def _tied(
+        self, profile: TieProfile, measure: Measure, values: Triple[Float64]
+    ) -> Iterator[tuple[int, list[tuple[Groups, int]]]]:
+        """The queries that ties make a difference to: for each recall, the groups that count and the first item."""
+        firsts = self._firsts(profile, measure)
+        rows = np.column_stack([profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant])
+        for query in np.flatnonzero(values.lower < values.upper).tolist():
+            groups = list(map(tuple, rows[profile.offsets[query] : profile.offsets[query + 1]].tolist()))
+            starts = [max(1, int(first[query])) for first in firsts]
+            yield query, [(tuple(group for group in groups if group[1] + group[3] >= first), first) for first in starts]
+
+
+def _best(profile: TieProfile, first: Int64, worst: bool) -> Float64:
+    """The best precision of each query, from the first relevant item that counts on; 0 if it was not retrieved."""
+    hits, query = profile.closer_relevant + profile.tied_relevant, profile.query_of_group
+    ranks = profile.closer + (profile.tied if worst else profile.tied_relevant)
+    best = np.zeros(profile.n_query)
+    np.maximum.at(best, query, np.where(hits >= first[query], hits / ranks, 0.0))
+    return best
+
+
+def _mean(values: Sequence[Float64]) -> Float64:
+    """The mean over recalls, added in their order."""
+    return sum(values[1:], values[0]) / len(values)
+
+
+@lru_cache(maxsize=2**14)
+def moments(groups: Groups, first: int) -> tuple[float, float]:
+    """Mean and variance of the best precision from a relevant item on; NaN beyond `_MOST_STEPS`.
+
+    `groups` are those of one query from the one of that item on: closer, closer_relevant, tied, tied_relevant.
+
+    Examples
+    --------
+    One relevant item among three: the precision is 1, 1/2 or 1/3.
+
+    >>> mean, variance = moments(((0, 0, 3, 1),), 1)
+    >>> f"{mean:.6f} {variance:.6f}"
+    '0.611111 0.080247'
+    """
+    worst = max((Fraction(n + m, k + tied) for k, n, tied, m in groups), default=Fraction(0))
+    mixed = [group for group in groups if group[2] > group[3] and Fraction(group[1] + group[3], group[0] + group[3]) > worst]
+    over, under = _precisions(mixed, first, worst)
+    if len(over) * sum(tied * (m + 1) for _, _, tied, m in mixed) > _MOST_STEPS:
+        return np.nan, np.nan
+    below = np.ones(len(over))
+    for group in mixed:
+        below *= _chance_below(group, first, over, under)
+    values, chances = over / under, np.diff(below, prepend=0.0)
+    mean = float(values[-1] - (np.diff(values) * below[:-1]).sum())
+    return mean, float((chances * (values - mean) ** 2).sum())
+
+
+def _precisions(mixed: list[Group], first: int, worst: Fraction) -> tuple[Int64, Int64]:
+    """The precisions above the worst that an order of the mixed groups can give, ascending, and the worst before them."""
+    over, under = [np.array([worst.numerator])], [np.array([worst.denominator])]
+    for k, n, tied, m in mixed:
+        hits, places = np.meshgrid(np.arange(max(1, first - n), m + 1), np.arange(1, tied + 1), indexing="ij")
+        hits, ranks = n + hits, k + places
+        better = (hits * worst.denominator > ranks * worst.numerator) & (places >= hits - n)
+        over.append(hits[better])
+        under.append(ranks[better])
+    numerators, denominators = np.concatenate(over), np.concatenate(under)
+    _, places = np.unique(numerators / denominators, return_index=True)
+    return numerators[places], denominators[places]
+
+
+def _chance_below(group: Group, first: int, over: Int64, under: Int64) -> Float64:
+    """The chance that no precision in a group exceeds each of some numbers, over / under."""
+    k, n, tied, m = group
+    hits = np.arange(m + 1)
+    earliest = -(-(n + hits) * under[:, None] // over[:, None]) - k  # the slot from which a hit is not too precise
+    earliest[:, : max(1, first - n)] = 0
+    state = np.zeros((len(over), m + 1))  # the chance of so many hits up to a slot
+    state[:, 0] = 1.0
+    for slot in range(1, tied + 1):
+        left = tied - slot + 1
+        hit = state[:, :-1] * ((m - hits[:-1]) / left) * (slot >= earliest[:, 1:])
+        state *= np.maximum(left - (m - hits), 0) / left
+        state[:, 1:] += hit
+    return state[:, m]
