@@ -1,7 +1,8 @@
 """TREC runs and qrels: in come files, dictionaries or tables, out go dictionaries of Python numbers.
 
-Files are text in UTF-8, fields separated by blanks or tabs, blank lines and comments (# ...) skipped; gzip is
-recognised.
+Fields of a line are separated by blanks or tabs, blank lines and comments (# ...) are skipped, and gzip is recognised.
+Ids are UTF-8 or any other bytes, which stay distinct ("surrogateescape", as in file names). A file is read quickly first and, if
+anything in it is out of the ordinary, again with a look at each line.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ import gzip
 import math
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 
@@ -25,6 +26,7 @@ Path: TypeAlias = str | os.PathLike[str]
 Checked: TypeAlias = dict[str, dict[str, Any]]
 
 _HIGHEST = np.iinfo(np.int64).max
+_BLOCK = 1 << 20  # bytes of lines that are read together
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class _Form:
     fields: tuple[str, ...]
     number: str
     kind: type[float] | type[int]
+    open_end: bool = False  # whether the last field may hold blanks, as the tag of a run
 
     def check(self, value: Any) -> float:
         """The number as a Python float or integer."""
@@ -50,18 +53,44 @@ class _Form:
 
     def parse(self, line: bytes) -> tuple[str, str, float]:
         """Query, document and number of a line."""
-        parts = line.split()
+        if b"\0" in line:
+            raise ValueError("a NUL byte; damaged, or another kind of file?")
+        parts = line.split(None, len(self.fields) - 1) if self.open_end else line.split()
         if len(parts) != len(self.fields):
             layout = " ".join(self.fields)
             raise ValueError(f"a line must have {len(self.fields)} fields ({layout}), but has {len(parts)}")
-        try:
-            query, item, text = (parts[i].decode() for i in (0, 2, self.fields.index(self.number)))
-        except UnicodeDecodeError:
-            raise ValueError("not text in UTF-8; damaged, or another kind of file?") from None
+        query, item, text = (_text(parts[i]) for i in (0, 2, self.place))
         return query, item, self.check(_number(text, self.kind))
 
+    def add(self, lines: list[bytes], table: Checked) -> bool:
+        """Add lines to a table without a look at each; False, and a table of no use, where one has to be looked at."""
+        limit, n_field, place = (len(self.fields) - 1 if self.open_end else -1), len(self.fields), self.place
+        kind, highest, last, row = self.kind, float("inf") if self.kind is float else _HIGHEST, b"", table
+        for line in lines:
+            parts = line.split(None, limit)
+            if len(parts) != n_field:
+                return False
+            if parts[0] != last:
+                last = parts[0]
+                if last.startswith((b"#", codecs.BOM_UTF8)):
+                    return False
+                row = table.setdefault(_text(last), {})
+            try:
+                number = kind(parts[place])
+            except ValueError:
+                return False
+            if not -highest < number < highest or b"_" in parts[place]:
+                return False
+            row[parts[2].decode("utf-8", "surrogateescape")] = number
+        return b"\0" not in b"".join(lines)
 
-_RUN = _Form("run", ("qid", "Q0", "docid", "rank", "score", "tag"), "score", float)
+    @property
+    def place(self) -> int:
+        """Which field is the number of a document."""
+        return self.fields.index(self.number)
+
+
+_RUN = _Form("run", ("qid", "Q0", "docid", "rank", "score", "tag"), "score", float, open_end=True)
 _QRELS = _Form("qrels", ("qid", "iter", "docid", "rel"), "rel", int)
 
 
@@ -119,12 +148,34 @@ def _checked(source: Mapping[str, Mapping[str, float]], form: _Form) -> Checked:
     return table
 
 
+def run_id(path: Path) -> str:
+    """The tag of a run, up to a blank: that of its last line, as trec_eval has it."""
+    last = b""
+    with _opened(path) as lines:
+        for line in lines:
+            stripped = line.strip()
+            last = stripped if stripped and not stripped.startswith(b"#") else last
+    return _text(last.split()[len(_RUN.fields) - 1])
+
+
 def _read(path: Path, form: _Form) -> Checked:
     """The lines of a file."""
     table: Checked = {}
+    count = 0
+    with _opened(path) as file:
+        while lines := file.readlines(_BLOCK):
+            count += len(lines)
+            if not form.add(lines, table):
+                return _read_one_by_one(path, form)
+    return table if sum(map(len, table.values())) == count else _read_one_by_one(path, form)
+
+
+def _read_one_by_one(path: Path, form: _Form) -> Checked:
+    """The same with a look at each line: comments and blank lines are skipped, and an error names its line."""
+    table: Checked = {}
     with _opened(path) as lines:
-        for count, line in enumerate(lines, 1):
-            line = line.removeprefix(codecs.BOM_UTF8).strip() if count == 1 else line.strip()
+        for count, text in enumerate(lines, 1):
+            line = text.removeprefix(codecs.BOM_UTF8).strip() if count == 1 else text.strip()
             if not line or line.startswith(b"#"):
                 continue
             try:
@@ -138,8 +189,13 @@ def _read(path: Path, form: _Form) -> Checked:
     return table
 
 
+def _text(field: bytes) -> str:
+    """An id as text; bytes that are not UTF-8 become lone surrogates, and the same bytes again when they are written."""
+    return field.decode("utf-8", "surrogateescape")
+
+
 @contextmanager
-def _opened(path: Path) -> Iterator[Iterable[bytes]]:
+def _opened(path: Path) -> Iterator[IO[bytes]]:
     """The lines of a file, through gzip if it begins like that."""
     with open(path, "rb") as plain:
         zipped = plain.peek(2).startswith(b"\x1f\x8b")

@@ -119,7 +119,9 @@ def moments(groups: Groups, first: int) -> tuple[float, float]:
     '0.611111 0.080247'
     """
     worst = max((Fraction(n + m, k + tied) for k, n, tied, m in groups), default=Fraction(0))
-    mixed = [group for group in groups if group[2] > group[3] and Fraction(group[1] + group[3], group[0] + group[3]) > worst]
+    mixed = [
+        group for group in groups if group[2] > group[3] and Fraction(group[1] + group[3], group[0] + group[3]) > worst
+    ]
     over, under = _precisions(mixed, first, worst)
     if len(over) * sum(tied * (m + 1) for _, _, tied, m in mixed) > _MOST_STEPS:
         return np.nan, np.nan

@@ -28,9 +28,7 @@ class SetCounts(NoRankSum):
         hits = sum_by_query(profile, np.arange(profile.n_group), profile.tied_relevant)
         ranked, relevant = profile.n_ranked.astype(np.float64), profile.n_relevant.astype(np.float64)
         nothing = np.zeros(profile.n_query)
-        values = defined(
-            profile, np.divide(self.over(hits), self.under(ranked, relevant), out=nothing, where=hits > 0)
-        )
+        values = defined(profile, np.divide(self.over(hits), self.under(ranked, relevant), out=nothing, where=hits > 0))
         return filled(Triple(values, values, values), out)
 
     def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
