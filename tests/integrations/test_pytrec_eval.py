@@ -127,6 +127,7 @@ def random_run(seed: int, scores: int) -> tuple[dict[str, Any], dict[str, Any]]:
 def test_thousands_of_lines(rel: int, scores: int, judged_only: bool) -> None:
     """All that it prints of each query and has a meaning here: the same without ties, and else between the bounds."""
     import pytrec_eval
+
     from deadheat.reports.trec_lines import trec_lines
 
     run, qrels = random_run(rel + scores, scores)
@@ -171,6 +172,7 @@ def test_interpolated_precision(scores: int) -> None:
 @pytest.mark.parametrize("scores", [1000, 7])
 def test_means_over_queries_and_geometric_ones(scores: int) -> None:
     import pytrec_eval
+
     from deadheat.reports.trec_lines import trec_lines
 
     run, qrels = random_run(scores + 1, scores)

@@ -1,21 +1,22 @@
 """TREC runs and qrels: in come files, dictionaries or tables, out go dictionaries of Python numbers.
 
 Fields of a line are separated by blanks or tabs, blank lines and comments (# ...) are skipped, and gzip is recognised.
-Ids are UTF-8 or any other bytes, which stay distinct ("surrogateescape", as in file names). A file is read quickly first and, if
-anything in it is out of the ordinary, again with a look at each line.
+Ids are UTF-8 or any other bytes, which stay distinct ("surrogateescape", as in file names). A file is read quickly
+first and, if anything in it is out of the ordinary, again with a look at each line.
 """
 
 from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import math
 import os
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -65,7 +66,8 @@ class _Form:
     def add(self, lines: list[bytes], table: Checked) -> bool:
         """Add lines to a table without a look at each; False, and a table of no use, where one has to be looked at."""
         limit, n_field, place = (len(self.fields) - 1 if self.open_end else -1), len(self.fields), self.place
-        kind, highest, last, row = self.kind, float("inf") if self.kind is float else _HIGHEST, b"", table
+        kind, highest = self.kind, math.inf if self.kind is float else _HIGHEST
+        last, row = b"", dict[str, Any]()
         for line in lines:
             parts = line.split(None, limit)
             if len(parts) != n_field:
@@ -190,12 +192,12 @@ def _read_one_by_one(path: Path, form: _Form) -> Checked:
 
 
 def _text(field: bytes) -> str:
-    """An id as text; bytes that are not UTF-8 become lone surrogates, and the same bytes again when they are written."""
+    """An id as text; bytes that are not UTF-8 become lone surrogates, and the same bytes again on the way out."""
     return field.decode("utf-8", "surrogateescape")
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def _opened(path: Path) -> Iterator[io.BufferedIOBase]:
     """The lines of a file, through gzip if it begins like that."""
     with open(path, "rb") as plain:
         zipped = plain.peek(2).startswith(b"\x1f\x8b")

@@ -79,7 +79,7 @@ class ClosedForms(ABC):
 
 
 class NoRankSum(ClosedForms):
-    """A measure that is no `RankSum`: what searches orders of the samples, or knows a measure by them, passes it over."""
+    """A measure that is no `RankSum`: what searches orders of the samples, or knows a measure by them, refuses it."""
 
     def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
         raise InvalidValueError(

@@ -34,7 +34,7 @@ def groups_within(profile: TieProfile, measure: Measure, chosen: NDArray[np.bool
     return group[within], np.minimum(slots[within], profile.tied[group[within]])
 
 
-def sum_by_query(profile: TieProfile, group: Int64, values: Float64) -> Float64:
+def sum_by_query(profile: TieProfile, group: Int64, values: Float64 | Int64) -> Float64:
     """Sums of the values of some groups over each query, (n_query,).
 
     One after the other, in the order given: np.add.reduceat has no order that is the same everywhere.

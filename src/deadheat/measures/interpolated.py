@@ -1,9 +1,10 @@
 """Interpolated precision [1]_: the best precision at any relevant item from a recall on, and its mean over 11 recalls.
 
 In come tie groups. Within one, with k items closer, n of them relevant, and l tied, m of those relevant, the precision
-at the relevant items of the best and of the worst order grows, so that both bounds are that at the last: (n + m)/(k + m)
-and (n + m)/(k + l). The expectation of a maximum is that over its distribution: the chance that no precision exceeds t
-is a product over groups, and in a group it is counted slot by slot, for every t that an order can give.
+at the relevant items of the best and of the worst order grows, so that both bounds are that at the last one:
+(n + m)/(k + m) and (n + m)/(k + l). The expectation of a maximum is that over its distribution: the chance that no
+precision exceeds t is a product over groups, and in a group it is added up slot by slot, for every t that an order can
+give. It is accurate to about 12 digits, and NaN where that would take too long (`_MOST_STEPS`).
 
 IPrec@r starts at the first relevant item with which recall r is reached, the ⌈r R⌉-th, as trec_eval up to 9 counts in
 most cases; trec_eval 10 starts at the r R-th, rounded to the nearest, and so do iprec_at_recall and 11pt_avg.
@@ -13,6 +14,7 @@ most cases; trec_eval 10 starts at the r R-th, rounded to the nearest, and so do
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -37,12 +39,14 @@ Start = Callable[[float, Int64], Int64]  # recall and R -> which relevant item h
 def reached(recall: float, relevant: Int64) -> Int64:
     """The first relevant item at which the recall, as it is written, is reached."""
     share = Fraction(repr(recall))
-    return -(-relevant * share.numerator // share.denominator)
+    distinct, number = np.unique(relevant, return_inverse=True)
+    return np.array([math.ceil(share * r) for r in distinct.tolist()], dtype=np.int64)[number]
 
 
 def nearest(recall: float, relevant: Int64) -> Int64:
     """The nearest relevant item, as trec_eval 10 rounds."""
-    return np.floor(recall * relevant + 0.5).astype(np.int64)
+    rounded: Int64 = np.floor(recall * relevant + 0.5).astype(np.int64)
+    return rounded
 
 
 @dataclass(frozen=True)
@@ -119,9 +123,7 @@ def moments(groups: Groups, first: int) -> tuple[float, float]:
     '0.611111 0.080247'
     """
     worst = max((Fraction(n + m, k + tied) for k, n, tied, m in groups), default=Fraction(0))
-    mixed = [
-        group for group in groups if group[2] > group[3] and Fraction(group[1] + group[3], group[0] + group[3]) > worst
-    ]
+    mixed = [group for group in groups if group[2] > group[3] and _best_of(group) > worst]
     over, under = _precisions(mixed, first, worst)
     if len(over) * sum(tied * (m + 1) for _, _, tied, m in mixed) > _MOST_STEPS:
         return np.nan, np.nan
@@ -133,8 +135,14 @@ def moments(groups: Groups, first: int) -> tuple[float, float]:
     return mean, float((chances * (values - mean) ** 2).sum())
 
 
+def _best_of(group: Group) -> Fraction:
+    """The best precision that an order of a group gives."""
+    k, n, _, m = group
+    return Fraction(n + m, k + m)
+
+
 def _precisions(mixed: list[Group], first: int, worst: Fraction) -> tuple[Int64, Int64]:
-    """The precisions above the worst that an order of the mixed groups can give, ascending, and the worst before them."""
+    """The worst precision, and those above it that an order of the mixed groups can give, ascending."""
     over, under = [np.array([worst.numerator])], [np.array([worst.denominator])]
     for k, n, tied, m in mixed:
         hits, places = np.meshgrid(np.arange(max(1, first - n), m + 1), np.arange(1, tied + 1), indexing="ij")

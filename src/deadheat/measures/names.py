@@ -168,13 +168,11 @@ def _cutoff(row: Family, text: str | None, name: str) -> float | None:
     return cutoff
 
 
-def _recall(row: Family, text: str | None, name: str) -> float | int:
+def _recall(row: Family, text: str | None, name: str) -> float:
     """The recall that a name ends in."""
     if text is None or not re.fullmatch(r"[0-9]?\.?[0-9]{1,6}", text) or float(text) > 1:
-        rule = (
-            f"{row.name} needs a recall from 0 to 1, as in '{row.name}@0.1', with 6 decimals at most, but got {name!r}"
-        )
-        raise MeasureNameError("measures", rule)
+        rule = f"needs a recall from 0 to 1, as in '{row.name}@0.1', with 6 decimals at most, but got {name!r}"
+        raise MeasureNameError("measures", f"{row.name} {rule}")
     recall = float(text)
     return int(recall) if recall.is_integer() else recall
 

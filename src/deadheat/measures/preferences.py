@@ -1,10 +1,10 @@
 """Preferences between judged documents: bpref [1]_, the share of the first irrelevant items that relevant ones precede.
 
-In come tie groups; of each relevant item, only the number x of irrelevant items in front of it counts: max(D - x, 0) / D
-with D = min(R, N), for N irrelevant items in all. The b irrelevant items of a group cut its m relevant ones into b + 1
-parts, each of m / (b + 1) items on average, so that the expectation is a sum of integers. A relevant item that was not
-retrieved adds 0. Where documents without a judgement are ranked too, the profile is that of the judged documents alone,
-those that were not retrieved included in N: `deadheat.evaluate_run` sees to that.
+In come tie groups; of each relevant item, only the number x of irrelevant items in front of it counts, for which it
+adds max(D - x, 0) / D with D = min(R, N), for N irrelevant items in all. The b irrelevant items of a group cut its m
+relevant ones into b + 1 parts, each of m / (b + 1) items on average, so that the expectation is a sum of integers. A
+relevant item that was not retrieved adds 0. Where documents without a judgement are ranked too, the profile is that of
+the judged documents alone, those that were not retrieved included in N: `deadheat.evaluate_run` sees to that.
 
 .. [1] Buckley, Voorhees 2004, Retrieval evaluation with incomplete information; the form of trec_eval from 8.0 on.
 """
@@ -53,7 +53,8 @@ class Preferences(NoRankSum):
 def _depth(profile: TieProfile) -> Int64:
     """D of each query; 1 where it is 0, since no irrelevant item is in front of anything there."""
     found = sum_by_query(profile, np.arange(profile.n_group), profile.tied_relevant).astype(np.int64)
-    return np.maximum(np.minimum(profile.n_ranked - found, profile.n_relevant), 1)
+    depth: Int64 = np.maximum(np.minimum(profile.n_ranked - found, profile.n_relevant), 1)
+    return depth
 
 
 def _reach(profile: TieProfile, depth: Int64) -> tuple[Int64, Int64]:

@@ -171,7 +171,9 @@ def _utility(report: Report, name: str, rel: int, n_docs: int) -> Triple[Float64
     level = at_level(report.profile, rel)
     found, ranked, relevant = _found(level), level.n_ranked, level.n_relevant
     parts = (found, ranked - found, relevant - found, n_docs + found - ranked - relevant)
-    total = sum((a * part for a, part in zip(coefficients, parts, strict=True)), np.zeros(level.n_query))
+    total: Float64 = np.zeros(level.n_query)
+    for a, part in zip(coefficients, parts, strict=True):
+        total += a * part
     return Triple(total, total, total)
 
 
@@ -179,7 +181,8 @@ def _relative_precision(report: Report, cutoff: float, rel: int) -> Triple[Float
     """Precision over the best there is: recall where no more than k documents are relevant."""
     few = at_level(report.profile, rel).n_relevant <= cutoff
     recall, precision = (report[_at(f"{name}@{int(cutoff)}", rel)].per_query for name in ("Recall", "P"))
-    return Triple(*(np.where(few, *both) for both in zip(recall, precision, strict=True)))
+    lower, expected, upper = (np.where(few, *both) for both in zip(recall, precision, strict=True))
+    return Triple(lower, expected, upper)
 
 
 def _multiple(report: Report, factor: float, rel: int) -> Triple[Float64]:
@@ -192,7 +195,8 @@ def _at_levels(report: Report, cutoff: float, rel: int) -> Triple[Float64]:
     """The mean of nDCG@k over every k at which the best order changes its grade, and at the end if that is beyond."""
     profile = report.profile
     by_grade = profile.n_relevant[:, None] if profile.relevant_by_grade is None else profile.relevant_by_grade
-    total, points = [np.zeros(profile.n_query) for _ in range(3)], np.zeros(profile.n_query)
+    total = [np.zeros(profile.n_query) for _ in range(3)]
+    points = np.zeros(profile.n_query)
     ends = [by_grade[:, grade:].sum(axis=1) for grade in reversed(range(by_grade.shape[1]))]
     counts = [by_grade[:, grade] > 0 for grade in reversed(range(by_grade.shape[1]))]
     beyond = profile.n_ranked > profile.n_relevant + 1
@@ -202,7 +206,8 @@ def _at_levels(report: Report, cutoff: float, rel: int) -> Triple[Float64]:
         points += counted
     unknown, *_ = report[_at("R-Precision", rel)].per_query
     none = at_level(profile, rel).n_relevant == 0
-    return Triple(*(np.where(none, unknown, each / np.maximum(points, 1)) for each in total))
+    lower, expected, upper = (np.where(none, unknown, values / np.maximum(points, 1)) for values in total)
+    return Triple(lower, expected, upper)
 
 
 def _at_cutoffs(report: Report, name: str, cutoffs: Int64) -> Triple[Float64]:
