@@ -16,12 +16,15 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from deadheat import _core
 from deadheat.errors import FileError, InputError, InvalidTypeError, InvalidValueError
 from deadheat.inputs.trec_tables import Table, as_mapping
+from deadheat.support.arrays import Float64, Int64
 
 Path: TypeAlias = str | os.PathLike[str]
 Checked: TypeAlias = dict[str, dict[str, Any]]
@@ -63,28 +66,39 @@ class _Form:
         query, item, text = (_text(parts[i]) for i in (0, 2, self.place))
         return query, item, self.check(_number(text, self.kind))
 
-    def add(self, lines: list[bytes], table: Checked) -> bool:
-        """Add lines to a table without a look at each; False, and a table of no use, where one has to be looked at."""
-        limit, n_field, place = (len(self.fields) - 1 if self.open_end else -1), len(self.fields), self.place
-        kind, highest = self.kind, math.inf if self.kind is float else _HIGHEST
-        last, row = b"", dict[str, Any]()
-        for line in lines:
-            parts = line.split(None, limit)
-            if len(parts) != n_field:
+    def add(self, block: bytes, table: Checked) -> bool:
+        """Add whole lines to a table; False, and a table of no use, where a line has to be looked at by itself."""
+        n_line = block.count(b"\n") + 1
+        places, numbers = np.empty((n_line, 6), dtype=np.int64), np.empty(n_line)
+        firsts = np.empty(n_line, dtype=np.int64)
+        layout = (len(self.fields), self.place, self.open_end, self.kind is int)
+        text = np.frombuffer(block, dtype=np.uint8)
+        found, n_run = _core.find_fields(text, layout, places, numbers, firsts)
+        values = self._values(block, places[:found], numbers[:found]) if found >= 0 else None
+        if values is None or b"\0" in block or block.startswith(codecs.BOM_UTF8):
+            return False
+        items = _texts(block, places[:found, 2:4])
+        for first, last in pairwise([*firsts[:n_run].tolist(), found]):
+            row = table.setdefault(_text(block[slice(*places[first, :2])]), {})
+            size = len(row) + last - first
+            row.update(zip(items[first:last], values[first:last], strict=True))
+            if len(row) != size:
                 return False
-            if parts[0] != last:
-                last = parts[0]
-                if last.startswith((b"#", codecs.BOM_UTF8)):
-                    return False
-                row = table.setdefault(_text(last), {})
+        return True
+
+    def _values(self, block: bytes, places: Int64, numbers: Float64) -> list[Any] | None:
+        """The numbers of lines, where the fast ones are NaN too; None if there is one that `check` may refuse."""
+        slow = np.isnan(numbers)
+        values: list[Any] = np.where(slow, 0, numbers).astype(np.int64 if self.kind is int else np.float64).tolist()
+        for i in np.flatnonzero(slow).tolist():
+            text = block[slice(*places[i, 4:])]
             try:
-                number = kind(parts[place])
+                values[i] = self.kind(text)
             except ValueError:
-                return False
-            if not -highest < number < highest or b"_" in parts[place]:
-                return False
-            row[parts[2].decode("utf-8", "surrogateescape")] = number
-        return b"\0" not in b"".join(lines)
+                return None
+            if b"_" in text or not math.isfinite(values[i]) or (self.kind is int and values[i] > _HIGHEST):
+                return None
+        return values
 
     @property
     def place(self) -> int:
@@ -153,23 +167,35 @@ def _checked(source: Mapping[str, Mapping[str, float]], form: _Form) -> Checked:
 def run_id(path: Path) -> str:
     """The tag of a run, up to a blank: that of its last line, as trec_eval has it."""
     last = b""
-    with _opened(path) as lines:
-        for line in lines:
-            stripped = line.strip()
-            last = stripped if stripped and not stripped.startswith(b"#") else last
+    with _opened(path) as file:
+        for block in _blocks(file):
+            while block := block.rstrip():
+                block, _, line = block.rpartition(b"\n")
+                if not line.lstrip().startswith(b"#"):
+                    last = line
+                    break
     return _text(last.split()[len(_RUN.fields) - 1])
 
 
 def _read(path: Path, form: _Form) -> Checked:
     """The lines of a file."""
     table: Checked = {}
-    count = 0
     with _opened(path) as file:
-        while lines := file.readlines(_BLOCK):
-            count += len(lines)
-            if not form.add(lines, table):
+        for block in _blocks(file):
+            if not form.add(block, table):
                 return _read_one_by_one(path, form)
-    return table if sum(map(len, table.values())) == count else _read_one_by_one(path, form)
+    return table
+
+
+def _blocks(file: io.BufferedIOBase) -> Iterator[bytes]:
+    """The bytes of a file, some whole lines at a time."""
+    rest = b""
+    while block := file.read(_BLOCK):
+        whole, end, rest = (rest + block).rpartition(b"\n")
+        if end:
+            yield whole + end
+    if rest:
+        yield rest
 
 
 def _read_one_by_one(path: Path, form: _Form) -> Checked:
@@ -189,6 +215,15 @@ def _read_one_by_one(path: Path, form: _Form) -> Checked:
                 raise FileError(path, f", line {count}: {error}") from None
             row[item] = number
     return table
+
+
+def _texts(block: bytes, places: Int64) -> list[str]:
+    """The ids at some places."""
+    ends = zip(*places.T.tolist(), strict=True)
+    if block.isascii():
+        text = block.decode("ascii")
+        return [text[first:last] for first, last in ends]
+    return [_text(block[first:last]) for first, last in ends]
 
 
 def _text(field: bytes) -> str:
