@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -196,7 +197,7 @@ def _count_query(
     scores: dict[str, Any], relevant: dict[str, int], grade_values: Int64, dtype: ScoreDtype | None
 ) -> KeyedGroups:
     """The tie groups of one query."""
-    grades = np.array([relevant.get(item, 0) for item in scores], dtype=np.int64)
+    grades = np.fromiter(map(relevant.get, scores, repeat(0)), np.int64, len(scores))
     return count_keys(_keys_of_numbers(list(scores.values()), dtype)[None], grades[None], grade_values)
 
 
@@ -205,7 +206,7 @@ def _keys_of_numbers(numbers: list[Any], dtype: ScoreDtype | None) -> Int64:
     if dtype is not None:
         with np.errstate(over="ignore"):  # too large for float32 is infinity, as in C
             return keys_of(np.array(list(map(_float64, numbers)), dtype=np.float64).astype(dtype), "descending")
-    if all(type(number) is float for number in numbers):
+    if set(map(type, numbers)) <= {float}:
         return keys_of(np.array(numbers, dtype=np.float64), "descending")
     place = {number: i for i, number in enumerate(sorted(set(numbers)))}
     return np.array([place[number] for number in numbers], dtype=np.int64)
