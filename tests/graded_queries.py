@@ -17,10 +17,11 @@ import oracles
 from deadheat.measures import parse, per_query, std
 from deadheat.profiles import TieProfile
 
+SET_NAMES = ["bpref", "SetP", "SetR", "SetRelP", "SetAP", "SetF"]
 NAMES = [
     *("mAP", "mAP@1", "mAP@3", "MAP@R", "R-Precision", "P@1", "P@3", "P@20", "Recall@1", "Recall@4"),
     *("Hit@1", "Hit@3", "Hit@20", "MRR", "MRR@2", "F1@1", "F1@3", "F1@20", "AUC", "mINP"),
-    *("bpref", "SetP", "SetR", "SetRelP", "SetAP", "SetF"),
+    *SET_NAMES,
 ]
 INTERPOLATED_NAMES = ["IPrec@0", "IPrec@0.3", "IPrec@1", "iprec_at_recall@0.3"]  # to about 12 digits
 GAIN_NAMES = ["nDCG", "nDCG@1", "nDCG@3", "nDCG@20", "nDCG(dcg='exp-log2')", "nDCG(dcg='exp-log2')@3"]

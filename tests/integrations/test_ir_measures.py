@@ -120,7 +120,7 @@ def test_bounds_are_measures_of_ir_measures() -> None:
     together = ir_measures.calc_aggregate([AP, ours.AP_lower, ours.AP_upper, P @ 1], qrels, run)
     assert together == {AP: 0.5, ours.AP_lower: 0.5, ours.AP_upper: 1, P @ 1: 0}  # theirs first, by id
     assert ours.AP_upper.calc_aggregate(qrels, run) == 1
-    with pytest.raises(ValueError, match=r"measure must be one of AP, P, R, RR, Rprec, Success, nDCG, Bpref, IPrec, SetP, SetR, SetF, SetAP, but is RBP"):
+    with pytest.raises(ValueError, match=r"measure must be one of AP, P, .*, SetF, SetAP, but is RBP"):
         ours.lower(ir_measures.RBP)
 
 

@@ -17,15 +17,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deadheat.measures.family import Fill, Float64, Int64, Measure, NoRankSum
 from deadheat.measures.groups import defined, filled
 from deadheat.profiles import TieProfile
+from deadheat.support.lazy import lazy
 from deadheat.support.triple import Triple
+
+if TYPE_CHECKING:
+    import fractions
+else:
+    fractions = lazy("fractions")
 
 RECALLS = tuple(i / 10 for i in range(11))  # of the mean over 11
 
@@ -38,7 +44,7 @@ Start = Callable[[float, Int64], Int64]  # recall and R -> which relevant item h
 
 def reached(recall: float, relevant: Int64) -> Int64:
     """The first relevant item at which the recall, as it is written, is reached."""
-    share = Fraction(repr(recall))
+    share = fractions.Fraction(repr(recall))
     distinct, number = np.unique(relevant, return_inverse=True)
     return np.array([math.ceil(share * r) for r in distinct.tolist()], dtype=np.int64)[number]
 
@@ -122,7 +128,7 @@ def moments(groups: Groups, first: int) -> tuple[float, float]:
     >>> f"{mean:.6f} {variance:.6f}"
     '0.611111 0.080247'
     """
-    worst = max((Fraction(n + m, k + tied) for k, n, tied, m in groups), default=Fraction(0))
+    worst = max((fractions.Fraction(n + m, k + tied) for k, n, tied, m in groups), default=fractions.Fraction(0))
     mixed = [group for group in groups if group[2] > group[3] and _best_of(group) > worst]
     over, under = _precisions(mixed, first, worst)
     if len(over) * sum(tied * (m + 1) for _, _, tied, m in mixed) > _MOST_STEPS:
@@ -131,17 +137,17 @@ def moments(groups: Groups, first: int) -> tuple[float, float]:
     for group in mixed:
         below *= _chance_below(group, first, over, under)
     values, chances = over / under, np.diff(below, prepend=0.0)
-    mean = float(values[-1] - (np.diff(values) * below[:-1]).sum())
-    return mean, float((chances * (values - mean) ** 2).sum())
+    mean = float(values[-1]) - math.fsum(np.diff(values) * below[:-1])
+    return mean, math.fsum(chances * (values - mean) ** 2)
 
 
-def _best_of(group: Group) -> Fraction:
+def _best_of(group: Group) -> fractions.Fraction:
     """The best precision that an order of a group gives."""
     k, n, _, m = group
-    return Fraction(n + m, k + m)
+    return fractions.Fraction(n + m, k + m)
 
 
-def _precisions(mixed: list[Group], first: int, worst: Fraction) -> tuple[Int64, Int64]:
+def _precisions(mixed: list[Group], first: int, worst: fractions.Fraction) -> tuple[Int64, Int64]:
     """The worst precision, and those above it that an order of the mixed groups can give, ascending."""
     over, under = [np.array([worst.numerator])], [np.array([worst.denominator])]
     for k, n, tied, m in mixed:
