@@ -128,11 +128,13 @@ def moments(groups: Groups, first: int) -> tuple[float, float]:
     >>> f"{mean:.6f} {variance:.6f}"
     '0.611111 0.080247'
     """
-    worst = max((fractions.Fraction(n + m, k + tied) for k, n, tied, m in groups), default=fractions.Fraction(0))
-    mixed = [group for group in groups if group[2] > group[3] and _best_of(group) > worst]
-    over, under = _precisions(mixed, first, worst)
-    if len(over) * sum(tied * (m + 1) for _, _, tied, m in mixed) > _MOST_STEPS:
+    _, worst = max((((n + m) / (k + tied), (n + m, k + tied)) for k, n, tied, m in groups), default=(0.0, (0, 1)))
+    mixed = [(k, n, tied, m) for k, n, tied, m in groups if (n + m) / (k + m) > worst[0] / worst[1]]
+    n_step = sum(tied * (m + 1) for _, _, tied, m in mixed)
+    precisions = _precisions(mixed, first, worst, _MOST_STEPS // max(n_step, 1))
+    if precisions is None:
         return np.nan, np.nan
+    over, under = precisions
     below = np.ones(len(over))
     for group in mixed:
         below *= _chance_below(group, first, over, under)
@@ -141,24 +143,19 @@ def moments(groups: Groups, first: int) -> tuple[float, float]:
     return mean, math.fsum(chances * (values - mean) ** 2)
 
 
-def _best_of(group: Group) -> fractions.Fraction:
-    """The best precision that an order of a group gives."""
-    k, n, _, m = group
-    return fractions.Fraction(n + m, k + m)
-
-
-def _precisions(mixed: list[Group], first: int, worst: fractions.Fraction) -> tuple[Int64, Int64]:
-    """The worst precision, and those above it that an order of the mixed groups can give, ascending."""
-    over, under = [np.array([worst.numerator])], [np.array([worst.denominator])]
+def _precisions(mixed: list[Group], first: int, worst: tuple[int, int], most: int) -> tuple[Int64, Int64] | None:
+    """The worst precision and those above it that an order can give, ascending: hits and ranks; None for too many."""
+    found = {worst[0] / worst[1]: worst}
     for k, n, tied, m in mixed:
-        hits, places = np.meshgrid(np.arange(max(1, first - n), m + 1), np.arange(1, tied + 1), indexing="ij")
-        hits, ranks = n + hits, k + places
-        better = (hits * worst.denominator > ranks * worst.numerator) & (places >= hits - n)
-        over.append(hits[better])
-        under.append(ranks[better])
-    numerators, denominators = np.concatenate(over), np.concatenate(under)
-    _, places = np.unique(numerators / denominators, return_index=True)
-    return numerators[places], denominators[places]
+        for hit in range(max(1, first - n), m + 1):
+            for rank in range(k + hit, k + tied - m + hit + 1):
+                if (n + hit) / rank <= worst[0] / worst[1]:
+                    break
+                found[(n + hit) / rank] = (n + hit, rank)
+            if len(found) > most:
+                return None
+    over, under = np.array([found[value] for value in sorted(found)], dtype=np.int64).T
+    return over, under
 
 
 def _chance_below(group: Group, first: int, over: Int64, under: Int64) -> Float64:
@@ -167,6 +164,8 @@ def _chance_below(group: Group, first: int, over: Int64, under: Int64) -> Float6
     hits = np.arange(m + 1)
     earliest = -(-(n + hits) * under[:, None] // over[:, None]) - k  # the slot from which a hit is not too precise
     earliest[:, : max(1, first - n)] = 0
+    if m == 1:
+        return np.clip(tied + 1 - earliest[:, 1], 0, tied) / tied
     state = np.zeros((len(over), m + 1))  # the chance of so many hits up to a slot
     state[:, 0] = 1.0
     for slot in range(1, tied + 1):
