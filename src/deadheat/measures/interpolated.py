@@ -165,7 +165,8 @@ def _chance_below(group: Group, first: int, over: Int64, under: Int64) -> Float6
     earliest = -(-(n + hits) * under[:, None] // over[:, None]) - k  # the slot from which a hit is not too precise
     earliest[:, : max(1, first - n)] = 0
     if m == 1:
-        return np.clip(tied + 1 - earliest[:, 1], 0, tied) / tied
+        late_enough: Int64 = np.clip(tied + 1 - earliest[:, 1], 0, tied)
+        return late_enough / tied
     state = np.zeros((len(over), m + 1))  # the chance of so many hits up to a slot
     state[:, 0] = 1.0
     for slot in range(1, tied + 1):
