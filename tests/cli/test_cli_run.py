@@ -128,6 +128,11 @@ def test_utility_has_coefficients(folder: Path) -> None:
     assert (name.rstrip(), value) == ("utility_2,-1,0,0.5", f"{((4 - 1 + 3.5) + (-1 + 4.5)) / 2:.4f}")
 
 
+def test_precision_at_a_multiple_of_nothing_is_nothing(folder: Path) -> None:
+    found = lines("qrels.txt", "bm25.run", "-m", "Rprec_mult.0.01,1.5", "--only", "upper", "-q", "-n")
+    assert [value for _, query, value in found if query == "q1"] == ["0.0000", "0.6667"]
+
+
 def test_only_the_first_documents(folder: Path) -> None:
     found = lines("qrels.txt", "bm25.run", "-M", "1", "-m", "num_ret map P_5", "--only", "upper")
     assert [value for *_, value in found] == ["2", "0.0000", "0.0000"]
@@ -192,6 +197,16 @@ def test_several_runs_are_a_leaderboard(folder: Path) -> None:
         (["qrels.txt", "bm25.run", "-n"], "-n goes with --trec-eval"),
         (["qrels.txt", "bm25.run", "--only", "lower"], "--only lower goes with --trec-eval"),
         (["qrels.txt", "bm25.run", "--trec-eval", "-m", "infAP"], "infAP has no closed form over the orders of ties"),
+        (["qrels.txt", "bm25.run", "--trec-eval", "-m", "utility.1,2"], "unknown measure 'utility.1,2'"),
+        (
+            ["qrels.txt", "bm25.run", "--trec-eval", "-m", "iprec_at_recall.0..1"],
+            "unknown measure 'iprec_at_recall.0..1'",
+        ),
+        (
+            ["qrels.txt", "bm25.run", "--trec-eval", "-m", "iprec_at_recall.1.5"],
+            "iprec_at_recall needs a recall from 0",
+        ),
+        (["qrels.txt", "bm25.run", "--trec-eval", "-m", "relative_P.0"], "the cutoff of Recall@k must be an integer"),
         (["qrels.txt", "bm25.run", "-R", "prefs"], "Invalid value for '-R': 'prefs' is not 'qrels'"),
         (["qrels.txt", "bm25.run", "-M", "0"], "max_docs must be at least 1, but is 0"),
         (["qrels.txt", "bm25.run", "--score-dtype", "half"], "score_dtype must be one of float32, float64, but is"),

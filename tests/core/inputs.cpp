@@ -1,4 +1,4 @@
-// The lines of TREC files, beside what was put in them.
+// The lines of TREC files, compared with what was put in them.
 #include <cstdlib>
 #include <string>
 

@@ -46,6 +46,7 @@ _DEFAULTS: dict[str, Sequence[float]] = {
     "iprec_at_recall": RECALLS,
     "Rprec_mult": tuple(i / 5 for i in range(1, 11)),
 }
+_NUMBER = r"(?:[0-9]*\.)?[0-9]+"
 _WITH_DECIMALS = ("iprec_at_recall", "Rprec_mult")
 
 
@@ -79,9 +80,9 @@ def expanded(name: str) -> list[str]:
     if name in NICKNAMES:
         return [each for part in NICKNAMES[name] for each in expanded(part)]
     base, _, given = name.partition(".")
-    if base == "utility" and re.fullmatch(r"[-+.0-9]+(,[-+.0-9]+){3}", given):
+    if base == "utility" and re.fullmatch(rf"[-+]?{_NUMBER}(,[-+]?{_NUMBER}){{3}}", given):
         return [f"utility_{given}"]
-    if base in _DEFAULTS and re.fullmatch(r"[0-9.]+(,[0-9.]+)*", given):
+    if base in _DEFAULTS and re.fullmatch(rf"{_NUMBER}(,{_NUMBER})*", given):
         parse = float if base in _WITH_DECIMALS else str
         return [_with(base, parse(text)) for text in given.split(",")]
     return [_with(name, cutoff) for cutoff in _DEFAULTS[name]] if name in _DEFAULTS else [name]

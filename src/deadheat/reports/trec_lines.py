@@ -107,7 +107,7 @@ def measures_of(names: Iterable[str]) -> list[str]:
 def is_of_lines(name: str) -> bool:
     """Whether a name is one of these lines alone, and of no measure of the catalogue."""
     base = parted(name)[0]
-    return base in (*COUNTS, *_GEOMETRIC, *_MADE, "runid") or name.startswith("utility")
+    return base in (*COUNTS, *_GEOMETRIC, *_MADE, "runid", "utility") or name.startswith("utility_")
 
 
 def _named(names: Iterable[str], rel: int) -> list[str]:
@@ -217,6 +217,10 @@ def _at_cutoffs(report: Report, name: str, cutoffs: Int64) -> Triple[Float64]:
     defined = at_level(report.profile, measure.rel).n_relevant > 0
     for cutoff in np.unique(cutoffs[defined]).tolist():
         some = np.flatnonzero(defined & (cutoffs == cutoff))
+        if cutoff == 0:  # a share of R that is no document
+            for each in values:
+                each[some] = 0.0
+            continue
         found = rank_measures.per_query(report.profile[some], measure.row.measure(cutoff, rel=measure.rel))
         for all_values, each in zip(values, found, strict=True):
             all_values[some] = each
