@@ -9,16 +9,17 @@ What is no mean of a measure of the catalogue is made here from one: geometric m
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from deadheat import measures as rank_measures
 from deadheat.measures.trec_names import parted, place, trec_name
-from deadheat.profiles import Int64, TieProfile, at_level
+from deadheat.profiles import Int64, at_level
 from deadheat.reports.report import Report
 from deadheat.reports.result import Float64
+from deadheat.reports.trec_values import MADE, at, found_in, utility
 from deadheat.support.means import exact_mean
 from deadheat.support.triple import Triple
 
@@ -32,7 +33,6 @@ COUNTS = {
 }
 _GEOMETRIC = {"gm_map": "mAP", "gm_bpref": "bpref"}
 _LEAST = 1e-5  # what a value counts as in a geometric mean, at least
-_UTILITY = (1.0, -1.0, 0.0, 0.0)  # of a relevant and an irrelevant document, retrieved or not
 
 
 class Row(NamedTuple):
@@ -107,7 +107,7 @@ def measures_of(names: Iterable[str]) -> list[str]:
 def is_of_lines(name: str) -> bool:
     """Whether a name is one of these lines alone, and of no measure of the catalogue."""
     base = parted(name)[0]
-    return base in (*COUNTS, *_GEOMETRIC, *_MADE, "runid", "utility") or name.startswith("utility_")
+    return base in (*COUNTS, *_GEOMETRIC, *MADE, "runid", "utility") or name.startswith("utility_")
 
 
 def _named(names: Iterable[str], rel: int) -> list[str]:
@@ -123,19 +123,14 @@ def _row(report: Report, name: str, rel: int, n_docs: int) -> Row:
         counted = _counts(report, rel)[name]
         return Row(counted, int(counted.sum()), name != "num_q")
     if name in _GEOMETRIC:
-        values = report[_at(_GEOMETRIC[name], rel)].per_query
+        values = report[at(_GEOMETRIC[name], rel)].per_query
         return Row(values, _geometric(values), False)
-    if base in _MADE:
-        return _mean(_MADE[base](report, cutoff, rel))
+    if base in MADE:
+        return _mean(MADE[base](report, cutoff, rel))
     if name.startswith("utility"):
-        return _mean(_utility(report, name, rel, n_docs))
-    result = report[_at(name, rel)]
+        return _mean(utility(report, name, rel, n_docs))
+    result = report[at(name, rel)]
     return Row(result.per_query, Triple(result.lower, result.expected, result.upper))
-
-
-def _at(name: str, rel: int) -> str:
-    """The name of a measure in a report at a level of relevance."""
-    return rank_measures.parse(name).at_level(rel).name
 
 
 def _counts(report: Report, rel: int) -> dict[str, Int64]:
@@ -145,13 +140,8 @@ def _counts(report: Report, rel: int) -> dict[str, Int64]:
         "num_q": np.ones(level.n_query, dtype=np.int64),
         "num_ret": level.n_ranked,
         "num_rel": level.n_relevant,
-        "num_rel_ret": _found(level),
+        "num_rel_ret": found_in(level),
     }
-
-
-def _found(profile: TieProfile) -> Int64:
-    """The relevant documents that were retrieved, of each query."""
-    return np.bincount(profile.query_of_group, profile.tied_relevant, profile.n_query).astype(np.int64)
 
 
 def _geometric(values: Triple[Float64]) -> Triple[float]:
@@ -163,75 +153,6 @@ def _geometric(values: Triple[Float64]) -> Triple[float]:
 def _mean(values: Triple[Float64]) -> Row:
     """Values with their means."""
     return Row(values, Triple(*map(exact_mean, values)))
-
-
-def _utility(report: Report, name: str, rel: int, n_docs: int) -> Triple[Float64]:
-    """Documents retrieved and not, relevant and not, each times its coefficient; no order changes it."""
-    coefficients = [float(text) for text in name.split("_")[1].split(",")] if "_" in name else _UTILITY
-    level = at_level(report.profile, rel)
-    found, ranked, relevant = _found(level), level.n_ranked, level.n_relevant
-    parts = (found, ranked - found, relevant - found, n_docs + found - ranked - relevant)
-    total: Float64 = np.zeros(level.n_query)
-    for a, part in zip(coefficients, parts, strict=True):
-        total += a * part
-    return Triple(total, total, total)
-
-
-def _relative_precision(report: Report, cutoff: float, rel: int) -> Triple[Float64]:
-    """Precision over the best there is: recall where no more than k documents are relevant."""
-    few = at_level(report.profile, rel).n_relevant <= cutoff
-    recall, precision = (report[_at(f"{name}@{int(cutoff)}", rel)].per_query for name in ("Recall", "P"))
-    lower, expected, upper = (np.where(few, *both) for both in zip(recall, precision, strict=True))
-    return Triple(lower, expected, upper)
-
-
-def _multiple(report: Report, factor: float, rel: int) -> Triple[Float64]:
-    """Precision at a multiple of R, rounded as trec_eval does."""
-    cutoffs = (factor * at_level(report.profile, rel).n_relevant + 0.9).astype(np.int64)
-    return _at_cutoffs(report, _at("P@1", rel), cutoffs)
-
-
-def _at_levels(report: Report, cutoff: float, rel: int) -> Triple[Float64]:
-    """The mean of nDCG@k over every k at which the best order changes its grade, and at the end if that is beyond."""
-    profile = report.profile
-    by_grade = profile.n_relevant[:, None] if profile.relevant_by_grade is None else profile.relevant_by_grade
-    total = [np.zeros(profile.n_query) for _ in range(3)]
-    points = np.zeros(profile.n_query)
-    ends = [by_grade[:, grade:].sum(axis=1) for grade in reversed(range(by_grade.shape[1]))]
-    counts = [by_grade[:, grade] > 0 for grade in reversed(range(by_grade.shape[1]))]
-    beyond = profile.n_ranked > profile.n_relevant + 1
-    for end, counted in zip([*ends, profile.n_ranked], [*counts, beyond], strict=True):
-        for sums, values in zip(total, _at_cutoffs(report, "nDCG@1", end), strict=True):
-            sums += np.where(counted, values, 0.0)
-        points += counted
-    unknown, *_ = report[_at("R-Precision", rel)].per_query
-    none = at_level(profile, rel).n_relevant == 0
-    lower, expected, upper = (np.where(none, unknown, values / np.maximum(points, 1)) for values in total)
-    return Triple(lower, expected, upper)
-
-
-def _at_cutoffs(report: Report, name: str, cutoffs: Int64) -> Triple[Float64]:
-    """A measure of each query at a cutoff of its own; as R-precision where nothing is relevant."""
-    measure = rank_measures.parse(name)
-    values = [each.copy() for each in report[_at("R-Precision", measure.rel)].per_query]
-    defined = at_level(report.profile, measure.rel).n_relevant > 0
-    for cutoff in np.unique(cutoffs[defined]).tolist():
-        some = np.flatnonzero(defined & (cutoffs == cutoff))
-        if cutoff == 0:  # a share of R that is no document
-            for each in values:
-                each[some] = 0.0
-            continue
-        found = rank_measures.per_query(report.profile[some], measure.row.measure(cutoff, rel=measure.rel))
-        for all_values, each in zip(values, found, strict=True):
-            all_values[some] = each
-    return Triple(*values)
-
-
-_MADE: dict[str, Callable[[Report, float, int], Triple[Float64]]] = {
-    "relative_P": _relative_precision,
-    "Rprec_mult": _multiple,
-    "Rndcg": _at_levels,
-}
 
 
 def _one(values: Triple[Float64] | Int64, query: int) -> Triple[float] | int:
