@@ -26,6 +26,7 @@
 #include "distances/tiles.h"
 #include "exact/root_thresholds.h"
 #include "exact/twofold.h"
+#include "inputs/lines.h"
 #include "measures/area.h"
 #include "measures/average_precision.h"
 #include "measures/discounted_gain.h"
@@ -50,6 +51,8 @@ using Reals = Span<const double>;
 
 template <>
 struct type_caster<Groups> : fields_caster<Groups, Counts, Counts, Counts, Counts, Counts, Counts, Counts> {};
+template <>
+struct type_caster<LineForm> : fields_caster<LineForm, Index, Index, bool, bool> {};
 template <>
 struct type_caster<Grades> : fields_caster<Grades, Matrix<const std::int64_t>, Matrix<const std::int64_t>> {};
 template <class T>
@@ -217,6 +220,10 @@ void bind_profiles(nb::module_ &m) {
             return std::tuple(found.groups, found.queries, found.largest);
         },
         "offsets"_a, "tied"_a, "by_grade"_a, Loop());
+}
+
+void bind_inputs(nb::module_ &m) {
+    m.def("find_fields", &find_fields, "text"_a, "form"_a, "places"_a, "numbers"_a, "firsts"_a, Loop());
 }
 
 void bind_measures(nb::module_ &m) {
@@ -481,6 +488,7 @@ NB_MODULE(_core, m) {
     bind_support(m);
     bind_distances(m);
     bind_profiles(m);
+    bind_inputs(m);
     bind_measures(m);
     bind_analyses(m);
     bind_ties(m);

@@ -221,6 +221,13 @@ def minus_differing_bits(
 def count_mixed(
     offsets: NDArray[numpy.int64], tied: NDArray[numpy.int64], by_grade: NDArray[numpy.int64]
 ) -> tuple[int, int, int]: ...
+def find_fields(
+    text: NDArray[numpy.uint8],
+    form: tuple[int, int, bool, bool],
+    places: NDArray[numpy.int64],
+    numbers: NDArray[numpy.float64],
+    firsts: NDArray[numpy.int64],
+) -> tuple[int, int]: ...
 def average_precisions(
     first: int, last: int, groups: tuple[NDArray[numpy.int64], ...], cutoff: int, out: NDArray[numpy.float64]
 ) -> None: ...

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import math
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -56,14 +59,14 @@ def test_lines_of_trec_eval(folder: Path) -> None:
     found = lines("qrels.txt", "bm25.run", "-m", "num_q num_rel,num_ret num_rel_ret map ndcg_cut.10 success", "-q")
     ap, ndcg = ["0.5833"] * 3, ["0.6448", "0.6199", "0.6697"]  # expected, lower, upper
     assert [[name.rstrip(), *rest] for name, *rest in found if rest[0] != "q2"] == [
-        ["num_rel", "q1", "2"],
         ["num_ret", "q1", "3"],
+        ["num_rel", "q1", "2"],
         ["num_rel_ret", "q1", "2"],
         ["map", "q1", *ap],
         ["ndcg_cut_10", "q1", *ndcg],
         *(["success_1", "q1", *["0.0000"] * 3], ["success_5", "q1", *["1.0000"] * 3]),
         ["success_10", "q1", *["1.0000"] * 3],
-        *(["num_q", "all", "2"], ["num_rel", "all", "2"], ["num_ret", "all", "4"], ["num_rel_ret", "all", "2"]),
+        *(["num_q", "all", "2"], ["num_ret", "all", "4"], ["num_rel", "all", "2"], ["num_rel_ret", "all", "2"]),
         ["map", "all", *["0.2917"] * 3],
         ["ndcg_cut_10", "all", "0.3224", "0.3100", "0.3348"],
         *(["success_1", "all", *["0.0000"] * 3], ["success_5", "all", *["0.5000"] * 3]),
@@ -71,6 +74,92 @@ def test_lines_of_trec_eval(folder: Path) -> None:
     ]
     assert {len(name) for name, *_ in found} == {22}
     assert passed("qrels.txt", "bm25.run", "-m", "num_q", "--trec-eval", "-c") == "num_q                 \tall\t3\n"
+
+
+COUNTED = ["runid", "num_q", "num_ret", "num_rel", "num_rel_ret"]
+OFFICIAL = [
+    *(*COUNTED, "map", "gm_map", "Rprec", "bpref", "recip_rank", *(f"iprec_at_recall_{i / 10:.2f}" for i in range(11))),
+    *(f"P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
+]  # in the order of trec_eval 10.0
+SET = [*COUNTED, "utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"]
+
+
+def test_the_blocks_of_trec_eval(folder: Path) -> None:
+    found = lines("qrels.txt", "bm25.run")
+    assert [name.rstrip() for name, *_ in found] == OFFICIAL
+    assert found == lines("qrels.txt", "bm25.run", "-m", "official")
+    assert found[:5] == [[f"{name:22}", "all", value] for name, value in zip(OFFICIAL, "x2422", strict=False)]
+    assert [len(line) for line in found] == [3] * 5 + [5] * 25
+    assert [name.rstrip() for name, *_ in lines("qrels.txt", "bm25.run", "-m", "set")] == SET
+    alone = lines("qrels.txt", "bm25.run", "-m", "set", "--only", "lower")
+    assert [value for _, _, value in alone[5:]] == ["0.0000", "0.3333", "0.5000", "0.5000", "0.3333", "0.4000"]
+
+
+def test_all_of_trec_eval_and_what_is_left_out(folder: Path) -> None:
+    result = calling.run("run", "qrels.txt", "bm25.run", "--trec-eval", "-m", "all_trec")
+    assert result.exit_code == 0
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stderr.startswith("deadheat: left out relstring, infAP, binG, ")
+    names = [line.split()[0] for line in result.stdout.splitlines()]
+    assert names[: len(OFFICIAL)] == OFFICIAL
+    assert names[len(OFFICIAL) :][:10:9] == ["recall_5", "gm_bpref"]
+    assert names[-8:] == ["success_1", "success_5", "success_10", *SET[6:]]
+    assert len(names) == len(set(names)) == 89
+
+
+def test_each_query_without_a_summary(folder: Path) -> None:
+    found = lines("qrels.txt", "bm25.run", "-q", "-n", "--only", "upper", "-m", "official", "-m", "nDCG@7")
+    assert {query for _, query, _ in found} == {"q1", "q2"}
+    of_one = [name for name in OFFICIAL if name not in ("runid", "num_q", "gm_map")]
+    assert [name.rstrip() for name, *_ in found] == [*of_one, "ndcg_cut_7"] * 2
+
+
+def test_a_geometric_mean_has_bounds(folder: Path) -> None:
+    for name, ends in (("gm_map", ((1 / 2 + 2 / 3) / 2, 1.0)), ("gm_bpref", (1e-5, 1.0))):
+        values = lines("qrels.txt", "bm25.run", "--score-dtype", "float32", "-m", name)[0][2:]
+        assert [value.strip() for value in values] == ["nan", *(f"{math.sqrt(end * 1e-5):.4f}" for end in ends)], name
+    Path("tied.run").write_text("q1 Q0 a 1 0.5 x\nq1 Q0 b 1 0.5 x\n")
+    assert lines("qrels.txt", "tied.run", "-m", "gm_map")[0][2:] == ["1.0000"] * 3
+
+
+def test_utility_has_coefficients(folder: Path) -> None:
+    assert lines("qrels.txt", "bm25.run", "-m", "utility")[0][2:] == ["0.0000"] * 3
+    name, _, value = lines("qrels.txt", "bm25.run", "-m", "utility.2,-1,0,0.5", "-N", "10", "--only", "expected")[0]
+    assert (name.rstrip(), value) == ("utility_2,-1,0,0.5", f"{((4 - 1 + 3.5) + (-1 + 4.5)) / 2:.4f}")
+
+
+def test_precision_at_a_multiple_of_nothing_is_nothing(folder: Path) -> None:
+    found = lines("qrels.txt", "bm25.run", "-m", "Rprec_mult.0.01,1.5", "--only", "upper", "-q", "-n")
+    assert [value for _, query, value in found if query == "q1"] == ["0.0000", "0.6667"]
+
+
+def test_only_the_first_documents(folder: Path) -> None:
+    found = lines("qrels.txt", "bm25.run", "-M", "1", "-m", "num_ret map P_5", "--only", "upper")
+    assert [value for *_, value in found] == ["2", "0.0000", "0.0000"]
+    Path("cut.run").write_text("q1 Q0 a 1 0.5 x\nq1 Q0 c 1 0.5 x\nq1 Q0 b 1 0.7 x\n")
+    assert lines("qrels.txt", "cut.run", "-M", "1", "-m", "map")[0][2:] == ["0.5000"] * 3
+    reason = refused("qrels.txt", "cut.run", "-M", "2")
+    assert reason.startswith("max_docs must not cut through documents that tie and have different judgements, but ")
+    assert "query 'q1' has 2 at rank 2" in reason
+
+
+def test_ids_in_any_bytes_and_tags_with_blanks(folder: Path) -> None:
+    Path("bytes.txt").write_bytes(b"q1 0 caf\xe9 1\nq1 0 caf\xe8 0\n\xff 0 a 1\n")
+    Path("bytes.run").write_bytes(b"q1 Q0 caf\xe8 1 9 my run\nq1 Q0 caf\xe9 2 8 my run\n\xff Q0 a 1 9 last one\n")
+    found = dh.evaluate_run("bytes.run", "bytes.txt", measures="RR")
+    assert found["RR"].per_query.expected.tolist() == [0.5, 1.0]
+    args = ["run", "bytes.txt", "bytes.run", "--trec-eval", "-q", "-m", "runid recip_rank"]
+    command = [sys.executable, "-c", "from deadheat.cli import main; main()", *args]
+    printed = subprocess.run(command, capture_output=True, check=True).stdout
+    assert [line.split(b"\t")[1:3] for line in printed.splitlines()] == [
+        [b"q1", b"0.5000"], [b"\xff", b"1.0000"], [b"all", b"last"], [b"all", b"0.7500"],
+    ]  # fmt: skip
+    passed("bytes.txt", "bytes.run", "--per-query", "values.csv")
+    assert "\n\\xff," in Path("values.csv").read_text()
+    assert "\n\\xff " in passed("bytes.txt", "bytes.run", "-q", "-m", "AP")
+    Path("binary.run").write_bytes("q1 Q0 a 1 0.5 x\n".encode("utf-16"))
+    rule = "binary.run, line 1: a NUL byte; damaged, or another kind of file?"
+    assert refused("bytes.txt", "binary.run") == rule
 
 
 def test_conventions(folder: Path) -> None:
@@ -104,6 +193,22 @@ def test_several_runs_are_a_leaderboard(folder: Path) -> None:
         (["qrels.txt", "bm25.run", "-l", "0"], "rel must be at least 1, but is 0"),
         (["qrels.txt", "bm25.run", "-m", "nDGC@10 AP"], "unknown measure 'nDGC@10'; did you mean 'nDCG@10'?"),
         (["qrels.txt", "bm25.run", "-m", "num_q"], "num_q goes with --trec-eval"),
+        (["qrels.txt", "bm25.run", "-m", "official"], "runid goes with --trec-eval"),
+        (["qrels.txt", "bm25.run", "-n"], "-n goes with --trec-eval"),
+        (["qrels.txt", "bm25.run", "--only", "lower"], "--only lower goes with --trec-eval"),
+        (["qrels.txt", "bm25.run", "--trec-eval", "-m", "infAP"], "infAP has no closed form over the orders of ties"),
+        (["qrels.txt", "bm25.run", "--trec-eval", "-m", "utility.1,2"], "unknown measure 'utility.1,2'"),
+        (
+            ["qrels.txt", "bm25.run", "--trec-eval", "-m", "iprec_at_recall.0..1"],
+            "unknown measure 'iprec_at_recall.0..1'",
+        ),
+        (
+            ["qrels.txt", "bm25.run", "--trec-eval", "-m", "iprec_at_recall.1.5"],
+            "iprec_at_recall needs a recall from 0",
+        ),
+        (["qrels.txt", "bm25.run", "--trec-eval", "-m", "relative_P.0"], "the cutoff of Recall@k must be an integer"),
+        (["qrels.txt", "bm25.run", "-R", "prefs"], "Invalid value for '-R': 'prefs' is not 'qrels'"),
+        (["qrels.txt", "bm25.run", "-M", "0"], "max_docs must be at least 1, but is 0"),
         (["qrels.txt", "bm25.run", "--score-dtype", "half"], "score_dtype must be one of float32, float64, but is"),
         (["qrels.txt", "bm25.run", "--singletons", "none"], "singletons must be one of skip, zero, one, balanced"),
         (["qrels.txt", "bm25.run", "--trec-eval", "--json"], "--trec-eval prints lines of its own"),

@@ -21,8 +21,10 @@ pytestmark = needs("pytrec_eval")
 
 NAMES = [
     "map", "map_cut_1", "map_cut_3", "map_cut_100", "ndcg", "ndcg_cut_1", "ndcg_cut_4", "ndcg_cut_100", "P_1", "P_5",
-    "P_100", "recall_1", "recall_5", "recall_100", "success_1", "success_5", "recip_rank", "Rprec",
+    "P_100", "recall_1", "recall_5", "recall_100", "success_1", "success_5", "recip_rank", "Rprec", "bpref",
+    "set_P", "set_recall", "set_relative_P", "set_map", "set_F",
 ]  # fmt: skip
+LINES = [*NAMES, "relative_P_1", "relative_P_5", "Rprec_mult_0.60", "Rprec_mult_2.00", "Rndcg", "utility"]
 SCORES = [-1.5, 0.0, -0.0, 0.5, 0.5 + 1e-9, 0.5000001, 3.0, 1e39, 1e-50, 2**24, 2**24 + 1]
 DOCUMENTS = st.sampled_from([f"d{i}" for i in range(12)])
 QUERIES = st.sampled_from(["q1", "q2", "q3", "q10"])
@@ -56,6 +58,7 @@ def test_its_values_are_between_the_bounds(
     for name in report:
         called = trec_name(dh.measures.parse(name), rel)
         values = np.array([expected[query][called] for query in report.profile.query_ids])
+        values[np.isnan(values)] = 0.0  # set_recall and set_relative_P of a query without a relevant document
         lower, middle, upper = report[name].per_query
         assert (lower - 1e-12 <= values).all(), called
         assert (values <= upper + 1e-12).all(), called
@@ -102,3 +105,82 @@ def test_scores_that_only_float64_tells_apart() -> None:
         as_given = dh.evaluate_run(run, qrels, measures="RR", score_dtype=dtype)["RR"]  # type: ignore[arg-type]
         assert (as_given.lower, as_given.upper) == (0.5, 0.5)
     assert theirs({"q": {"b": 0.5, "a": 0.500000001}}, {"q": {"a": 1}}, 1, False)["q"]["recip_rank"] == 0.5
+
+
+def random_run(seed: int, scores: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Some queries, of which some documents are not judged, with so many different scores."""
+    rng = np.random.default_rng(seed)
+    run: dict[str, Any] = {}
+    qrels: dict[str, Any] = {}
+    for query in map(str, range(40)):
+        documents = rng.permutation(120)[: rng.integers(1, 120)].tolist()
+        run[query] = dict(zip(map(str, documents), rng.permutation(scores)[:120].tolist() * 120, strict=False))
+        judged = rng.permutation(120)[: rng.integers(2, 70)].tolist()
+        grades = rng.choice([-1, 0, 0, 1, 1, 2, 3], len(judged))
+        qrels[query] = {str(document): int(grade) for document, grade in zip(judged, grades, strict=True)} | {"x": 1}
+    return run, qrels
+
+
+@pytest.mark.parametrize("rel", [1, 2])
+@pytest.mark.parametrize("scores", [1000, 7])
+@pytest.mark.parametrize("judged_only", [False, True])
+def test_thousands_of_lines(rel: int, scores: int, judged_only: bool) -> None:
+    """All that it prints of each query and has a meaning here: the same without ties, and else between the bounds."""
+    import pytrec_eval
+
+    from deadheat.reports.trec_lines import trec_lines
+
+    run, qrels = random_run(rel + scores, scores)
+    flags = {"relevance_level": rel, "judged_docs_only_flag": judged_only}
+    expected = pytrec_eval.RelevanceEvaluator(qrels, {*LINES}, **flags).evaluate(run)
+    as_there: dict[str, Any] = {"complete": False, "singletons": "zero", "judged_only": judged_only}
+    report = dh.evaluate_run(run, qrels, rel=rel, **as_there)
+    found = [line.split("\t") for line in trec_lines(report, LINES, rel=rel, by_query=True, summary=False)]
+    assert len(found) == len(LINES) * 40
+    for name, query, *values in found:
+        middle, lower, upper = map(float, values)
+        theirs_is = expected[query][name.strip()]
+        theirs_is = 0.0 if np.isnan(theirs_is) else theirs_is  # set_recall where nothing is relevant at the level
+        assert lower - 6e-5 <= theirs_is <= upper + 6e-5, (name, query)
+        if scores == 1000:
+            assert values == [f"{theirs_is:6.4f}"] * 3 or abs(middle - theirs_is) < 5.1e-5, (name, query)
+
+
+@pytest.mark.parametrize("scores", [1000, 7])
+def test_interpolated_precision(scores: int) -> None:
+    """It adds 0.9 to r R and cuts, in floating point, where IPrec@r rounds up; trec_eval 10 rounds to the nearest."""
+    import pytrec_eval
+
+    run, qrels = random_run(scores, scores)
+    names = [f"iprec_at_recall_{i / 10:.2f}" for i in range(11)]
+    expected = pytrec_eval.RelevanceEvaluator(qrels, {"iprec_at_recall", "11pt_avg"}).evaluate(run)
+    report = dh.evaluate_run(run, qrels, measures=[f"IPrec@{i / 10}" for i in range(11)], complete=False)
+    relevant, compared = report.profile.n_relevant, 0
+    assert report.profile.query_ids is not None
+    for i, name in enumerate(names):
+        lower, _, upper = report[f"IPrec@{i / 10}"].per_query
+        same = (i / 10 * relevant + 0.9).astype(int) == [-(-i * r // 10) for r in relevant.tolist()]
+        values = np.array([expected[query][name] for query in report.profile.query_ids])
+        assert (lower[same] - 1e-12 <= values[same]).all()
+        assert (values[same] <= upper[same] + 1e-12).all()
+        if scores == 1000:
+            np.testing.assert_allclose(lower[same], values[same], rtol=0, atol=1e-12)
+        compared += int(same.sum())
+    assert compared > 400
+
+
+@pytest.mark.parametrize("scores", [1000, 7])
+def test_means_over_queries_and_geometric_ones(scores: int) -> None:
+    import pytrec_eval
+
+    from deadheat.reports.trec_lines import trec_lines
+
+    run, qrels = random_run(scores + 1, scores)
+    expected = pytrec_eval.RelevanceEvaluator(qrels, {"gm_map", "gm_bpref", "utility"}).evaluate(run)
+    report = dh.evaluate_run(run, qrels, complete=False, singletons="zero")
+    for line in trec_lines(report, ["gm_map", "gm_bpref", "utility"]):
+        name, _, *values = line.split("\t")
+        mean = np.mean([of[name.strip()] for of in expected.values()])
+        _, lower, upper = map(float, values)
+        assert lower - 6e-5 <= (np.exp(mean) if name.startswith("gm") else mean) <= upper + 6e-5, name
+        assert scores == 7 or lower == upper

@@ -10,6 +10,7 @@ import oracles
 import pytest
 from graded_queries import (
     GAIN_NAMES,
+    INTERPOLATED_NAMES,
     NAMES,
     assert_agrees,
     close,
@@ -31,6 +32,13 @@ def test_every_arrangement_of_thousands_of_queries(name: str) -> None:
     rng = random.Random(name)
     queries = [random_query(rng, [1]) for _ in range(1000)]
     assert_agrees(profile_of(queries, [1]), queries, name)
+
+
+@pytest.mark.parametrize("name", [*INTERPOLATED_NAMES, "11pt_avg"])
+def test_interpolated_precision_of_every_arrangement(name: str) -> None:
+    rng = random.Random(name)
+    queries = [random_query(rng, [1]) for _ in range(400)]
+    assert_agrees(profile_of(queries, [1]), queries, name, tolerance=4e-15)
 
 
 @pytest.mark.parametrize("name", [*GAIN_NAMES, "mAP", "Hit@3", "AUC"])
@@ -118,6 +126,15 @@ def test_recall_counts_items_and_hit_counts_queries() -> None:
     profile = TieProfile.from_groups([[(0, 0, 1, 1), (5, 1, 1, 1)]], [10])
     assert per_query(profile, "Recall@1").expected[0] == 0.5
     assert per_query(profile, "Hit@1").expected[0] == 1.0
+
+
+def test_a_maximum_over_too_many_orders_has_bounds_only() -> None:
+    profile = TieProfile.from_groups([[(0, 0, 900, 90)], [(0, 0, 60, 2)]], [900, 60])
+    lower, expected, upper = per_query(profile, "IPrec@0.5")
+    assert_array_equal(np.isnan(expected), [True, False])
+    assert_array_equal(lower, [90 / 900, 2 / 60])
+    assert_array_equal(upper, [1.0, 1.0])
+    assert np.isnan(std(profile, "IPrec@0.5")[0])
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -27,6 +27,18 @@ ALIASES = {
     "F1@7": "f1@7 F1_7 f1-score@7",
     "AUC": "auc ROC-AUC AUROC roc_auc",
     "mINP": "minp INP",
+    "bpref": "Bpref binary_preference",
+    "IPrec@0.1": "IPrec@.1 iprec@0.10 interpolated_precision_at_0.1",
+    "IPrec@1": "IPrec@1.0",
+    "IPrec(rel=2)@0.5": "IPrec(rel=2)@.5",
+    "iprec_at_recall@0.1": "iprec_at_recall_0.10 iprec_at_recall@.1",
+    "iprec_at_recall@0": "iprec_at_recall_0.00",
+    "11pt_avg": "11pt-avg",
+    "SetP": "set_P",
+    "SetR": "set_recall",
+    "SetRelP": "set_relative_P",
+    "SetAP": "set_map",
+    "SetF": "set_F",
 }
 
 
@@ -41,7 +53,7 @@ def test_fields() -> None:
     measure = parse("nDCG(dcg='exp-log2')@10")
     assert (measure.family, measure.cutoff, measure.kind, measure.choice) == ("nDCG", 10, "precision", "dcg='exp-log2'")
     assert {name for name in NAMES if parse(name).kind == "recall"} == {
-        "Recall@1", "Recall@4", "Hit@1", "Hit@3", "Hit@20",
+        "Recall@1", "Recall@4", "Hit@1", "Hit@3", "Hit@20", "SetR",
     }  # fmt: skip
 
 
@@ -67,6 +79,12 @@ def test_fields() -> None:
         ("P@99999999999999999999999", "must be an integer from 1 to 2**53"),
         ("nDCG(dcg='log10')@10", "must be dcg='log2' or dcg='exp-log2'"),
         ("P(dcg='log2')@10", "P takes rel=1, rel=2, ... as its parameter, the least grade that is relevant, but got"),
+        ("IPrec", "IPrec needs a recall from 0 to 1, as in 'IPrec@0.1', with 6 decimals at most, but got 'IPrec'"),
+        ("IPrec@1.01", "but got 'IPrec@1.01'"),
+        ("IPrec@-0.1", "but got 'IPrec@-0.1'"),
+        ("IPrec@nan", "but got 'IPrec@nan'"),
+        ("IPerc@.1", "did you mean 'IPrec@0.1'?"),
+        ("SetP@5", "SetP takes no cutoff"),
         ("P(rel=0)@10", "P takes rel=1, rel=2"),
         ("nDCG(rel=2)@10", "the parameter of nDCG must be dcg='log2' or dcg='exp-log2', but got"),
     ],

@@ -52,12 +52,17 @@ def say(text: str) -> None:
         raise click.ClickException(f"cannot write to standard output: {_reason(error)}") from None
 
 
-def _encodable(text: str) -> str:
-    """The text in characters that standard output has: "~" where it has no "\N{ALMOST EQUAL TO}", "?" for any other."""
+def _encodable(text: str) -> str | bytes:
+    """The text in characters that standard output has: "~" where it has no "\N{ALMOST EQUAL TO}", "?" for any other.
+
+    Ids that are not UTF-8 come out as the bytes that they were read as.
+    """
     encoding = sys.stdout.encoding or "utf-8"
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
+        with suppress(UnicodeEncodeError):
+            return text.encode(encoding, "surrogateescape")
         return text.replace("\N{ALMOST EQUAL TO}", "~").encode(encoding, "replace").decode(encoding)
     return text
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import repeat
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -32,16 +34,18 @@ class RunOptions(NamedTuple):
     judged_only: bool = False
     complete: bool = True
     score_dtype: ScoreDtype | None = None
+    max_docs: int | None = None
 
     @classmethod
-    def checked(cls, rel: Any, judged_only: Any, complete: Any, score_dtype: Any) -> RunOptions:
+    def checked(cls, rel: Any, judged_only: Any, complete: Any, score_dtype: Any, max_docs: Any = None) -> RunOptions:
         """The options, or an error that names the argument."""
         for name, value in (("judged_only", judged_only), ("complete", complete)):
             if not isinstance(value, (bool, np.bool_)):
                 raise InvalidTypeError(name, f"must be True or False, but is {value!r}")
         if score_dtype is not None:
             checks.choice(score_dtype, _DTYPES, "score_dtype")
-        return cls(checks.positive_integer(rel, "rel"), bool(judged_only), bool(complete), score_dtype)
+        most = None if max_docs is None else checks.positive_integer(max_docs, "max_docs")
+        return cls(checks.positive_integer(rel, "rel"), bool(judged_only), bool(complete), score_dtype, most)
 
 
 @plain_floats
@@ -53,6 +57,7 @@ def profile_run(
     judged_only: bool = False,
     complete: bool = True,
     score_dtype: ScoreDtype | None = None,
+    max_docs: int | None = None,
 ) -> TieProfile:
     """Count, for every query of a TREC run and every score at which it has a relevant document, what ties with it.
 
@@ -79,6 +84,10 @@ def profile_run(
         Round the scores to this type first: float64 as trec_eval 10 does, float32 as pytrec_eval and trec_eval 9 do.
         By default a score in a file is the float64 nearest to its text, and floats and integers of any size in a
         dictionary are what they are.
+    max_docs : int, optional
+        Only so many documents of each query count, those with the highest scores (trec_eval's ``-M``). Where documents
+        that tie at the cut have different judgements, it is not decided which of them count, and ValueError is raised;
+        a measure with a cutoff, such as ``mAP@1000``, has bounds there.
 
     Returns
     -------
@@ -120,7 +129,7 @@ def profile_run(
     >>> print(*(f"{value[0]:.4f}" for value in per_query(profile, "AP")))
     0.1667 0.2083 0.2500
     """
-    options = RunOptions.checked(rel, judged_only, complete, score_dtype)
+    options = RunOptions.checked(rel, judged_only, complete, score_dtype, max_docs)
     scores, judged = open_both(run, qrels)
     queries = list(dict.fromkeys([*judged, *scores])) if options.complete else [q for q in judged if q in scores]
     return at_level(profile_tables(scores, judged, queries, options), options.rel)
@@ -147,19 +156,48 @@ def profile_tables(scores: Checked, judged: Checked, queries: Sequence[str], opt
         np.add.at(counts, np.searchsorted(grade_values, list(row.values())), 1)
     blocks = []
     for query in queries:
-        ranked = scores.get(query, {})
+        known, ranked = judged.get(query, {}), scores.get(query, {})
+        if options.max_docs is not None and len(ranked) > options.max_docs:
+            ranked = _first(options.max_docs, ranked, known, query, options.score_dtype)
         if options.judged_only:
-            known = judged.get(query, {})
-            ranked = {d: score for d, score in ranked.items() if known.get(d, -1) >= 0}
+            ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
         blocks.append(_count_query(ranked, relevant[query], grade_values, options.score_dtype))
     return assemble(blocks, grade_values, by_grade, tuple(queries))
+
+
+def profile_judged_documents(
+    scores: Checked, judged: Checked, queries: Sequence[str], options: RunOptions
+) -> TieProfile:
+    """The profile of judged documents alone, with the irrelevant ones that were not retrieved behind all others."""
+    profile = profile_tables(scores, judged, queries, options._replace(judged_only=True))
+    irrelevant = [sum(grade == 0 for grade in judged.get(query, {}).values()) for query in queries]
+    found = np.bincount(profile.query_of_group, profile.tied_relevant, profile.n_query).astype(np.int64)
+    return replace(profile, n_ranked=found + np.array(irrelevant, dtype=np.int64))
+
+
+def _first(
+    most: int, scores: dict[str, Any], grades: dict[str, int], query: str, dtype: ScoreDtype | None
+) -> dict[str, Any]:
+    """The documents with the highest scores, so many."""
+    keys, items = _keys_of_numbers(list(scores.values()), dtype), list(scores)
+    last = np.partition(keys, len(keys) - most)[len(keys) - most]
+    tied = np.flatnonzero(keys == last)
+    room = most - int(np.count_nonzero(keys > last))
+    if room < len(tied) and len({grades.get(items[i], -1) for i in tied}) > 1:
+        raise InvalidValueError(
+            "max_docs",
+            f"must not cut through documents that tie and have different judgements, but query {query!r} has "
+            f"{len(tied)} at rank {most}; measures with a cutoff, such as mAP@{most}, have bounds there",
+        )
+    chosen = np.concatenate([np.flatnonzero(keys > last), tied[:room]])
+    return {items[i]: scores[items[i]] for i in chosen}
 
 
 def _count_query(
     scores: dict[str, Any], relevant: dict[str, int], grade_values: Int64, dtype: ScoreDtype | None
 ) -> KeyedGroups:
     """The tie groups of one query."""
-    grades = np.array([relevant.get(item, 0) for item in scores], dtype=np.int64)
+    grades = np.fromiter(map(relevant.get, scores, repeat(0)), np.int64, len(scores))
     return count_keys(_keys_of_numbers(list(scores.values()), dtype)[None], grades[None], grade_values)
 
 
@@ -168,7 +206,7 @@ def _keys_of_numbers(numbers: list[Any], dtype: ScoreDtype | None) -> Int64:
     if dtype is not None:
         with np.errstate(over="ignore"):  # too large for float32 is infinity, as in C
             return keys_of(np.array(list(map(_float64, numbers)), dtype=np.float64).astype(dtype), "descending")
-    if all(type(number) is float for number in numbers):
+    if set(map(type, numbers)) <= {float}:
         return keys_of(np.array(numbers, dtype=np.float64), "descending")
     place = {number: i for i, number in enumerate(sorted(set(numbers)))}
     return np.array([place[number] for number in numbers], dtype=np.int64)

@@ -1,30 +1,36 @@
 """TREC runs and qrels: in come files, dictionaries or tables, out go dictionaries of Python numbers.
 
-Files are text in UTF-8, fields separated by blanks or tabs, blank lines and comments (# ...) skipped; gzip is
-recognised.
+Fields of a line are separated by blanks or tabs, blank lines and comments (# ...) are skipped, and gzip is recognised.
+Ids are UTF-8 or any other bytes, which stay distinct ("surrogateescape", as in file names). A file is read quickly
+first and, if anything in it is out of the ordinary, again with a look at each line.
 """
 
 from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import math
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from deadheat import _core
 from deadheat.errors import FileError, InputError, InvalidTypeError, InvalidValueError
 from deadheat.inputs.trec_tables import Table, as_mapping
+from deadheat.support.arrays import Float64, Int64
 
 Path: TypeAlias = str | os.PathLike[str]
 Checked: TypeAlias = dict[str, dict[str, Any]]
 
 _HIGHEST = np.iinfo(np.int64).max
+_BLOCK = 1 << 20  # bytes of lines that are read together
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,7 @@ class _Form:
     fields: tuple[str, ...]
     number: str
     kind: type[float] | type[int]
+    open_end: bool = False  # whether the last field may hold blanks, as the tag of a run
 
     def check(self, value: Any) -> float:
         """The number as a Python float or integer."""
@@ -50,18 +57,56 @@ class _Form:
 
     def parse(self, line: bytes) -> tuple[str, str, float]:
         """Query, document and number of a line."""
-        parts = line.split()
+        if b"\0" in line:
+            raise ValueError("a NUL byte; damaged, or another kind of file?")
+        parts = line.split(None, len(self.fields) - 1) if self.open_end else line.split()
         if len(parts) != len(self.fields):
             layout = " ".join(self.fields)
             raise ValueError(f"a line must have {len(self.fields)} fields ({layout}), but has {len(parts)}")
-        try:
-            query, item, text = (parts[i].decode() for i in (0, 2, self.fields.index(self.number)))
-        except UnicodeDecodeError:
-            raise ValueError("not text in UTF-8; damaged, or another kind of file?") from None
+        query, item, text = (_text(parts[i]) for i in (0, 2, self.place))
         return query, item, self.check(_number(text, self.kind))
 
+    def add(self, block: bytes, table: Checked) -> bool:
+        """Add whole lines to a table; False, and a table of no use, where a line has to be looked at by itself."""
+        n_line = block.count(b"\n") + 1
+        places, numbers = np.empty((n_line, 6), dtype=np.int64), np.empty(n_line)
+        firsts = np.empty(n_line, dtype=np.int64)
+        layout = (len(self.fields), self.place, self.open_end, self.kind is int)
+        text = np.frombuffer(block, dtype=np.uint8)
+        found, n_run = _core.find_fields(text, layout, places, numbers, firsts)
+        values = self._values(block, places[:found], numbers[:found]) if found >= 0 else None
+        if values is None or b"\0" in block or block.startswith(codecs.BOM_UTF8):
+            return False
+        items = _texts(block, places[:found, 2:4])
+        for first, last in pairwise([*firsts[:n_run].tolist(), found]):
+            row = table.setdefault(_text(block[slice(*places[first, :2])]), {})
+            size = len(row) + last - first
+            row.update(zip(items[first:last], values[first:last], strict=True))
+            if len(row) != size:
+                return False
+        return True
 
-_RUN = _Form("run", ("qid", "Q0", "docid", "rank", "score", "tag"), "score", float)
+    def _values(self, block: bytes, places: Int64, numbers: Float64) -> list[Any] | None:
+        """The numbers of lines, where the fast ones are NaN too; None if there is one that `check` may refuse."""
+        slow = np.isnan(numbers)
+        values: list[Any] = np.where(slow, 0, numbers).astype(np.int64 if self.kind is int else np.float64).tolist()
+        for i in np.flatnonzero(slow).tolist():
+            text = block[slice(*places[i, 4:])]
+            try:
+                values[i] = self.kind(text)
+            except ValueError:
+                return None
+            if b"_" in text or not math.isfinite(values[i]) or (self.kind is int and values[i] > _HIGHEST):
+                return None
+        return values
+
+    @property
+    def place(self) -> int:
+        """Which field is the number of a document."""
+        return self.fields.index(self.number)
+
+
+_RUN = _Form("run", ("qid", "Q0", "docid", "rank", "score", "tag"), "score", float, open_end=True)
 _QRELS = _Form("qrels", ("qid", "iter", "docid", "rel"), "rel", int)
 
 
@@ -119,12 +164,46 @@ def _checked(source: Mapping[str, Mapping[str, float]], form: _Form) -> Checked:
     return table
 
 
+def run_id(path: Path) -> str:
+    """The tag of a run, up to a blank: that of its last line, as trec_eval has it."""
+    last = b""
+    with _opened(path) as file:
+        for block in _blocks(file):
+            while block := block.rstrip():
+                block, _, line = block.rpartition(b"\n")
+                if not line.lstrip().startswith(b"#"):
+                    last = line
+                    break
+    return _text(last.split()[len(_RUN.fields) - 1])
+
+
 def _read(path: Path, form: _Form) -> Checked:
     """The lines of a file."""
     table: Checked = {}
+    with _opened(path) as file:
+        for block in _blocks(file):
+            if not form.add(block, table):
+                return _read_one_by_one(path, form)
+    return table
+
+
+def _blocks(file: io.BufferedIOBase) -> Iterator[bytes]:
+    """The bytes of a file, some whole lines at a time."""
+    rest = b""
+    while block := file.read(_BLOCK):
+        whole, end, rest = (rest + block).rpartition(b"\n")
+        if end:
+            yield whole + end
+    if rest:
+        yield rest
+
+
+def _read_one_by_one(path: Path, form: _Form) -> Checked:
+    """The same with a look at each line: comments and blank lines are skipped, and an error names its line."""
+    table: Checked = {}
     with _opened(path) as lines:
-        for count, line in enumerate(lines, 1):
-            line = line.removeprefix(codecs.BOM_UTF8).strip() if count == 1 else line.strip()
+        for count, text in enumerate(lines, 1):
+            line = text.removeprefix(codecs.BOM_UTF8).strip() if count == 1 else text.strip()
             if not line or line.startswith(b"#"):
                 continue
             try:
@@ -138,8 +217,22 @@ def _read(path: Path, form: _Form) -> Checked:
     return table
 
 
+def _texts(block: bytes, places: Int64) -> list[str]:
+    """The ids at some places."""
+    ends = zip(*places.T.tolist(), strict=True)
+    if block.isascii():
+        text = block.decode("ascii")
+        return [text[first:last] for first, last in ends]
+    return [_text(block[first:last]) for first, last in ends]
+
+
+def _text(field: bytes) -> str:
+    """An id as text; bytes that are not UTF-8 become lone surrogates, and the same bytes again on the way out."""
+    return field.decode("utf-8", "surrogateescape")
+
+
 @contextmanager
-def _opened(path: Path) -> Iterator[Iterable[bytes]]:
+def _opened(path: Path) -> Iterator[io.BufferedIOBase]:
     """The lines of a file, through gzip if it begins like that."""
     with open(path, "rb") as plain:
         zipped = plain.peek(2).startswith(b"\x1f\x8b")

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from deadheat import measures as rank_measures
-from deadheat.counting.runs import RunOptions, ScoreDtype, profile_tables
+from deadheat.counting.runs import RunOptions, ScoreDtype, profile_judged_documents, profile_tables
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
-from deadheat.profiles import TieProfile, at_level
+from deadheat.profiles import TieProfile, at_level, judged_at_level
 from deadheat.support import checks
 from deadheat.support.extras import require
 from deadheat.support.floats import plain_floats
@@ -30,7 +30,10 @@ ir_measures = require("ir_measures", "ir-measures", "deadheat.integrations.ir_me
 _MEASURES = ir_measures.measures
 _BASE = require("ir_measures.providers.base", "ir-measures", "deadheat.integrations.ir_measures")
 _NOT_PROVIDED = _BASE.NOT_PROVIDED
-_NAMES = {"AP": "mAP", "P": "P", "R": "Recall", "RR": "MRR", "Rprec": "R-Precision", "Success": "Hit", "nDCG": "nDCG"}
+_NAMES = {
+    "AP": "mAP", "P": "P", "R": "Recall", "RR": "MRR", "Rprec": "R-Precision", "Success": "Hit", "nDCG": "nDCG",
+    "Bpref": "bpref", "IPrec": "IPrec", "SetP": "SetP", "SetR": "SetR", "SetF": "SetF", "SetAP": "SetAP",
+}  # fmt: skip
 _COUNTS = ("NumQ", "NumRel", "NumRet")
 _SIDES = ("lower", "upper")
 
@@ -47,6 +50,13 @@ class _Level(_BASE.ParamSpec):  # type: ignore[misc, name-defined]
 
 class _Cutoff(_Level):
     """The last rank that counts: from 1 on, or none."""
+
+
+class _Recall(_BASE.ParamSpec):  # type: ignore[misc, name-defined]
+    """From 0 to 1; it has to be given."""
+
+    def validate(self, value: Any) -> bool:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 class _Gains(_BASE.ParamSpec):  # type: ignore[misc, name-defined]
@@ -81,6 +91,12 @@ RR_lower, RR_upper = _BOUNDS["RR"].values()
 Rprec_lower, Rprec_upper = _BOUNDS["Rprec"].values()
 Success_lower, Success_upper = _BOUNDS["Success"].values()
 nDCG_lower, nDCG_upper = _BOUNDS["nDCG"].values()
+Bpref_lower, Bpref_upper = _BOUNDS["Bpref"].values()
+IPrec_lower, IPrec_upper = _BOUNDS["IPrec"].values()
+SetP_lower, SetP_upper = _BOUNDS["SetP"].values()
+SetR_lower, SetR_upper = _BOUNDS["SetR"].values()
+SetF_lower, SetF_upper = _BOUNDS["SetF"].values()
+SetAP_lower, SetAP_upper = _BOUNDS["SetAP"].values()
 
 
 def lower(measure: Any) -> Any:
@@ -110,6 +126,12 @@ def _supported() -> list[Any]:
         "nDCG": {
             "cutoff": cutoff, "dcg": _BASE.Choices("log2", "exp-log2"), "gains": _Gains(), "judged_only": either
         },
+        "Bpref": {"rel": level},
+        "IPrec": {"recall": _Recall(), **plain},
+        "SetP": {"relative": either, **plain},
+        "SetR": {"rel": level},
+        "SetF": {"beta": _BASE.Choices(1.0), **plain},
+        "SetAP": plain,
     }  # fmt: skip
     ranked = [each(**rules[name]) for name in _NAMES for each in (getattr(ir_measures, name), *_BOUNDS[name].values())]
     return [*ranked, ir_measures.NumQ(), ir_measures.NumRel(rel=level), ir_measures.NumRet(rel=level)]
@@ -119,8 +141,9 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
     """Measures whose value does not depend on how ties are broken.
 
     ``AP`` and the others are the exact expectation over all orders of tied documents, ``AP_lower`` and ``AP_upper``
-    the least and the greatest value. Supported are AP, P, R, RR, Rprec, Success and nDCG, with ``cutoff``, ``rel`` from
-    1 on, ``judged_only``, ``dcg`` and ``gains`` where ir_measures has them, and NumQ, NumRel and NumRet.
+    the least and the greatest value. Supported are AP, P, R, RR, Rprec, Success, nDCG, Bpref, IPrec, SetP, SetR, SetF
+    (with ``beta`` 1) and SetAP, with ``cutoff``, ``rel`` from 1 on, ``judged_only``, ``dcg``, ``gains``, ``recall`` and
+    ``relative`` where ir_measures has them, and NumQ, NumRel and NumRet. No order of ties changes the four of a set.
 
     Parameters
     ----------
@@ -176,10 +199,12 @@ class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
         metrics = []
         for measure in self.measures if queries else ():
             gains, judged_only = _given(measure, "gains", None), bool(_given(measure, "judged_only", False))
-            key = f"{judged_only} {gains}"
+            of_judged = measure.NAME.partition("_")[0] == "Bpref"
+            key = f"{judged_only} {gains} {of_judged}"
             if key not in profiles:
                 options = RunOptions(judged_only=judged_only, score_dtype=self.score_dtype)
-                profiles[key] = profile_tables(scores, self._regraded(gains), queries, options)
+                make = profile_judged_documents if of_judged else profile_tables
+                profiles[key] = make(scores, self._regraded(gains), queries, options)
             values = _values(profiles[key], measure)
             metrics += [ir_measures.Metric(q, measure, value) for q, value in zip(queries, values, strict=True)]
         return metrics
@@ -203,17 +228,18 @@ def _given(measure: Any, name: str, otherwise: Any) -> Any:
 def _values(profile: TieProfile, measure: Any) -> list[float]:
     """The value of each query; 0 where none of its documents is relevant."""
     rel = _given(measure, "rel", 1)
-    level = at_level(profile, rel)
+    name, _, side = measure.NAME.partition("_")
+    level = judged_at_level(profile, rel) if name == "Bpref" else at_level(profile, rel)
     if measure.NAME in _COUNTS:
         every = measure.NAME == "NumRet" and _given(measure, "rel", None) is None
         retrieved = np.bincount(level.query_of_group, level.tied_relevant, level.n_query)
         counts = {"NumQ": np.ones(profile.n_query), "NumRel": level.n_relevant, "NumRet": retrieved}
         return [float(count) for count in (profile.n_ranked if every else counts[measure.NAME])]
-    name, _, side = measure.NAME.partition("_")
     choice = f"dcg='{measure['dcg']}'" if name == "nDCG" else None
-    family, _ = rank_measures.FAMILIES.find(_NAMES[name])  # type: ignore[misc]
-    asked = family.measure(_given(measure, "cutoff", None), choice, rel)
-    values = getattr(rank_measures.per_query(profile, asked), side or "expected")
+    called = "SetRelP" if _given(measure, "relative", False) else _NAMES[name]
+    family, _ = rank_measures.FAMILIES.find(called)  # type: ignore[misc]
+    asked = family.measure(_given(measure, "recall", _given(measure, "cutoff", None)), choice)
+    values = getattr(rank_measures.per_query(profile if name == "nDCG" else level, asked), side or "expected")
     return [float(value) for value in np.where(level.n_relevant > 0, values, 0.0)]
 
 

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from deadheat.errors import InvalidValueError
 from deadheat.measures.area import Area
 from deadheat.measures.average_precision import AveragePrecision
 from deadheat.measures.discounted_gain import GAINS, DiscountedGain
 from deadheat.measures.family import Family, key
 from deadheat.measures.hits import Hits
+from deadheat.measures.interpolated import RECALLS, Interpolated, nearest, reached
 from deadheat.measures.one_end import FirstHit, LastHit
+from deadheat.measures.preferences import Preferences
+from deadheat.measures.sets import SetCounts
 
 DEFAULT_MEASURES: tuple[str, ...] = ("mAP", "MAP@R", "R-Precision", "Hit@1", "Hit@10", "MRR", "nDCG@10")
 
@@ -123,6 +128,51 @@ FAMILIES = Catalogue(
         "R over the rank of the last relevant item, 0 if one was not retrieved",
         ("INP",),
     ),
+    Family(
+        "bpref", "never", "precision", Preferences(),
+        "mean over relevant items of 1 - min(x, R) / min(N, R): x of the N judged irrelevant items in front",
+        ("binary preference",),
+    ),
+    Family(
+        "IPrec", "recall", "precision", Interpolated(reached),
+        "best precision at a relevant item from recall r on: from the r R-th, rounded up",
+        ("interpolated precision",),
+    ),
+    Family(
+        "iprec_at_recall", "recall", "precision", Interpolated(nearest),
+        "the same as trec_eval 10 has it: from the r R-th, rounded to the nearest",
+        (),
+    ),
+    Family(
+        "11pt_avg", "never", "precision", Interpolated(nearest, RECALLS),
+        "mean of iprec_at_recall@0, @0.1, ..., @1",
+        ("11pt",),
+    ),
+    Family(
+        "SetP", "never", "precision", SetCounts(lambda h: h, lambda n, r: n),
+        "share of the ranked items that is relevant; no order changes it, nor the next four",
+        ("set precision",),
+    ),
+    Family(
+        "SetR", "never", "recall", SetCounts(lambda h: h, lambda n, r: r),
+        "share of the relevant items that is ranked",
+        ("set recall",),
+    ),
+    Family(
+        "SetRelP", "never", "precision", SetCounts(lambda h: h, np.minimum),
+        "relevant items that are ranked, over the lesser of ranked and R",
+        ("set relative P", "set relative precision"),
+    ),
+    Family(
+        "SetAP", "never", "precision", SetCounts(lambda h: h * h, lambda n, r: n * r),
+        "SetP times SetR",
+        ("set map", "set average precision"),
+    ),
+    Family(
+        "SetF", "never", "precision", SetCounts(lambda h: 2.0 * h, lambda n, r: n + r),
+        "harmonic mean of SetP and SetR",
+        ("set F1",),
+    ),
 )  # fmt: skip
 
 
@@ -150,7 +200,7 @@ def listing() -> str:
 
 def _cells(row: Family) -> tuple[str, str, str]:
     """What the listing says of a row."""
-    end = "@k" if row.cutoff == "must" else ""
+    end = {"must": "@k", "recall": "@r"}.get(row.cutoff, "")
     name = f"{row.name}, {row.name}@k" if row.cutoff == "may" else row.name + end
     also = row.aliases[0] + end if row.aliases else ""
     return name, also, row.sentence

@@ -22,7 +22,7 @@ from deadheat.support.triple import Triple
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 Fill = Callable[[int, int], None]  # fills in the queries from the first number up to the second
-Cutoff = Literal["never", "may", "must", "R"]
+Cutoff = Literal["never", "may", "must", "R", "recall"]
 Kind = Literal["precision", "recall"]
 
 _NO_CUTOFF = 2**62  # beyond every rank
@@ -49,12 +49,14 @@ class RankSum(NamedTuple):
 
 
 class ClosedForms(ABC):
-    """What a family computes from a tie profile; a parameter of the instance tells related families apart.
+    """What a family computes from a tie profile; a parameter of the instance distinguishes related families.
 
     `graded` says whether grades are gains; otherwise an item is relevant or not, from a level on that a name can give.
+    `judged` says that only items with a judgement count, where there are others.
     """
 
     graded = False
+    judged = False
 
     @abstractmethod
     def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
@@ -76,6 +78,15 @@ class ClosedForms(ABC):
         """The measure as a sum, for queries with so many relevant and ranked items; n is the last rank of all."""
 
 
+class NoRankSum(ClosedForms):
+    """A measure that is no `RankSum`: what searches orders of the samples, or knows a measure by them, refuses it."""
+
+    def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
+        raise InvalidValueError(
+            "measure", f"must be a sum over the relevant items, each by its rank, such as mAP, but is {measure.name}"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Family:
     """A row of the catalogue: all that makes a measure known.
@@ -84,8 +95,9 @@ class Family:
     ----------
     name : str
         Without cutoff, such as ``"P"``.
-    cutoff : {"never", "may", "must", "R"}
-        Whether the name ends in @k; "R" if not, because it is the number of relevant items.
+    cutoff : {"never", "may", "must", "R", "recall"}
+        Whether the name ends in @k; "R" if not, because it is the number of relevant items; "recall" if it ends in a
+        share of them, such as @0.1.
     kind : {"precision", "recall"}
         How the measure sees an empty answer: a recall is 1 where there is nothing to find, a precision is 0.
     forms : ClosedForms
@@ -132,11 +144,11 @@ class Family:
         spellings = {key(alias): default for alias in (self.name, *self.aliases)}
         return spellings | {key(alias): choice for choice, aliases in self.choices.items() for alias in aliases}
 
-    def measure(self, cutoff: int | None = None, choice: str | None = None, rel: int = 1) -> Measure:
+    def measure(self, cutoff: float | None = None, choice: str | None = None, rel: int = 1) -> Measure:
         """The measure of this family with a cutoff, one of the choices, and the least grade that is relevant."""
         default = next(iter(self.choices), None)
         given = [*([] if choice in (None, default) else [choice]), *([f"rel={rel}"] if rel > 1 else [])]
-        parameters = f"({', '.join(map(str, given))})" if given else ""
+        parameters = f"({','.join(map(str, given))})" if given else ""
         name = f"{self.name}{parameters}" + ("" if cutoff is None else f"@{cutoff}")
         return Measure(name, self, cutoff, choice or default, rel)
 
@@ -151,8 +163,9 @@ class Measure:
         The canonical name, such as ``"mAP"``, ``"P@10"`` or ``"nDCG(dcg='exp-log2')@10"``; it parses to itself.
     row : Family
         The row of its family.
-    cutoff : int or None
-        Only the first so many ranks count; None where all do, or where it is the number of relevant items.
+    cutoff : int or float or None
+        Only the first so many ranks count; None where all do, or where it is the number of relevant items. For IPrec
+        it is the recall, from 0 to 1.
     choice : str or None
         The parameter, such as ``"dcg='exp-log2'"``; None for a family that takes none.
     rel : int
@@ -161,7 +174,7 @@ class Measure:
 
     name: str
     row: Family = field(repr=False)
-    cutoff: int | None = None
+    cutoff: float | None = None
     choice: str | None = None
     rel: int = 1
 
@@ -187,7 +200,7 @@ class Measure:
         """The cutoff as the loops know it: 0 stands for the number of relevant items."""
         if self.row.cutoff == "R":
             return 0
-        return _NO_CUTOFF if self.cutoff is None else self.cutoff
+        return _NO_CUTOFF if self.cutoff is None or self.row.cutoff == "recall" else int(self.cutoff)
 
 
 def key(name: str) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.measures.family import Float64, Int64, Measure
+from deadheat.measures.family import Fill, Float64, Int64, Measure
 from deadheat.profiles import TieProfile
+from deadheat.support.triple import Triple
 
 
 def kernel_arrays(profile: TieProfile) -> tuple[Int64, ...]:
@@ -33,7 +34,7 @@ def groups_within(profile: TieProfile, measure: Measure, chosen: NDArray[np.bool
     return group[within], np.minimum(slots[within], profile.tied[group[within]])
 
 
-def sum_by_query(profile: TieProfile, group: Int64, values: Float64) -> Float64:
+def sum_by_query(profile: TieProfile, group: Int64, values: Float64 | Int64) -> Float64:
     """Sums of the values of some groups over each query, (n_query,).
 
     One after the other, in the order given: np.add.reduceat has no order that is the same everywhere.
@@ -49,6 +50,16 @@ def distinct(*keys: Int64) -> tuple[Int64, Int64]:
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.cumsum(new) - 1
     return order[new], number
+
+
+def filled(values: Triple[Float64], out: Float64) -> Fill:
+    """What fills in values that are known already."""
+
+    def fill(first: int, last: int) -> None:
+        for row, each in zip(out, values, strict=True):
+            row[first:last] = each[first:last]
+
+    return fill
 
 
 def defined(profile: TieProfile, values: NDArray[Any]) -> Float64:

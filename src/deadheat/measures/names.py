@@ -169,8 +169,10 @@ def _split_cutoff(text: str) -> tuple[str, str | None]:
     return (match[1], match[2]) if match else (text, None)
 
 
-def _cutoff(row: Family, text: str | None, name: str) -> int | None:
+def _cutoff(row: Family, text: str | None, name: str) -> float | None:
     """The number that a name ends in, if the row wants one."""
+    if row.cutoff == "recall":
+        return _recall(row, text, name)
     if text is None:
         if row.cutoff == "must":
             raise MeasureNameError("measures", f"{row.name} needs a cutoff, as in '{row.name}@10', but got {name!r}")
@@ -184,14 +186,25 @@ def _cutoff(row: Family, text: str | None, name: str) -> int | None:
     return cutoff
 
 
+def _recall(row: Family, text: str | None, name: str) -> float:
+    """The recall that a name ends in."""
+    if text is None or not re.fullmatch(r"[0-9]?\.?[0-9]{1,6}", text) or float(text) > 1:
+        rule = f"needs a recall from 0 to 1, as in '{row.name}@0.1', with 6 decimals at most, but got {name!r}"
+        raise MeasureNameError("measures", f"{row.name} {rule}")
+    recall = float(text)
+    return int(recall) if recall.is_integer() else recall
+
+
 def _suggestion(base: str, cutoff: str | None) -> str:
     """The nearest name or, where none is near, all of them."""
     close = difflib.get_close_matches(key(base), FAMILIES.spellings, n=1)
     nearest = FAMILIES.find(close[0]) if close else None
     if nearest is None:
-        ends = {"may": "[@k]", "must": "@k"}
+        ends = {"may": "[@k]", "must": "@k", "recall": "@r"}
         return f"the measures are {', '.join(row.name + ends.get(row.cutoff, '') for row in FAMILIES)}"
     row, suggested = nearest[0], nearest[0].name
+    if row.cutoff == "recall":
+        suggested += "@0.1"
     if row.cutoff == "must" or (row.cutoff == "may" and cutoff is not None):
         suggested += "@" + (cutoff if cutoff is not None and re.fullmatch("[1-9][0-9]{0,9}", cutoff) else "10")
     return f"did you mean {suggested!r}?"

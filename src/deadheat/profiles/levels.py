@@ -45,3 +45,25 @@ def at_level(profile: TieProfile, rel: int) -> TieProfile:
         relevant_by_grade=relevant if some else None,
         check=False,
     )
+
+
+def judged_at_level(profile: TieProfile, rel: int) -> TieProfile:
+    """`at_level` where all that is judged is ranked, but what is relevant and was not retrieved.
+
+    Below the level it is irrelevant, behind all others.
+
+    Examples
+    --------
+    >>> profile = at_level(TieProfile.from_groups([[(0, 0, 1, 1)]], n_ranked=[3], n_relevant=[2]), 1)
+    >>> judged_at_level(profile, 1).n_ranked, judged_at_level(profile, 2).n_ranked
+    (array([3]), array([4]))
+    """
+    first = int(np.searchsorted(profile.grades, rel))
+    if first == 0:
+        return profile
+    lower = at_level(profile, rel)
+    found, still = (
+        np.bincount(each.query_of_group, each.tied_relevant, each.n_query).astype(np.int64) for each in (profile, lower)
+    )
+    missing = (profile.n_relevant - lower.n_relevant) - (found - still)
+    return replace(lower, n_ranked=profile.n_ranked + missing)

@@ -43,8 +43,7 @@ def ending_of(path: Path) -> str:
 
 def columns(report: Report, labels: NDArray[Any] | None = None) -> Columns:
     """The columns: ``query`` (its id, or its row from 0), ``label`` if labels are given, ``mAP_lower``, ..."""
-    ids = report.profile.query_ids
-    table: Columns = {"query": np.arange(report.n_query) if ids is None else np.array(ids, dtype=np.str_)}
+    table: Columns = {"query": report.query_names}
     if labels is not None:
         table["label"] = _as_text(labels)
     for name in report:

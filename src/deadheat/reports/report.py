@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from deadheat import measures as rank_measures
 from deadheat.errors import InputError, InvalidValueError
 from deadheat.inputs.patterns import sentences
-from deadheat.profiles import Int64, TieProfile
+from deadheat.profiles import Int64, TieProfile, judged_at_level
 from deadheat.profiles import Ties as TieCounts
 from deadheat.reports.averaging import Averaging
 from deadheat.reports.breakdown import Breakdown, by_class, every_query, worst_queries
@@ -82,6 +82,8 @@ class Report(TabularResult, ByName[Result]):
         the classes of the queries as the independent units, where labels are known.
     remarks : tuple of str
         Sentences about what was evaluated that are shown below the table, such as queries that a run does not have.
+    judged : TieProfile or None
+        The profile of the judged documents alone, for bpref of a run; None where all items are judged.
 
     Examples
     --------
@@ -108,6 +110,7 @@ class Report(TabularResult, ByName[Result]):
     n_excluded: int = 0
     separate_gallery: bool = field(default=False, repr=False)
     remarks: tuple[str, ...] = field(default=(), repr=False)
+    judged: TieProfile | None = field(default=None, repr=False)
     _results: dict[str, Result] = field(default_factory=dict, init=False, repr=False)
 
     def __getitem__(self, name: str) -> Result:
@@ -129,7 +132,13 @@ class Report(TabularResult, ByName[Result]):
 
     def compute(self, names: Iterable[str], threads: int) -> None:
         """Add the results for some measures."""
-        self._results.update(results_of(self.profile, names, self.singletons, self.averaging, threads))
+        of_profile: dict[int, list[str]] = {}  # by the level of the judged documents; 0 for all documents
+        for measure in map(rank_measures.parse, names):
+            level = measure.rel if measure.row.forms.judged and self.judged is not None else 0
+            of_profile.setdefault(level, []).append(measure.name)
+        for level, some in of_profile.items():
+            profile = judged_at_level(self.judged, level) if self.judged is not None and level else self.profile
+            self._results.update(results_of(profile, some, self.singletons, self.averaging, threads))
 
     @property
     def n_query(self) -> int:
@@ -270,10 +279,18 @@ class Report(TabularResult, ByName[Result]):
         """
         return every_query(self._asked(measures), self._about_queries())
 
+    @property
+    def query_names(self) -> NDArray[Any]:
+        """The ids of the queries, (n_query,), or their rows from 0; bytes that are not UTF-8 come as \\x.. ."""
+        ids = self.profile.query_ids
+        if ids is None:
+            return np.arange(self.n_query)
+        ids = tuple(name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for name in ids)
+        return np.array(ids, dtype=np.str_)
+
     def _about_queries(self) -> dict[str, NDArray[Any]]:
         """The columns that say what each query is."""
-        ids = self.profile.query_ids
-        about = {"query": np.arange(self.n_query) if ids is None else np.array(ids, dtype=np.str_)}
+        about = {"query": self.query_names}
         if self.labels is not None:
             about["label"] = np.asarray(self.labels)
         about["relevant"] = self.profile.n_relevant

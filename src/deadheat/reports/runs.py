@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from deadheat import measures as rank_measures
-from deadheat.counting.runs import RunOptions, ScoreDtype, open_both, profile_tables
+from deadheat.counting.runs import RunOptions, ScoreDtype, open_both, profile_judged_documents, profile_tables
 from deadheat.errors import UndefinedError
 from deadheat.inputs.trec import Path
 from deadheat.inputs.trec_tables import Table
@@ -32,6 +32,7 @@ def evaluate_run(
     complete: bool = True,
     singletons: Singletons = "skip",
     score_dtype: ScoreDtype | None = None,
+    max_docs: int | None = None,
     threads: int | None = None,
 ) -> Report:
     """Average measures of a TREC run over the queries of its qrels.
@@ -46,7 +47,7 @@ def evaluate_run(
     rel : int
         The least grade that is relevant (trec_eval's ``-l``), for measures that do not give their own. The gains of
         nDCG are the grades, whatever `rel` is, as in trec_eval.
-    judged_only, complete, score_dtype
+    judged_only, complete, score_dtype, max_docs
         As in `deadheat.profile_run`. Queries that the qrels do not have are left out, and the report says how many.
         ``complete=True`` is trec_eval's ``-c``: a query of which the run has nothing counts as 0.
     singletons : {"skip", "zero", "one", "balanced"}
@@ -72,6 +73,9 @@ def evaluate_run(
     ``complete=False, singletons="zero"`` and, where scores are read as float32 (pytrec_eval, trec_eval 9),
     ``score_dtype="float32"``. It ranks tied documents by their id, which is one of the orders that the bounds hold for.
 
+    bpref is over the judged documents alone, whatever `judged_only` is; of a profile without judgements, such as that
+    of `deadheat.profile_run`, every document that is not relevant is one that was judged so.
+
     Undefined: a query without a relevant document, unless `singletons` says otherwise.
 
     Examples
@@ -91,7 +95,7 @@ def evaluate_run(
     Ties between relevant and irrelevant items: 1 group in 1 query, of 2 items.
     1 of 2 queries of the qrels is not in the run: nothing is retrieved for it.
     """
-    options = RunOptions.checked(rel, judged_only, complete, score_dtype)
+    options = RunOptions.checked(rel, judged_only, complete, score_dtype, max_docs)
     summary = SummaryOptions.checked(RUN_MEASURES if measures is None else measures, singletons)
     n_thread = checks.thread_count(threads)
     scores, judged = open_both(run, qrels)
@@ -109,6 +113,7 @@ def evaluate_run(
         summary.singletons,
         separate_gallery=True,
         tie_rule=None if score_dtype is None else f"{score_dtype} scores",
+        judged=profile_judged_documents(scores, judged, queries, options),
         remarks=_remarks(len(judged), len(judged.keys() - scores), len(scores.keys() - judged), options.complete),
     )
     report.compute(report.measures, n_thread)

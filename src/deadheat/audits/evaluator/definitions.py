@@ -191,10 +191,12 @@ _CONVENTIONS = (
 
 
 def _catalogue(n_items: int) -> list[Measure]:
-    """Every measure, with every cutoff that makes a difference."""
+    """Every measure that is a sum over the relevant items, with every cutoff that makes a difference."""
     names: list[str] = []
     cutoffs = [k for k in _CUTOFFS if k < n_items]
     for row in measures.FAMILIES:
+        if isinstance(row.forms, measures.NoRankSum):
+            continue
         names += [row.name] if row.cutoff != "must" else []
         names += [f"{row.name}@{k}" for k in cutoffs] if row.cutoff in ("may", "must") else []
     return list(measures.parse_all(names))

@@ -1,0 +1,177 @@
+"""Interpolated precision [1]_: the best precision at any relevant item from a recall on, and its mean over 11 recalls.
+
+In come tie groups. Within one, with k items closer, n of them relevant, and l tied, m of those relevant, the precision
+at the relevant items of the best and of the worst order grows, so that both bounds are that at the last one:
+(n + m)/(k + m) and (n + m)/(k + l). The expectation of a maximum is that over its distribution: the chance that no
+precision exceeds t is a product over groups, and in a group it is added up slot by slot, for every t that an order can
+give. It is accurate to about 12 digits, and NaN where that would take too long (`_MOST_STEPS`).
+
+IPrec@r starts at the first relevant item with which recall r is reached, the ⌈r R⌉-th, as trec_eval up to 9 counts in
+most cases; trec_eval 10 starts at the r R-th, rounded to the nearest, and so do iprec_at_recall and 11pt_avg.
+
+.. [1] Manning, Raghavan, Schütze 2008, Introduction to Information Retrieval, section 8.4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deadheat.measures.family import Fill, Float64, Int64, Measure, NoRankSum
+from deadheat.measures.groups import defined, filled
+from deadheat.profiles import TieProfile
+from deadheat.support.lazy import lazy
+from deadheat.support.triple import Triple
+
+if TYPE_CHECKING:
+    import fractions
+else:
+    fractions = lazy("fractions")
+
+RECALLS = tuple(i / 10 for i in range(11))  # of the mean over 11
+
+_MOST_STEPS = 2**24  # slots × states × values of a query: about a tenth of a second
+
+Group = tuple[int, int, int, int]
+Groups = tuple[Group, ...]
+Start = Callable[[float, Int64], Int64]  # recall and R -> which relevant item has it
+
+
+def reached(recall: float, relevant: Int64) -> Int64:
+    """The first relevant item at which the recall, as it is written, is reached."""
+    share = fractions.Fraction(repr(recall))
+    distinct, number = np.unique(relevant, return_inverse=True)
+    return np.array([math.ceil(share * r) for r in distinct.tolist()], dtype=np.int64)[number]
+
+
+def nearest(recall: float, relevant: Int64) -> Int64:
+    """The nearest relevant item, as trec_eval 10 rounds."""
+    rounded: Int64 = np.floor(recall * relevant + 0.5).astype(np.int64)
+    return rounded
+
+
+@dataclass(frozen=True)
+class Interpolated(NoRankSum):
+    """The mean over `recalls`, or over that of the name, of the best precision from there on."""
+
+    start: Start
+    recalls: tuple[float, ...] | None = None
+
+    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
+        firsts = self._firsts(profile, measure)
+        lower, upper = ([_best(profile, first, worst) for first in firsts] for worst in (True, False))
+        expected = [np.where(low == high, low, np.nan) for low, high in zip(lower, upper, strict=True)]
+        values = (defined(profile, _mean(each)) for each in (lower, expected, upper))
+        return filled(Triple(*values), out)
+
+    def complete(self, profile: TieProfile, measure: Measure, values: Triple[Float64], threads: int) -> None:
+        for query, each in self._tied(profile, measure, values):
+            mean = _mean([np.array(moments(*of)[0]) for of in each])
+            values.expected[query] = np.clip(mean, values.lower[query], values.upper[query])
+
+    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
+        """Of one recall, from the same distribution; NaN for the mean over several, which depend on each other."""
+        values = np.empty((3, profile.n_query))
+        self.loop(profile, measure, values)(0, profile.n_query)
+        deviation = defined(profile, np.zeros(profile.n_query))
+        for query, each in self._tied(profile, measure, Triple(*values)):
+            deviation[query] = np.sqrt(moments(*each[0])[1]) if len(each) == 1 else np.nan
+        return deviation
+
+    def _firsts(self, profile: TieProfile, measure: Measure) -> list[Int64]:
+        """From which relevant item on the precisions of each query count, for each recall."""
+        recalls = (measure.cutoff or 0.0,) if self.recalls is None else self.recalls
+        return [self.start(recall, profile.n_relevant) for recall in recalls]
+
+    def _tied(
+        self, profile: TieProfile, measure: Measure, values: Triple[Float64]
+    ) -> Iterator[tuple[int, list[tuple[Groups, int]]]]:
+        """The queries that ties make a difference to: for each recall, the groups that count and the first item."""
+        firsts = self._firsts(profile, measure)
+        rows = np.column_stack([profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant])
+        for query in np.flatnonzero(values.lower < values.upper).tolist():
+            groups = list(map(tuple, rows[profile.offsets[query] : profile.offsets[query + 1]].tolist()))
+            starts = [max(1, int(first[query])) for first in firsts]
+            yield query, [(tuple(group for group in groups if group[1] + group[3] >= first), first) for first in starts]
+
+
+def _best(profile: TieProfile, first: Int64, worst: bool) -> Float64:
+    """The best precision of each query, from the first relevant item that counts on; 0 if it was not retrieved."""
+    hits, query = profile.closer_relevant + profile.tied_relevant, profile.query_of_group
+    ranks = profile.closer + (profile.tied if worst else profile.tied_relevant)
+    best = np.zeros(profile.n_query)
+    np.maximum.at(best, query, np.where(hits >= first[query], hits / ranks, 0.0))
+    return best
+
+
+def _mean(values: Sequence[Float64]) -> Float64:
+    """The mean over recalls, added in their order."""
+    return sum(values[1:], values[0]) / len(values)
+
+
+@lru_cache(maxsize=2**14)
+def moments(groups: Groups, first: int) -> tuple[float, float]:
+    """Mean and variance of the best precision from a relevant item on; NaN beyond `_MOST_STEPS`.
+
+    `groups` are those of one query from the one of that item on: closer, closer_relevant, tied, tied_relevant.
+
+    Examples
+    --------
+    One relevant item among three: the precision is 1, 1/2 or 1/3.
+
+    >>> mean, variance = moments(((0, 0, 3, 1),), 1)
+    >>> f"{mean:.6f} {variance:.6f}"
+    '0.611111 0.080247'
+    """
+    _, worst = max((((n + m) / (k + tied), (n + m, k + tied)) for k, n, tied, m in groups), default=(0.0, (0, 1)))
+    mixed = [(k, n, tied, m) for k, n, tied, m in groups if (n + m) / (k + m) > worst[0] / worst[1]]
+    n_step = sum(tied * (m + 1) for _, _, tied, m in mixed)
+    precisions = _precisions(mixed, first, worst, _MOST_STEPS // max(n_step, 1))
+    if precisions is None:
+        return np.nan, np.nan
+    over, under = precisions
+    below = np.ones(len(over))
+    for group in mixed:
+        below *= _chance_below(group, first, over, under)
+    values, chances = over / under, np.diff(below, prepend=0.0)
+    mean = float(values[-1]) - math.fsum(np.diff(values) * below[:-1])
+    return mean, math.fsum(chances * (values - mean) ** 2)
+
+
+def _precisions(mixed: list[Group], first: int, worst: tuple[int, int], most: int) -> tuple[Int64, Int64] | None:
+    """The worst precision and those above it that an order can give, ascending: hits and ranks; None for too many."""
+    found = {worst[0] / worst[1]: worst}
+    for k, n, tied, m in mixed:
+        for hit in range(max(1, first - n), m + 1):
+            for rank in range(k + hit, k + tied - m + hit + 1):
+                if (n + hit) / rank <= worst[0] / worst[1]:
+                    break
+                found[(n + hit) / rank] = (n + hit, rank)
+            if len(found) > most:
+                return None
+    over, under = np.array([found[value] for value in sorted(found)], dtype=np.int64).T
+    return over, under
+
+
+def _chance_below(group: Group, first: int, over: Int64, under: Int64) -> Float64:
+    """The chance that no precision in a group exceeds each of some numbers, over / under."""
+    k, n, tied, m = group
+    hits = np.arange(m + 1)
+    earliest = -(-(n + hits) * under[:, None] // over[:, None]) - k  # the slot from which a hit is not too precise
+    earliest[:, : max(1, first - n)] = 0
+    if m == 1:
+        late_enough: Int64 = np.clip(tied + 1 - earliest[:, 1], 0, tied)
+        return late_enough / tied
+    state = np.zeros((len(over), m + 1))  # the chance of so many hits up to a slot
+    state[:, 0] = 1.0
+    for slot in range(1, tied + 1):
+        left = tied - slot + 1
+        hit = state[:, :-1] * ((m - hits[:-1]) / left) * (slot >= earliest[:, 1:])
+        state *= np.maximum(left - (m - hits), 0) / left
+        state[:, 1:] += hit
+    return state[:, m]

@@ -1,0 +1,63 @@
+"""Preferences between judged documents: bpref [1]_, the share of the first irrelevant items that relevant ones precede.
+
+In come tie groups; of each relevant item, only the number x of irrelevant items in front of it counts, for which it
+adds max(D - x, 0) / D with D = min(R, N), for N irrelevant items in all. The b irrelevant items of a group cut its m
+relevant ones into b + 1 parts, each of m / (b + 1) items on average, so that the expectation is a sum of integers. A
+relevant item that was not retrieved adds 0. Where documents without a judgement are ranked too, the profile is that of
+the judged documents alone, those that were not retrieved included in N: `deadheat.evaluate_run` sees to that.
+
+.. [1] Buckley, Voorhees 2004, Retrieval evaluation with incomplete information; the form of trec_eval from 8.0 on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deadheat.measures.family import Fill, Float64, Int64, Measure, NoRankSum
+from deadheat.measures.groups import defined, filled, sum_by_query
+from deadheat.profiles import TieProfile
+from deadheat.support.triple import Triple
+
+
+class Preferences(NoRankSum):
+    """The mean over relevant items of max(D - x, 0) / D, for x irrelevant items in front; 1 where D is 0."""
+
+    judged = True
+
+    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
+        everything, depth = np.arange(profile.n_group), _depth(profile)
+        m, parts = profile.tied_relevant, profile.tied - profile.tied_relevant + 1
+        most, reach = _reach(profile, depth)
+        least = np.maximum(most - (parts - 1), 0)
+        whole, rest = np.divmod(m * (reach * most - reach * (reach - 1) // 2), parts)
+        lower, upper = (sum_by_query(profile, everything, m * each) for each in (least, most))
+        expected = sum_by_query(profile, everything, whole) + sum_by_query(profile, everything, rest / parts)
+        scale = depth.astype(np.float64) * profile.n_relevant
+        with np.errstate(invalid="ignore"):
+            values = (defined(profile, each / scale) for each in (lower, np.clip(expected, lower, upper), upper))
+            return filled(Triple(*values), out)
+
+    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
+        """From the spread of the parts' sizes: m (m + b + 1) / (b + 2) times the variance of a part drawn uniformly."""
+        mixed = np.flatnonzero(profile.tied > profile.tied_relevant)
+        depth = _depth(profile)
+        m, parts = profile.tied_relevant[mixed].astype(np.float64), (profile.tied - profile.tied_relevant + 1)[mixed]
+        most, reach = (each[mixed].astype(np.float64) for each in _reach(profile, depth))
+        share, mean = reach / parts, most - (reach - 1) / 2
+        of_one = share * (reach * reach - 1) / 12 + share * (1 - share) * mean * mean
+        variance = sum_by_query(profile, mixed, m * (m + parts) / (parts + 1) * np.where(reach > 0, of_one, 0.0))
+        with np.errstate(invalid="ignore"):
+            return defined(profile, np.sqrt(variance) / (depth.astype(np.float64) * profile.n_relevant))
+
+
+def _depth(profile: TieProfile) -> Int64:
+    """D of each query; 1 where it is 0, since no irrelevant item is in front of anything there."""
+    found = sum_by_query(profile, np.arange(profile.n_group), profile.tied_relevant).astype(np.int64)
+    depth: Int64 = np.maximum(np.minimum(profile.n_ranked - found, profile.n_relevant), 1)
+    return depth
+
+
+def _reach(profile: TieProfile, depth: Int64) -> tuple[Int64, Int64]:
+    """What an item in the first part of each group adds, and how many parts of the group add anything."""
+    most = np.maximum(depth[profile.query_of_group] - (profile.closer - profile.closer_relevant), 0)
+    return most, np.minimum(most, profile.tied - profile.tied_relevant + 1)

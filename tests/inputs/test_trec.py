@@ -1,0 +1,70 @@
+"""TREC files read quickly and with a look at each line: the same, whatever is in them, and the same complaint."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+
+import pytest
+
+from deadheat.inputs import trec
+
+NUMBERS = [
+    *("1", "-2", "+3", "0", "0.5", "-.25", "7.", "1e3", "12.75e-3", "1e22", "1e23", "9007199254740993", "0.1", "-0"),
+    *("007", "9223372036854775807", "0.3000000000000000444089209850062616169452667236328125"),
+]
+ODD_NUMBERS = ["nan", "inf", "1e999", "1_0", "x", "0x1", "9223372036854775808", "1.", "2e0", "--1", "٣"]
+IDS = [b"a", b"doc-1", b"caf\xc3\xa9", b"caf\xe9", b"\xff", b"#x", b"a\xc2\xa0b", b"x\x1cy"]
+
+
+def line(rng: random.Random, n_field: int, odd: bool) -> bytes:
+    number = rng.choice(ODD_NUMBERS if odd and rng.random() < 0.02 else NUMBERS if n_field == 6 else NUMBERS[:4])
+    fields = [rng.choice(IDS[:5]), b"0", rng.choice(IDS) + str(rng.randrange(10**6 if odd else 10**9)).encode()]
+    fields += [b"1"] * (n_field == 6) + [number.encode()] + [b"tag"] * (n_field == 6)
+    if odd and rng.random() < 0.02:
+        fields.append(b"more") if rng.random() < 0.5 else fields.pop()
+    blank = rng.choice([b" ", b"\t", b"  "] if odd else [b" "])
+    return blank.join(fields) + (b"\r\n" if odd and rng.random() < 0.1 else b"\n")
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_both_ways_of_reading_agree(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trec, "_BLOCK", 700)
+    rng = random.Random(seed)
+    form = rng.choice([trec._RUN, trec._QRELS])
+    odd = seed % 3 > 0
+    lines = [line(rng, len(form.fields), odd) for _ in range(rng.randrange(60))]
+    if odd:
+        extra = [b"\n", b"# a comment of six words here\n", b"  # x\n", lines[0] if lines else b"", b"a\0b 0 d 1 1 t\n"]
+        lines += rng.choices(extra[: 3 if rng.random() < 0.7 else 5], k=2)
+        rng.shuffle(lines)
+    data = (b"\xef\xbb\xbf" if odd and rng.random() < 0.2 else b"") + b"".join(lines)
+    data = data.removesuffix(b"\n") if rng.random() < 0.5 else data
+    path = tmp_path / "file"
+    path.write_bytes(gzip.compress(data) if rng.random() < 0.3 else data)
+    outcomes = []
+    for read in (trec._read_one_by_one, trec._read):
+        try:
+            table = read(path, form)
+            outcomes.append([(query, list(row.items())) for query, row in table.items()])
+            assert {type(number) for row in table.values() for number in row.values()} <= {form.kind}
+        except ValueError as error:
+            outcomes.append(str(error))
+    assert outcomes[0] == outcomes[1]
+
+
+def test_ids_stay_the_bytes_that_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    path.write_bytes(b"".join(b"q 0 %b 1 1 t\n" % name for name in IDS))
+    names = list(trec.open_run(path)["q"])
+    assert [name.encode("utf-8", "surrogateescape") for name in names] == IDS
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\n# the end\n\n"])
+def test_the_tag_is_that_of_the_last_line_up_to_a_blank(end: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    path.write_bytes(b"q 0 a 1 1 first\nq 0 b 1 1 my  run" + end)
+    assert trec.run_id(path) == "my"
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    assert trec.run_id(path) == "my"
