@@ -15,6 +15,7 @@ from deadheat.challenge import archives, commands, sandbox
 from deadheat.challenge.running import Stopped
 from deadheat.challenge.settings import Challenge
 from deadheat.challenge.store import Store, Submission
+from deadheat.printable import reason
 from deadheat.receipts import receipt_of
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.support.lazy import json
@@ -80,9 +81,9 @@ def _score(challenge: Challenge, store: Store, submission: Submission, protectio
         receipt = _evaluated(challenge, submission, rows)
     except Stopped as error:
         log(challenge, submission).write_text(error.said, encoding="utf-8")
-        store.ended(submission, "failed", str(error))
+        store.ended(submission, "failed", reason(error, 500))
     except (ValueError, TypeError) as error:  # by a rule, which the message says
-        store.ended(submission, "refused", " ".join(str(error).split()))
+        store.ended(submission, "refused", reason(error, 500))
     except MemoryError:
         store.ended(submission, "failed", "there was not enough memory")
     else:

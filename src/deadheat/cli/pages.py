@@ -12,6 +12,7 @@ from deadheat.cli.shell import output
 from deadheat.counting import CountingOptions
 from deadheat.errors import FileError
 from deadheat.inputs import Pair
+from deadheat.printable import reason
 from deadheat.reports import Report
 from deadheat.support import checks
 from deadheat.support.extras import require
@@ -67,4 +68,4 @@ def read_numbers(path: Path) -> NDArray[Any]:
             return np.asarray(np.load(path, allow_pickle=False))
         return np.loadtxt(path, ndmin=1, encoding="utf-8")
     except (ValueError, EOFError) as error:
-        raise FileError(path, f" must hold a number for each query: {error}") from None
+        raise FileError(path, f" must hold a number for each query: {reason(error)}") from None

@@ -20,6 +20,7 @@ import numpy as np
 
 from deadheat.errors import FileError, InputError, InvalidTypeError, InvalidValueError
 from deadheat.inputs.trec_tables import Table, as_mapping
+from deadheat.printable import reason
 
 Path: TypeAlias = str | os.PathLike[str]
 Checked: TypeAlias = dict[str, dict[str, Any]]
@@ -146,4 +147,4 @@ def _opened(path: Path) -> Iterator[Iterable[bytes]]:
         try:
             yield gzip.GzipFile(fileobj=plain) if zipped else plain
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise FileError(path, f" is damaged or truncated: {error}") from None
+            raise FileError(path, f" is damaged or truncated: {reason(error)}") from None

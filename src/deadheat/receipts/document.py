@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from deadheat.errors import FileError, InvalidTypeError
+from deadheat.printable import MOST, printable, reason
 from deadheat.receipts import signing
 from deadheat.support.atomic import replacing
 from deadheat.support.triple import Triple
@@ -116,7 +117,7 @@ class Receipt:
             if not isinstance(content, dict) or content.get("schema") != SCHEMA:
                 raise ValueError(f"its schema is not {SCHEMA!r}")
         except (ValueError, RecursionError) as error:
-            raise FileError(path, f" is not a receipt: {error or 'nested too deeply'}") from None
+            raise FileError(path, f" is not a receipt: {reason(error) or 'nested too deeply'}") from None
         version = content.get("schema_version")
         if type(version) is not int or version not in READABLE:
             raise FileError(path, f" has schema_version {version!r:.50}, but this deadheat verifies {READABLE[-1]}")
@@ -132,7 +133,7 @@ class Receipt:
         return _compact({name: part for name, part in self.content.items() if name != SIGNATURE})
 
     def __repr__(self) -> str:
-        return f"Receipt({', '.join(self.content['measures'])}; {self.content[DIGEST][:12]})"
+        return printable(f"Receipt({', '.join(self.content['measures'])}; {self.content[DIGEST][:12]})", MOST)
 
 
 def canonical(content: Mapping[str, Any]) -> bytes:
