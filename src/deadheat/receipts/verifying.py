@@ -138,6 +138,7 @@ def verify(
       profile: the receipt has 72d29e122bc0…, found 383fd41f131a…
     """
     opened = receipt if isinstance(receipt, Receipt) else Receipt.load(receipt)
+    opened.require_form()
     expected_signer = None if key is None else signing.fingerprint_of_file(key)
     stated, summary = options_of(opened)
     options = CountingOptions.checked(
