@@ -186,7 +186,7 @@ def test_npy_needs_labels(tmp_path: Path) -> None:
         "cat,.5,1\ndog,2,3\ncat,4,5",
         "\ufeffname,a,b\ncat,.5,1\n\ndog,2,3\ncat,4,5\n",
         ",a,b,Label\n0,.5,1,cat\n1,2,3,dog\n2,4,5,cat\n",
-        'a,b,"label"\n0.5,1.0," cat"\n 2,3,dog\n"4",5e0,cat\n',
+        'a,b,"label "\n0.5,1.0,"cat"\n 2,3,dog \n" 4 ",5e0, cat\n',
         "0,1,label\n.5,1,cat\n2,3,dog\n4,5,cat\n",
     ],
     ids=["header", "windows", "no header", "mark", "pandas index", "quotes", "numbered"],

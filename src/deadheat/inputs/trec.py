@@ -143,7 +143,10 @@ def _read(path: Path, form: _Form) -> Checked:
 def _opened(path: Path) -> Iterator[Iterable[bytes]]:
     """The lines of a file, through gzip if it begins like that."""
     with open(path, "rb") as plain:
-        zipped = plain.peek(2).startswith(b"\x1f\x8b")
+        start = plain.peek(2)
+        zipped = start.startswith(b"\x1f\x8b")
+        if not zipped and b"\0" in start:  # as of devices that never end, nor ever a line of theirs
+            raise FileError(path, ", line 1: a zero byte; not a text file?")
         try:
             yield gzip.GzipFile(fileobj=plain) if zipped else plain
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:

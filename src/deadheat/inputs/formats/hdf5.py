@@ -5,6 +5,7 @@ An array that lies in one piece is mapped and stays on disk; one in chunks, comp
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -97,12 +98,11 @@ def _read(path: Path, key: str, array: Any) -> Array:
 def _opened(path: Path) -> Iterator[Any]:
     """An open file."""
     h5py = require("h5py", "hdf5", f"{path}: reading HDF5")
-    with open(path, "rb"):  # what the system says of it comes first
-        pass
-    with _errors(path):
-        file = h5py.File(path, "r")
-    with file:
-        yield file
+    with open(path, "rb") as content:  # what the system says of it comes first
+        with _errors(path):
+            file = h5py.File(path if os.path.exists(os.path.realpath(path)) else content, "r")  # one without a name
+        with file:
+            yield file
 
 
 @contextmanager

@@ -118,19 +118,20 @@ def read_samples(path: str, layout: Layout, title: str) -> tuple[Content, Labels
 
 def _read(path: str, layout: Layout, title: str, what: Literal["embeddings", "labels", "samples"]) -> Any:
     if not stream.is_stream(path):
-        return _reader(path, title, what)(Path(path), layout)
-    with stream.landed(path, alone=".txt" if what == "labels" else ".csv") as file:
+        return _reader(path, ending_of(path), title, what)(Path(path), layout)
+    with stream.landed(path, alone=".txt" if what == "labels" else ".csv") as (file, ending):
         try:
-            return stream.in_memory(_reader(str(file), title, what)(file, layout))
+            return stream.in_memory(_reader(path, ending, title, what)(file, layout))
         except FileError as error:
             raise FileError(path, error.args[1]) from None
 
 
-def _reader(path: str, title: str, what: Literal["embeddings", "labels", "samples"]) -> Callable[[Path, Layout], Any]:
-    """What reads a file of this name."""
+def _reader(
+    path: str, ending: str, title: str, what: Literal["embeddings", "labels", "samples"]
+) -> Callable[[Path, Layout], Any]:
+    """What reads a file whose name ends so."""
     held: Literal["embeddings", "labels"] = "labels" if what == "labels" else "embeddings"
     rows = {ending: row for ending, row in FORMATS.items() if getattr(row, held) is not None}
-    ending = ending_of(path)
     if ending not in rows:
         endings = ", ".join(rows)
         raise InvalidValueError(
