@@ -37,6 +37,7 @@ from deadheat.plots.precisions import measure_against_bytes, precision_changes
 from deadheat.plots.queries import caterpillar, cmc, per_class
 from deadheat.plots.summaries import bounds, differences, mean_intervals
 from deadheat.plots.ties import mixed_queries, tie_sizes
+from deadheat.support.floats import plain_floats
 
 __all__ = [
     "Band",
@@ -66,3 +67,7 @@ __all__ = [
     "shift_matrix",
     "tie_sizes",
 ]
+
+for _name in __all__:  # what is drawn are the numbers of the plain mode
+    if _name != Band.__name__:
+        globals()[_name] = plain_floats(globals()[_name])

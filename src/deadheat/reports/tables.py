@@ -28,6 +28,7 @@ from deadheat.errors import InvalidValueError, MissingPackageError
 from deadheat.printable import printable
 from deadheat.support import checks
 from deadheat.support.extras import require
+from deadheat.support.floats import PlainFloats
 from deadheat.support.lazy import html, json
 from deadheat.support.triple import Triple
 
@@ -97,7 +98,7 @@ def _formatted(header: Sequence[str], rows: Sequence[Sequence[str]], style: str)
     return text
 
 
-class TabularResult(ABC):
+class TabularResult(PlainFloats, ABC):
     """A result that can be printed, exported and shown in a notebook."""
 
     @abstractmethod

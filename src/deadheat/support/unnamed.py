@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from contextlib import suppress
-from typing import IO
+from typing import IO, Any
 
 from deadheat.support.lazy import lazy, tempfile
 
@@ -32,6 +32,7 @@ class Unnamed:
     """
 
     def __init__(self) -> None:
+        self._close: Any
         file: IO[bytes] = tempfile.TemporaryFile(prefix=PREFIX)
         self.path = f"/proc/{os.getpid()}/fd/{file.fileno()}"
         if os.path.exists(self.path) and 2 * file.fileno() < resource.getrlimit(resource.RLIMIT_NOFILE)[0]:

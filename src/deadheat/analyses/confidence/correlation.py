@@ -14,6 +14,7 @@ from deadheat.analyses.confidence.queries import confidences, plain_values
 from deadheat.errors import InvalidValueError
 from deadheat.reports.tables import Table, TabularResult, count, number
 from deadheat.support.extras import require
+from deadheat.support.floats import plain_floats
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class RankCorrelation(TabularResult):
         return [f"{count(self.n, 'pair', 'pairs')}."]
 
 
+@plain_floats
 def rank_correlation(confidence: ArrayLike, target: ArrayLike) -> RankCorrelation:
     """Return Spearman's rho and Kendall's tau-b of predicted and target confidences, two-sided p-values beside them.
 

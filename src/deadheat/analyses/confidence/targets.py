@@ -13,9 +13,11 @@ from deadheat.counting.ranking import Rankings, nearest_groups
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike, open_rows
 from deadheat.support import checks
+from deadheat.support.floats import plain_floats
 from deadheat.ties import Ties
 
 
+@plain_floats
 def label_entropy(
     embeddings: EmbeddingsLike,
     labels: LabelsLike | None,
@@ -87,6 +89,7 @@ def _bits(counts: Sequence[int]) -> float:
     return math.fsum(count / total * math.log2(total / count) for count in counts)
 
 
+@plain_floats
 def norms(embeddings: EmbeddingsLike) -> Float64:
     """Return the euclidean norm of each embedding, which some losses make large for inputs that are easy.
 

@@ -26,7 +26,7 @@ from deadheat.statistics.interval import PARAMETRIC, Intervals, resolved
 from deadheat.statistics.standard_error import standard_error, welch_interval
 from deadheat.statistics.units import class_sums
 from deadheat.support import checks
-from deadheat.support.floats import plain_floats
+from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.progress import Progress
 from deadheat.support.triple import Triple
 from deadheat.ties import Ties
@@ -106,7 +106,7 @@ def _opened(embeddings: EmbeddingsLike, labels: LabelsLike | None, part: str, di
 
 
 @dataclass(frozen=True, eq=False)
-class Gap:
+class Gap(PlainFloats):
     """The value on one set less that on another, for samples drawn independently of each other.
 
     **Ties:** `lower` is the smallest difference that ties allow, train's lower less test's upper value, and `upper` the
