@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from deadheat.errors import FileError
 from deadheat.inputs.formats import keyed, npy, strips
 from deadheat.inputs.layout import Content, Labels, Layout
+from deadheat.printable import reason
 from deadheat.support.extras import require
 
 Array = NDArray[Any]
@@ -111,5 +112,4 @@ def _errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError, KeyError) as error:
-        reason = " ".join(str(error.args[0] if error.args else error).split())
-        raise FileError(path, f" cannot be read as HDF5; truncated or damaged? {reason}") from None
+        raise FileError(path, f" cannot be read as HDF5; truncated or damaged? {reason(error)}") from None
