@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from deadheat.support import remote
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="files without a name are those of Linux")
 
@@ -114,3 +118,59 @@ def test_a_file_that_is_half_written(how: signal.Signals, folder: Path) -> None:
     (folder / "out").write_text("as it was")
     assert after(_WRITES, folder / "out", folder, how, said_so) == ["out"]
     assert (folder / "out").read_text() == "as it was"
+
+
+_SHARES = """
+import sys, time
+from deadheat.counting.distributed.job import Writer
+from deadheat.support.remote import LocalCopies
+copies = LocalCopies("the key of a run")
+copies.path("file://" + sys.argv[1])
+writer = Writer(None)
+print("ready", flush=True)
+time.sleep(600)
+"""
+
+
+@ending
+def test_folders_that_processes_share_are_deleted_by_the_next(
+    how: signal.Signals, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("fsspec")
+    (tmp_path / "a.npy").write_bytes(bytes(1 << 20))
+    for name, users in (("deadheat-job-new", True), ("deadheat-other", False)):
+        (folder / name).mkdir()
+        if users:
+            (folder / name / "users").touch()
+    environment = os.environ | {"TMPDIR": str(folder)}
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", _SHARES, str(tmp_path / "a.npy")], env=environment, stdout=subprocess.PIPE
+        )
+        for _ in range(2)
+    ]
+    assert [said_so(process) for process in started] == [True, True]
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    kept = [path for path in folder.iterdir() if path.name not in ("deadheat-job-new", "deadheat-other")]
+    assert len(kept) == 3  # two jobs, and the copies that both use
+    for path in (*kept, folder / "deadheat-other"):
+        os.utime(path, (1, 1))
+
+    def left(process: subprocess.Popen[bytes] | None) -> set[str]:
+        """What is there when a process has ended and the next has come."""
+        if process is not None:
+            process.send_signal(how)
+            process.communicate()
+        (folder / "deadheat-mine").mkdir()
+        with remote.opened_folder(str(folder / "deadheat-mine")):
+            found = {path.name for path in folder.iterdir()} - {"deadheat-mine"}
+        shutil.rmtree(folder / "deadheat-mine")
+        return found
+
+    always, (copies,) = {"deadheat-job-new", "deadheat-other"}, [path for path in kept if "copies" in path.name]
+    assert left(None) == {path.name for path in kept} | always
+    after_one = left(started[0]) - always
+    assert len(after_one) == 2
+    assert copies.name in after_one
+    os.utime(copies, (1, 1))
+    assert left(started[1]) == always

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import IO
 from uuid import uuid4
 
 import numpy as np
@@ -75,12 +76,20 @@ class Writer:
 
     def __init__(self, scratch: str | None) -> None:
         self.key, self._shared, self.written = uuid4().hex, scratch is not None, 0
+        self._users: IO[bytes] | None = None
         if scratch is None:
-            self.folder = tempfile.mkdtemp(prefix="deadheat-job-")
+            self.folder = tempfile.mkdtemp(prefix=f"{remote.PREFIX}job-")
+            self._users = remote.opened_folder(self.folder)
         else:
             self.folder = remote.joined(scratch, f"deadheat-job-{self.key}")
             if not remote.is_url(scratch):
                 os.mkdir(self.folder)
+
+    def close(self) -> None:
+        """Delete the files."""
+        remote.delete_folder(self.folder)
+        if self._users is not None:
+            self._users.close()
 
     def places(self, source: Source, name: str) -> tuple[Place, ...]:
         """Where the rows of a source are, for workers; written to the folder if they are nowhere that these see."""
@@ -129,7 +138,7 @@ def written(
         )  # fmt: skip
         yield job, writer.written
     finally:
-        remote.delete_folder(writer.folder)
+        writer.close()
 
 
 def compressed(relevance: Relevance) -> tuple[Array, Array]:
