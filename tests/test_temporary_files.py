@@ -134,7 +134,7 @@ time.sleep(600)
 
 @ending
 def test_folders_that_processes_share_are_deleted_by_the_next(
-    how: signal.Signals, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+    how: signal.Signals, tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     pytest.importorskip("fsspec")
     (tmp_path / "a.npy").write_bytes(bytes(1 << 20))
@@ -143,12 +143,11 @@ def test_folders_that_processes_share_are_deleted_by_the_next(
         if users:
             (folder / name / "users").touch()
     environment = os.environ | {"TMPDIR": str(folder)}
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", _SHARES, str(tmp_path / "a.npy")], env=environment, stdout=subprocess.PIPE
-        )
-        for _ in range(2)
-    ]
+    command = [sys.executable, "-c", _SHARES, str(tmp_path / "a.npy")]
+    started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(2)]
+    for process in started:
+        request.addfinalizer(process.communicate)
+        request.addfinalizer(process.kill)
     assert [said_so(process) for process in started] == [True, True]
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     kept = [path for path in folder.iterdir() if path.name not in ("deadheat-job-new", "deadheat-other")]
@@ -160,7 +159,7 @@ def test_folders_that_processes_share_are_deleted_by_the_next(
         """What is there when a process has ended and the next has come."""
         if process is not None:
             process.send_signal(how)
-            process.communicate()
+            process.wait(60)
         (folder / "deadheat-mine").mkdir()
         with remote.opened_folder(str(folder / "deadheat-mine")):
             found = {path.name for path in folder.iterdir()} - {"deadheat-mine"}
