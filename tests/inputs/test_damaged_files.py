@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import random
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -208,3 +210,16 @@ def test_two_files_in_one_are_refused(name: str, tmp_path: Path) -> None:
         path.write_bytes(2 * path.read_bytes())
     with pytest.raises(FileError, match="goes on after its array; several files in one"):
         use(path, whole)
+
+
+def test_a_damaged_footer_does_not_end_the_process(tmp_path: Path) -> None:
+    """A column that the schema calls required, and the statistics optional: pyarrow throws where nothing catches."""
+    path = tmp_path / "a.parquet"
+    arrow("parquet.write_table")(path)
+    content = path.read_bytes()
+    place = content.index(b"\x25\x02\x18\x05label")  # whether it may be missing, before its name
+    path.write_bytes(content[: place + 1] + b"\x5b" + content[place + 2 :])
+    program = "import sys, deadheat; deadheat.read(sys.argv[1])"
+    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert f"FileError: {path} cannot be read" in done.stderr.splitlines()[-1]
