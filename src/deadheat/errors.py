@@ -12,7 +12,8 @@
     UserWarning
     └── QueryInGalleryWarning  queries are ranked against a gallery that they are in
 
-What the system says of files (`OSError`) comes as it is.
+What the system says of files (`OSError`) comes as it is. Messages quote files and arguments: what is not printable in
+them is escaped, and the middle of a long part is left out (`deadheat.printable`); `args` have all of it.
 """
 
 from __future__ import annotations
@@ -20,9 +21,14 @@ from __future__ import annotations
 import os
 import re
 
+from deadheat.printable import MOST, printable
+
 
 class DeadheatError(Exception):
     """The root of the tree."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__(), MOST)
 
 
 class InputError(DeadheatError):
@@ -60,7 +66,7 @@ class InputError(DeadheatError):
         self.file = title.partition(": ")[2] or None
 
     def __str__(self) -> str:
-        return " ".join(self.args)
+        return " ".join(printable(part, MOST) for part in self.args)
 
 
 class InvalidValueError(InputError, ValueError):
@@ -95,7 +101,7 @@ class FileError(DeadheatError, ValueError):
         self.path = os.fspath(path)
 
     def __str__(self) -> str:
-        return "".join(self.args)
+        return "".join(printable(part, MOST) for part in self.args)
 
 
 class ClusterError(DeadheatError, RuntimeError):

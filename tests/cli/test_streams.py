@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from click.testing import CliRunner
 
 import deadheat as dh
 from deadheat.cli import main
+from deadheat.inputs.formats import stream
 from deadheat.support.atomic import replacing
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the shell here is that of Unix")
@@ -150,6 +152,7 @@ import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 from deadheat.cli import main
+from deadheat.inputs.formats import stream
 main()
 """
 
@@ -221,3 +224,30 @@ def test_an_option_of_one_of_the_files_is_taken(folder: Path) -> None:
     files = [folder / "p.npy", "--labels", folder / "p.csv", "--label-column", "label"]
     result = CliRunner().invoke(main, ["evaluate", *map(str, files)])
     assert (result.exit_code, result.stdout) == (0, table())
+
+
+def test_a_stream_that_does_not_end_is_refused_before_the_disk_is_full(folder: Path) -> None:
+    endless = "<(while :; do echo 0.5,1; done)"
+    status, out, said = shell(folder, f"DEADHEAT_STREAM_LIMIT=2M deadheat evaluate {endless} --labels labels.txt")
+    assert (status, out, said.count("\n")) == (2, "", 1)
+    assert " is a stream of over 2097152 bytes, the most that is taken in (DEADHEAT_STREAM_LIMIT=64G" in said
+    assert shell(folder, "DEADHEAT_STREAM_LIMIT=2k deadheat evaluate <(cat p.npz)")[2] == (
+        "deadheat: DEADHEAT_STREAM_LIMIT must be a number of bytes, such as 500M or 32G, but is '2k'\n"
+    )
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
+def test_a_device_that_does_not_end_is_no_text(device: str, folder: Path) -> None:
+    for line in (f"evaluate {device}", f"evaluate p.npz --labels {device}", f"run {device} {device}"):
+        status, out, said = shell(folder, f"deadheat {line}")
+        assert (status, out, said.count("\n")) == (2, "", 1)
+        assert said.startswith(f"deadheat: {device}, line ")
+
+
+def test_the_limit_of_a_stream_is_of_its_bytes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = (folder / "p.npz").stat().st_size
+    assert shell(folder, f"DEADHEAT_STREAM_LIMIT={size} deadheat evaluate <(cat p.npz)") == (0, table(), "")
+    assert shell(folder, f"DEADHEAT_STREAM_LIMIT={size - 1} deadheat evaluate <(cat p.npz)")[0] == 2
+    monkeypatch.delenv(stream.LIMIT, raising=False)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1 << 40, 0, 1 << 30))
+    assert stream.limit() == 1 << 29

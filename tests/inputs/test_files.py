@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deadheat.errors import FileError
 from deadheat.inputs import Samples, read
 from deadheat.inputs.labels import alike
 
@@ -186,7 +187,7 @@ def test_npy_needs_labels(tmp_path: Path) -> None:
         "cat,.5,1\ndog,2,3\ncat,4,5",
         "\ufeffname,a,b\ncat,.5,1\n\ndog,2,3\ncat,4,5\n",
         ",a,b,Label\n0,.5,1,cat\n1,2,3,dog\n2,4,5,cat\n",
-        'a,b,"label"\n0.5,1.0," cat"\n 2,3,dog\n"4",5e0,cat\n',
+        'a,b,"label "\n0.5,1.0,"cat"\n 2,3,dog \n" 4 ",5e0, cat\n',
         "0,1,label\n.5,1,cat\n2,3,dog\n4,5,cat\n",
     ],
     ids=["header", "windows", "no header", "mark", "pandas index", "quotes", "numbered"],
@@ -195,6 +196,22 @@ def test_csv(text: str, write: Write) -> None:
     samples = read(write("a.csv", text))
     check(samples)
     assert samples.embeddings.dtype == np.float64
+
+
+@pytest.mark.parametrize(("ending", "between"), [(".csv", ","), (".tsv", "\t")])
+def test_cells_in_quotes_keep_their_blanks(ending: str, between: str, write: Write) -> None:
+    given = ["x", " x ", '"x"', '"x "', '" x"', '"\tx"', '"a ""b"" "', '" , \t\n "', '""" """', '"x"""', "y\u00a0"]
+    meant = ["x", "x", "x", "x ", " x", "\tx", 'a "b" ', " , \t\n ", '" "', 'x"', "y"]
+    lines = [f'" {i}.5 "{between}{cell}{between}{i}' for i, cell in enumerate(given)]
+    samples = read(write(f"a{ending}", "\n".join(lines)), label_column=1)
+    assert samples.labels.tolist() == meant
+    np.testing.assert_array_equal(samples.embeddings, [[i + 0.5, i] for i in range(len(meant))])
+    assert len(set(samples.labels.tolist())) == 9
+
+
+def test_blanks_in_quotes_hide_no_integer_that_float64_does_not_hold(write: Write) -> None:
+    with pytest.raises(FileError, match="is an integer too large to be exact in float64"):
+        read(write("a.csv", f'label,a,b\nx,1,"{2**53 + 1} "\ny,1,2\n'))
 
 
 def test_tsv(write: Write) -> None:

@@ -359,8 +359,14 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 # Parquet
 
 
-def temporary() -> set[str]:
-    return {name for name in os.listdir(tempfile.gettempdir()) if name.startswith("deadheat-")}
+def temporary() -> list[str]:
+    """The temporary files that there are, with a name or without."""
+    folder = tempfile.gettempdir()
+    listed = [name for name in os.listdir(folder) if name.startswith("deadheat-")]
+    if not os.path.exists("/proc/self/fd"):
+        return listed
+    opened = [os.path.realpath(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")]
+    return listed + [path for path in opened if path.startswith(f"{folder}/")]
 
 
 @pytest.fixture(autouse=True)
@@ -460,14 +466,21 @@ def test_parquet_with_bad_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert not temporary()
 
 
-def test_what_is_spooled_is_deleted_at_exit(tmp_path: Path) -> None:
+@pytest.mark.parametrize("files", [1024, 16])
+def test_what_is_spooled_is_gone_at_exit(files: int, tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
     path = save(tmp_path / "a.npy", np.asfortranarray(ROWS))
-    code = f"from deadheat.inputs.sources import open_rows; kept = open_rows({str(path)!r}, 'query'); print(kept._path)"
-    environment = os.environ | {"TMPDIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    spooled = Path(done.stdout.strip())
-    assert spooled.parent == tmp_path
-    assert not spooled.exists()
+    code = f"from deadheat.inputs.sources import open_rows; k = [open_rows({str(path)!r}, 'q') for _ in range(12)]; "
+    code += "print(sum(len(row) for source in k for row in source.whole()), len({source._path for source in k}))"
+    (tmp_path / "spool").mkdir()
+    environment = os.environ | {"TMPDIR": str(tmp_path / "spool")}
+    limits = (files, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limits),
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == (f"{12 * ROWS.size} 12\n", "")
+    assert not os.listdir(tmp_path / "spool")
 
 
 def test_a_full_disk_leaves_nothing_and_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -475,7 +488,7 @@ def test_a_full_disk_leaves_nothing_and_is_named(tmp_path: Path, monkeypatch: py
         raise OSError(28, "No space left on device", path)
 
     monkeypatch.setattr(disk, "copied", full)
-    with pytest.raises(OSError, match=r"No space left on device: .*deadheat-"):
+    with pytest.raises(OSError, match=r"No space left on device: .*spool"):
         open_rows(save(tmp_path / "a.npy", np.asfortranarray(ROWS)), "query")
     assert not temporary()
 

@@ -7,7 +7,6 @@ import itertools
 import os
 import pickle
 import struct
-import tempfile
 import threading
 
 import numpy as np
@@ -15,6 +14,7 @@ import pytest
 
 from deadheat import TieProfile
 from deadheat.profiles import Ties
+from deadheat.support import atomic
 
 GROUPS = [[(0, 0, 1, 1), (1, 1, 3, 2)], [], [(4, 0, 2, 1)], [(0, 0, 1, 1), (1, 1, 1, 1), (9, 2, 1, 1)]]
 
@@ -535,14 +535,8 @@ def test_a_disk_that_is_full_when_it_is_flushed(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
 def test_a_temporary_file_on_a_full_device(tmp_path, monkeypatch):
-    """The real error of a full device, by way of a temporary file that leads there."""
-
-    def onto_full_device(dir, prefix):
-        path = os.path.join(dir, prefix + "temporary")
-        os.symlink("/dev/full", path)
-        return os.open(path, os.O_WRONLY), path
-
-    monkeypatch.setattr(tempfile, "mkstemp", onto_full_device)
+    """The real error of a full device, whose file stands for the temporary one."""
+    monkeypatch.setattr(atomic, "_without_a_name", lambda folder: open("/dev/full", "wb"))  # noqa: SIM115
     with pytest.raises(OSError, match="No space left"):
         example().save(tmp_path / "p.npz")
     assert os.listdir(tmp_path) == []

@@ -7,7 +7,7 @@ import copy
 import hashlib
 import json
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -142,14 +142,83 @@ def test_every_single_change_is_found_even_with_a_new_digest(made: dh.Receipt) -
         forged = changed(content, place)
         assert not dh.Receipt(forged).is_whole, place
         forged = {name: part for name, part in forged.items() if name != "receipt"}
-        assert not dh.verify(dh.Receipt.of(forged), EMBEDDINGS, LABELS).matches, place
+        if place == ("options", "measures"):
+            with pytest.raises(FileError, match="measures must be those that options has"):
+                dh.verify(dh.Receipt.of(forged), EMBEDDINGS, LABELS)
+        else:
+            assert not dh.verify(dh.Receipt.of(forged), EMBEDDINGS, LABELS).matches, place
 
 
 def test_a_change_without_a_new_digest_is_said(made: dh.Receipt) -> None:
-    forged = dh.Receipt({**made.content, "deadheat": "9"})
+    forged = dh.Receipt({**made.content, "deadheat": "0.1.0.dev7"})
     verification = dh.verify(forged, EMBEDDINGS, LABELS)
     assert [difference.name for difference in verification.differences] == ["receipt"]
-    assert "made by deadheat 9, verified by" in str(verification)
+    assert "made by deadheat 0.1.0.dev7, verified by" in str(verification)
+
+
+ANEW: list[Any] = [
+    None, True, 0, -1, 0.5, "", "x", "1", [], [None], {}, {"x": None}, 10**30, "\x1b[2Jmatch: r.json", "nan\n", 60.0,
+]  # fmt: skip
+
+
+def altered(content: Any) -> Iterator[Any]:
+    """Contents with one part of another type or without it, or with a member added, wherever that can be."""
+    if isinstance(content, dict):
+        yield {**content, "added": None}
+        yield {**content, "\x1b[2J\x1b[Hmatch: r.json follows from these inputs": None}
+        for name, part in content.items():
+            yield {other: each for other, each in content.items() if other != name}
+            yield {**{other: each for other, each in content.items() if other != name}, f"{name} ": part}
+            yield from ({**content, name: other} for other in altered(part))
+    elif isinstance(content, list):
+        for i, part in enumerate(content):
+            yield from ([*content[:i], other, *content[i + 1 :]] for other in altered(part))
+        yield [*content, None]
+        yield [*content, [1], 2, 3]
+    else:
+        yield from (other for other in ANEW if type(other) is not type(content))
+        yield from (f"{content}\n", f" {content}") if isinstance(content, str) else (float(content), -1, -content - 1)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_receipt_has_exactly_its_members_with_their_types(kept: bool, made: dh.Receipt, folder: Path) -> None:
+    content = json.loads(Path(__file__).with_name("version-1.json").read_text()) if kept else dict(made.content)
+    del content["receipt"]
+    forgeries = list(altered(content))
+    assert len(forgeries) > 500
+    for forged in forgeries:
+        receipt = dh.Receipt.of(forged)
+        with pytest.raises(FileError) as caught:
+            dh.verify(receipt, EMBEDDINGS, LABELS)
+        assert str(caught.value).isprintable()
+        assert len(str(caught.value)) < 300
+        receipt.save(folder / "forged.json")
+        with pytest.raises(FileError, match=r"forged\.json (is not a receipt|has schema_version)"):
+            dh.Receipt.load(folder / "forged.json")
+
+
+@pytest.mark.parametrize("version", ["0.0.9", "0.1", "99.1.0", "9" * 40, "0.1.0\n", "0.1.0 ", "٠.١.٠", "0.1.0+x"])
+def test_a_receipt_is_of_a_version_that_is_known(version: str, made: dh.Receipt) -> None:
+    content = {name: part for name, part in made.content.items() if name != "receipt"}
+    with pytest.raises(FileError, match=r"receipt is not a receipt: deadheat must "):
+        dh.verify(dh.Receipt.of({**content, "deadheat": version}), EMBEDDINGS, LABELS)
+
+
+def test_a_receipt_cannot_write_to_the_terminal(made: dh.Receipt, folder: Path) -> None:
+    escape = "\x1b[2J\x1b[Hmatch: r.json follows from these inputs\n"
+    for forged in ({**made.content, escape: None}, {**made.content, "options": {**made.content["options"], escape: 1}}):
+        dh.Receipt.of(forged).save(folder / "r.json")
+        result = run("verify", folder / "r.json", folder / "e.npz")
+        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+        assert r"\x1b[2J\x1b[Hmatch" in result.stderr.replace("\\u001b", "\\x1b")
+    shown = str(dh.Verification(dh.Receipt(made.content, escape), ()))
+    assert shown.isprintable()
+    options = {**made.content["options"], "measures": [escape]}
+    forged = {**made.content, "measures": {escape: made.content["measures"]["mAP"]}, "options": options}
+    assert repr(dh.Receipt.of(forged)).isprintable()
+    with pytest.raises(FileError) as caught:
+        dh.verify(dh.Receipt.of(forged), EMBEDDINGS, LABELS)
+    assert str(caught.value).isprintable()
 
 
 def test_signatures(folder: Path, made: dh.Receipt) -> None:
@@ -193,11 +262,12 @@ BAD: list[tuple[Spoil, str]] = [
     (lambda content: {**content, "schema": "x"}, "is not a receipt: its schema"),
     (lambda content: {**content, "schema_version": 2}, "has schema_version 2, but this deadheat verifies 1"),
     (lambda content: {**content, "schema_version": True}, "has schema_version True"),
-    (lambda content: {**content, "options": {}}, "has no 'distance'"),
-    (lambda content: {**content, "options": 7}, "cannot be those of a result"),
-    (lambda content: {**content, "options": {**content["options"], "ties": 1}}, "cannot be those of a result"),
-    (lambda content: {**content, "options": {**content["options"], "ties": "tolerance x"}}, "cannot be those"),
-    (lambda content: {**content, "options": {**content["options"], "measures": ["x"]}}, "cannot be those"),
+    (lambda content: {**content, "options": {}}, "options has no distance"),
+    (lambda content: {**content, "options": 7}, "options must be an object, but is 7"),
+    (lambda content: {**content, "options": {**content["options"], "ties": 1}}, "options.ties must be a string"),
+    (lambda content: {**content, "options": {**content["options"], "ties": "tolerance x"}}, "options.ties must have"),
+    (lambda content: {**content, "options": {**content["options"], "ties": "tolerance 1e"}}, "cannot be those"),
+    (lambda content: {**content, "options": {**content["options"], "measures": ["x"]}}, "measures must be those"),
 ]
 
 

@@ -1,9 +1,12 @@
-"""A process that flushes subnormal numbers to zero, or makes an underflow an error, gets the same numbers."""
+"""A process that flushes subnormals to zero, rounds otherwise, or makes an underflow an error gets the same numbers."""
 
 from __future__ import annotations
 
+import ctypes
+import platform
 from concurrent.futures import ThreadPoolExecutor
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -85,3 +88,106 @@ def test_the_mode_is_put_back(flushing):
     with plain_mode():
         assert _core.set_float_mode(_core.PLAIN_FLOAT_MODE) & ~FLAGS == _core.PLAIN_FLOAT_MODE
     assert _core.set_float_mode(FLUSHING) & ~FLAGS == FLUSHING
+
+
+X86 = platform.machine() in ("x86_64", "AMD64")
+ROUNDING = {"upward": 0x800, "downward": 0x400, "toward zero": 0xC00} if X86 else {
+    "upward": 0x400000, "downward": 0x800000, "toward zero": 0xC00000,
+}  # fmt: skip
+
+
+def in_a_rounding_process(work, mode):
+    """What some work gives in a new thread that rounds so."""
+
+    def rounded():
+        library = ctypes.CDLL(None)
+        assert library.fesetround(ROUNDING[mode]) == 0
+        thirds = np.float64(1.0) / np.float64([3.0, -3.0])
+        assert abs(thirds[0]) != abs(thirds[1]) or mode == "toward zero"  # the mode is on
+        try:
+            return work()
+        finally:
+            assert library.fegetround() == ROUNDING[mode]  # and was put back
+            library.fesetround(0)
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(rounded).result()
+
+
+SAMPLES = np.random.default_rng(7).integers(-2, 3, (61, 3)) / 7.0, np.arange(61) % 7
+OTHERS = np.random.default_rng(8).integers(-2, 3, (61, 3)) / 7.0
+
+
+def drawn(axes):
+    """The numbers of what has been drawn."""
+    numbers = [line.get_xydata().tolist() for line in axes.lines]
+    numbers += [patch.get_path().vertices.tolist() for patch in axes.patches]
+    plt.close(axes.figure)
+    return numbers
+
+
+def plain_results():
+    """Whatever is computed when it is asked for, of results that are there."""
+    report, other = dh.evaluate(*SAMPLES), dh.evaluate(OTHERS, SAMPLES[1])
+    by_class = dh.evaluate(*SAMPLES, average="class")
+    board, versus = dh.leaderboard({"a": report, "b": other}), dh.compare(report, other)
+    groups = dh.grouped(*SAMPLES, group_size=3)
+    gap = dh.generalization_gap(*SAMPLES, OTHERS, SAMPLES[1], group_size=3)
+    chance, worst = dh.random_baseline(SAMPLES[1], draws=5), dh.exploit(*SAMPLES, draws=5)
+    return report, by_class, board, versus, groups, gap, chance, worst
+
+
+def read_out(report, by_class, board, versus, groups, gap, chance, worst):
+    """All that they say, as values, as text and as a picture."""
+    results = [report, by_class, board, versus, groups, gap, chance, worst]
+    tables = [report.per_class(), report.worst(7), report.per_query(), *results]
+    return [
+        [(each.lower, each.expected, each.upper) for each in report.values()],
+        [(each.lower, each.interval(), each.pvalue) for each in map(versus.__getitem__, versus.measures)],
+        [(each.lower, each.expected, each.upper, each.errors) for each in map(groups.__getitem__, report)],
+        [(gap.grouped.lower, gap.plain.upper, gap.grouped)],
+        [result.to_dict() for result in results],
+        [table.columns() for table in tables],
+        [table.to_json() for table in tables],
+        [table.to_text(digits=13) for table in (report, by_class, board, groups)],
+        [str(table) for table in tables],
+        [(each.lower, each.expected, each.upper, each.std, each.std_per_query.tolist()) for each in report.values()],
+        [(each.interval(), each.interval(method="t"), each.summary(9), str(each)) for each in by_class.values()],
+        [(versus[name].interval(), versus[name].pvalue, versus[name].to_dict()) for name in versus.measures],
+        [dh.receipt(*SAMPLES).content, repr(report)],
+        [
+            drawn(dh.plots.mean_intervals({"a": report}, "mAP")),
+            drawn(dh.plots.cmc(report)),
+            drawn(dh.plots.bounds(report)),
+        ],
+    ]
+
+
+@pytest.mark.parametrize("mode", [*ROUNDING, "flushing"])
+def test_what_is_computed_when_it_is_asked_for_does_not_depend_on_the_mode(mode):
+    expected = read_out(*plain_results())
+    results = plain_results()  # and nothing of them is computed yet
+
+    def read():
+        return read_out(*results)
+
+    found = in_a_flushing_process(read) if mode == "flushing" else in_a_rounding_process(read, mode)
+    for some, others in zip(found, expected, strict=True):
+        assert repr(some) == repr(others)
+    assert repr(read_out(*results)) == repr(expected)  # nor does what was kept
+
+
+@pytest.mark.parametrize("mode", ROUNDING)
+def test_confidences_do_not_depend_on_the_mode(mode):
+    correct, confidence = np.arange(37) % 3 == 0, np.sqrt(np.arange(37)) / 7
+    ask = dh.confidence
+
+    def read():
+        norms = ask.norms(SAMPLES[0])
+        return [
+            ask.confidence_accuracy(correct, confidence).to_dict(), ask.calibration(correct, confidence).to_dict(),
+            ask.error_reject_curve(correct, confidence).to_dict(), norms.tolist(),
+            ask.rank_correlation(confidence, norms[:37]).to_dict(),
+        ]  # fmt: skip
+
+    assert repr(in_a_rounding_process(read, mode)) == repr(read())

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from deadheat.printable import printable
 from deadheat.reports.tables import plain
 from deadheat.support import checks
 
@@ -44,6 +45,8 @@ class Finding:
 
     def __post_init__(self) -> None:
         checks.choice(self.severity, SEVERITIES, "severity")
+        for text in ("sentence", "advice"):  # they quote labels, paths and what an evaluator raised
+            object.__setattr__(self, text, printable(getattr(self, text)))
 
     def to_dict(self) -> dict[str, Any]:
         """The finding as plain Python values that JSON can hold."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError, InvalidValueError
+from deadheat.printable import reason
 
 _KINDS = (".npy", ".txt")
 
@@ -98,7 +99,7 @@ def _mapped(path: Path) -> NDArray[Any]:
     try:
         array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
-        raise FileError(path, f" cannot be read: {error}") from None
+        raise FileError(path, f" cannot be read: {reason(error)}") from None
     return array
 
 
@@ -106,4 +107,4 @@ def _lines(path: Path) -> list[str]:
     try:
         return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
-        raise FileError(path, f" is not text in UTF-8: {error}") from None
+        raise FileError(path, f" is not text in UTF-8: {reason(error)}") from None

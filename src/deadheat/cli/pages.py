@@ -14,6 +14,7 @@ from deadheat.errors import FileError
 from deadheat.inputs import Pair
 from deadheat.inputs.layout import Layout
 from deadheat.inputs.sources import open_labels
+from deadheat.printable import reason
 from deadheat.reports import Report
 from deadheat.support import checks
 from deadheat.support.extras import require
@@ -68,4 +69,4 @@ def read_numbers(path: Path, name: str, key: str | None = None) -> NDArray[Any]:
     try:
         return np.asarray(values if values.dtype.kind in "biuf" else [float(value) for value in values.tolist()])
     except (ValueError, TypeError) as error:
-        raise FileError(path, f" must hold a number for each query: {error}") from None
+        raise FileError(path, f" must hold a number for each query: {reason(error)}") from None

@@ -16,6 +16,7 @@ from typing import IO, Any, Literal, NoReturn
 
 import click
 
+from deadheat.printable import MOST, printable
 from deadheat.support.atomic import is_special, replacing
 from deadheat.support.lazy import tempfile
 from deadheat.support.progress import Bar
@@ -40,16 +41,25 @@ class Program(click.Group):
 
 
 def say(text: str) -> None:
-    """Print to standard output, at once, so that a full disk is noticed while it can still be reported."""
+    """Print to standard output, at once, so that a full disk is noticed while it can still be reported.
+
+    A terminal gets nothing that is not printable but line breaks and tabs; a file or a pipe gets the text as it is.
+    """
     if sys.stdout is None:
         raise click.ClickException("cannot write to standard output: it is closed")
     try:
-        click.echo(_encodable(text))
+        text = _of_terminal(text) if sys.stdout.isatty() else text
+        click.echo(_encodable(text), color=True)  # otherwise click takes colours out of what may be ids
         sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
         raise click.ClickException(f"cannot write to standard output: {_reason(error)}") from None
+
+
+def _of_terminal(text: str) -> str:
+    """The text with its lines and tabs, and everything else that is not printable escaped."""
+    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
 
 
 def _encodable(text: str) -> str | bytes:
@@ -135,15 +145,20 @@ def _errors_in_one_line() -> Iterator[None]:
 def _warnings_in_one_line() -> Iterator[None]:
     """Say what is warned of without the line of the program that warns."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: click.echo(f"deadheat: warning: {message}", err=True)
+        warnings.showwarning = lambda message, *_: _complain(f"warning: {message}")
         yield
 
 
 def _fail(message: str, status: int = FAILED) -> NoReturn:
     _let_go_of_stdout()
     with suppress(OSError):
-        click.echo(f"deadheat: {' '.join(message.split())}", err=True)
+        _complain(message)
     sys.exit(status)
+
+
+def _complain(message: str) -> None:
+    """A line on standard error, which may quote anything."""
+    click.echo(f"deadheat: {printable(' '.join(message.split()), 3 * MOST)}", err=True)
 
 
 def _let_go_of_stdout() -> None:

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import mmap
 import os
-import weakref
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from itertools import pairwise
 from typing import IO, Any
 
@@ -21,6 +19,7 @@ from deadheat.errors import InvalidValueError
 from deadheat.inputs.arrays import float_type, require_exact, require_filled
 from deadheat.inputs.source import Array, Index, Rows, Source
 from deadheat.support.lazy import tempfile
+from deadheat.support.unnamed import Unnamed
 
 TURNED = 16 << 20  # bytes of the rows that are put together from columns at once
 RESIDENT = 8 << 20  # bytes of a file that are mapped at once
@@ -106,7 +105,9 @@ class Mapped(Source):
 
 
 class File(Source):
-    """Rows in a file, which is mapped anew for each reading and never kept open."""
+    """Rows in a file, which is mapped anew for each reading and never kept open, unless it is the temporary `spool`."""
+
+    spool: Unnamed | None = None
 
     def __init__(self, path: str | os.PathLike[str], array: np.memmap[Any, Any], title: str) -> None:
         self.shape, self.stored, self.title = (array.shape[0], array.shape[1]), array.dtype, title
@@ -162,19 +163,21 @@ def _exact(pieces: Iterable[Rows], title: str) -> Iterator[Rows]:
 
 
 def spooled(pieces: Iterable[Rows], title: str) -> Source:
-    """Rows, checked and copied to a temporary file, which is deleted when nobody has the source any more."""
-    descriptor, path = tempfile.mkstemp(prefix="deadheat-", suffix=".rows")
+    """Rows, checked and copied to a temporary file, which goes when nobody has the source any more."""
+    spool = Unnamed()
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            shape, dtype = copied(_exact(pieces, title), file, path)
-        if not shape[0]:
-            _delete(path)
-            return Array(np.empty(shape, dtype=float_type(dtype, title)))
-        source = File(path, np.memmap(path, dtype, "r", shape=shape), title)
-    except BaseException:
-        _delete(path)
+        shape, dtype = copied(_exact(pieces, title), spool.file, tempfile.gettempdir())
+        spool.written()
+    except BaseException as error:
+        spool.close()
+        if isinstance(error, OSError):  # the disk is full: say which
+            error.filename = error.filename or tempfile.gettempdir()
         raise
-    weakref.finalize(source, _delete, path)
+    if not shape[0]:
+        spool.close()
+        return Array(np.empty(shape, dtype=float_type(dtype, title)))
+    source = File(spool.path, np.memmap(spool.path, dtype, "r", shape=shape), title)
+    source.spool = spool
     return source
 
 
@@ -189,8 +192,3 @@ def copied(pieces: Iterable[Rows], file: IO[bytes], path: str) -> tuple[tuple[in
             error.filename = path
             raise
     return (n, dim), dtype
-
-
-def _delete(path: str) -> None:
-    with suppress(FileNotFoundError):
-        os.unlink(path)

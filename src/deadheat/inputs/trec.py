@@ -24,6 +24,7 @@ import numpy as np
 from deadheat import _core
 from deadheat.errors import FileError, InputError, InvalidTypeError, InvalidValueError
 from deadheat.inputs.trec_tables import Table, as_mapping
+from deadheat.printable import reason
 from deadheat.support.arrays import Float64, Int64
 
 Path: TypeAlias = str | os.PathLike[str]
@@ -235,8 +236,11 @@ def _text(field: bytes) -> str:
 def _opened(path: Path) -> Iterator[io.BufferedIOBase]:
     """The lines of a file, through gzip if it begins like that."""
     with open(path, "rb") as plain:
-        zipped = plain.peek(2).startswith(b"\x1f\x8b")
+        start = plain.peek(2)
+        zipped = start.startswith(b"\x1f\x8b")
+        if not zipped and b"\0" in start:  # as of devices that never end, nor ever a line of theirs
+            raise FileError(path, ", line 1: a zero byte; not a text file?")
         try:
             yield gzip.GzipFile(fileobj=plain) if zipped else plain
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise FileError(path, f" is damaged or truncated: {error}") from None
+            raise FileError(path, f" is damaged or truncated: {reason(error)}") from None

@@ -22,6 +22,7 @@ from deadheat.counting.neighbors import profile_neighbors
 from deadheat.counting.runs import profile_run
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.inputs import trec
+from deadheat.printable import reason
 from deadheat.profiles import TieProfile
 from deadheat.reports import Report, measure
 from deadheat.support import checks
@@ -67,7 +68,7 @@ def read_predictions(
     try:
         content = json.loads(Path(path).read_bytes())
     except ValueError as error:  # of JSON or of UTF-8
-        raise FileError(path, f" is not JSON: {error}") from None
+        raise FileError(path, f" is not JSON: {reason(error)}") from None
     if not _is_table(content):
         raise FileError(path, " must hold a dictionary of dictionaries, as MTEB saves its predictions")
     if _ABOUT in content or not _holds_scores(content):
@@ -252,7 +253,7 @@ def _index(path: Path) -> dict[str, int]:
     try:
         index = json.loads(path.read_bytes())
     except ValueError as error:
-        raise FileError(path, f" is not JSON: {error}") from None
+        raise FileError(path, f" is not JSON: {reason(error)}") from None
     if not isinstance(index, dict) or not all(type(row) is int and row >= 0 for row in index.values()):
         raise FileError(path, " must hold a dictionary of row numbers")
     return index

@@ -15,6 +15,7 @@ from deadheat.pages import drawing, grids
 from deadheat.reports import Report
 from deadheat.reports.tables import DIGITS, TabularResult, decimals, number, percents, program
 from deadheat.support.extras import require
+from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
 
 WORST = 100  # queries that the page lists
@@ -22,6 +23,7 @@ MANY = 20_000  # queries beyond which intervals of means are not drawn, but comp
 _TITLE = "Evaluation report"
 
 
+@plain_floats
 def html_report(
     report: Report,
     other: Report | None = None,

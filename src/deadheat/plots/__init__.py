@@ -50,6 +50,7 @@ from deadheat.plots.precisions import measure_against_bytes, precision_changes
 from deadheat.plots.queries import caterpillar, cmc, per_class
 from deadheat.plots.summaries import bounds, differences, mean_intervals
 from deadheat.plots.ties import mixed_queries, tie_sizes, tie_states
+from deadheat.support.floats import plain_floats
 
 __all__ = [
     "Band",
@@ -84,3 +85,7 @@ __all__ = [
     "tie_sizes",
     "tie_states",
 ]
+
+for _name in __all__:  # what is drawn are the numbers of the plain mode
+    if _name != Band.__name__:
+        globals()[_name] = plain_floats(globals()[_name])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.errors import FileError
+from deadheat.errors import DeadheatError, FileError
 from deadheat.support import scratch
 from deadheat.support.arrays import Int64, slices
 from deadheat.support.atomic import replacing
@@ -56,6 +56,7 @@ def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     return str(content.pop("digest", "")), content
 
 
-def not_a_profile(path: str | os.PathLike[str], why: object) -> FileError:
-    """What to raise for a file that is no profile."""
-    return FileError(path, f" is not a saved tie profile, or is damaged: {why}")
+def not_a_profile(path: str | os.PathLike[str], error: Exception) -> FileError:
+    """What to raise for a file that is no profile; what zipfile and NumPy say repeats it, and advises to trust it."""
+    why = f": {error}" if isinstance(error, DeadheatError) else ""
+    return FileError(path, f" is not a saved tie profile, or is damaged{why}")

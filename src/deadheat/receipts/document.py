@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from deadheat.errors import FileError, InvalidTypeError
-from deadheat.receipts import signing
+from deadheat.printable import MOST, printable, reason
+from deadheat.receipts import form, signing
 from deadheat.support.atomic import replacing
+from deadheat.support.checks import shown
 from deadheat.support.triple import Triple
 
 SCHEMA, VERSION = "deadheat.Receipt", 1
@@ -103,7 +105,7 @@ class Receipt:
         OSError
             If the file cannot be read.
         FileError
-            If it is no receipt, or one of a version that is not known here.
+            If it has not exactly the members of a receipt, with their types, or is of a version not known here.
         """
         if not isinstance(path, (str, os.PathLike)):
             raise InvalidTypeError("receipt", f"must be a path, but is {type(path).__name__}")
@@ -113,14 +115,29 @@ class Receipt:
             if len(text) > MOST_BYTES:
                 raise ValueError(f"it has over {MOST_BYTES >> 20} MB")
             content = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
-            if not isinstance(content, dict) or content.get("schema") != SCHEMA:
-                raise ValueError(f"its schema is not {SCHEMA!r}")
         except (ValueError, RecursionError) as error:
-            raise FileError(path, f" is not a receipt: {error or 'nested too deeply'}") from None
+            raise FileError(path, f" is not a receipt: {reason(error) or 'nested too deeply'}") from None
+        made = cls(content, Path(path).name)
+        made.require_form(path)
+        return made
+
+    def require_form(self, path: str | os.PathLike[str] | None = None) -> None:
+        """Refuse what has not exactly the members of a receipt, with their types; `path` is what the message calls it.
+
+        Raises
+        ------
+        FileError
+        """
+        content, title = self.content, self.name if path is None else path
+        if not isinstance(content, Mapping) or content.get("schema") != SCHEMA:
+            raise FileError(title, f" is not a receipt: its schema is not {SCHEMA!r}")
         version = content.get("schema_version")
         if type(version) is not int or version not in READABLE:
-            raise FileError(path, f" has schema_version {version!r:.50}, but this deadheat verifies {READABLE[-1]}")
-        return cls(content, Path(path).name)
+            raise FileError(title, f" has schema_version {shown(version)}, but this deadheat verifies {READABLE[-1]}")
+        try:
+            form.require_form(content)
+        except ValueError as error:
+            raise FileError(title, f" is not a receipt: {error}") from None
 
     def __getitem__(self, measure: str) -> Triple[float]:
         """Lower, expected and upper of a measure, by the name that the receipt has for it."""
@@ -132,7 +149,7 @@ class Receipt:
         return _compact({name: part for name, part in self.content.items() if name != SIGNATURE})
 
     def __repr__(self) -> str:
-        return f"Receipt({', '.join(self.content['measures'])}; {self.content[DIGEST][:12]})"
+        return printable(f"Receipt({', '.join(self.content['measures'])}; {self.content[DIGEST][:12]})", MOST)
 
 
 def canonical(content: Mapping[str, Any]) -> bytes:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.errors import FileError, InvalidValueError
+from deadheat.printable import reason
 from deadheat.support.atomic import replacing
 from deadheat.support.extras import require
 
@@ -39,7 +40,7 @@ def private_key(path: str | os.PathLike[str], password: bytes | None = None) -> 
     try:
         key = serialization.load_pem_private_key(_read(path), password)
     except (ValueError, TypeError) as error:  # TypeError: a password too many, or too few
-        raise FileError(path, f" is not a private key in PEM that can be read: {error}") from None
+        raise FileError(path, f" is not a private key in PEM that can be read: {reason(error)}") from None
     return _required(key, ed25519.Ed25519PrivateKey, path)
 
 
@@ -49,7 +50,7 @@ def fingerprint_of_file(path: str | os.PathLike[str]) -> str:
     try:
         key = serialization.load_pem_public_key(_read(path))
     except ValueError as error:
-        raise FileError(path, f" is not a public key in PEM: {error}") from None
+        raise FileError(path, f" is not a public key in PEM: {reason(error)}") from None
     return _fingerprint(_raw(_required(key, ed25519.Ed25519PublicKey, path)))
 
 

@@ -14,6 +14,7 @@ from deadheat.errors import FileError, InputError
 from deadheat.inputs import Pair, open_pair
 from deadheat.inputs.own_rows import OwnRows
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
+from deadheat.printable import printable
 from deadheat.receipts import signing
 from deadheat.receipts.document import DIGEST, SIGNATURE, Receipt
 from deadheat.receipts.making import receipt_of
@@ -66,7 +67,7 @@ class Verification:
         }
 
     def __str__(self) -> str:
-        name = self.receipt.name
+        name = printable(self.receipt.name, _SHOWN)
         lines = [f"match: {name} follows from these inputs"]
         if self.differences:
             lines = [f"no match: {name} does not follow from these inputs"]
@@ -77,7 +78,7 @@ class Verification:
             lines.append(f"signed by {self.signer}")
         made_by = self.receipt.content.get("deadheat")
         if made_by != program():
-            lines.append(f"made by deadheat {made_by!s:.20}, verified by {program()}")
+            lines.append(f"made by deadheat {printable(str(made_by), 20)}, verified by {program()}")
         return "\n".join(lines)
 
 
@@ -137,6 +138,7 @@ def verify(
       profile: the receipt has 72d29e122bc0…, found 383fd41f131a…
     """
     opened = receipt if isinstance(receipt, Receipt) else Receipt.load(receipt)
+    opened.require_form()
     expected_signer = None if key is None else signing.fingerprint_of_file(key)
     stated, summary = options_of(opened)
     options = CountingOptions.checked(
@@ -197,9 +199,9 @@ def _differences(stated: Any, found: Any, name: str = "") -> Iterator[Difference
     """The places where two contents differ, in the order of what was found."""
     if isinstance(stated, dict) and isinstance(found, dict):
         for key in dict.fromkeys([*found, *stated]):
-            yield from _differences(stated.get(key), found.get(key), f"{name}.{key}" if name else str(key))
+            yield from _differences(stated.get(key), found.get(key), f"{name}.{key}" if name else key)
     elif type(stated) is not type(found) or stated != found:
-        yield Difference(name, _shown(stated), _shown(found))
+        yield Difference(printable(name, _SHOWN), _shown(stated), _shown(found))
 
 
 def _shown(value: Any) -> str:
@@ -208,4 +210,4 @@ def _shown(value: Any) -> str:
     text = str(value)
     if len(text) == 64 and set(text) <= set("0123456789abcdef"):
         return f"{text[:12]}…"
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return printable(text, _SHOWN)

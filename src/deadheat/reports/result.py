@@ -16,6 +16,7 @@ from deadheat.profiles import TieProfile, at_level
 from deadheat.reports.averaging import Averaging
 from deadheat.reports.options import Average
 from deadheat.reports.tables import DIGITS, value
+from deadheat.support.floats import PlainFloats
 from deadheat.support.lazy import lazy
 from deadheat.support.triple import Triple
 
@@ -30,7 +31,7 @@ DEFAULT_METHOD = "percentile"  # of an interval over queries or classes; see `de
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(PlainFloats):
     """One measure of a profile: means as fractions in [0, 1], and the values that they are means of.
 
     **Ties:** `lower` is the value when every tie is broken in the worst way, `upper` in the best, and `expected` is

@@ -25,12 +25,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deadheat.errors import InvalidValueError, MissingPackageError
+from deadheat.printable import printable
 from deadheat.support import checks
 from deadheat.support.extras import require
+from deadheat.support.floats import PlainFloats
 from deadheat.support.lazy import html, json
 from deadheat.support.triple import Triple
 
 FRAMES = ("pandas", "polars")  # the first that is installed is what `to_pandas` returns
+
+_MOST_CHARACTERS = 200  # of a cell
 
 DIGITS = 2  # decimals of a value in per cent, unless others are asked for
 _MOST_DIGITS = 15  # more than a float has
@@ -43,14 +47,17 @@ _FOOTNOTES = {  # what belongs below a table that shows this
 
 
 class Table(NamedTuple):
-    """Cells as people read them; the first column is flush left, the others flush right."""
+    """Cells as people read them; the first column is flush left, the others flush right.
+
+    Labels, ids and names may be anything: what is not printable is shown escaped, and a long cell without its middle.
+    """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
 
     def to_text(self) -> str:
         """The table as lines of plain text."""
-        lines = [self.header, *self.rows]
+        lines = self._printable()
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         return "\n".join("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in lines)
 
@@ -65,26 +72,33 @@ class Table(NamedTuple):
         | mAP           |    9.50 |
         | a\\|b          |       - |
         """
-        header, *rows = ([cell.replace("|", r"\|") for cell in row] for row in [self.header, *self.rows])
-        return Table(header, rows)._formatted("pipe")
+        header, *rows = ([cell.replace("|", r"\|") for cell in row] for row in self._printable())
+        return _formatted(header, rows, "pipe")
 
     def to_latex(self) -> str:
         """The table for LaTeX with the package booktabs; what LaTeX would read as a command is escaped."""
-        return self._formatted("latex_booktabs").replace(NEARLY, r"\ensuremath{\approx}")
+        header, *rows = self._printable()
+        return _formatted(header, rows, "latex_booktabs").replace(NEARLY, r"\ensuremath{\approx}")
 
     def to_html(self) -> str:
         """The table in HTML; what a browser would read as a tag is escaped."""
-        return self._formatted("html")
+        header, *rows = self._printable()
+        return _formatted(header, rows, "html")
 
-    def _formatted(self, style: str) -> str:
-        """The table in a style of tabulate's."""
-        sides = ("left", *("right" for _ in self.header[1:])) if self.rows else None
-        tabulate = import_module("tabulate").tabulate  # not before a table is shown: the first result comes sooner
-        text: str = tabulate(self.rows, headers=self.header, tablefmt=style, disable_numparse=True, colalign=sides)
-        return text
+    def _printable(self) -> list[list[str]]:
+        """The header and the rows, as they may be shown."""
+        return [[printable(cell, _MOST_CHARACTERS) for cell in row] for row in [self.header, *self.rows]]
 
 
-class TabularResult(ABC):
+def _formatted(header: Sequence[str], rows: Sequence[Sequence[str]], style: str) -> str:
+    """A table in a style of tabulate's."""
+    sides = ("left", *("right" for _ in header[1:])) if rows else None
+    tabulate = import_module("tabulate").tabulate  # not before a table is shown: the first result comes sooner
+    text: str = tabulate(rows, headers=header, tablefmt=style, disable_numparse=True, colalign=sides)
+    return text
+
+
+class TabularResult(PlainFloats, ABC):
     """A result that can be printed, exported and shown in a notebook."""
 
     @abstractmethod
@@ -170,8 +184,12 @@ class TabularResult(ABC):
         narwhals = require("narwhals", "frames", "a data frame")
         return narwhals.from_dict(dict(self.columns(**options)), backend=library).to_native()
 
+    def _below(self, tables: Sequence[Table]) -> list[str]:
+        """What belongs below the tables, a line each."""
+        return [printable(note) for note in [*footnotes(tables), *self.notes()]]
+
     def _with_notes(self, texts: list[str], tables: Sequence[Table]) -> str:
-        notes = "\n".join([*footnotes(tables), *self.notes()])
+        notes = "\n".join(self._below(tables))
         return "\n\n".join([*texts, notes] if notes else texts)
 
     def __str__(self) -> str:
@@ -180,7 +198,7 @@ class TabularResult(ABC):
     def _repr_html_(self) -> str:
         """The tables as a notebook shows them."""
         tables = self.tables()
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in [*footnotes(tables), *self.notes()])
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self._below(tables))
         return "\n".join(table.to_html() for table in tables) + notes
 
     def _repr_markdown_(self) -> str:

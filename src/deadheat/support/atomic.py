@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import IO
-
-from deadheat.support.lazy import tempfile
 
 _UMASK = Lock()
 
@@ -57,17 +56,55 @@ def _replacing(target: Path) -> Iterator[IO[bytes]]:
     if target.is_dir():
         raise IsADirectoryError(f"cannot write {target}: it is a folder")
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with _without_a_name(target.parent) or _new(temporary) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
+            if not temporary.exists():
+                _name(file, temporary)
         os.chmod(temporary, mode)
         os.replace(temporary, target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def _without_a_name(folder: Path) -> IO[bytes] | None:
+    """A new file in a folder that a process takes with it even where it is killed; None where there are none such."""
+    if not hasattr(os, "O_TMPFILE"):
+        return None
+    try:
+        return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600), "w+b")
+    except OSError:  # not on this file system; or for a reason that a file with a name has too
+        return None
+
+
+def _new(path: Path) -> IO[bytes]:
+    """A new file, for its owner alone."""
+    return open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
+def _name(file: IO[bytes], path: Path) -> None:
+    """Give a file its name."""
+    try:
+        with _opened_folder("/") as root:  # with one, the link in /proc is followed
+            os.link(f"/proc/self/fd/{file.fileno()}", path, src_dir_fd=root)
+    except OSError:  # there is no /proc, or no second name: what took long to compute must not be lost
+        file.seek(0)
+        with _new(path) as copy:
+            shutil.copyfileobj(file, copy)
+            os.fsync(copy.fileno())
+
+
+@contextmanager
+def _opened_folder(path: str) -> Iterator[int]:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _umask() -> int:

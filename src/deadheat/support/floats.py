@@ -2,19 +2,24 @@
 
 A library built with ``-ffast-math``, or ``torch.set_flush_denormal(True)``, makes a thread take subnormal numbers for
 0, and `numpy.seterr` can make an underflow an error. Neither may change a number here, so what is public sets the plain
-mode for the call, and puts back what was.
+mode for the call, and puts back what was: functions by `plain_floats`, and results, which compute much of what they
+hold when it is asked for, by being `PlainFloats`. So it is with a rounding other than to the nearest (`fesetround`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
-from typing import ParamSpec, TypeVar
+from functools import cached_property, wraps
+from types import FunctionType
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from deadheat import _core
+
+_WARNINGS: dict[str, Any] = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}  # NumPy's default
+_GENERATOR = 0x20  # of a function's code: `inspect.CO_GENERATOR`, without the module
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -25,7 +30,7 @@ def plain_mode() -> Iterator[None]:
     """Round to nearest, keep subnormal numbers, and let NumPy warn as it does by default, in this thread."""
     before = _core.set_float_mode(_core.PLAIN_FLOAT_MODE)
     try:
-        with np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
+        with np.errstate(**_WARNINGS):
             yield
     finally:
         _core.set_float_mode(before)
@@ -36,7 +41,39 @@ def plain_floats(function: Callable[_Parameters, _Result]) -> Callable[_Paramete
 
     @wraps(function)
     def in_plain_mode(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-        with plain_mode():
-            return function(*args, **kwargs)
+        before = _core.set_float_mode(_core.PLAIN_FLOAT_MODE)  # as `plain_mode`, which takes twice as long
+        try:
+            with np.errstate(**_WARNINGS):
+                return function(*args, **kwargs)
+        finally:
+            _core.set_float_mode(before)
 
     return in_plain_mode
+
+
+class PlainFloats:
+    """A base of classes whose methods and properties compute in the plain mode, whoever asks for them.
+
+    Methods that others of the class call (``_name``) and generators are left as they are.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name, member in list(vars(cls).items()):
+            plain = _in_plain_mode(name, member)
+            if plain is not member:
+                setattr(cls, name, plain)
+
+
+def _in_plain_mode(name: str, member: Any) -> Any:
+    """A member of a class that computes in the plain mode, or the member itself if it computes nothing."""
+    if isinstance(member, cached_property):
+        plain = cached_property(plain_floats(member.func))
+        plain.__set_name__(PlainFloats, name)
+        return plain
+    if isinstance(member, property) and member.fget is not None:
+        return property(plain_floats(member.fget), member.fset, member.fdel, member.__doc__)
+    is_public = not name.startswith("_") or name.endswith("_")
+    if isinstance(member, FunctionType) and is_public and not member.__code__.co_flags & _GENERATOR:
+        return plain_floats(member)
+    return member

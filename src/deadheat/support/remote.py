@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 from deadheat.support.extras import require
-from deadheat.support.lazy import hashlib, lazy, tempfile
+from deadheat.support.lazy import glob, hashlib, lazy, tempfile
 
 if sys.platform != "win32":
     import fcntl
@@ -17,6 +19,9 @@ atexit: Any = lazy("atexit")
 atomic: Any = lazy("deadheat.support.atomic")
 shutil: Any = lazy("shutil")
 
+PREFIX = "deadheat-"  # of the folders among a machine's temporary ones
+_USERS = "users"  # the file in such a folder that its users have locked
+_NEW = 3600  # seconds in which a folder may have been made and not yet locked
 _PIECE = 8 << 20  # bytes that are copied at once
 
 
@@ -51,6 +56,30 @@ def delete_folder(folder: str) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def opened_folder(folder: str) -> IO[bytes]:
+    """A lock, to be closed, that says of a folder among this machine's temporary ones that it is in use.
+
+    Such a folder has a name for other processes to find it, and stays where all of them are killed; so those that
+    nobody uses any more are deleted first.
+    """
+    users = open(os.path.join(folder, _USERS), "ab")  # noqa: SIM115
+    _lock(users, shared=True)
+    _delete_left_behind()
+    return users
+
+
+def _delete_left_behind() -> None:
+    """Delete what killed processes of this user have left: folders that nobody has locked, and that are not new."""
+    if not hasattr(os, "getuid"):  # Windows, where nothing is locked
+        return
+    for folder in glob.glob(os.path.join(glob.escape(tempfile.gettempdir()), f"{PREFIX}*")):
+        with suppress(OSError), open(os.path.join(folder, _USERS), "r+b") as users:
+            state = os.lstat(folder)
+            is_ours = stat.S_ISDIR(state.st_mode) and state.st_uid == os.getuid()
+            if is_ours and time.time() - state.st_mtime > _NEW and _lock(users, shared=False, wait=False):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
 class LocalCopies:
     """Copies of files that are elsewhere, each fetched once by all processes of a machine that use the same `key`.
 
@@ -66,7 +95,7 @@ class LocalCopies:
 
     def __init__(self, key: str) -> None:
         digest = hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
-        self._folder = os.path.join(tempfile.gettempdir(), f"deadheat-copies-{digest}")
+        self._folder = os.path.join(tempfile.gettempdir(), f"{PREFIX}copies-{digest}")
         self._users: IO[bytes] | None = None
         self.fetched = 0  # bytes, by this process
 
@@ -76,8 +105,7 @@ class LocalCopies:
             return url
         if self._users is None:
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
-            self._users = open(os.path.join(self._folder, "users"), "ab")  # noqa: SIM115
-            _lock(self._users, shared=True)
+            self._users = opened_folder(self._folder)
         name = hashlib.blake2b(url.encode(), digest_size=12).hexdigest()
         copy = os.path.join(self._folder, f"{name}-{os.path.basename(url)}")  # with the ending, which names its format
         with open(os.path.join(self._folder, f"{name}.lock"), "ab") as turn:

@@ -12,9 +12,11 @@ from deadheat.analyses.collisions.results import Collisions
 from deadheat.counting.candidates import Candidates
 from deadheat.errors import InvalidValueError
 from deadheat.support import checks
+from deadheat.support.floats import plain_floats
 from deadheat.ties import Exact
 
 
+@plain_floats
 def collisions_of_distances(
     distances: ArrayLike,
     relevant: ArrayLike,

@@ -14,6 +14,7 @@ from deadheat import measures as rank_measures
 from deadheat.analyses.comparison import cells, sentences
 from deadheat.analyses.comparison.difference import COUNTS, ROUNDING, Difference
 from deadheat.analyses.comparison.settings import PairedTest
+from deadheat.printable import printable
 from deadheat.reports import Report
 from deadheat.reports.tables import DIGITS, Table, TabularResult, has_ties, program, value
 from deadheat.support import checks
@@ -146,7 +147,8 @@ class Comparison(TabularResult):
 
     def explain(self) -> str:
         """What each column means, how it is tested, and how many queries each wins."""
-        return sentences.explanation(self._shown(), self.names)
+        a, b = map(printable, self.names)
+        return sentences.explanation(self._shown(), (a, b))
 
     def _shown(self) -> list[Difference]:
         return [self[name] for name in self.measures]

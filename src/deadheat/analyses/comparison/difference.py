@@ -17,6 +17,7 @@ from deadheat.statistics import permutation
 from deadheat.statistics.intervals import Intervals, mean_intervals
 from deadheat.statistics.units import class_sums
 from deadheat.support.extras import require
+from deadheat.support.floats import PlainFloats
 from deadheat.support.means import exact_total
 from deadheat.support.triple import Triple
 
@@ -28,7 +29,7 @@ COUNTS = ("n_wins_a", "n_wins_b", "n_equal", "n_open")
 
 
 @dataclass(frozen=True, eq=False)
-class Difference:
+class Difference(PlainFloats):
     """A − B for one measure.
 
     **Ties:** `lower` has A's ties broken in the worst way and B's in the best, `upper` the other way round, and

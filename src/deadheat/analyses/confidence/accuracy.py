@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.analyses.confidence import queries
 from deadheat.analyses.confidence.queries import Float64, Int64, Values
 from deadheat.reports.tables import DIGITS, Table, TabularResult
+from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
 
 
@@ -84,6 +85,7 @@ def titled_values(found: ConfidenceAccuracy) -> dict[str, Triple[float]]:
     }
 
 
+@plain_floats
 def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAccuracy:
     """Return how well "confidence >= threshold" tells the right queries from the wrong ones.
 

@@ -15,6 +15,7 @@ from deadheat.analyses.confidence.queries import Float64, Int64, Values
 from deadheat.errors import InvalidValueError
 from deadheat.reports.tables import DIGITS, Table, TabularResult, decimals, number
 from deadheat.support import checks
+from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
 
 _MOST_BINS = 10_000
@@ -81,6 +82,7 @@ class Calibration(TabularResult):
         return [queries.about_queries(self.n_query, self.n_left_out, self.n_open)]
 
 
+@plain_floats
 def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calibration:
     """Return Brier score [1]_, expected calibration error [2]_ and the reliability table of confidences in [0, 1].
 

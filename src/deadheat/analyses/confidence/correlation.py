@@ -14,6 +14,7 @@ from deadheat.analyses.confidence.queries import UNDEFINED, Int64, confidences, 
 from deadheat.errors import InvalidValueError
 from deadheat.reports.tables import Table, TabularResult, count, has_ties, number
 from deadheat.support.extras import require
+from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
 
 
@@ -69,6 +70,7 @@ class RankCorrelation(TabularResult):
         return [f"{count(self.n, 'pair', 'pairs')}{tied}."]
 
 
+@plain_floats
 def rank_correlation(confidence: ArrayLike, target: ArrayLike) -> RankCorrelation:
     """Return Spearman's rho and Kendall's tau-b of predicted and target confidences, two-sided p-values beside them.
 

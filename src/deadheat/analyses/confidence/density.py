@@ -15,6 +15,7 @@ from deadheat.errors import InvalidValueError
 from deadheat.reports.tables import Table, TabularResult
 from deadheat.support import checks
 from deadheat.support.extras import require
+from deadheat.support.floats import plain_floats
 
 _USUAL = 256  # powers of two up to which numbers are taken as they are
 
@@ -54,6 +55,7 @@ class HighestDensity(TabularResult):
         return [f"This holds {100 * self.probability:.2f} %, and the mode is {self.mode:.6g}."]
 
 
+@plain_floats
 def highest_density_interval(
     values: ArrayLike, probability: float = 0.95, *, density: ArrayLike | None = None, multimodal: bool = False
 ) -> HighestDensity:

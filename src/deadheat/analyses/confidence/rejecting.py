@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.analyses.confidence import queries
 from deadheat.analyses.confidence.queries import Float64, Int64, Values
 from deadheat.reports.tables import DIGITS, Table, TabularResult
+from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
 
 _AREAS = {
@@ -122,6 +123,7 @@ def titled_areas(curve: RejectCurve) -> dict[str, Triple[float]]:
     return {title: getattr(curve, name) for name, title in _AREAS.items()}
 
 
+@plain_floats
 def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
     """Return the mean error, 1 − value, of the k most confident queries, for every k.
 

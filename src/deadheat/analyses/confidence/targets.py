@@ -18,9 +18,11 @@ from deadheat.counting.ranking import Rankings, nearest_groups
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike, open_rows
 from deadheat.support import checks
+from deadheat.support.floats import plain_floats
 from deadheat.ties import Ties
 
 
+@plain_floats
 def label_entropy(
     embeddings: EmbeddingsLike,
     labels: LabelsLike | None,
@@ -179,6 +181,7 @@ def _per_class(entropy: Float64, n_class: int) -> Float64:
     return np.minimum(entropy / math.log2(n_class), 1.0) if n_class > 1 else np.full(len(entropy), np.nan)
 
 
+@plain_floats
 def norms(embeddings: EmbeddingsLike) -> Float64:
     """Return the euclidean norm of each embedding, which some losses make large for inputs that are easy.
 

@@ -12,11 +12,12 @@ from deadheat.reports.tables import plain
 from deadheat.statistics.interval import PARAMETRIC, Interval, Intervals, resolved
 from deadheat.statistics.standard_error import welch_interval
 from deadheat.support import checks
+from deadheat.support.floats import PlainFloats
 from deadheat.support.triple import Triple
 
 
 @dataclass(frozen=True, eq=False)
-class Gap:
+class Gap(PlainFloats):
     """The value on one set less that on another, for samples drawn independently of each other.
 
     **Ties:** `lower` is the smallest difference that ties allow, train's lower less test's upper value, and `upper` the

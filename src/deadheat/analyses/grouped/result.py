@@ -16,6 +16,7 @@ from deadheat.reports.tables import Table, columns_of_values, decimals, number
 from deadheat.statistics.interval import BOOTSTRAP, Interval, Intervals
 from deadheat.statistics.intervals import mean_intervals
 from deadheat.statistics.standard_error import normal_interval, standard_error
+from deadheat.support.floats import PlainFloats
 from deadheat.support.means import exact_mean
 from deadheat.support.triple import Triple
 
@@ -25,7 +26,7 @@ BY_ERROR = "auto"  # what suits means with a standard error: Student's t below 3
 
 
 @dataclass(frozen=True, eq=False)
-class GroupedResult:
+class GroupedResult(PlainFloats):
     """One measure inside groups: means over the groups as fractions in [0, 1], and the groups' values.
 
     **Ties:** `lower`, `expected` and `upper` are the means over groups of the groups' values for each. **Undefined:**

@@ -14,12 +14,13 @@ from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimal
 from deadheat.statistics.interval import Interval
 from deadheat.statistics.intervals import mean_interval
 from deadheat.support.arrays import Float64, Int64
+from deadheat.support.floats import PlainFloats
 from deadheat.support.means import exact_mean
 from deadheat.support.triple import Triple
 
 
 @dataclass(frozen=True, eq=False)
-class Recall:
+class Recall(PlainFloats):
     """The recall of one index: means as fractions in [0, 1], and the values that they are means of.
 
     Attributes

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from deadheat.printable import reason
 from deadheat.support import checks
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import lazy
@@ -41,7 +42,7 @@ def ask(fn: Evaluator, form: str, first: Array, second: Array) -> Answer:
             warnings.simplefilter("ignore")
             value = _mean_of_queries(fn, *given) if form == "query" else _number(fn(*given))
     except (Exception, SystemExit) as error:
-        return Answer(math.nan, f"{type(error).__name__}: {error}".strip(": "))
+        return Answer(math.nan, f"{type(error).__name__}: {reason(error)}".strip(": "))
     wrote = not all(np.array_equal(before, after) for before, after in zip((first, second), given, strict=True))
     return Answer(value, wrote=wrote)
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import IO, NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -101,12 +101,20 @@ class Writer:
 
     def __init__(self, scratch: str | None) -> None:
         self.key, self._shared, self.written = uuid4().hex, scratch is not None, 0
+        self._users: IO[bytes] | None = None
         if scratch is None:
-            self.folder = tempfile.mkdtemp(prefix="deadheat-job-")
+            self.folder = tempfile.mkdtemp(prefix=f"{remote.PREFIX}job-")
+            self._users = remote.opened_folder(self.folder)
         else:
             self.folder = remote.joined(scratch, f"deadheat-job-{self.key}")
             if not remote.is_url(scratch):
                 os.mkdir(self.folder)
+
+    def close(self) -> None:
+        """Delete the files."""
+        remote.delete_folder(self.folder)
+        if self._users is not None:
+            self._users.close()
 
     def places(self, source: Source, name: str) -> tuple[Place, ...]:
         """Where the rows of a source are, for workers; written to the folder if they are nowhere that these see."""
@@ -143,7 +151,7 @@ def written(pair: Pair, arrays: Mapping[str, Array | None], scratch: str | None)
         query = writer.places(pair.query.embeddings, "embeddings")
         yield Files(writer.key, writer.folder, deadheat.__version__, query, gallery, frozenset(there)), writer.written
     finally:
-        remote.delete_folder(writer.folder)
+        writer.close()
 
 
 def arrays_of(relevance: Relevance, junk: Array | None, number: int, in_parts: bool) -> dict[str, Array | None]:

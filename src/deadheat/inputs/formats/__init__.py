@@ -36,7 +36,11 @@ for _row in (
     Format(endings=(".npy",), embeddings=npy.embeddings, labels=npy.labels, samples=None),
     Format(endings=(".txt",), embeddings=None, labels=text.line_labels, samples=None),
     Format(
-        endings=(".csv", ".tsv"), embeddings=text.embeddings, labels=text.labels, samples=text.samples,
+        endings=(".csv",), embeddings=text.COMMAS.embeddings, labels=text.COMMAS.labels, samples=text.COMMAS.samples,
+        embeddings_heed=_IN_TEXT, labels_heed=_IN_TEXT,
+    ),
+    Format(
+        endings=(".tsv",), embeddings=text.TABS.embeddings, labels=text.TABS.labels, samples=text.TABS.samples,
         embeddings_heed=_IN_TEXT, labels_heed=_IN_TEXT,
     ),
     Format(

@@ -20,6 +20,7 @@ from deadheat.inputs import arrow
 from deadheat.inputs.formats import table
 from deadheat.inputs.formats.table import Table
 from deadheat.inputs.layout import Labels, Layout
+from deadheat.printable import reason
 from deadheat.support.extras import require
 
 Array = NDArray[Any]
@@ -98,8 +99,7 @@ def errors(path: Path, kind: str) -> Iterator[None]:
     try:
         yield
     except (require("pyarrow", "arrow", f"{path}").ArrowException, OSError) as error:
-        reason = " ".join(str(error).split())
-        raise FileError(path, f" cannot be read as {kind}; truncated or damaged? {reason}") from None
+        raise FileError(path, f" cannot be read as {kind}; truncated or damaged? {reason(error)}") from None
 
 
 def _table(path: Path, content: Any, list_column: str | None = None, first: int = 0, width: int | None = None) -> Table:

@@ -5,6 +5,7 @@ An array that lies in one piece is mapped and stays on disk; one in chunks, comp
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from deadheat.errors import FileError
 from deadheat.inputs.formats import keyed, npy, strips
 from deadheat.inputs.layout import Content, Labels, Layout
+from deadheat.printable import reason
 from deadheat.support.extras import require
 
 Array = NDArray[Any]
@@ -97,12 +99,11 @@ def _read(path: Path, key: str, array: Any) -> Array:
 def _opened(path: Path) -> Iterator[Any]:
     """An open file."""
     h5py = require("h5py", "hdf5", f"{path}: reading HDF5")
-    with open(path, "rb"):  # what the system says of it comes first
-        pass
-    with _errors(path):
-        file = h5py.File(path, "r")
-    with file:
-        yield file
+    with open(path, "rb") as content:  # what the system says of it comes first
+        with _errors(path):
+            file = h5py.File(path if os.path.exists(os.path.realpath(path)) else content, "r")  # one without a name
+        with file:
+            yield file
 
 
 @contextmanager
@@ -111,5 +112,4 @@ def _errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError, KeyError) as error:
-        reason = " ".join(str(error.args[0] if error.args else error).split())
-        raise FileError(path, f" cannot be read as HDF5; truncated or damaged? {reason}") from None
+        raise FileError(path, f" cannot be read as HDF5; truncated or damaged? {reason(error)}") from None

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import FileError
 from deadheat.inputs.layout import Labels, Layout
+from deadheat.printable import MOST, printable, reason
 
 Array = NDArray[Any]
 
@@ -69,19 +70,28 @@ def _require_whole(path: Path, file: IO[bytes]) -> None:
 
 
 def require_size(path: Path, part: str, found: Header | None, n_byte: int) -> None:
-    """Refuse an array whose numbers are not all there, before NumPy makes room for them."""
-    if found is not None and found.n_byte > n_byte:
-        came = f"its shape {found.shape} needs {found.n_byte} bytes, and there are {n_byte}"
+    """Refuse an array whose numbers are not all there, before NumPy makes room for them, and one that more follows."""
+    if found is None or found.n_byte == n_byte:
+        return
+    came = f"its shape {found.shape} needs {found.n_byte} bytes, and there are {n_byte}"
+    if found.n_byte > n_byte:
         raise FileError(path, f"{part} cannot be read; truncated or damaged? {came}")
+    raise FileError(path, f"{part} goes on after its array; several files in one? {came}")
 
 
 def header(file: IO[bytes]) -> Header | None:
-    """The header of an array; None for what has no size (Python objects), and for versions that only NumPy reads."""
+    """The header of an array; None for what has no size: Python objects.
+
+    What NumPy says of one that it cannot read repeats it, and advises to trust it.
+    """
     version = np.lib.format.read_magic(file)
     if version not in ((1, 0), (2, 0)):
-        return None
+        raise ValueError("its version is that of no array of numbers or text")
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, by_column, dtype = read(file)
+    try:
+        shape, by_column, dtype = read(file)
+    except (ArithmeticError, LookupError, MemoryError, RuntimeError, SyntaxError, TypeError, ValueError, *_DAMAGED):
+        raise ValueError("its header is none of an array") from None
     if any(not 0 <= length < 2**62 for length in shape):
         raise ValueError(f"its shape {shape} is none that an array can have")
     return None if dtype.hasobject else Header(shape, dtype, file.tell(), by_column)
@@ -104,18 +114,18 @@ def reading(path: Path, part: str = "") -> Iterator[None]:
             raise
         raise FileError(path, f"{part} cannot be read; truncated or damaged?") from None
     except MemoryError as error:
-        raise MemoryError(f"{path}{part}: {error}") from None
+        raise MemoryError(printable(f"{path}{part}: {error}", MOST)) from None
     except (ArithmeticError, EOFError, LookupError, RuntimeError, TypeError, ValueError, *_DAMAGED) as error:
-        reason = " ".join(str(error).split())
-        if ("allow_pickle" in reason and "Object arrays" in reason) or "Python objects in dtype" in reason:
+        said = reason(error)
+        if "Object arrays" in said or "Python objects in dtype" in said:
             raise FileError(
                 path,
                 f"{part} holds Python objects, which are pickled and never loaded: "
                 "save numbers or strings of a fixed width (array.astype(str))",
             ) from None
-        if "pickled" in reason:
-            reason = "neither NumPy's format nor an archive (pickles are never loaded)"
-        raise FileError(path, f"{part} cannot be read; truncated or damaged? {reason}") from None
+        if "pickle" in said:
+            said = "neither NumPy's format nor an archive (pickles are never loaded)"
+        raise FileError(path, f"{part} cannot be read; truncated or damaged? {said}") from None
 
 
 def flat(array: Array) -> Labels:

@@ -10,7 +10,7 @@ from typing import Any
 from deadheat.inputs.formats import columns
 from deadheat.support.extras import require
 
-PIECE = 1 << 20  # numbers that are read at once, about
+PIECE = 4 << 20  # bytes that are read at once, about
 
 
 @contextmanager
@@ -26,8 +26,10 @@ def _opened(path: Path) -> Iterator[columns.Columns]:
 
 
 def _batches(path: Path, file: Any, names: Sequence[str]) -> Iterator[Any]:
-    """Batches of about `PIECE` numbers each, with columns of these names."""
-    batches = file.iter_batches(_step(file.metadata, names), columns=names)
+    """Batches of about `PIECE` bytes each, with columns of these names."""
+    with columns.errors(path, "Parquet"):
+        step = _step(next(file.iter_batches(1, columns=names), None))
+        batches = file.iter_batches(step, columns=names)
     while True:
         with columns.errors(path, "Parquet"):
             batch = next(batches, None)
@@ -36,12 +38,14 @@ def _batches(path: Path, file: Any, names: Sequence[str]) -> Iterator[Any]:
         yield batch
 
 
-def _step(metadata: Any, names: Sequence[str]) -> int:
-    """How many rows have so many numbers in columns of these names, lists counted by what is in them."""
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    leaves = [group.column(i) for group in groups for i in range(group.num_columns)]
-    count = sum(leaf.num_values for leaf in leaves if leaf.path_in_schema.startswith(tuple(names)))
-    return max(1, int(PIECE * metadata.num_rows // max(1, count)))
+def _step(row: Any) -> int:
+    """How many rows take so many bytes, by the first one.
+
+    What the footer says of columns is not asked for: pyarrow ends the process where that is damaged.
+    """
+    dictionary = require("pyarrow", "parquet", "reading Parquet").DictionaryArray
+    taken = 1 if row is None else sum(8 if isinstance(each, dictionary) else each.nbytes for each in row.columns)
+    return max(1, PIECE // max(1, taken))
 
 
 READER = columns.Reader(_opened)

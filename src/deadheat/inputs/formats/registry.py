@@ -13,7 +13,8 @@ Whatever is wrong with what is in the file it says as a `FileError`, in one line
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +22,7 @@ from typing import Any, Literal
 from deadheat.errors import DeadheatError, FileError, InvalidValueError
 from deadheat.inputs.formats import stream
 from deadheat.inputs.layout import Content, Labels, Layout
+from deadheat.printable import reason
 
 
 class FormatError(DeadheatError, ValueError):
@@ -118,19 +120,45 @@ def read_samples(path: str, layout: Layout, title: str) -> tuple[Content, Labels
 
 def _read(path: str, layout: Layout, title: str, what: Literal["embeddings", "labels", "samples"]) -> Any:
     if not stream.is_stream(path):
-        return _reader(path, title, what)(Path(path), layout)
-    with stream.landed(path, alone=".txt" if what == "labels" else ".csv") as file:
+        with _whatever_is_raised(path):
+            return _guarded(_reader(path, ending_of(path), title, what)(Path(path), layout), path)
+    with stream.landed(path, alone=".txt" if what == "labels" else ".csv") as (file, ending):
         try:
-            return stream.in_memory(_reader(str(file), title, what)(file, layout))
+            with _whatever_is_raised(path):
+                return stream.in_memory(_reader(path, ending, title, what)(file, layout))
         except FileError as error:
             raise FileError(path, error.args[1]) from None
 
 
-def _reader(path: str, title: str, what: Literal["embeddings", "labels", "samples"]) -> Callable[[Path, Layout], Any]:
-    """What reads a file of this name."""
+@contextmanager
+def _whatever_is_raised(path: str) -> Iterator[None]:
+    """Say in one line what a library raises on a damaged file that its format has not foreseen."""
+    try:
+        yield
+    except (DeadheatError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise FileError(path, f" cannot be read; truncated or damaged? {reason(error)}") from None
+
+
+def _guarded(content: Any, path: str) -> Any:
+    """The same where it comes in pieces, while these come."""
+    if isinstance(content, tuple):
+        return tuple(_guarded(part, path) for part in content)
+    return _guarded_pieces(content, path) if isinstance(content, Iterator) else content
+
+
+def _guarded_pieces(pieces: Iterator[Any], path: str) -> Iterator[Any]:
+    with _whatever_is_raised(path):
+        yield from pieces
+
+
+def _reader(
+    path: str, ending: str, title: str, what: Literal["embeddings", "labels", "samples"]
+) -> Callable[[Path, Layout], Any]:
+    """What reads a file whose name ends so."""
     held: Literal["embeddings", "labels"] = "labels" if what == "labels" else "embeddings"
     rows = {ending: row for ending, row in FORMATS.items() if getattr(row, held) is not None}
-    ending = ending_of(path)
     if ending not in rows:
         endings = ", ".join(rows)
         raise InvalidValueError(

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from deadheat.errors import FileError
 from deadheat.inputs.formats import keyed, npy
 from deadheat.inputs.layout import Content, Labels, Layout
+from deadheat.printable import reason
 from deadheat.support.extras import require
 from deadheat.support.lazy import json
 
@@ -107,7 +108,6 @@ def _opened(path: Path) -> Iterator[Any]:
     try:
         file = package.safe_open(path, framework="numpy")
     except package.SafetensorError as error:
-        reason = " ".join(str(error).split())
-        raise FileError(path, f" cannot be read as safetensors; truncated or damaged? {reason}") from None
+        raise FileError(path, f" cannot be read as safetensors; truncated or damaged? {reason(error)}") from None
     with file as opened:
         yield opened

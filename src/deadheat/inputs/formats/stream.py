@@ -1,20 +1,30 @@
-"""What comes through a pipe, such as ``<(zcat points.csv.gz)`` or ``/dev/stdin``: read once, whole, into memory.
+"""What comes through a pipe or from a device, such as ``<(zcat points.csv.gz)`` or ``/dev/stdin``: read once, whole.
 
-A pipe has no ending and cannot be read twice; so it is put down in a temporary file, whose kind its first bytes tell.
+A pipe has no ending and cannot be read twice; so it is put down in a temporary file without a name, whose kind its
+first bytes tell. No more is taken in than `limit` says: a pipe need not end.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from deadheat.errors import FileError, InvalidValueError
 from deadheat.support.atomic import is_special
+from deadheat.support.unnamed import Unnamed
+
+LIMIT = "DEADHEAT_STREAM_LIMIT"  # in the environment: bytes, or 500M, 32G
+_USUAL = 16 << 30  # bytes, but no more than half of the free disk space
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_PIECE = 1 << 20  # bytes that are copied at once
 
 _BEGINNINGS = {
     b"PK": ".npz",
@@ -31,19 +41,71 @@ def is_stream(path: str) -> bool:
     return path.startswith("/dev/") or is_special(Path(path))
 
 
+class Landed(NamedTuple):
+    """What came: a file with all of it, and how the name of a file of that kind ends."""
+
+    path: Path
+    ending: str
+
+
+def limit() -> int:
+    """How many bytes of a stream are taken in.
+
+    Raises
+    ------
+    InvalidValueError
+        If the environment says something else than a number of bytes.
+    """
+    text = os.environ.get(LIMIT)
+    if text is None:
+        return min(_USUAL, shutil.disk_usage(tempfile.gettempdir()).free // 2)
+    found = re.fullmatch("([0-9]{1,15})([KMGT]?)", text, re.ASCII)
+    if found is None:
+        raise InvalidValueError(LIMIT, f"must be a number of bytes, such as 500M or 32G, but is {text!r}")
+    return int(found[1]) * _UNITS[found[2]]
+
+
 @contextmanager
-def landed(path: str, alone: str) -> Iterator[Path]:
-    """A file with all that comes; text without commas or tabs in its first line ends as `alone` says."""
-    with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
-        file = Path(folder, "stream")
-        with open(path, "rb") as stream, open(file, "wb") as copy:
-            shutil.copyfileobj(stream, copy)
-        with open(file, "rb") as copy:
-            line = copy.readline(1 << 16)
-        text = ".tsv" if b"\t" in line else ".csv" if b"," in line else alone
-        beginning = ".safetensors" if line[6:10] == b'\0\0{"' else text  # after its length, in eight bytes
-        ending = next((ending for start, ending in _BEGINNINGS.items() if line.startswith(start)), beginning)
-        yield file.rename(file.with_suffix(ending))
+def landed(path: str, alone: str) -> Iterator[Landed]:
+    """A file with all that comes; text without commas or tabs in its first line ends as `alone` says.
+
+    Raises
+    ------
+    FileError
+        If it is of no known kind, or more than `limit`.
+    """
+    most, copy = limit(), Unnamed()
+    try:
+        with open(path, "rb") as stream:
+            start = stream.read(1 << 16)
+            ending = _ending(start, alone)
+            if ending in (".csv", ".tsv", alone) and b"\0" in start:  # as of devices that never end
+                line = start[: start.index(b"\0")].count(b"\n") + 1
+                raise FileError(path, f", line {line}: a zero byte; not a text file?")
+            _copy(path, start, stream, copy.file, most)
+        copy.written()
+        yield Landed(Path(copy.path), ending)
+    finally:
+        copy.close()
+
+
+def _ending(start: bytes, alone: str) -> str:
+    line = start.partition(b"\n")[0]
+    text = ".tsv" if b"\t" in line else ".csv" if b"," in line else alone
+    beginning = ".safetensors" if start[6:10] == b'\0\0{"' else text  # after its length, in eight bytes
+    return next((ending for bytes_, ending in _BEGINNINGS.items() if start.startswith(bytes_)), beginning)
+
+
+def _copy(path: str, start: bytes, stream: IO[bytes], copy: IO[bytes], most: int) -> None:
+    """Write what has come and what still comes, as long as that is not too much."""
+    n_byte, piece = 0, start
+    while piece:
+        n_byte += len(piece)
+        if n_byte > most:
+            rule = f" is a stream of over {most} bytes, the most that is taken in ({LIMIT}=64G, say, allows more)"
+            raise FileError(path, f"{rule}: save it in a file, which may have any size")
+        copy.write(piece)
+        piece = stream.read(_PIECE)
 
 
 def in_memory(content: Any) -> Any:

@@ -164,7 +164,7 @@ def _floats_in_text(table: Table, place: int, column: list[str]) -> Array:
 def _unrounded(table: Table, place: int, values: Array, column: list[str]) -> Array:
     """Numbers in text, of which no integer has become another; what is written with a point or an exponent may."""
     for index in np.flatnonzero(np.abs(values) >= 2.0**53).tolist():
-        cell, value = column[index], values[index]
+        cell, value = column[index].strip(), values[index]
         if _INTEGER.fullmatch(cell) and (np.isinf(value) or int(cell) != int(value)):
             came = f"{clipped(cell)} is an integer too large to be exact in float64"
             raise FileError(table.path, f"{_where(table, place, index)}: {came}")

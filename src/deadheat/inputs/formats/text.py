@@ -1,4 +1,7 @@
-"""Text in UTF-8: columns between commas or tabs, with or without a first line of their names; or labels one a line."""
+"""Text in UTF-8: columns between commas or tabs, with or without a first line of their names; or labels one a line.
+
+Blanks at the ends of a cell, or of a line with a label, do not count, unless the cell is in quotes: ``" x"`` is not x.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import csv
 import io
 import re
 from bisect import bisect_right
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,29 +17,35 @@ from numpy.typing import NDArray
 
 from deadheat.errors import FileError
 from deadheat.inputs.formats import table
-from deadheat.inputs.formats.registry import ending_of
 from deadheat.inputs.formats.table import LABEL_COLUMNS, Table
 from deadheat.inputs.layout import Labels, Layout
 
 
-def embeddings(path: Path, layout: Layout) -> NDArray[Any]:
-    """All columns but that of the labels, as float64."""
-    content = _read(path, layout.header)
-    places, _ = table.split(content, layout, with_labels=False)
-    return table.numbers(content, places)
+@dataclass(frozen=True)
+class Reader:
+    """What a table of text hands out whose columns are separated so."""
+
+    delimiter: str
+
+    def embeddings(self, path: Path, layout: Layout) -> NDArray[Any]:
+        """All columns but that of the labels, as float64."""
+        content = _read(path, self.delimiter, layout.header)
+        places, _ = table.split(content, layout, with_labels=False)
+        return table.numbers(content, places)
+
+    def labels(self, path: Path, layout: Layout) -> Labels:
+        """The column of labels in a table that holds nothing else of interest."""
+        content = _read(path, self.delimiter, layout.header)
+        return table.labels(content, table.only_label_place(content, layout.label_column))
+
+    def samples(self, path: Path, layout: Layout) -> tuple[NDArray[Any], Labels]:
+        """Both, from one table."""
+        content = _read(path, self.delimiter, layout.header)
+        places, label_place = table.split(content, layout, with_labels=True)
+        return table.numbers(content, places), table.labels(content, label_place)
 
 
-def labels(path: Path, layout: Layout) -> Labels:
-    """The column of labels in a table that holds nothing else of interest."""
-    content = _read(path, layout.header)
-    return table.labels(content, table.only_label_place(content, layout.label_column))
-
-
-def samples(path: Path, layout: Layout) -> tuple[NDArray[Any], Labels]:
-    """Both, from one table."""
-    content = _read(path, layout.header)
-    places, label_place = table.split(content, layout, with_labels=True)
-    return table.numbers(content, places), table.labels(content, label_place)
+COMMAS, TABS = Reader(","), Reader("\t")
 
 
 def line_labels(path: Path, layout: Layout) -> Labels:
@@ -44,30 +54,31 @@ def line_labels(path: Path, layout: Layout) -> Labels:
     return table.labels(table.Table(path, None, [cells], range(1, len(cells) + 1)), 0)
 
 
-def _read(path: Path, header: bool | None) -> Table:
-    rows, lines = _rows(path)
+def _read(path: Path, delimiter: str, header: bool | None) -> Table:
+    rows, lines = _rows(path, delimiter)
     for row, line in zip(rows, lines, strict=True):
         if len(row) != len(rows[0]):
             raise FileError(path, f", line {line}: {len(row)} columns, but line {lines[0]} has {len(rows[0])}")
     named = _looks_like_header(rows, path) if header is None else header
-    names = rows.pop(0) if named and rows else None
+    names = [name.strip() for name in rows.pop(0)] if named and rows else None
     table.check_names(path, names or [])
     if not rows:
         raise FileError(path, " has no rows of data")
     return Table(path, names, [list(column) for column in zip(*rows, strict=True)], lines[len(lines) - len(rows) :])
 
 
-def _rows(path: Path) -> tuple[list[list[str]], list[int]]:
-    """The rows that are not empty, and the lines that they end in."""
-    delimiter = "\t" if ending_of(path) == ".tsv" else ","
+def _rows(path: Path, delimiter: str) -> tuple[list[list[str]], list[int]]:
+    """The rows that are not empty, and the lines that they end in; a cell in quotes keeps the blanks at its ends."""
     text = _decoded(path)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    quoted = re.compile(rf'(?<![^{delimiter}\r\n])"((?:[^"]|"")*+)"')  # a zero byte, which no text has, guards blanks
+    guarded = quoted.sub('"\0\\1\0"', text) if '"' in text else text
+    reader = csv.reader(io.StringIO(guarded, newline=""), delimiter=delimiter, strict=True)
     rows, lines, ended = [], [], 0
     try:
         for row in reader:
             ended = reader.line_num
             if row:
-                rows.append([cell.strip() for cell in row])
+                rows.append([cell.strip().replace("\0", "") for cell in row])
                 lines.append(ended)
     except csv.Error as error:
         opened = _open_quote(text, delimiter, ended)
@@ -92,7 +103,7 @@ def _looks_like_header(rows: list[list[str]], path: Path) -> bool:
     """Whether the first row names the columns: one has a usual name for labels, or none is a number but some below."""
     if not rows:
         return False
-    first, second = rows[0], rows[min(1, len(rows) - 1)]
+    first, second = [cell.strip() for cell in rows[0]], rows[min(1, len(rows) - 1)]
     if any(cell.lower() in LABEL_COLUMNS for cell in first):
         return True
     counted = [cell for cell in first if table.is_number(cell)]

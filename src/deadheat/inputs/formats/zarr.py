@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from deadheat.errors import FileError
 from deadheat.inputs.formats import keyed, npy, strips
 from deadheat.inputs.layout import Content, Labels, Layout
+from deadheat.printable import reason
 from deadheat.support.extras import require
 
 Array = NDArray[Any]
@@ -89,5 +90,4 @@ def _errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise FileError(path, f" cannot be read as Zarr; truncated or damaged? {reason}") from None
+        raise FileError(path, f" cannot be read as Zarr; truncated or damaged? {reason(error)}") from None

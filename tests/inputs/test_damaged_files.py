@@ -1,0 +1,225 @@
+"""Files with changed, missing and added bytes: each is read or refused in one line, whatever its reader says of it."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.errors import DeadheatError, FileError
+from deadheat.inputs import open_samples, trec
+from deadheat.inputs.formats import columns, registry
+
+TIMES = 60  # for each kind of file
+ROWS = np.random.default_rng(0).standard_normal((40, 4)).astype(np.float32)
+WORDS, NUMBERS = np.array(["café", "b", "cc", "日本"] * 10), np.arange(40) % 5
+
+Make = Callable[[Path], None]
+
+
+def arrow(writer: str, **options: Any) -> Make:
+    def make(path: Path) -> None:
+        pyarrow = pytest.importorskip("pyarrow")
+        table = pyarrow.table({"e": list(ROWS), "label": WORDS})
+        if writer == "stream":
+            with pyarrow.ipc.new_stream(str(path), table.schema) as stream:
+                stream.write_table(table)
+        else:
+            module, function = writer.rsplit(".", 1)
+            getattr(pytest.importorskip(f"pyarrow.{module}"), function)(table, path, **options)
+
+    return make
+
+
+def hdf5(path: Path) -> None:
+    with pytest.importorskip("h5py").File(path, "w") as file:
+        file.create_dataset("embeddings", data=ROWS, chunks=(8, 4), compression="gzip")
+        file["labels"] = WORDS.tolist()
+
+
+def safetensors(path: Path) -> None:
+    pytest.importorskip("safetensors.numpy").save_file({"embeddings": ROWS, "labels": NUMBERS}, path)
+
+
+def zarr(path: Path) -> None:
+    group = pytest.importorskip("zarr").open_group(path, mode="w")
+    group.create_array("embeddings", data=ROWS, chunks=(8, 4))
+    group.create_array("labels", data=NUMBERS)
+
+
+def table(delimiter: str) -> Make:
+    lines = [f'"{label}"{delimiter}{row[0]}{delimiter}{row[1]}' for label, row in zip(WORDS, ROWS, strict=True)]
+    return lambda path: path.write_text("\n".join([delimiter.join(["label", "a", "b"]), *lines])) and None
+
+
+RUN = "".join(f"q{i % 3} Q0 d{i} 1 {i / 7} t\n" for i in range(30)).encode()
+FILES: dict[str, Make] = {
+    "rows.npy": lambda path: np.save(path, ROWS),
+    "labels.npy": lambda path: np.save(path, WORDS),
+    "both.npz": lambda path: np.savez(path, embeddings=ROWS, labels=WORDS),
+    "packed.npz": lambda path: np.savez_compressed(path, embeddings=ROWS, labels=NUMBERS),
+    "both.parquet": arrow("parquet.write_table"),
+    "plain.parquet": arrow("parquet.write_table", compression="none", use_dictionary=False),
+    "both.feather": arrow("feather.write_feather"),
+    "plain.feather": arrow("feather.write_feather", compression="uncompressed"),
+    "both.arrow": arrow("stream"),
+    "both.h5": hdf5,
+    "both.safetensors": safetensors,
+    "both.zarr": zarr,
+    "both.csv": table(","),
+    "both.tsv": table("\t"),
+    "labels.txt": lambda path: path.write_text("\n".join(WORDS)) and None,
+    "a.run": lambda path: path.write_bytes(RUN) and None,
+    "zipped.run": lambda path: path.write_bytes(gzip.compress(RUN)) and None,
+    "a.qrels": lambda path: path.write_bytes(re.sub(rb"Q0 (d\d+) 1 .*", rb"0 \1 1", RUN)) and None,
+    "receipt.json": lambda path: dh.receipt(ROWS, NUMBERS, measures="mAP").save(path),
+    "profile.npz": lambda path: dh.evaluate(ROWS, NUMBERS).profile.save(path),
+}
+
+
+def use(path: Path, whole: Path) -> None:
+    """Read everything that there is in a file; `whole` has rows in good order."""
+    if path.suffix == ".run":
+        trec.open_run(path)
+    elif path.suffix == ".qrels":
+        trec.open_qrels(path)
+    elif path.suffix == ".json":
+        dh.Receipt.load(path)
+    elif path.name == "profile.npz":
+        dh.TieProfile.load(path)
+    elif path.name.startswith("labels"):
+        dh.read(whole, path)
+    else:
+        labels = NUMBERS if path.name == "rows.npy" else None
+        open_samples(path, labels).embeddings.whole()
+
+
+def damaged(content: bytes, draw: random.Random) -> bytes:
+    """The bytes cut off, with some more, without some, or with some changed, mostly near either end."""
+    n, way = len(content), draw.randrange(6)
+    if way == 0:
+        return content[: draw.randrange(n)]
+    if way == 1:
+        return content + draw.randbytes(draw.randrange(1, 40))
+    place = draw.choice([draw.randrange(min(n, 200)), n - 1 - draw.randrange(min(n, 1200)), draw.randrange(n)])
+    if way == 2:
+        return content[:place] + content[place + draw.randrange(1, 32) :]
+    return content[:place] + draw.randbytes(draw.choice([1, 1, 1, 4])) + content[place + 1 :]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_damaged_file_is_read_or_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    path, whole, draw = tmp_path / name, tmp_path / "whole.npy", random.Random(name)
+    np.save(whole, ROWS)
+    FILES[name](path)
+    use(path, whole)
+    parts = [part for part in path.rglob("*") if part.is_file()] or [path]
+    contents, refusals = {part: part.read_bytes() for part in parts}, []
+    for _ in range(TIMES):
+        part = draw.choice(parts)
+        part.write_bytes(damaged(contents[part], draw))
+        try:
+            use(path, whole)
+        except DeadheatError as error:  # and nothing else
+            refusals.append(str(error))
+        part.write_bytes(contents[part])
+    assert len(refusals) > TIMES // 5
+    for said in refusals:
+        assert said.isprintable()
+        assert len(said) < 600 + len(str(path))
+        assert not re.search(r" at 0x|allow_pickle|max_header_size", said)
+
+
+def test_what_no_format_foresees_is_one_line_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.parquet"
+    arrow("parquet.write_table")(path)
+
+    def break_off(*_: Any, **__: Any) -> Any:
+        raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
+
+    said = r"a\.parquet cannot be read; truncated or damaged\? 'utf-8' codec"
+    for module, function in ((columns, "_labels"), (columns, "_column")):
+        with monkeypatch.context() as patched:
+            patched.setattr(module, function, break_off)
+            with pytest.raises(FileError, match=said):
+                dh.read(path)
+    with pytest.raises(FileError, match=said):
+        list(registry._guarded(iter(map(break_off, [1])), str(path)))
+
+
+def header(text: bytes, version: bytes = b"\1\0") -> bytes:
+    return b"\x93NUMPY" + version + len(text).to_bytes(2 if version == b"\1\0" else 4, "little") + text
+
+
+HOSTILE = {
+    "long": header(b"{" + b"'x': 1, " * 4000 + b"}", b"\2\0"),
+    "quoted": header(b"{'descr': '" + 6000 * b"A" + b"', 'fortran_order': False, 'shape': (2, 2), }"),
+    "escape": header(b"{'descr': '\x1b[2J\x1b[Hmatch', 'fortran_order': False, 'shape': (2, 2), }"),
+    "a call": header(b"{'descr': f(lambda: 0), 'fortran_order': False, 'shape': (2, 2), }"),
+    "nested": header(b"(" * 5000),
+    "keys": header(b"{'" + 6000 * b"k" + b"': 1}"),
+    "shape": header(b"{'descr': '<f4', 'fortran_order': False, 'shape': 'AAAA" + 5000 * b"A" + b"', }"),
+    "third": header(b"{'descr': [('" + 900 * b"A" + b"', '<f4')], 'fortran_order': False, 'shape': (2,), }", b"\3\0"),
+    "objects": header(b"{'descr': '|O', 'fortran_order': False, 'shape': (2,), }") + b"\x80\x04.",
+    "a pickle": b"\x80\x04\x95\0\0\0\0",
+}
+
+
+@pytest.mark.parametrize("ending", [".npy", ".npz"])
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_header_is_not_repeated(kind: str, ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a{ending}"
+    if ending == ".npy":
+        path.write_bytes(HOSTILE[kind])
+    else:
+        zipfile = pytest.importorskip("zipfile")
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("embeddings.npy", HOSTILE[kind])
+            archive.writestr("labels.npy", HOSTILE[kind])
+    for labels in (NUMBERS, path):
+        with pytest.raises(FileError) as caught:
+            dh.evaluate(path, labels)
+        said = str(caught.value).removeprefix(str(path))
+        assert said.isprintable()
+        assert len(said) < 250
+        assert not re.search(r"AAAA|kkkk|0x|allow_pickle|max_header_size|x1b", said)
+        assert kind != "objects" or "holds Python objects, which are pickled and never loaded" in said
+
+
+@pytest.mark.parametrize("name", ["rows.npy", "labels.npy", "both.npz"])
+def test_two_files_in_one_are_refused(name: str, tmp_path: Path) -> None:
+    """As `cat a.npy b.npy` and two calls of `numpy.save` make them: the second was ignored."""
+    path, whole = tmp_path / name, tmp_path / "whole.npy"
+    np.save(whole, ROWS)
+    FILES[name](path)
+    if path.suffix == ".npz":
+        zipfile = pytest.importorskip("zipfile")
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("embeddings.npy", 2 * whole.read_bytes())
+            archive.writestr("labels.npy", b"")
+    else:
+        path.write_bytes(2 * path.read_bytes())
+    with pytest.raises(FileError, match="goes on after its array; several files in one"):
+        use(path, whole)
+
+
+def test_a_damaged_footer_does_not_end_the_process(tmp_path: Path) -> None:
+    """A column that the schema calls required, and the statistics optional: pyarrow throws where nothing catches."""
+    path = tmp_path / "a.parquet"
+    arrow("parquet.write_table")(path)
+    content = path.read_bytes()
+    place = content.index(b"\x25\x02\x18\x05label")  # whether it may be missing, before its name
+    path.write_bytes(content[: place + 1] + b"\x5b" + content[place + 2 :])
+    program = "import sys, deadheat; deadheat.read(sys.argv[1])"
+    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert f"FileError: {path} cannot be read" in done.stderr.splitlines()[-1]
