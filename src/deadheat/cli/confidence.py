@@ -16,23 +16,22 @@ from deadheat.cli.embeddings import (
     files_named,
     opened,
     own_rows,
-    source_files,
     summary_options,
     with_options,
 )
-from deadheat.cli.outputs import TEXTS, check_outputs, deliver
+from deadheat.cli.files import Command
+from deadheat.cli.outputs import TEXTS, deliver, plot, plots_for, save_picture
 from deadheat.cli.pages import read_numbers
-from deadheat.cli.shell import PATH, bar, output
+from deadheat.cli.shell import bar
+from deadheat.cli.types import PATH
 from deadheat.errors import InvalidValueError
 from deadheat.reports.evaluating import evaluate_pair
-from deadheat.support.extras import require
 
 _MEASURES = ("Hit@1", "MAP@R")
 _NUMBERS = ("confidence", "target")
-_PICTURES = (".png", ".pdf", ".svg")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("file", type=PATH)
 @click.option(
     "--confidence", type=PATH, metavar="FILE", help="A number for each query, larger is surer: any file of labels."
@@ -40,9 +39,7 @@ _PICTURES = (".png", ".pdf", ".svg")
 @click.option("--confidence-key", metavar="NAME", help="Its array or column: in that file, or else in FILE.")
 @click.option("--target", type=PATH, metavar="FILE", help="What the confidence should be in the order of, likewise.")
 @click.option("--target-key", metavar="NAME", help="Its array or column: in that file, or else in FILE.")
-@with_options(SOURCES, RANKING)
-@click.option("--plot", type=PATH, metavar="OUT", help="Draw error against reject: .png, .pdf, .svg.")
-@with_options(TEXTS)
+@with_options(SOURCES, RANKING, [plot("error against reject")], TEXTS)
 def confidence(file: Path, **options: Any) -> None:
     """Judge the confidences of a model in its embeddings in FILE by the measures of its queries.
 
@@ -52,11 +49,9 @@ def confidence(file: Path, **options: Any) -> None:
     negatively with a good confidence. FILE and its labels are given as to `deadheat evaluate`. A larger confidence is
     surer; only the order counts.
 
-    --json, --markdown and --latex without OUT, or with -, print that instead of the tables; put them after FILE.
+    --json, --markdown and --latex without OUT, or with -, print that instead of the tables.
     """
-    picture, numbers = options["plot"], [options[name] for name in _NUMBERS]
-    check_outputs(options, [*source_files(file, options), *(path for path in numbers if path is not None)], picture)
-    plots = None if picture is None else _plots(picture)
+    plots = plots_for(options["plot"])
     counting, summary = counting_options(options), summary_options(options, measures=_MEASURES)
     if options["confidence"] is None and options["confidence_key"] is None:
         raise click.UsageError("--confidence FILE or --confidence-key NAME must say where the confidences are")
@@ -69,8 +64,7 @@ def confidence(file: Path, **options: Any) -> None:
             report = evaluate_pair(pair, replace(counting, progress=progress), summary)
     found = confidence_report(report, sure, target)
     if plots is not None:
-        with output(picture) as out:
-            _draw(plots, found).savefig(out, format=picture.suffix.lower().removeprefix("."), dpi=200)
+        save_picture(_draw(plots, found), options["plot"])
     deliver(found, options)
 
 
@@ -93,10 +87,3 @@ def _draw(plots: Any, found: ConfidenceReport) -> Any:
     for ax, (measure, curve) in zip(axes, found.curves.items(), strict=True):
         plots.error_reject(curve, ax=ax).set_ylabel(f"error of the kept by {measure} (%)")
     return figure
-
-
-def _plots(path: Path) -> Any:
-    """The module of plots, or an error before long work."""
-    if path.suffix.lower() not in _PICTURES:
-        raise click.UsageError(f"--plot {path} must end in one of {', '.join(_PICTURES)}")
-    return require("deadheat.plots", "plots", "--plot")

@@ -22,25 +22,24 @@ from deadheat.cli.embeddings import (
     files_named,
     opened,
     own_rows,
-    source_files,
     summary_options,
     with_options,
 )
-from deadheat.cli.outputs import TEXTS, check_outputs, deliver
-from deadheat.cli.shell import PATH, bar, output
+from deadheat.cli.files import Command
+from deadheat.cli.outputs import TEXTS, deliver, plot, plots_for, save_picture
+from deadheat.cli.shell import bar
+from deadheat.cli.types import INTEGER, PATH, REAL, SEED
 from deadheat.counting import CountingOptions, queries_in_gallery
 from deadheat.inputs import Pair
 from deadheat.reports.options import SummaryOptions
 from deadheat.reports.tables import Table, TabularResult
 from deadheat.statistics.interval import level_between
 from deadheat.support import checks
-from deadheat.support.extras import require
 
-_PICTURES = (".png", ".pdf", ".svg")
 _TEST = ("test_labels", "test_gallery", "test_gallery_labels", "test_exclude")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("file", type=PATH)
 @with_options(SOURCES)
 @click.option("--test", type=PATH, metavar="FILE", help="Also this set, and the gap between the two; FILE is train.")
@@ -49,33 +48,30 @@ _TEST = ("test_labels", "test_gallery", "test_gallery_labels", "test_exclude")
 @click.option("--test-gallery-labels", type=PATH, help="File of the labels of these.")
 @click.option("--test-exclude", type=PATH, multiple=True, metavar="ROWS", help="As --exclude, of the test set.")
 @with_options(SCORES, TIES, GROUPS)
-@click.option("--group-size", type=int, default=10, show_default=True, metavar="S", help="Classes in a group.")
-@click.option("--repeats", type=int, default=1, show_default=True, metavar="N", help="How often to draw groups.")
+@click.option("--group-size", type=INTEGER, default=10, show_default=True, metavar="S", help="Classes in a group.")
+@click.option("--repeats", type=INTEGER, default=1, show_default=True, metavar="N", help="How often to draw groups.")
 @click.option(
     "--halves",
-    type=int,
+    type=INTEGER,
     is_flag=False,
     flag_value=SPLITS,
     metavar="[N]",
     help=f"Also the difference of two random halves of the classes, and the bound on it: N splits, or {SPLITS}.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of the draws.")
-@click.option("--confidence-level", type=float, default=0.95, show_default=True, metavar="P", help="Of intervals.")
-@click.option("--plot", type=PATH, metavar="OUT", help="Draw the values of the groups: .png, .pdf, .svg.")
-@with_options(TEXTS)
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of the draws.")
+@click.option("--confidence-level", type=REAL, default=0.95, show_default=True, metavar="P", help="Of intervals.")
+@with_options([plot("the values of the groups")], TEXTS)
 def grouped(file: Path, **options: Any) -> None:
     """Take measures inside groups of equally many classes, so that sets with different numbers of them compare.
 
     FILE, its labels and a gallery are given as to `deadheat evaluate`; by default the measure is Hit@1. With --test,
     the gap between the two sets, in groups and plain, has an interval, a margin of error and a bound.
 
-    --json, --markdown and --latex without OUT, or with -, print that instead of the tables; put them after FILE, and so
-    --halves without a number.
+    --json, --markdown and --latex without OUT, or with -, print that instead of the tables; put
+    --halves without a number after FILE.
     """  # fmt: skip
     of_test = _of_test(options)
-    picture, test = options["plot"], options["test"]
-    check_outputs(options, [*source_files(file, options), *(source_files(test, of_test) if test else [])], picture)
-    plots = None if picture is None else _plots(picture)
+    plots, test = plots_for(options["plot"]), options["test"]
     counting, summary = counting_options(options), summary_options(options, measures=("Hit@1",))
     drawing, level = Drawing.checked(*_drawn(options)), level_between(options["confidence_level"])
     splits = None if options["halves"] is None else checks.positive_integer(options["halves"], "--halves")
@@ -86,8 +82,7 @@ def grouped(file: Path, **options: Any) -> None:
         sets = {name: (pair, replace(how, progress=progress)) for name, (pair, how) in sets.items()}
         found = _found(sets, drawing, summary, splits)
     if plots is not None:
-        with output(picture) as out:
-            _draw(plots, found.groups, summary, level).savefig(out, format=picture.suffix.lower()[1:], dpi=200)
+        save_picture(_draw(plots, found.groups, summary, level), options["plot"])
     deliver(found, options, confidence_level=level)
 
 
@@ -178,10 +173,3 @@ def _draw(plots: Any, groups: Mapping[str, GroupedReport], summary: SummaryOptio
     for ax, measure in zip(axes, summary.measures, strict=True):
         plots.group_values(groups, measure, confidence_level=level, ax=ax)
     return figure
-
-
-def _plots(path: Path) -> Any:
-    """The module of plots, or an error before long work."""
-    if path.suffix.lower() not in _PICTURES:
-        raise click.UsageError(f"--plot {path} must end in one of {', '.join(_PICTURES)}")
-    return require("deadheat.plots", "plots", "--plot")

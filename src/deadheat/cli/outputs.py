@@ -1,4 +1,4 @@
-"""Where results go: the options that any command with a table has, and files before standard output."""
+"""Where results go: the options that any command with a table has, pictures, and files before standard output."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from deadheat.cli.files import Output
 from deadheat.cli.shell import STDOUT, output, say
 from deadheat.cli.types import INTEGER
 from deadheat.reports.tables import DIGITS, TabularResult, decimals
+from deadheat.support.extras import require
 
 
 def _text(*names: str, kind: files.Kind, about: str) -> Any:
@@ -36,6 +37,27 @@ TEXTS = (
     _text("--markdown", kind=files.MARKDOWN, about="Write the table in Markdown."),
     _text("--latex", kind=files.LATEX, about="Write the table for LaTeX."),
 )  # fmt: skip
+
+
+def plot(about: str) -> Any:
+    """The option that draws a picture: see `plots_for`."""
+    return click.option("--plot", type=Output(*files.PICTURES), metavar="OUT", help=f"Draw {about}: .png, .pdf, .svg.")
+
+
+def plots_for(path: Path | None) -> Any:
+    """The module of plots, or an error before long work; None where no picture is asked for."""
+    if path is None:
+        return None
+    endings = [ending for kind in files.PICTURES for ending in kind.endings]
+    if path.suffix.lower() not in endings:
+        raise click.UsageError(f"--plot {path} must end in one of {', '.join(endings)}")
+    return require("deadheat.plots", "plots", "--plot")
+
+
+def save_picture(figure: Any, path: Path) -> None:
+    """Write a figure in the format that the path ends in."""
+    with output(path) as file:
+        figure.savefig(file, format=path.suffix.lower().removeprefix("."), dpi=200)
 
 
 def asked(options: dict[str, Any]) -> list[Path | None]:

@@ -20,11 +20,10 @@ from deadheat.cli.embeddings import (
     summary_options,
     with_options,
 )
-from deadheat.cli.files import PICTURES, Command, Output
-from deadheat.cli.outputs import TEXTS, deliver
-from deadheat.cli.shell import bar, output
+from deadheat.cli.files import Command
+from deadheat.cli.outputs import TEXTS, deliver, plot, plots_for, save_picture
+from deadheat.cli.shell import bar
 from deadheat.cli.types import PATH, REAL, SEED
-from deadheat.support.extras import require
 
 
 @click.command(
@@ -38,10 +37,7 @@ from deadheat.support.extras import require
 @click.option("--resample", metavar="UNIT", help="What the intervals draw: query or class.")
 @click.option("--confidence-level", type=REAL, default=0.95, show_default=True, metavar="P", help="Of the intervals.")
 @click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of the draws.")
-@click.option(
-    "--plot", type=Output(*PICTURES), metavar="OUT", help="Draw each measure against bytes: .png, .pdf, .svg."
-)
-@with_options(TEXTS)
+@with_options([plot("each measure against bytes")], TEXTS)
 def precision(file: Path, **options: Any) -> None:
     """Evaluate the embeddings in FILE in fewer and fewer bits, and print what each format loses at most.
 
@@ -50,8 +46,7 @@ def precision(file: Path, **options: Any) -> None:
 
     --json, --markdown and --latex without OUT, or with -, print that instead of the tables.
     """
-    picture = options["plot"]
-    plots = None if picture is None else _plots(picture)
+    plots = plots_for(options["plot"])
     counting, summary = counting_options(options), summary_options(options, measures=MEASURES)
     told = {key: options[key] for key in ("base", "resample", "confidence_level", "seed")}
     told |= {"formats": ",".join(options["formats"]) or None, "threshold": _threshold(options["threshold"])}
@@ -61,8 +56,7 @@ def precision(file: Path, **options: Any) -> None:
         with bar("ranking") as progress:
             found = precisions_of_pair(pair, replace(counting, progress=progress), summary, **told)
     if plots is not None:
-        with output(picture) as out:
-            _draw(plots, found).savefig(out, format=picture.suffix.lower().removeprefix("."), dpi=200)
+        save_picture(_draw(plots, found), options["plot"])
     deliver(found, options)
 
 
@@ -80,11 +74,3 @@ def _draw(plots: Any, found: Precisions) -> Any:
     for ax, measure in zip(figure.subplots(len(found.measures), squeeze=False)[:, 0], found.measures, strict=True):
         plots.measure_against_bytes(found, measure, ax=ax)
     return figure
-
-
-def _plots(path: Path) -> Any:
-    """The module of plots, or an error before long work."""
-    endings = [ending for kind in PICTURES for ending in kind.endings]
-    if path.suffix.lower() not in endings:
-        raise click.UsageError(f"--plot {path} must end in one of {', '.join(endings)}")
-    return require("deadheat.plots", "plots", "--plot")
