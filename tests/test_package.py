@@ -43,6 +43,7 @@ PUBLIC = [
     "model_correlation",
     "plots",
     "precision",
+    "precision_recall",
     "profile",
     "profile_judged",
     "profile_neighbors",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from deadheat.analyses.exploit import exploit, random_baseline
     from deadheat.analyses.grouped import gap_trend, generalization_gap, grouped, model_correlation, split_half
     from deadheat.analyses.index_recall import index_recall
+    from deadheat.analyses.precision_recall import precision_recall
     from deadheat.audits.evaluator import audit_evaluator
     from deadheat.audits.submission import audit
     from deadheat.counting import profile
@@ -57,6 +58,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "model_correlation": "analyses.grouped:model_correlation",
     "plots": "plots",
     "precision": "analyses.precision",
+    "precision_recall": "analyses.precision_recall:precision_recall",
     "profile": "counting:profile",
     "profile_judged": "counting.judged:profile_judged",
     "profile_neighbors": "counting.neighbors:profile_neighbors",
@@ -99,6 +101,7 @@ __all__ = [
     "model_correlation",
     "plots",
     "precision",
+    "precision_recall",
     "profile",
     "profile_judged",
     "profile_neighbors",

@@ -6,7 +6,8 @@ with the chance of a negative hypergeometric distribution,
 
     P(i) = C(i - 1, a - 1) C(l - i, m - a) / C(l, m),    i = a .. l - m + a,
 
-and the precision there is (n + a) / rank. Over many queries recalls differ, so that precisions are interpolated.
+and the precision there is (n + a) / rank. Over many queries recalls differ, so that precisions are
+taken at common recalls.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from deadheat import measures
 from deadheat.errors import UndefinedError
 from deadheat.profiles import TieProfile
 from deadheat.reports import Report
-from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, plain, program
+from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, plain, program
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.means import exact_mean
@@ -54,10 +55,12 @@ class PrecisionRecall(TabularResult):
         Ascending.
     lower, expected, upper : (n,) float64
         The precision at each recall. **Ties:** each is over all ways to break them; the ends of the band are reached by
-        two orders, one for all recalls of a query. **Undefined:** the expected value is NaN where groups are too large
-        for the distribution of a maximum (see `deadheat.measure`, IPrec).
+        two orders, one for all recalls of a query. **Undefined:** the expected value of an interpolated precision is
+        NaN where groups are too large for the distribution of a maximum (the measure IPrec).
     query : int or None
-        The query; None for the mean over queries, which is interpolated.
+        The query; None for the mean over queries.
+    interpolated : bool
+        Whether precisions are the best from a recall on.
     n_query : int
         Queries that have a relevant item; the others have no curve.
     """
@@ -67,6 +70,7 @@ class PrecisionRecall(TabularResult):
     expected: Float64
     upper: Float64
     query: int | None
+    interpolated: bool
     n_query: int
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
@@ -79,11 +83,15 @@ class PrecisionRecall(TabularResult):
         """Whose curve it is, and whether it is interpolated."""
         if self.query is not None:
             return [f"Precision (%) at the {len(self.recall)} relevant items of query {self.query}, not interpolated."]
-        return [f"Interpolated precision (%): the best at that recall or beyond, mean over {self.n_query} queries."]
+        what = "the best at that recall or beyond" if self.interpolated else "where that recall is first reached"
+        notes = [f"Precision (%): {what}, mean over {count(self.n_query, 'query', 'queries')}."]
+        if np.isnan(self.expected).any():
+            notes.append("Expected: not known for maxima over groups so large; interpolate=False has it.")
+        return notes
 
     def to_dict(self) -> dict[str, Any]:
         """All values as plain Python values that JSON can hold."""
-        of_whom = {"query": self.query, "n_query": self.n_query, "interpolated": self.query is None}
+        of_whom = {"query": self.query, "n_query": self.n_query, "interpolated": self.interpolated}
         return {"deadheat": program(), **of_whom, **{name: plain(each) for name, each in self.columns().items()}}
 
     def columns(self) -> dict[str, list[Any]]:
@@ -96,7 +104,7 @@ class PrecisionRecall(TabularResult):
 
 @plain_floats
 def precision_recall(
-    profile: TieProfile | Report, query: int | None = None, *, levels: int = _TREC_LEVELS
+    profile: TieProfile | Report, query: int | None = None, *, levels: int = _TREC_LEVELS, interpolate: bool = True
 ) -> PrecisionRecall:
     """Precision against recall with the band that ties leave, of one query or as a mean over queries.
 
@@ -108,8 +116,11 @@ def precision_recall(
         The curve of this query, counted from 0: the precision at each of its R relevant items, at recalls 1/R to 1,
         not interpolated [1]_. By default the mean over the queries.
     levels : int
-        Of the mean: recalls, equally spaced from 0 to 1. At each, the precision of a query is the largest at any
-        relevant item that reaches this recall or a higher one [2]_. 11 are usual in retrieval, 101 in detection.
+        Of the mean: recalls, equally spaced from 0 to 1. 11 are usual in retrieval, 101 in detection.
+    interpolate : bool
+        Of the mean: at each recall, the precision of a query is the largest at any relevant item that reaches this
+        recall or a higher one [2]_. If not, it is that at the first relevant item that reaches it, whose expectation is
+        quick and always known.
 
     Returns
     -------
@@ -151,19 +162,38 @@ def precision_recall(
         if not n_query:
             raise UndefinedError("no query has a relevant item, so that there is no curve")
         recalls = np.arange(levels) / (levels - 1)
-        lower, expected, upper = np.array([_mean_at(profile, recall) for recall in recalls.tolist()]).T
-        return PrecisionRecall(recalls, lower, expected, upper, None, n_query)
+        if interpolate:
+            means = np.array([_mean_at(profile, level, levels - 1) for level in range(levels)]).T
+        else:
+            means = _means_reached(profile, np.flatnonzero(asking), levels)
+        lower, expected, upper = means
+        return PrecisionRecall(recalls, lower, expected, upper, None, bool(interpolate), n_query)
     query = checks.whole_number(query, "query", most=profile.n_query - 1)
     if not asking[query]:
         raise UndefinedError(f"query {query} has no relevant item, so that it has no curve")
     lower, expected, upper = _precisions(profile, query)
     recalls = np.arange(1, len(lower) + 1) / len(lower)
-    return PrecisionRecall(recalls, lower, expected, upper, query, n_query)
+    return PrecisionRecall(recalls, lower, expected, upper, query, False, n_query)
 
 
-def _mean_at(profile: TieProfile, recall: float) -> Triple[float]:
-    """The mean of the interpolated precision at a recall."""
-    return Triple(*map(exact_mean, measures.per_query(profile, measures.parse(f"IPrec@{recall!r}"))))
+def _mean_at(profile: TieProfile, level: int, steps: int) -> Triple[float]:
+    """The mean of the interpolated precision at recall level/steps.
+
+    It is cut to six decimals, which starts at the same relevant items: shares of R that are no integers are at least
+    1/steps above one, and R/10^6 is less for all R that rank measures are asked of.
+    """
+    recall = f"{level * 10**6 // steps / 10**6:.6f}"
+    return Triple(*map(exact_mean, measures.per_query(profile, measures.parse(f"IPrec@{recall}"))))
+
+
+def _means_reached(profile: TieProfile, queries: NDArray[np.int64], levels: int) -> Float64:
+    """Lower, expected and upper, (3, levels): the mean precision of some queries where each recall is first reached."""
+    values = np.empty((3, levels, len(queries)))
+    for number, query in enumerate(queries.tolist()):
+        of_query = _precisions(profile, query)
+        first = -(-np.arange(levels) * of_query.shape[1] // (levels - 1))  # r R, rounded up
+        values[:, :, number] = of_query[:, np.maximum(first, 1) - 1]
+    return np.array([[exact_mean(row) for row in rows] for rows in values])
 
 
 def _precisions(profile: TieProfile, query: int) -> Float64:

@@ -1,6 +1,7 @@
 """Plots: in come results, out go Matplotlib axes: those given as `ax`, or new ones. `pip install 'deadheat[plots]'`.
 
 cmc                            Hit@k against k
+precision_recall               precision against recall, of a query or a mean
 per_class                      the classes, the worst on top
 caterpillar                    each query from worst to best, with what ties leave open
 bounds                         a report, or several side by side: lower, expected, upper
@@ -47,7 +48,7 @@ from deadheat.plots.groups import gap_trend, group_values, model_correlation
 from deadheat.plots.images import collision_image, collision_legend, distance_matrix, shift_matrix
 from deadheat.plots.orders import order_ranges, sample_order
 from deadheat.plots.precisions import measure_against_bytes, precision_changes
-from deadheat.plots.queries import caterpillar, cmc, per_class
+from deadheat.plots.queries import caterpillar, cmc, per_class, precision_recall
 from deadheat.plots.summaries import bounds, differences, mean_intervals
 from deadheat.plots.ties import mixed_queries, tie_sizes, tie_states
 from deadheat.support.floats import plain_floats
@@ -77,6 +78,7 @@ __all__ = [
     "order_ranges",
     "per_class",
     "precision_changes",
+    "precision_recall",
     "processor_time",
     "reliability",
     "risk_coverage",

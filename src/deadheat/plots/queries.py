@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from deadheat.analyses.precision_recall import PrecisionRecall
 from deadheat.errors import InvalidValueError
 from deadheat.plots import style
 from deadheat.reports import Report, Result
@@ -18,6 +19,7 @@ from deadheat.support.triple import Triple
 
 Float64 = NDArray[np.float64]
 
+_MANY_LEVELS = 30  # beyond which a curve has no marks
 _SINGLE = 150  # up to so many queries are drawn one by one
 
 
@@ -72,6 +74,52 @@ def cmc(reports: Report | Mapping[str, Report], *, k: int | Iterable[int] = 20, 
     ax.set(xlabel="k", ylabel="Hit@k (%)")
     ax.set_ylim(top=min(101.0, ax.get_ylim()[1]))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    style.legend_above(ax)
+    return ax
+
+
+def precision_recall(curves: PrecisionRecall | Mapping[str, PrecisionRecall], *, ax: Axes | None = None) -> Axes:
+    """Draw precision against recall, of one query or as a mean over queries, with the band that ties leave.
+
+    Parameters
+    ----------
+    curves : PrecisionRecall, or mapping of str to PrecisionRecall
+        A line each, as `deadheat.precision_recall` gives them.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+        A line is the expected precision over all ways to break ties, a band goes from lower to upper. Where no
+        expectation is known there is the band alone. Lines between marks only join them.
+
+    Raises
+    ------
+    ValueError
+        If there is no curve.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> profile = dh.profile([[0.0], [0.0], [1.0], [1.0]], [0, 1, 0, 1], distance="euclidean")
+    >>> ax = dh.plots.precision_recall(dh.precision_recall(profile, interpolate=False))
+    >>> ax.get_xlabel(), len(ax.lines)
+    ('recall (%)', 1)
+    """
+    named = curves if isinstance(curves, Mapping) else {"expected": curves}
+    if not named:
+        raise InvalidValueError("curves", "must hold at least one curve, but is empty")
+    ax = style.quiet(style.axes(ax))
+    for number, (name, curve) in enumerate(named.items()):
+        line = style.marked_line(number)
+        recall, lower, upper = 100 * curve.recall, 100 * curve.lower, 100 * curve.upper
+        if (lower < upper).any():
+            label = "lower to upper: ties" if len(named) == 1 else f"{name}: ties"
+            ax.fill_between(recall, lower, upper, color=line["color"], alpha=0.2, linewidth=0, label=label)
+        mark = len(recall) > _MANY_LEVELS and {"marker": None}
+        ax.plot(recall, 100 * curve.expected, markersize=4, linewidth=1.4, label=name, **(line | (mark or {})))
+    interpolated = all(curve.interpolated for curve in named.values())
+    ax.set(xlabel="recall (%)", ylabel=f"{'interpolated ' * interpolated}precision (%)", xlim=(-2, 102), ylim=(0, 102))
     style.legend_above(ax)
     return ax
 

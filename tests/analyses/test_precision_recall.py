@@ -1,0 +1,151 @@
+"""Precision against recall: every order of the ties in exact fractions, and what curves have in common with AP."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import deadheat as dh
+from deadheat import reference
+from deadheat.errors import InvalidValueError, UndefinedError
+
+Group = tuple[int, int, int, int]
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> tuple[list[Group], int]:
+    """The tie groups of a query, nearest first, and how many relevant items were not retrieved."""
+    groups, k, n = [], 0, 0
+    for _ in range(draw(st.integers(1, 3))):
+        k += draw(st.integers(0, 2))
+        tied = draw(st.integers(1, 4))
+        m = draw(st.integers(1, tied))
+        groups.append((k, n, tied, m))
+        k, n = k + tied, n + m
+    return groups, draw(st.integers(0, 2))
+
+
+def made(*all_groups: tuple[list[Group], int]) -> dh.TieProfile:
+    n_relevant = [sum(group[3] for group in groups) + missed for groups, missed in all_groups]
+    n_ranked = [groups[-1][0] + groups[-1][2] + 3 for groups, _ in all_groups]
+    return dh.TieProfile.from_groups([groups for groups, _ in all_groups], n_ranked, n_relevant)
+
+
+def arrangements(groups: list[Group], missed: int) -> list[list[Fraction]]:
+    """The precision at each relevant item, for every order of every group; 0 at those that were not retrieved."""
+    places = [itertools.combinations(range(k + 1, k + tied + 1), m) for k, _, tied, m in groups]
+    orders = [sorted(itertools.chain(*choice)) for choice in itertools.product(*places)]
+    return [[Fraction(j, rank) for j, rank in enumerate(ranks, 1)] + [Fraction(0)] * missed for ranks in orders]
+
+
+def compare(curve: dh.analyses.precision_recall.PrecisionRecall, rows: list[list[Fraction]]) -> None:
+    columns = list(zip(*rows, strict=True))
+    assert curve.lower == pytest.approx([float(min(column)) for column in columns], abs=1e-15)
+    assert curve.upper == pytest.approx([float(max(column)) for column in columns], abs=1e-15)
+    assert curve.expected == pytest.approx([float(sum(column) / len(column)) for column in columns], abs=1e-14)
+
+
+@given(queries())
+def test_of_one_query_it_is_what_every_order_gives(query: tuple[list[Group], int]) -> None:
+    profile, rows = made(query), arrangements(*query)
+    curve = dh.precision_recall(profile, 0)
+    compare(curve, rows)
+    assert (curve.recall == np.arange(1, len(rows[0]) + 1) / len(rows[0])).all()
+    assert not curve.interpolated
+    ap = dh.measure(profile, measures="mAP")["mAP"]
+    for name in ("lower", "expected", "upper"):
+        assert np.mean(getattr(curve, name)) == pytest.approx(getattr(ap, name), abs=1e-14)
+
+
+@given(queries(), st.integers(2, 12))
+def test_levels_take_the_best_from_there_on_or_where_they_are_reached(query: tuple[list[Group], int], n: int) -> None:
+    profile, rows = made(query), arrangements(*query)
+    firsts = [max(1, -(-level * len(rows[0]) // (n - 1))) for level in range(n)]
+    compare(dh.precision_recall(profile, levels=n, interpolate=False), [[row[j - 1] for j in firsts] for row in rows])
+    compare(dh.precision_recall(profile, levels=n), [[max(row[j - 1 :]) for j in firsts] for row in rows])
+
+
+def test_eleven_levels_are_those_of_the_measure() -> None:
+    rng = np.random.default_rng(0)
+    profile = dh.profile(rng.integers(0, 3, (60, 3)), rng.integers(0, 6, 60), distance="cityblock")
+    curve = dh.precision_recall(profile)
+    measured = dh.measure(profile, measures=[f"IPrec@{level / 10}" for level in range(11)])
+    for level in range(11):
+        result = measured[f"IPrec@{level / 10}"]
+        assert (curve.lower[level], curve.expected[level], curve.upper[level]) == (
+            result.lower, result.expected, result.upper,
+        )  # fmt: skip
+
+
+def test_the_mean_leaves_out_queries_without_a_relevant_item_and_counts_the_others() -> None:
+    one, other = ([(0, 0, 1, 1)], 0), ([(1, 0, 1, 1)], 0)
+    profile = dh.TieProfile.from_groups([one[0], [], other[0]], [3, 3, 3])
+    curve = dh.precision_recall(profile, levels=2)
+    assert curve.n_query == 2
+    assert curve.expected.tolist() == [0.75, 0.75]
+    with pytest.raises(UndefinedError, match="query 1 has no relevant item"):
+        dh.precision_recall(profile, 1)
+    with pytest.raises(UndefinedError, match="no query has a relevant item"):
+        dh.precision_recall(dh.TieProfile.from_groups([[]], [3]))
+
+
+def test_of_large_groups_the_expectation_is_near_the_truth_and_sums_to_ap() -> None:
+    """One group of 400 with 100 relevant: the mean over recalls is AP's closed form."""
+    group = (3, 0, 400, 100)
+    curve = dh.precision_recall(made(([group], 0)), 0)
+    assert np.mean(curve.expected) == pytest.approx(float(reference.ap_expected([group])), rel=1e-13)
+    assert (np.diff(curve.expected[5:]) < 0.01).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"query": 1}, "query must be"),
+        ({"query": -1}, "query must be"),
+        ({"levels": 1}, "levels must be"),
+    ],
+)
+def test_arguments_keep_their_rules(options: dict[str, int], match: str) -> None:
+    with pytest.raises(InvalidValueError, match=match):
+        dh.precision_recall(made(([(0, 0, 2, 1)], 0)), **options)
+
+
+def test_the_plot_draws_the_band_and_the_line() -> None:
+    report = dh.evaluate([[0.0], [0.0], [1.0], [1.0]], [0, 1, 0, 1], distance="euclidean")
+    curve = dh.precision_recall(report)
+    ax = dh.plots.precision_recall({"a": curve, "b": curve})
+    assert [line.get_label() for line in ax.lines] == ["a", "b"]
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), 100 * curve.expected)
+    band = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert (band.min(), band.max()) == (100 * curve.lower.min(), 100 * curve.upper.max())
+    assert ax.get_ylabel() == "interpolated precision (%)"
+    with pytest.raises(InvalidValueError, match="at least one curve"):
+        dh.plots.precision_recall({})
+
+
+@given(queries())
+def test_states_of_the_dynamic_programme_add_up_to_the_closed_form(query: tuple[list[Group], int]) -> None:
+    for group in query[0]:
+        assert reference.ap_expected_by_paths([(0, 0, *group[2:])]) == reference.ap_expected([(0, 0, *group[2:])])
+        ways, states = {}, reference.tie_states(group)
+        for hits in itertools.combinations(range(1, group[2] + 1), group[3]):
+            for i in range(1, group[2] + 1):
+                key = (i, sum(place <= i for place in hits))
+                passed, arrived = ways.get(key, (0, 0))
+                ways[key] = passed + 1, arrived + (i in hits)
+        total = sum(ways[key][0] for key in ways if key[0] == 1)
+        assert {(s.position, s.hits): (s.through * total, s.by_hit * total) for s in states} == ways
+
+
+def test_the_drawing_has_a_cell_for_each_state_and_both_sums() -> None:
+    ax = dh.plots.tie_states((2, 1, 5, 2))
+    texts = [text.get_text() for text in ax.texts]
+    assert len([text for text in texts if "·" not in text]) == 1 + len(reference.tie_states((2, 1, 5, 2)))
+    assert "293/280 by paths, 293/280 in closed form" in ax.get_title(loc="left")
+    with pytest.raises(InvalidValueError, match="at most 12 tied items"):
+        dh.plots.tie_states((0, 0, 13, 1))
