@@ -55,10 +55,11 @@ LAYOUT = (
     click.option("--header/--no-header", default=None, help="Whether line 1 of a table is names; default: guessed."),
 )
 SOURCES = (*FILES, *EXCLUDE, *LAYOUT)
+DISTANCE = click.option(
+    "--distance", default="cosine", show_default=True, help="Or euclidean, inner_product, cityblock, hamming"
+)
 SCORES = (
-    click.option(
-        "--distance", default="cosine", show_default=True, help="Or euclidean, inner_product, cityblock, hamming"
-    ),
+    DISTANCE,
     click.option(
         "--measure", "-m", "measures", multiple=True, metavar="NAMES", help="Such as mAP,Hit@1; can be repeated."
     ),
@@ -68,12 +69,12 @@ TIES = (
     click.option("--ties-of", metavar="VALUE", help="What is rounded for --ties float...: similarity or distance."),
 )
 _SINGLETONS = click.option("--singletons", default="skip", show_default=True, help="Or zero, one, balanced.")
-_THREADS = click.option("--threads", type=THREADS, metavar="N", help="Default: all cores.")
-GROUPS = (_SINGLETONS, _THREADS)  # of measures inside groups
+ALL_THREADS = click.option("--threads", type=THREADS, metavar="N", help="Default: all cores.")
+GROUPS = (_SINGLETONS, ALL_THREADS)  # of measures inside groups
 MEANS = (
     _SINGLETONS,
     click.option("--average", default="query", show_default=True, help="Or class."),
-    _THREADS,
+    ALL_THREADS,
     click.option(
         "--device", metavar="NAME", help="Multiply and count with PyTorch: cuda, cuda:1, cpu; default: NumPy."
     ),

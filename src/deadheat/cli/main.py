@@ -16,6 +16,7 @@ COMMANDS = {
     "confidence": "Say what a model's confidence in its embeddings is worth: error against reject, accuracy, targets.",
     "demo": "Evaluate 1797 handwritten digits, and then an embedding that cheats a sort.",
     "evaluate": "Evaluate a file of embeddings and labels.",
+    "exploit": "Say what the order of the file alone can make of a measure where a sort breaks the ties.",
     "grouped": "Take measures inside groups of equally many classes, with the gap of train to test.",
     "keys": "Make a pair of keys, to sign receipts with and to check them.",
     "leaderboard": "Rank several files of embeddings, with who is significantly ahead of whom.",
