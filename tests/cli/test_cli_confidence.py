@@ -100,7 +100,7 @@ def test_bad_calls(args: list[str], message: str, folder: Path, monkeypatch: pyt
     (folder / "nan.txt").write_text("nan\n" * 30)
     (folder / "short.txt").write_text("1\n")
     before = sorted(folder.iterdir())
-    assert reason("confidence", "all.npz", *args) == message
+    assert reason("confidence", "all.npz", *args).removesuffix(" (--force overwrites it)") == message
     assert sorted(folder.iterdir()) == before
 
 

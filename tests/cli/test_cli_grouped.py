@@ -125,12 +125,12 @@ def test_a_picture_of_the_groups(folder: Path) -> None:
         (["--group-size", "1"], "group_size must be at least 2, but is 1"),
         (["--group-size", "31"], "group_size must be at most the number of classes, 30, but is 31"),
         (["--repeats", "0"], "repeats must be at least 1, but is 0"),
-        (["--seed", "-1"], "seed must be at least 0, but is -1"),
+        (["--seed", "-1"], "--seed must be an integer of at least 0, but is -1"),
         (["--confidence-level", "95"], "confidence_level must lie strictly between 0 and 1, but is 95.0"),
         (["-m", "nope"], "unknown measure 'nope'"),
         (["--plot", "a.gif"], "--plot a.gif must end in one of .png, .pdf, .svg"),
-        (["--plot", "train.npz"], "cannot write train.npz: it is one of the input files"),
-        (["--test", "test.npz", "--json", "test.npz"], "cannot write test.npz: it is one of the input files"),
+        (["--plot", "train.npz"], "cannot write train.npz: it is one of the input files (--force"),
+        (["--test", "test.npz", "--json", "test.npz"], "cannot write test.npz: it is one of the input files (--force"),
     ],
 )  # fmt: skip
 def test_bad_options_are_refused_in_one_line(args: list[str], message: str, folder: Path) -> None:

@@ -399,7 +399,8 @@ def test_killed_at_a_step_of_saving(function: str, call: int, tmp_path: Path) ->
     code = f"kill_at({function!r}, {call}); run({str(directory)!r}, 5)"
     done = subprocess.run(program(code), capture_output=True, text=True, timeout=60)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    assert len([path for path in directory.iterdir() if path.name.startswith(".")]) == 1
+    left = len([path for path in directory.iterdir() if path.name.startswith(".")])
+    assert left == 1 or (function == "fsync" and left == 0)  # until then the file need not have a name
     saved = [int(line) for line in done.stdout.split()]
     assert saved == list(range(call - 2))
     with opened(directory) as kept:

@@ -239,7 +239,7 @@ def _opened(path: Path) -> Iterator[io.BufferedIOBase]:
         start = plain.peek(2)
         zipped = start.startswith(b"\x1f\x8b")
         if not zipped and b"\0" in start:  # as of devices that never end, nor ever a line of theirs
-            raise FileError(path, ", line 1: a zero byte; not a text file?")
+            raise FileError(path, ", line 1: a NUL byte; damaged, or another kind of file?")
         try:
             yield gzip.GzipFile(fileobj=plain) if zipped else plain
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -42,6 +43,13 @@ if TYPE_CHECKING:
 Float64 = NDArray[np.float64]
 
 _COUNTS = ("n_query", "n_undefined")
+
+_SURROGATE = re.compile("[\ud800-\udfff]")  # a byte that is not UTF-8, or half a character; neither can be written
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,8 +293,7 @@ class Report(TabularResult, ByName[Result]):
         ids = self.profile.query_ids
         if ids is None:
             return np.arange(self.n_query)
-        ids = tuple(name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for name in ids)
-        return np.array(ids, dtype=np.str_)
+        return np.array([_SURROGATE.sub(_escaped, name) for name in ids], dtype=np.str_)
 
     def _about_queries(self) -> dict[str, NDArray[Any]]:
         """The columns that say what each query is."""
