@@ -155,6 +155,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         np.save(f"{name}.npy", labels[part])
     for name, columns in (("a", 6), ("b", 4), ("c", 3), ("ours", 6), ("theirs", 4), ("baseline", 3)):
         np.savez(f"{name}.npz", embeddings=embeddings[:, :columns], labels=labels)
+    for name in ("train", "test"):  # of enough classes for groups of them
+        np.savez(f"{name}.npz", embeddings=rng.normal(size=(80, 6)), labels=np.arange(80) % 20)
     dh.profile(embeddings, labels).save("a-profile.npz")
     return tmp_path
 
