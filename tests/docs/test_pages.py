@@ -5,10 +5,12 @@ What does not is in `NOT_RUN`, with the reason.
 
 from __future__ import annotations
 
+import doctest
 import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -205,6 +207,57 @@ def test_lines_as_trec_eval_prints_them(tmp_path: Path) -> None:
         path.write_text(files[path.name].replace("\\n", "\n"))
     command = ["run", *map(str, paths), "-m", "map ndcg_cut_10", "--trec-eval"]
     assert CliRunner().invoke(main, command).output == block(page, "map  ")
+
+
+@pytest.mark.parametrize(
+    ("start", "module", "imports", "ours"),
+    [
+        (
+            "AccuracyCalculator",
+            "pytorch_metric_learning",
+            "from pytorch_metric_learning.utils.accuracy_calculator import AccuracyCalculator",
+            {"precision_at_1": "Hit@1", "r_precision": "R-Precision", "mean_average_precision_at_r": "MAP@R"},
+        ),
+        (
+            "evaluate(",
+            "ranx",
+            "from ranx import Qrels, Run, evaluate",
+            {"map": "mAP", "mrr": "MRR", "ndcg@10": "nDCG@10"},
+        ),
+        (
+            "ir_measures.",
+            "ir_measures",
+            "import ir_measures; from ir_measures import AP, nDCG, RR, Rprec",
+            {"AP": "mAP", "nDCG@10": "nDCG@10", "RR": "MRR", "Rprec": "R-Precision"},
+        ),
+        ("RetrievalMAP", "torchmetrics", "from torchmetrics.retrieval import RetrievalMAP", {"": "mAP"}),
+    ],
+)
+def test_calls_of_other_libraries(start: str, module: str, imports: str, ours: dict[str, str]) -> None:
+    """Each call gives values between the bounds of the measures that the page names for it."""
+    pytest.importorskip(module, reason=f"the page needs {module}: pip install 'deadheat[more-neighbours]'")
+    page = ROOT / "docs" / "coming-from.md"
+    names: dict[str, Any] = {}
+    for example in doctest.DocTestParser().get_examples(page.read_text(encoding="utf-8")):
+        if re.match(r"import|\w+ = ", example.source):
+            exec(example.source, names)
+    if module == "torchmetrics":  # takes tensors
+        import torch
+
+        profile = dh.profile_scores(names["scores"], names["relevant"])
+        names |= {name: torch.as_tensor(names[name]).flatten() for name in ("scores", "relevant")}
+        names["query_of_each_pair"] = torch.arange(2).repeat_interleave(3)
+    elif module == "pytorch_metric_learning":
+        profile = dh.profile(names["embeddings"], names["labels"], distance="euclidean")
+    else:
+        profile = dh.profile_run(names["run"], names["qrels"])
+    exec(imports, names)
+    found = eval(block("docs/coming-from.md", start), names)
+    found = {str(name): value for name, value in found.items()} if isinstance(found, dict) else {"": found}
+    assert found.keys() >= ours.keys()
+    for name, measure in ours.items():
+        bounds = dh.measure(profile, [measure])[measure]
+        assert bounds.lower - 1e-6 <= float(found[name]) <= bounds.upper + 1e-6, (name, found[name], bounds)
 
 
 def test_there_are_sessions() -> None:
