@@ -8,6 +8,7 @@ from __future__ import annotations
 import doctest
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 import deadheat as dh
+from deadheat.challenge import sandbox
 from deadheat.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +42,7 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
         "- name: Audit": "for GitHub; its command runs in test_the_gate_of_continuous_integration"
     },
     "docs/how-to/challenge.md": {
-        "deadheat challenge init words --labels labels.npy --inputs": "needs bubblewrap: tests/challenge",
+        "deadheat challenge init words --labels labels.npy --inputs": "test_a_program_in_a_sandbox",
         "pip install": "the server does not end: tests/challenge/test_web.py",
         "curl": "needs the server: tests/challenge/test_web.py",
     },
@@ -196,6 +198,20 @@ def test_the_gate_of_continuous_integration(folder: Path) -> None:
     assert "run: cat audit.md >>" in step
     np.savez("embeddings.npz", embeddings=np.zeros((200, 16)), labels=np.arange(200) % 4)
     assert CliRunner().invoke(main, words).exit_code == 1
+
+
+@pytest.mark.skipif(bool(sandbox.available()), reason=f"a sandbox is needed, but {sandbox.available()}")
+def test_a_program_in_a_sandbox(folder: Path) -> None:
+    """The program hands its inputs back; the virtual environment that it sees is this one."""
+    np.save("images.npy", np.load("embeddings.npz")["embeddings"])
+    Path("team-c").mkdir()
+    Path("team-c", "embed.py").write_text("import shutil, sys; shutil.copyfile(*sys.argv[1:])\n")
+    code = block("docs/how-to/challenge.md", "deadheat challenge init words --labels labels.npy --inputs")
+    assert "/opt/venv" in code
+    for words in commands(code.replace("/opt/venv", sys.prefix)):
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == 0, done.output
+    assert done.output.startswith("#1 Team C: mAP ")
 
 
 def test_lines_as_trec_eval_prints_them(tmp_path: Path) -> None:
