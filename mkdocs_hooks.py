@@ -11,8 +11,8 @@ from typing import Any
 import griffe
 
 _SESSION = re.compile(r"^```python\n(?P<code>>>>.*?)\n*^```$", re.MULTILINE | re.DOTALL)
-_CITED, _ENTRY = re.compile(r"\[(\d+)\]_"), re.compile(r"^(\s*)\.\. \[(\d+)\] ", re.MULTILINE)
-_SECTION = re.compile(r"^([ \t]*)(References|Notes|See Also)\n\s*-+\n", re.MULTILINE)
+_CITED = re.compile(r"\[(\d+)\]_")
+_ENTRY = re.compile(r"^([ \t]*)\.\. \[(\d+)\] (.*(?:\n\1   \S.*)*)", re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, **kwargs: Any) -> str:
@@ -21,10 +21,14 @@ def on_page_markdown(markdown: str, **kwargs: Any) -> str:
 
 
 class Citations(griffe.Extension):
-    """reStructuredText's citations in Markdown, and sections that griffe does not know as paragraphs."""
+    """reStructuredText's citations in Markdown."""
 
     def on_instance(self, *, obj: griffe.Object, **kwargs: Any) -> None:
         if obj.docstring:
-            text = _CITED.sub(r"[\1]", obj.docstring.value)
-            text = _SECTION.sub(r"\1**\2**\n\n", text)
-            obj.docstring.value = _ENTRY.sub(r"\1\2. ", text)
+            text = _CITED.sub(r"\\[\1\\]", obj.docstring.value)  # two in a row would be a link
+            obj.docstring.value = _ENTRY.sub(_in_one_line, text)
+
+
+def _in_one_line(entry: re.Match[str]) -> str:
+    """An entry of the references as an item of a list; griffe warns of lines that continue one by three blanks."""
+    return f"{entry[1]}{entry[2]}. {' '.join(entry[3].split())}"

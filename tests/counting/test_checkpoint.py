@@ -336,8 +336,11 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
 
 def test_a_checkpoint_that_is_forgotten_is_free(tmp_path: Path) -> None:
     kept = opened(tmp_path)
+    kept.save(0, arrays(0))
+    assert refused(tmp_path) == "is in use by another run"
     del kept
-    opened(tmp_path).close()
+    with opened(tmp_path) as again:
+        assert loaded(again) == [0]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
@@ -349,6 +352,7 @@ def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with opened(tmp_path) as kept, opened(tmp_path) as again:
         kept.save(0, arrays(0))
         again.save(1, arrays(1))
+        assert loaded(kept) == loaded(again) == [0, 1]
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -1,11 +1,17 @@
-"""Every code block of the pages runs: doctests by pytest itself, commands here, in a folder with their files."""
+"""Every code block of the pages runs: doctests by pytest itself, commands here, in a folder with their files.
+
+What does not is in `NOT_RUN`, with the reason.
+"""
 
 from __future__ import annotations
 
+import doctest
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -13,13 +19,51 @@ import pytest
 from click.testing import CliRunner
 
 import deadheat as dh
+from deadheat.challenge import sandbox
 from deadheat.cli import main
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
-NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 _BLOCK = re.compile(r"^```(?P<language>\w*)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 _LANGUAGES = {"", "python", "console", "text", "bibtex"}  # others would be code that nothing runs
+
+INSTALLS, OFFICE = "needs a network; .ci/run installs", "for who works on deadheat; .ci/run does most of it"
+STUDY, THEIRS = (
+    "minutes; tests/studies run the parts",
+    "what another library is called with: the block below it is ours",
+)
+NOT_RUN = {  # by page, how a block begins that is no session and not only commands that run in `folder`, and why
+    "README.md": {"pip install": INSTALLS, "python3 -m venv": INSTALLS},
+    "CONTRIBUTING.md": {"python3 -m venv": OFFICE, "pip install": OFFICE},
+    "docs/citing.md": {"@software": "no code; test_release.py compares it"},
+    "docs/coming-from.md": dict.fromkeys(["AccuracyCalculator", "evaluate(", "ir_measures.", "RetrievalMAP"], THEIRS),
+    "docs/how-to/audit.md": {
+        "- name: Audit": "for GitHub; its command runs in test_the_gate_of_continuous_integration"
+    },
+    "docs/how-to/challenge.md": {
+        "deadheat challenge init words --labels labels.npy --inputs": "test_a_program_in_a_sandbox",
+        "pip install": "the server does not end: tests/challenge/test_web.py",
+        "curl": "needs the server: tests/challenge/test_web.py",
+    },
+    "docs/how-to/cluster.md": {
+        "from dask.distributed": "tests/integrations/test_dask.py runs it, on workers of its own",
+        "class RayExecutor": "needs Ray and Spark; the page says that it is not run",
+        "python -m benchmarks.cluster": "tests/test_benchmarks.py runs it in small",
+    },
+    "docs/how-to/torchmetrics.md": {"pip install": INSTALLS},
+    "docs/how-to/trec-runs.md": {"map  ": "no code; test_lines_as_trec_eval_prints_them compares it"},
+    "docs/how-to/vector-indexes.md": {"index  ": "no code: the table of an example, with times of one machine"},
+    "docs/index.md": {"pip install": INSTALLS},
+    "docs/quickstart.md": {"pip install": INSTALLS},
+    "docs/studies/index.md": {"pip install": STUDY},
+    "docs/who-can-be-hacked.md": {"deadheat audit-evaluator": "a minute, and ten libraries: tests/audits"},
+    **{
+        f"docs/studies/{name}.md": {f"deadheat reproduce {name}": STUDY}
+        for name in ("collisions", "confidence", "dropout", "exploit", "grouped", "precision", "toy", "words")
+    },
+}
+FORMULAS = {"docs/studies/exploit.md": 12, "docs/ties-proofs.md": 13, "docs/ties.md": 2}  # blocks of them, by page
 
 
 def blocks(page: Path, *languages: str) -> Iterator[str]:
@@ -28,9 +72,23 @@ def blocks(page: Path, *languages: str) -> Iterator[str]:
             yield block["code"]
 
 
-def commands(page: Path, *languages: str) -> list[list[str]]:
-    """The `deadheat` commands of a page, also behind an &&."""
-    lines = [part for code in blocks(page, *languages) for line in code.splitlines() for part in line.split("&&")]
+def idle(page: Path) -> list[str]:
+    """The blocks that are neither sessions nor `deadheat` commands alone, and those that are said not to be run."""
+    starts = tuple(NOT_RUN.get(name_of(page), ()))
+    return [
+        code
+        for code in blocks(page, *_LANGUAGES - {"python", "console"})
+        if code.startswith(starts) or not all(line.startswith("deadheat ") for line in code.splitlines())
+    ]
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def commands(*codes: str) -> list[list[str]]:
+    """The `deadheat` commands in code, also behind an &&."""
+    lines = [part for code in codes for line in code.splitlines() for part in line.split("&&")]
     found = (
         shlex.split(line.removeprefix("$ "), comments=True) for line in map(str.strip, lines) if "deadheat" in line
     )
@@ -47,9 +105,23 @@ def test_code_is_of_a_kind_that_runs(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_what_nothing_runs_is_listed_with_the_reason(page: Path) -> None:
+    starts = NOT_RUN.get(name_of(page), {})
+    unlisted = [code for code in idle(page) if not code.startswith(tuple(starts))]
+    assert len(unlisted) == FORMULAS.get(name_of(page), 0), unlisted
+    assert [start for start in starts if not any(code.startswith(start) for code in idle(page))] == []
+    fences = re.findall(r"^[ \t>]*(?:```|~~~)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(fences) == 2 * len(list(blocks(page, *_LANGUAGES))), "a fence that is indented, or of another kind"
+
+
+def test_pages_that_are_listed_are_there() -> None:
+    assert {*NOT_RUN, *FORMULAS} <= set(NAMES)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_commands_have_the_options_that_they_are_given(page: Path) -> None:
     """Parsed, not run: their files are the reader's."""
-    for name, *words in commands(page, ""):
+    for name, *words in commands(*blocks(page, "")):
         if not name.startswith("-"):
             command = main.get_command(click.Context(main), name)
             assert command is not None, f"no command {name}"
@@ -61,13 +133,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The files that sessions on the pages name."""
     rng = np.random.default_rng(0)
     labels = np.arange(24) % 4
-    embeddings = rng.integers(0, 5, (24, 6)).astype(np.float32)
+    embeddings = rng.integers(0, 5, (24, 6)).astype(np.float32) + 4 * np.eye(6, dtype=np.float32)[labels]
     monkeypatch.chdir(tmp_path)
     np.savez("embeddings.npz", embeddings=embeddings, labels=labels)
     np.savez("gallery.npz", embeddings=embeddings, labels=labels)
     for name, rows in (
         ("query", slice(8)),
+        ("queries", slice(8)),
         ("gallery", slice(8, None)),
+        ("gallery-1", slice(8, 12)),
+        ("gallery-2", slice(12, None)),
         ("part-1", slice(12)),
         ("part-2", slice(12, None)),
     ):
@@ -80,21 +155,126 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("samples.csv").write_text("\n".join(["label,a,b,c,d,e,f", *rows]) + "\n")
     Path("run.txt").write_text("q1 Q0 d1 1 0.9 x\nq1 Q0 d2 2 0.7 x\nq1 Q0 d3 3 0.7 x\n")
     Path("qrels.txt").write_text("q1 0 d3 1\nq1 0 d1 0\n")
-    for name, columns in (("a", 6), ("b", 4), ("c", 3)):
+    np.savez("query.npz", embeddings=embeddings[:8] + 1, labels=labels[:8])
+    for name, part in (("query-labels", slice(8)), ("labels-1", slice(8, 12)), ("labels-2", slice(12, None))):
+        np.save(f"{name}.npy", labels[part])
+    for name, columns in (("a", 6), ("b", 4), ("c", 3), ("ours", 6), ("theirs", 4), ("baseline", 3)):
         np.savez(f"{name}.npz", embeddings=embeddings[:, :columns], labels=labels)
+    for name in ("train", "test"):  # of enough classes for groups of them
+        np.savez(f"{name}.npz", embeddings=rng.normal(size=(80, 6)), labels=np.arange(80) % 20)
     dh.profile(embeddings, labels).save("a-profile.npz")
     return tmp_path
 
 
-SESSIONS = [page for page in PAGES if commands(page, "console")]
+def runnable(page: Path) -> list[list[str]]:
+    idle_ones = idle(page)
+    return commands(*(code for code in blocks(page, "console", "", "text") if code not in idle_ones))
 
 
-@pytest.mark.parametrize("page", SESSIONS, ids=[str(page.relative_to(ROOT)) for page in SESSIONS])
+SESSIONS = [page for page in PAGES if runnable(page)]
+
+
+@pytest.mark.parametrize("page", SESSIONS, ids=map(name_of, SESSIONS))
 def test_sessions_run(page: Path, folder: Path) -> None:
-    for words in commands(page, "console"):
+    for words in runnable(page):
         done = CliRunner().invoke(main, words)
         assert done.exit_code == 0, f"deadheat {shlex.join(words)}: {done.output}"
         assert done.output.strip()
+
+
+def block(page: str, start: str) -> str:
+    return next(code for code in blocks(ROOT / page, "", "text") if code.startswith(start))
+
+
+def test_the_gate_of_continuous_integration(folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    embeddings = rng.normal(size=(4, 16))[np.arange(200) % 4] + rng.normal(size=(200, 16))
+    np.savez("embeddings.npz", embeddings=embeddings.astype(np.float32), labels=np.arange(200) % 4)
+    step = block("docs/how-to/audit.md", "- name: Audit")
+    (words,) = commands(step)
+    assert CliRunner().invoke(main, words).exit_code == 0
+    for option, path in (("--json", "audit.json"), ("--markdown", "audit.md")):
+        assert words[words.index(option) + 1] == path
+        assert Path(path).stat().st_size > 0
+    assert "run: cat audit.md >>" in step
+    np.savez("embeddings.npz", embeddings=np.zeros((200, 16)), labels=np.arange(200) % 4)
+    assert CliRunner().invoke(main, words).exit_code == 1
+
+
+@pytest.mark.skipif(bool(sandbox.available()), reason=f"a sandbox is needed, but {sandbox.available()}")
+def test_a_program_in_a_sandbox(folder: Path) -> None:
+    """The program hands its inputs back; the virtual environment that it sees is this one."""
+    np.save("images.npy", np.load("embeddings.npz")["embeddings"])
+    Path("team-c").mkdir()
+    Path("team-c", "embed.py").write_text("import shutil, sys; shutil.copyfile(*sys.argv[1:])\n")
+    code = block("docs/how-to/challenge.md", "deadheat challenge init words --labels labels.npy --inputs")
+    assert "/opt/venv" in code
+    for words in commands(code.replace("/opt/venv", sys.prefix)):
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == 0, done.output
+    assert done.output.startswith("#1 Team C: mAP ")
+
+
+def test_lines_as_trec_eval_prints_them(tmp_path: Path) -> None:
+    """Those on the page are of the run and the qrels above them."""
+    page = "docs/how-to/trec-runs.md"
+    files = dict(re.findall(r'^>>> _ = (\w+)\.write_text\("(.*)"\)$', (ROOT / page).read_text("utf-8"), re.MULTILINE))
+    paths = [tmp_path / name for name in ("qrels", "run")]
+    for path in paths:
+        path.write_text(files[path.name].replace("\\n", "\n"))
+    command = ["run", *map(str, paths), "-m", "map ndcg_cut_10", "--trec-eval"]
+    assert CliRunner().invoke(main, command).output == block(page, "map  ")
+
+
+@pytest.mark.parametrize(
+    ("start", "module", "imports", "ours"),
+    [
+        (
+            "AccuracyCalculator",
+            "pytorch_metric_learning",
+            "from pytorch_metric_learning.utils.accuracy_calculator import AccuracyCalculator",
+            {"precision_at_1": "Hit@1", "r_precision": "R-Precision", "mean_average_precision_at_r": "MAP@R"},
+        ),
+        (
+            "evaluate(",
+            "ranx",
+            "from ranx import Qrels, Run, evaluate",
+            {"map": "mAP", "mrr": "MRR", "ndcg@10": "nDCG@10"},
+        ),
+        (
+            "ir_measures.",
+            "ir_measures",
+            "import ir_measures; from ir_measures import AP, nDCG, RR, Rprec",
+            {"AP": "mAP", "nDCG@10": "nDCG@10", "RR": "MRR", "Rprec": "R-Precision"},
+        ),
+        ("RetrievalMAP", "torchmetrics", "from torchmetrics.retrieval import RetrievalMAP", {"": "mAP"}),
+    ],
+)
+def test_calls_of_other_libraries(start: str, module: str, imports: str, ours: dict[str, str]) -> None:
+    """Each call gives values between the bounds of the measures that the page names for it."""
+    pytest.importorskip(module, reason=f"the page needs {module}: pip install 'deadheat[more-neighbours]'")
+    page = ROOT / "docs" / "coming-from.md"
+    names: dict[str, Any] = {}
+    for example in doctest.DocTestParser().get_examples(page.read_text(encoding="utf-8")):
+        if re.match(r"import|\w+ = ", example.source):
+            exec(example.source, names)
+    if module == "torchmetrics":  # takes tensors
+        import torch
+
+        profile = dh.profile_scores(names["scores"], names["relevant"])
+        names |= {name: torch.as_tensor(names[name]).flatten() for name in ("scores", "relevant")}
+        names["query_of_each_pair"] = torch.arange(2).repeat_interleave(3)
+    elif module == "pytorch_metric_learning":
+        profile = dh.profile(names["embeddings"], names["labels"], distance="euclidean")
+    else:
+        profile = dh.profile_run(names["run"], names["qrels"])
+    exec(imports, names)
+    found = eval(block("docs/coming-from.md", start), names)
+    found = {str(name): value for name, value in found.items()} if isinstance(found, dict) else {"": found}
+    assert found.keys() >= ours.keys()
+    for name, measure in ours.items():
+        bounds = dh.measure(profile, [measure])[measure]
+        assert bounds.lower - 1e-6 <= float(found[name]) <= bounds.upper + 1e-6, (name, found[name], bounds)
 
 
 def test_there_are_sessions() -> None:

@@ -22,7 +22,9 @@ def test_there_is_one_version() -> None:
 
 def test_a_version_begins_with_changed_results() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    for version in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+    versions = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+    assert versions
+    for version in versions:
         assert re.findall(r"^### (.*)$", version, flags=re.MULTILINE)[:1] == ["Changed results"]
 
 

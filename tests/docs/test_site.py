@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import http.server
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -20,6 +21,7 @@ import deadheat
 
 ROOT = Path(__file__).parents[2]
 HOST = "http://site.test/"
+BUILD = [sys.executable, "-m", "mkdocs", "build", "--strict"]  # with --quiet, no warning is counted
 _LOADS = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src")}
 
 
@@ -49,11 +51,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for module in ("mkdocs", "material", "mkdocstrings"):
         pytest.importorskip(module, reason="building the site needs the extra docs")
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
-    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = build(ROOT, "--site-dir", str(folder))
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
+
+
+def build(project: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    return subprocess.run([*BUILD, *options], cwd=project, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +70,20 @@ def pages(site: Path) -> dict[str, Page]:
         found[address] = Page(path.read_text(encoding="utf-8"))
     assert len(found) > 30
     return found
+
+
+def test_a_warning_stops_the_builder(tmp_path: Path) -> None:
+    """What builds the site, here and in CI, can fail."""
+    pytest.importorskip("mkdocs", reason="building the site needs the extra docs")
+    (tmp_path / "mkdocs.yml").write_text("site_name: broken\n")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text("# Home\n\n[nowhere](nowhere.md)\n")
+    done = build(tmp_path)
+    assert done.returncode == 1
+    assert "Aborted with 1 warnings in strict mode!" in done.stderr + done.stdout
+    for path in (ROOT / ".ci" / "run", ROOT / ".github" / "workflows" / "tests.yml", ROOT / "CONTRIBUTING.md"):
+        commands = re.findall(r"mkdocs build[^#`\n]*", path.read_text(encoding="utf-8"))
+        assert [command.strip() for command in commands] == [" ".join(BUILD[2:])], path
 
 
 def test_no_link_is_dead(site: Path, pages: dict[str, Page]) -> None:
@@ -95,6 +114,14 @@ def test_every_page_has_a_heading_of_its_own(site: Path) -> None:
     for path in site.rglob("*.html"):
         if path.name != "404.html":
             assert path.read_text(encoding="utf-8").count("<h1") == 1, path
+
+
+def test_every_section_of_a_docstring_is_one(site: Path) -> None:
+    """Notes and references follow what is raised, and are no exceptions."""
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted((site / "api").rglob("*.html")))
+    assert re.findall(r"<code>(?:\d+\. |\*\*[A-Z]).*", text) == []
+    for name in ("note", "references", "see-also"):
+        assert f'<details class="{name}" open>' in text
 
 
 def test_public_functions_are_in_the_reference(pages: dict[str, Page]) -> None:

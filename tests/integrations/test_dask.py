@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -29,7 +30,7 @@ def client() -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     cluster = LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=60, memory_limit=0
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=60, memory_limit=0
     )
     with cluster, Client(cluster) as client:
         yield client
@@ -68,6 +69,32 @@ def test_a_worker_that_is_killed_in_the_middle(client: Any, samples: tuple[np.nd
     found = dh.profile(*samples, executor=dh.Cluster(executor, tasks=15), progress=progress)
     assert killed
     assert found.digest() == dh.profile(*samples).digest()
+
+
+@needs("fsspec")
+def test_the_page_runs_as_it_is_written(client: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """But for its addresses. Each file that it names is there, and no other; of a pattern there are two."""
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "cluster.md"
+    code = re.search(r"^```\n(from dask\.distributed.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
+    assert code is not None
+    text = code[1]
+    local = {"tcp://scheduler:8786": client.scheduler.address, "s3://bucket": f"file://{tmp_path}", "/shared": tmp_path}
+    for address, here in local.items():
+        assert address in text
+        text = text.replace(address, str(here))
+    rng = np.random.default_rng(4)
+    for name in re.findall(r'"s3://bucket/(.*?)"', code[1]):
+        for path in {tmp_path / name.replace("*", number) for number in "01"}:
+            np.save(path, rng.integers(0, 5, 40 if "labels" in name else (40, 8)))
+    (tmp_path / "scratch").mkdir()
+    found: dict[str, Any] = {}
+    exec(compile(text, str(page), "exec"), found)
+    try:
+        assert found["report"].profile.n_query == 40
+        assert found["cluster"].summary.pairs == 40 * 80
+        assert str(found["cluster"].summary) in capsys.readouterr().out
+    finally:
+        found["client"].close()
 
 
 @needs("sklearn")

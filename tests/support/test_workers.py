@@ -76,7 +76,14 @@ def test_an_error_ends_what_goes_on_beside_it(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_who_has_no_workers_is_never_stopped() -> None:
-    go_on()
+    done = []
+
+    def work(item: int) -> None:
+        go_on()
+        done.append(item)
+
+    work(-1)
     with Workers(1) as workers:
         workers.stop.set()
-        workers.each(lambda _: go_on(), range(3))
+        workers.each(work, range(3))
+    assert done == [-1, 0, 1, 2]
