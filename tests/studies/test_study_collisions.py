@@ -53,7 +53,11 @@ def test_what_the_sources_say_of_collisions_is_judged_by_counts():
         pairs = {"cosine": none._replace(count=cosine), "euclidean": none._replace(count=euclidean)}
         assert claims.fewer(data, "all", pairs, judged=True).mark == mark
         assert claims.fewer(data, "all", pairs, judged=False).mark == Mark.OTHER_DATA
-    sides = {"cosine": rule.Ruled(9, 0, 0.96, 0.5), "euclidean": rule.Ruled(9, 0, 0.9, 0.5), "cityblock": none}
+    sides = {
+        "cosine": rule.Ruled(100, 0, 0.96, 0.5),
+        "euclidean": rule.Ruled(100, 0, 0.9, 0.5),
+        "cityblock": rule.Ruled(99, 0, 0.9, 0.5),
+    }
     found = claims.right_side(data, "all", sides, judged=True)
     assert [(finding.here, finding.mark) for finding in found] == [
         ("96 %, 50 %", Mark.AGREES), ("90 %, 50 %", Mark.DIFFERS),

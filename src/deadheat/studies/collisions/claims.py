@@ -12,6 +12,7 @@ from deadheat.studies.collisions.rule import DISTANCES, Data, Ruled, distances_o
 from deadheat.studies.study import Finding, Mark
 
 ALMOST_ALL = 0.95  # of the collisions, at least: the choice of this study, as the source has no number
+FEW = 100  # collisions, of which no share is taken
 
 
 def fewer(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool) -> Finding:
@@ -29,7 +30,7 @@ def fewer(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool)
 
 
 def right_side(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool) -> list[Finding]:
-    """Which share of the collisions is on the right side of the picture, by distance."""
+    """Which share of the collisions is on the right side of the picture, by distance; not of fewer than `FEW`."""
     return [
         Finding(
             f"{data.name}, {samples}, {distance}: collisions in the right half of the ranks, and in the last quarter",
@@ -40,14 +41,14 @@ def right_side(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: 
             f"judged as {100 * ALMOST_ALL:.0f} % in the right half" if judged else "fewer samples than in the figure",
         )
         for distance, ruled in pairs.items()
-        if ruled.count
+        if ruled.count >= FEW
     ]
 
 
 def noise_eps(part: Data, samples: str, *, judged: bool) -> list[Finding]:
     """What 10,000 times the e of figure 2 finds in white noise, and what that e itself finds."""
     findings = []
-    for eps, times in ((1e-10, "1"), (1e-6, "10,000"), (1e-5, "100,000")):
+    for eps, compared in ((1e-10, "as in"), (1e-6, "10,000 times that of"), (1e-5, "100,000 times that of")):
         data = Data(part.name, part.title, part.embeddings, part.labels, eps)
         pairs = {
             distance: Ruled.of(published_rule(distances_of(data, distance), data.relevant, eps))
@@ -55,7 +56,7 @@ def noise_eps(part: Data, samples: str, *, judged: bool) -> list[Finding]:
         }
         findings.append(
             Finding(
-                f"{data.name}, {samples}, e = {eps:g}, {times} times that of figure 2: collisions by distance",
+                f"{data.name}, {samples}, e = {eps:g}, {compared} figure 2: collisions by distance",
                 ", ".join(f"{name} {ruled.count}" for name, ruled in pairs.items()),
                 Mark.NEW,
                 published.NOISE_EPS,
