@@ -43,14 +43,14 @@ def test_what_the_sources_say_of_collisions_is_judged_by_counts():
     assert_array_equal(np.nonzero(published.colliding), [[0, 1, 2, 3], [1, 0, 0, 1]])
     assert rule.Ruled.of(published, 3) == (4, 3, 0.0, 0.0)
     none = rule.Ruled.of(rule.published_rule(np.abs(points - points.T), np.ones((4, 4), dtype=bool), 0.0))
-    assert none.count == 0
+    assert none.n_collision == 0
     assert np.isnan(none.right_half)
     data = rule.Data("line", "A line", points, np.zeros(4), 0.5)
     for cosine, euclidean, mark in (
         (149, 10, Mark.DIFFERS), (150, 10, Mark.AGREES), (240, 10, Mark.AGREES), (251, 10, Mark.DIFFERS),
         (20, 0, Mark.DIFFERS),
     ):  # fmt: skip
-        pairs = {"cosine": none._replace(count=cosine), "euclidean": none._replace(count=euclidean)}
+        pairs = {"cosine": none._replace(n_collision=cosine), "euclidean": none._replace(n_collision=euclidean)}
         assert claims.fewer(data, "all", pairs, judged=True).mark == mark
         assert claims.fewer(data, "all", pairs, judged=False).mark == Mark.OTHER_DATA
     sides = {

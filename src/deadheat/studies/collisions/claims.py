@@ -17,7 +17,7 @@ FEW = 100  # collisions, of which no share is taken
 
 def fewer(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool) -> Finding:
     """How many collisions there are under cosine for each under euclidean, against "about 20", to one digit."""
-    cosine, euclidean = pairs["cosine"].count, pairs["euclidean"].count
+    cosine, euclidean = pairs["cosine"].n_collision, pairs["euclidean"].n_collision
     agrees = euclidean > 0 and float(f"{cosine / euclidean:.0e}") == published.FEWER_COLLISIONS
     return Finding(
         f"{data.name}, {samples}, e = {data.eps:g}: collisions under cosine for each under euclidean",
@@ -41,7 +41,7 @@ def right_side(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: 
             f"judged as {100 * ALMOST_ALL:.0f} % in the right half" if judged else "fewer samples than in the figure",
         )
         for distance, ruled in pairs.items()
-        if ruled.count >= FEW
+        if ruled.n_collision >= FEW
     ]
 
 
@@ -57,7 +57,7 @@ def noise_eps(part: Data, samples: str, *, judged: bool) -> list[Finding]:
         findings.append(
             Finding(
                 f"{data.name}, {samples}, e = {eps:g}, {compared} figure 2: collisions by distance",
-                ", ".join(f"{name} {ruled.count}" for name, ruled in pairs.items()),
+                ", ".join(f"{name} {ruled.n_collision}" for name, ruled in pairs.items()),
                 Mark.NEW,
                 published.NOISE_EPS,
                 published.TIES,

@@ -79,8 +79,8 @@ class Ruled(NamedTuple):
     a collision.
     """
 
-    count: int
-    ties: int
+    n_collision: int
+    n_tie: int
     right_half: float
     last_quarter: float
 

@@ -92,7 +92,7 @@ def rule_table(data: Data, rows: str, setting: Setting) -> tuple[Table, dict[str
         pairs = published_rule(distances_of(data, distance), data.relevant, data.eps)
         ties = real_ties(Rankings(data.embeddings, distance=distance, threads=setting.threads), pairs)
         numbers[distance] = ruled = Ruled.of(pairs, ties)
-        count, marks = ruled.count, pairs.kind
+        count, marks = ruled.n_collision, pairs.kind
         lines.append(
             [
                 data.name, rows, distance, data.eps, count, int((marks == Kind.RELEVANT).sum()),

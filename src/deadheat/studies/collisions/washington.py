@@ -138,7 +138,7 @@ def rule_findings(
     return [
         Finding(
             f"{data.name}, {which}, {distance}: collisions by the published rule, and ties among them",
-            f"{ruled.count}, {ruled.ties}",
+            f"{ruled.n_collision}, {ruled.n_tie}",
             mark,
             "a picture, no count",
             f"{_PAPER}, {figure}",
