@@ -125,6 +125,7 @@ def test_every_file_that_a_command_writes_is_checked() -> None:
         "audit-evaluator": texts,
         "challenge leaderboard": texts,
         "challenge receipt": ["out"],
+        "collisions": ["--plot", *texts],
         "compare": [*texts, "--html"],
         "confidence": ["--plot", *texts],
         "evaluate": ["--per-query", *texts, "--html", "--receipt", "--save-profile"],

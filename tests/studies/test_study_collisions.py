@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from deadheat.analyses.collisions import Kind, collisions
 from deadheat.counting.ranking import Rankings
-from deadheat.studies.collisions import published_noise, rule, washington
+from deadheat.studies.collisions import claims, published_noise, rule, washington
 from deadheat.studies.runner import reproduce
 from deadheat.studies.study import Mark, Setting
 
@@ -35,6 +35,48 @@ def test_real_ties_among_its_collisions():
     of_origin = rule.Published(found.order[:1], found.gap[:1], found.colliding[:1], found.relevant[:1])
     assert of_origin.colliding.sum() == 3  # itself and its duplicate; (3, 4) and (5, 0); and what is nearly there
     assert rule.real_ties(Rankings(points, distance="euclidean"), of_origin) == 2
+
+
+def test_what_the_sources_say_of_collisions_is_judged_by_counts():
+    points = np.array([[0.0], [1.0], [1.0], [5.0]])  # seen from 0, what collides are the gaps 1 and 2 of three
+    published = rule.published_rule(np.abs(points - points.T), np.ones((4, 4), dtype=bool), 0.5)
+    assert_array_equal(np.nonzero(published.colliding), [[0, 1, 2, 3], [1, 0, 0, 1]])
+    assert rule.Ruled.of(published, 3) == (4, 3, 0.0, 0.0)
+    none = rule.Ruled.of(rule.published_rule(np.abs(points - points.T), np.ones((4, 4), dtype=bool), 0.0))
+    assert none.n_collision == 0
+    assert np.isnan(none.right_half)
+    data = rule.Data("line", "A line", points, np.zeros(4), 0.5)
+    for cosine, euclidean, mark in (
+        (149, 10, Mark.DIFFERS), (150, 10, Mark.AGREES), (240, 10, Mark.AGREES), (251, 10, Mark.DIFFERS),
+        (20, 0, Mark.DIFFERS),
+    ):  # fmt: skip
+        pairs = {"cosine": none._replace(n_collision=cosine), "euclidean": none._replace(n_collision=euclidean)}
+        assert claims.fewer(data, "all", pairs, judged=True).mark == mark
+        assert claims.fewer(data, "all", pairs, judged=False).mark == Mark.OTHER_DATA
+    sides = {
+        "cosine": rule.Ruled(100, 0, 0.96, 0.5),
+        "euclidean": rule.Ruled(100, 0, 0.9, 0.5),
+        "cityblock": rule.Ruled(99, 0, 0.9, 0.5),
+    }
+    found = claims.right_side(data, "all", sides, judged=True)
+    assert [(finding.here, finding.mark) for finding in found] == [
+        ("96 %, 50 %", Mark.AGREES), ("90 %, 50 %", Mark.DIFFERS),
+    ]  # fmt: skip
+
+
+def test_places_on_the_right():
+    colliding = np.array([[True, False, True, True], [False, False, False, True]])
+    published = rule.Published(np.empty(0, np.int64), np.empty(0), colliding, colliding)
+    assert rule.Ruled.of(published) == (4, 0, 0.75, 0.5)
+
+
+def test_noise_collides_less_under_the_e_of_the_words():
+    data = rule.Data("noise", "Noise", published_noise(84, 504), np.zeros(84), 1e-5)
+    first, second, ratio, third = claims.noise_eps(data, "all", judged=False)
+    assert first.here == "cosine 0, euclidean 0, cityblock 0"
+    assert ratio.mark == Mark.OTHER_DATA
+    count = [int(finding.here.split()[1].rstrip(",")) for finding in (first, second, third)]
+    assert count[0] < count[1] < count[2]
 
 
 def test_groups_that_rounding_splits_and_merges():
@@ -87,6 +129,10 @@ def test_george_washington(tmp_path):
     assert pair.here == "samples 1162 and 1163, of two classes"
     assert 0 < float(exact.here) < 1e-17
     counted, moving, *published_rule = part.findings[:5]
+    ratio, side, *_ = part.findings[5:]
+    count = [finding.here.partition(",")[0] for finding in published_rule]
+    assert f"{count[0]} to {count[1]}" in ratio.here
+    assert (side.mark, side.here[-1]) == (Mark.OTHER_DATA, "%")
     assert (counted.here, counted.mark) == ("899, 166", Mark.AGREES)
     assert (moving.here, moving.mark) == ("0; 0.00 points", Mark.DIFFERS)
     for finding in published_rule:

@@ -64,17 +64,25 @@ SCORES = (
         "--measure", "-m", "measures", multiple=True, metavar="NAMES", help="Such as mAP,Hit@1; can be repeated."
     ),
 )
+_TIES_OF = click.option(
+    "--ties-of", metavar="VALUE", help="What is rounded for --ties float...: similarity or distance."
+)
 TIES = (
     click.option("--ties", default="exact", show_default=True, help="Or float16, bfloat16, float32, tolerance=1e-6."),
-    click.option("--ties-of", metavar="VALUE", help="What is rounded for --ties float...: similarity or distance."),
+    _TIES_OF,
 )
 _SINGLETONS = click.option("--singletons", default="skip", show_default=True, help="Or zero, one, balanced.")
-ALL_THREADS = click.option("--threads", type=THREADS, metavar="N", help="Default: all cores.")
-GROUPS = (_SINGLETONS, ALL_THREADS)  # of measures inside groups
+_THREADS = click.option("--threads", type=THREADS, metavar="N", help="Default: all cores.")
+GROUPS = (_SINGLETONS, _THREADS)  # of measures inside groups
+ORDERS = (  # of whole rankings in tie groups, which a tolerance does not have
+    click.option("--ties", default="exact", show_default=True, help="Or float16, bfloat16, float32."),
+    _TIES_OF,
+    _THREADS,
+)
 MEANS = (
     _SINGLETONS,
     click.option("--average", default="query", show_default=True, help="Or class."),
-    ALL_THREADS,
+    _THREADS,
     click.option(
         "--device", metavar="NAME", help="Multiply and count with PyTorch: cuda, cuda:1, cpu; default: NumPy."
     ),

@@ -12,6 +12,7 @@ COMMANDS = {
     "audit": "Find what a referee would ask about a file of embeddings; exit status 1 if it is serious.",
     "audit-evaluator": "Find out what a metric computes, and whether it can be made to give something else.",
     "challenge": "Run a competition: labels stay with the organiser, participants hand in embeddings or a command.",
+    "collisions": "Count the neighbours that are equally far from a query, or nearly so, and draw where they are.",
     "compare": "Compare two files of embeddings: which is ahead, and whether chance or ties explain it.",
     "confidence": "Say what a model's confidence in its embeddings is worth: error against reject, accuracy, targets.",
     "demo": "Evaluate 1797 handwritten digits, and then an embedding that cheats a sort.",

@@ -28,14 +28,17 @@ def _checked(ctx: click.Context, param: click.Parameter, digits: int) -> int:
 
 
 JSON = _text("--json", "json_out", kind=files.JSON, about="Write JSON.")
+WHOLE = (  # of tables without a measure
+    JSON,
+    _text("--markdown", kind=files.MARKDOWN, about="Write the table in Markdown."),
+    _text("--latex", kind=files.LATEX, about="Write the table for LaTeX."),
+)
 TEXTS = (
     click.option(
         "--digits", type=INTEGER, callback=_checked, default=DIGITS, show_default=True,
         help="Decimals of per cent in the table.",
     ),
-    JSON,
-    _text("--markdown", kind=files.MARKDOWN, about="Write the table in Markdown."),
-    _text("--latex", kind=files.LATEX, about="Write the table for LaTeX."),
+    *WHOLE,
 )  # fmt: skip
 
 
@@ -61,13 +64,13 @@ def save_picture(figure: Any, path: Path) -> None:
 
 
 def asked(options: dict[str, Any]) -> list[Path | None]:
-    """Where the texts of `TEXTS` go; None for what was not asked for."""
+    """Where the texts of `TEXTS` or `WHOLE` go; None for what was not asked for."""
     return [options["json_out"], options["markdown"], options["latex"]]
 
 
 def deliver(result: TabularResult, options: dict[str, Any], **content: Any) -> None:
-    """Write the texts that `TEXTS` ask for, and then print one of them or the table; `content` says what is in them."""
-    shown = {"digits": options["digits"], **content}
+    """Write the texts that are asked for, and then print one of them or the table; `content` says what is in them."""
+    shown = {key: options[key] for key in ("digits",) if key in options} | content
     made = [(result.to_json, content), (result.to_markdown, shown), (result.to_latex, shown)]
     texts = {
         path: text(**settings).rstrip()

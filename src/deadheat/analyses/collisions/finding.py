@@ -13,10 +13,11 @@ from deadheat import distances, inputs
 from deadheat.analyses.collisions.groups import GroupedRanks, require_room
 from deadheat.analyses.collisions.linking import checked_width, linked
 from deadheat.analyses.collisions.results import Collisions, CollisionTable, Counts
-from deadheat.counting import CountingOptions
+from deadheat.counting import CountingOptions, queries_in_gallery
 from deadheat.counting.ranking import Rankings
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import Pair
+from deadheat.inputs.own_rows import OwnRows
 from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
@@ -36,6 +37,7 @@ def collisions(
     within: float | None = ...,
     depth: int | None = ...,
     junk: ArrayLike | None = ...,
+    exclude: OwnRows | None = ...,
     threads: int | None = ...,
     progress: bool | Progress = ...,
 ) -> Collisions: ...
@@ -53,6 +55,7 @@ def collisions(
     within: float | None = ...,
     depth: int | None = ...,
     junk: ArrayLike | None = ...,
+    exclude: OwnRows | None = ...,
     threads: int | None = ...,
     progress: bool | Progress = ...,
 ) -> CollisionTable: ...
@@ -70,6 +73,7 @@ def collisions(
     within: float | None = None,
     depth: int | None = None,
     junk: ArrayLike | None = None,
+    exclude: OwnRows | None = None,
     threads: int | None = None,
     progress: bool | Progress = False,
 ) -> Collisions | CollisionTable:
@@ -96,7 +100,7 @@ def collisions(
         others, to see how far a measure can move; this links neighbours in rank, whatever they are.
     depth : int, optional
         How many ranks to look at; by default all of them.
-    junk, threads, progress
+    junk, exclude, threads, progress
         As in `deadheat.profile`; progress is in queries, for each distance in turn.
 
     Returns
@@ -147,17 +151,36 @@ def collisions(
     names = list(dict.fromkeys(map(distances.named, distance if several else [distance])))
     if not names:
         raise InvalidValueError("distance", "must name at least one distance, but got none")
-    shared: dict[str, Any] = {"ties": ties, "junk": junk, "threads": threads, "progress": progress}
+    shared: dict[str, Any] = {"ties": ties, "junk": junk, "exclude": exclude, "threads": threads, "progress": progress}
     passes = [CountingOptions.checked(distance=each, **shared) for each in names]
-    width = checked_width(within, passes[0].rule)
-    most = None if depth is None else checks.positive_integer(depth, "depth")
+    width, most = checked_reach(within, depth, passes[0].rule)
     pair = inputs.open_pair(embeddings, labels, gallery, gallery_labels)
-    searches = (_Search(pair, options, width, most) for options in passes)  # one at a time: each holds its own rows
+    queries_in_gallery(pair, passes[0])
     if isinstance(distance, str):
-        return next(searches).collisions()
+        return collisions_of_pair(pair, passes[0], width, most)
+    return counts_of_pair(pair, passes, width, most)
+
+
+def checked_reach(within: float | None, depth: int | None, rule: Ties) -> tuple[Fraction | None, int | None]:
+    """How far apart what collides may be, and how many ranks to look at, as `collisions` takes and refuses them."""
+    return checked_width(within, rule), None if depth is None else checks.positive_integer(depth, "depth")
+
+
+def collisions_of_pair(
+    pair: Pair, options: CountingOptions, width: Fraction | None = None, depth: int | None = None
+) -> Collisions:
+    """`collisions` of queries and a gallery that have been opened, rank by rank, for one distance."""
+    return _Search(pair, options, width, depth).collisions()
+
+
+def counts_of_pair(
+    pair: Pair, passes: Iterable[CountingOptions], width: Fraction | None = None, depth: int | None = None
+) -> CollisionTable:
+    """The counts alone, for the distance of each pass."""
     by_distance, rules = {}, {}
-    for name, search in zip(names, searches, strict=True):
-        by_distance[name], rules[name] = search.counts(), search.rule
+    for options in passes:  # one search at a time: each holds its own rows
+        search = _Search(pair, options, width, depth)
+        by_distance[options.distance], rules[options.distance] = search.counts(), search.rule
     return CollisionTable(by_distance, rules)
 
 
@@ -165,12 +188,12 @@ class _Search:
     """The groups of all queries under one distance, block by block when iterated; without a width, of ties alone."""
 
     def __init__(self, pair: Pair, options: CountingOptions, width: Fraction | None, depth: int | None) -> None:
-        self.options, self.width = options, width
+        self.options, self.width = options.fitted(pair), width
         self.rule = options.rule.describe(options.distance) if width is None else f"within {float(width)!r}"
         (embeddings, labels), (gallery, gallery_labels) = pair.query, pair.gallery or (None, None)
         self._rankings = Rankings(
             embeddings, gallery, distance=options.distance, ties=options.rule, junk=options.junk,
-            threads=options.threads,
+            exclude=self.options.exclude, threads=options.threads,
         )  # fmt: skip
         self._depth = int(self._rankings.candidates.n_ranked().max()) if depth is None else depth
         self._query_class, self._item_class = inputs.label_codes(labels, gallery_labels)

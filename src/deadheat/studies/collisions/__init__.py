@@ -12,7 +12,7 @@ import numpy as np
 
 from deadheat.analyses.collisions import collisions
 from deadheat.counting.ranking import Rankings
-from deadheat.studies.collisions import washington
+from deadheat.studies.collisions import claims, washington
 from deadheat.studies.collisions.rule import DISTANCES, Data, Matrix, distances_of, group_numbers, split_and_merged
 from deadheat.studies.collisions.shown import as_published, count_table, row_of_images, rule_table
 from deadheat.studies.collisions.washington import load, rule_findings
@@ -91,6 +91,9 @@ def white_noise(setting: Setting) -> Outcome:
     )
     why = "" if file else f"labels that were made here stand in for those of {GEORGE_WASHINGTON}"
     findings = rule_findings(part, samples, pairs, "figure 3", Mark.NEW if file else Mark.OTHER_DATA, why)
+    judged, which = not setting.quick, f"samples {samples}"
+    findings.append(claims.fewer(part, which, pairs, judged=judged))
+    findings += claims.noise_eps(part, which, judged=judged)
     return Outcome(findings, [picture, amplified], [rule, count_table(part, samples, setting)])
 
 

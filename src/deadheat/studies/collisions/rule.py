@@ -6,7 +6,7 @@ In come embeddings and labels; out go the collisions, and how many of them are t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,25 @@ class Published:
         """The picture: the farther item of each colliding pair is marked by what it is."""
         marks = np.where(self.relevant, Kind.RELEVANT, Kind.IRRELEVANT)
         return np.where(self.colliding, marks, Kind.NONE).astype(np.int8)
+
+
+class Ruled(NamedTuple):
+    """How many collisions of the published picture there are, how many of them tie, and the shares on its right.
+
+    The shares are of the collisions whose place is in the right half of the ranks, and in the last quarter; NaN without
+    a collision.
+    """
+
+    n_collision: int
+    n_tie: int
+    right_half: float
+    last_quarter: float
+
+    @classmethod
+    def of(cls, published: Published, ties: int = 0) -> Ruled:
+        place, n_place = np.nonzero(published.colliding)[1], published.colliding.shape[1]
+        shares = (float((place >= start * n_place).mean()) if len(place) else np.nan for start in (0.5, 0.75))
+        return cls(len(place), ties, *shares)
 
 
 def published_rule(distances: Matrix, relevant: Bool, eps: float) -> Published:

@@ -11,7 +11,7 @@ from deadheat import Rounded, plots
 from deadheat.analyses.collisions import Collisions, Counts, Kind, collisions, collisions_of_distances
 from deadheat.counting.ranking import Rankings
 from deadheat.plots import style
-from deadheat.studies.collisions.rule import DISTANCES, Data, distances_of, published_rule, real_ties
+from deadheat.studies.collisions.rule import DISTANCES, Data, Ruled, distances_of, published_rule, real_ties
 from deadheat.studies.study import Picture, Setting, Table
 from deadheat.ties import Ties
 
@@ -85,28 +85,28 @@ _COUNT_COLUMNS = (
 )  # fmt: skip
 
 
-def rule_table(data: Data, rows: str, setting: Setting) -> tuple[Table, dict[str, tuple[int, int]]]:
-    """The published rule against the real numbers; and by distance, the collisions and the real ties among them."""
+def rule_table(data: Data, rows: str, setting: Setting) -> tuple[Table, dict[str, Ruled]]:
+    """The published rule against the real numbers; and by distance, its collisions in numbers."""
     lines, numbers = [], {}
     for distance in DISTANCES:
         pairs = published_rule(distances_of(data, distance), data.relevant, data.eps)
         ties = real_ties(Rankings(data.embeddings, distance=distance, threads=setting.threads), pairs)
-        count = int(pairs.colliding.sum())
-        numbers[distance] = count, ties
-        marks = pairs.kind
+        numbers[distance] = ruled = Ruled.of(pairs, ties)
+        count, marks = ruled.n_collision, pairs.kind
         lines.append(
             [
                 data.name, rows, distance, data.eps, count, int((marks == Kind.RELEVANT).sum()),
                 int((marks == Kind.IRRELEVANT).sum()), int(pairs.with_itself.sum()), int((pairs.gap == 0).sum()), ties,
-                1 - ties / count if count else np.nan,
+                1 - ties / count if count else np.nan, ruled.right_half, ruled.last_quarter,
             ]
         )  # fmt: skip
     columns = (
         "set", "samples", "distance", "e", "collisions", "relevant", "irrelevant", "with the query itself",
         "equal in float64", "ties of the real numbers", "share that are no ties",
+        "in the right half of the ranks", "in the last quarter",
     )  # fmt: skip
     caption = "The published rule on SciPy's float64 distances: pairs of neighbours in rank closer together than e."
-    return Table("published-rule", caption, columns, lines, percent=columns[-1:]), numbers
+    return Table("published-rule", caption, columns, lines, percent=columns[-3:]), numbers
 
 
 def count_table(data: Data, rows: str, setting: Setting, short_types: Sequence[str] = ()) -> Table:

@@ -11,7 +11,8 @@ import numpy as np
 from deadheat import Rounded, evaluate
 from deadheat.counting.ranking import Rankings
 from deadheat.studies import published
-from deadheat.studies.collisions.rule import Data, distances_of
+from deadheat.studies.collisions import claims
+from deadheat.studies.collisions.rule import Data, Ruled, distances_of
 from deadheat.studies.collisions.shown import (
     as_published,
     count_table,
@@ -72,8 +73,13 @@ def _drawn(part: Data, samples: str, types: Sequence[str], setting: Setting) -> 
         amplify=3,
     )
     rule, pairs = rule_table(part, samples, setting)
+    judged, which = not setting.quick, f"samples {samples}"
     return Outcome(
-        rule_findings(part, samples, pairs, "figure 2", Mark.NEW),
+        [
+            *rule_findings(part, samples, pairs, "figure 2", Mark.NEW),
+            claims.fewer(part, which, pairs, judged=judged),
+            *claims.right_side(part, which, pairs, judged=judged),
+        ],
         [picture, amplified, precision_picture(part, samples, setting)],
         [rule, count_table(part, samples, setting, types)],
     )
@@ -85,6 +91,8 @@ def _all_samples(everything: Data, types: Sequence[str], setting: Setting) -> Ou
     rule, pairs = rule_table(everything, "all", setting)
     counts = count_table(everything, "all", setting, types)
     findings = rule_findings(everything, "all", pairs, "figure 2 shows a part of them", Mark.NEW)
+    findings.append(claims.fewer(everything, "all samples", pairs, judged=True))
+    findings += claims.right_side(everything, "all samples", pairs, judged=True)
     return Outcome([*findings, *_noted(everything, counts, setting)], tables=[rule, counts])
 
 
@@ -123,20 +131,20 @@ def load(file: Path) -> Data:
 
 
 def rule_findings(
-    data: Data, samples: str, pairs: dict[str, tuple[int, int]], figure: str, mark: Mark, why: str = ""
+    data: Data, samples: str, pairs: dict[str, Ruled], figure: str, mark: Mark, why: str = ""
 ) -> list[Finding]:
     """How many collisions the published rule sees, and how many of them are ties."""
     which = "all samples" if samples == "all" else f"samples {samples}"
     return [
         Finding(
             f"{data.name}, {which}, {distance}: collisions by the published rule, and ties among them",
-            f"{count}, {ties}",
+            f"{ruled.n_collision}, {ruled.n_tie}",
             mark,
             "a picture, no count",
             f"{_PAPER}, {figure}",
             why or f"pairs of neighbours in rank less than {data.eps:g} apart; a tie is equally far as a real number",
         )
-        for distance, (count, ties) in pairs.items()
+        for distance, ruled in pairs.items()
     ]
 
 
