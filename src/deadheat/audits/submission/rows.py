@@ -50,8 +50,8 @@ class Rows:
     Attributes
     ----------
     zero, faint, constant : (k,)
-        The rows that are zero throughout; those that are not, but below the precision of float32 beside the others; and
-        those that are one number throughout other than zero.
+        The rows that are zero throughout; those that are not, but shorter than the precision of float32 times the mean
+        length; and those that are one number throughout other than zero.
     across, inside : (k,)
         The rows that have an equal row of another class, or of their own; zero rows do not count.
     n_distinct : int
