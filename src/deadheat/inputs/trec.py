@@ -20,6 +20,7 @@ import numpy as np
 
 from deadheat.errors import FileError, InputError, InvalidTypeError, InvalidValueError
 from deadheat.inputs.trec_tables import Table, as_mapping
+from deadheat.support import checks
 
 Path: TypeAlias = str | os.PathLike[str]
 Checked: TypeAlias = dict[str, dict[str, Any]]
@@ -87,6 +88,7 @@ def _open(source: Path | Table, form: _Form, may_be_empty: bool) -> Checked:
     """A run or qrels as dictionaries of Python numbers, from a file or a table."""
     rule = "must hold at least one query, but is empty"
     if isinstance(source, (str, os.PathLike)):
+        checks.without_nul(source, form.argument)
         table = _read(source, form)
         if not table and not may_be_empty:
             raise FileError(source, f" {rule}")

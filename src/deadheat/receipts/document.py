@@ -12,6 +12,7 @@ from typing import Any, NoReturn, Self
 
 from deadheat.errors import FileError, InvalidTypeError
 from deadheat.receipts import signing
+from deadheat.support import checks
 from deadheat.support.atomic import replacing
 from deadheat.support.triple import Triple
 
@@ -107,6 +108,7 @@ class Receipt:
         """
         if not isinstance(path, (str, os.PathLike)):
             raise InvalidTypeError("receipt", f"must be a path, but is {type(path).__name__}")
+        checks.without_nul(path, "receipt")
         with open(path, "rb") as file:
             text = file.read(MOST_BYTES + 1)
         try:
