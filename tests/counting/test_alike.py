@@ -42,7 +42,7 @@ def twin(query, item, differences, zeros):
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("d", [3, 64, 65, 130])
 def test_meetings_are_equal_where_the_rows_meet_in_the_same_way(name, d, differences, zeros):
-    rng = np.random.default_rng([13, d])  # of which all rows look alike
+    rng = np.random.default_rng([13, d])  # a seed with which `Patterns.of` takes every kind
     d_used = min(d, 6)  # so that many rows meet alike; the other features are 0
     rows = np.zeros((40, d))
     rows[:, rng.choice(d, d_used, replace=False)] = KINDS[name](rng, 40, d_used)
