@@ -270,7 +270,7 @@ COUNTS = {"integer": 30, "float": 3, "path": 60}
 ODD = {
     "integer": (["x", "", "1_0", "\N{ARABIC-INDIC DIGIT THREE}", "1.0", "1e3", "9" * 5000], "must be an integer"),
     "float": (["x", "", "nan", "inf", "1e999", "1_0", "\N{ARABIC-INDIC DIGIT THREE}"], "must be a finite number"),
-    "path": (["a\0b"], "must be a path, which cannot have a NUL character in it"),
+    "path": (["a\0b"], "must be a path without a NUL character"),
 }
 
 

@@ -42,14 +42,13 @@ def twin(query, item, differences, zeros):
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("d", [3, 64, 65, 130])
 def test_meetings_are_equal_where_the_rows_meet_in_the_same_way(name, d, differences, zeros):
-    rng = np.random.default_rng([7, d])
+    rng = np.random.default_rng([13, d])  # a seed with which `Patterns.of` takes every kind
     d_used = min(d, 6)  # so that many rows meet alike; the other features are 0
     rows = np.zeros((40, d))
     rows[:, rng.choice(d, d_used, replace=False)] = KINDS[name](rng, 40, d_used)
     source = Array(rows)
     patterns = Patterns.of(source, source, zeros, differences)
-    if patterns is None:
-        pytest.skip("these rows do not look as if their places told anything")
+    assert patterns is not None
     query, item = (np.repeat(np.arange(40), 40), np.tile(np.arange(40), 40))
     found, kind = np.empty((1600, _core.MEETINGS), np.uint16), np.empty(1600, np.int32)
     rows_of = patterns.query.masks, patterns.item.masks, patterns.query.table, patterns.item.table, patterns.item.kind

@@ -24,7 +24,7 @@ class Source(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if "\0" in os.fspath(value):
-            _refuse("must be a path, which cannot have a NUL character in it", value, param, ctx)
+            _refuse("must be a path without a NUL character", value, param, ctx)
         return super().convert(value, param, ctx)
 
     def files(self, path: Path) -> Iterable[Path]:

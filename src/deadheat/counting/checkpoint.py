@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.support import checks
 from deadheat.support.atomic import replacing
 
 if sys.platform != "win32":
@@ -72,6 +73,7 @@ class Checkpoint:
     def __init__(self, directory: str | os.PathLike[str], identity: Mapping[str, str]) -> None:
         if not isinstance(directory, str | os.PathLike):
             raise InvalidTypeError("checkpoint", f"must be the path of a directory, but is {directory!r}")
+        checks.without_nul(directory, "checkpoint")
         self.directory = Path(directory)
         self._identity = {"format": _FORMAT, **identity}
         with self._trouble("open"):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from deadheat.support import remote
+from deadheat.support import checks, remote
 from deadheat.support.lazy import glob
 
 Orders = Mapping[str, tuple[str, ...]]
@@ -17,14 +17,17 @@ def is_path(value: Any) -> bool:
     return isinstance(value, (str, os.PathLike))
 
 
-def fitting(path: str | os.PathLike[str]) -> list[str]:
+def fitting(path: str | os.PathLike[str], name: str = "path") -> list[str]:
     """The files that a pattern fits, in natural order; the path itself if it is none, or is of a file.
+
+    `name` is the argument that it is.
 
     Examples
     --------
     >>> fitting("emb-10.npy")
     ['emb-10.npy']
     """
+    checks.without_nul(path, name)
     text = os.fspath(path)
     if remote.is_url(text):
         return sorted(remote.matching(text), key=natural)
@@ -55,7 +58,7 @@ def orders(**arguments: Any) -> Orders:
     """
     found = {}
     for name, value in arguments.items():
-        files = [fitting(path) for path in _given(value)]
+        files = [fitting(path, name) for path in _given(value)]
         if any(len(some) > 1 for some in files):
             found[name] = tuple(path for some in files for path in some)
     return found

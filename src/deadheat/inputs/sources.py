@@ -186,7 +186,7 @@ def _parts(values: Sequence[Any], name: str) -> list[Part]:
 
 def _files(path: str | os.PathLike[str], name: str) -> list[Part]:
     """The files that a pattern fits, or the path itself if it is none."""
-    paths = fitting(path)
+    paths = fitting(path, name)
     if not paths:
         raise InvalidValueError(name, f"must be files that are there, but none fits {os.fspath(path)!r}")
     return [Part(remote.own_copy(path), f"{name}: {path}") for path in paths]

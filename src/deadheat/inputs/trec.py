@@ -25,6 +25,7 @@ from deadheat import _core
 from deadheat.errors import FileError, InputError, InvalidTypeError, InvalidValueError
 from deadheat.inputs.trec_tables import Table, as_mapping
 from deadheat.printable import reason
+from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 
 Path: TypeAlias = str | os.PathLike[str]
@@ -133,6 +134,7 @@ def _open(source: Path | Table, form: _Form, may_be_empty: bool) -> Checked:
     """A run or qrels as dictionaries of Python numbers, from a file or a table."""
     rule = "must hold at least one query, but is empty"
     if isinstance(source, (str, os.PathLike)):
+        checks.without_nul(source, form.argument)
         table = _read(source, form)
         if not table and not may_be_empty:
             raise FileError(source, f" {rule}")

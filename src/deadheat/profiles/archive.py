@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import DeadheatError, FileError
-from deadheat.support import scratch
+from deadheat.support import checks, scratch
 from deadheat.support.arrays import Int64, slices
 from deadheat.support.atomic import replacing
 
@@ -45,6 +45,7 @@ def write(path: str | os.PathLike[str], bounds_only: bool, digest: str, arrays: 
 
 def read(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     """The digest, and all else that `write` was given."""
+    checks.without_nul(path)
     with open(path, "rb") as file:
         try:
             with np.load(file, allow_pickle=False) as archive:

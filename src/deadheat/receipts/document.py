@@ -13,6 +13,7 @@ from typing import Any, NoReturn, Self
 from deadheat.errors import FileError, InvalidTypeError
 from deadheat.printable import MOST, printable, reason
 from deadheat.receipts import form, signing
+from deadheat.support import checks
 from deadheat.support.atomic import replacing
 from deadheat.support.checks import shown
 from deadheat.support.triple import Triple
@@ -109,6 +110,7 @@ class Receipt:
         """
         if not isinstance(path, (str, os.PathLike)):
             raise InvalidTypeError("receipt", f"must be a path, but is {type(path).__name__}")
+        checks.without_nul(path, "receipt")
         with open(path, "rb") as file:
             text = file.read(MOST_BYTES + 1)
         try:

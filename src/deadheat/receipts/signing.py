@@ -10,6 +10,7 @@ from typing import Any
 
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.printable import reason
+from deadheat.support import checks
 from deadheat.support.atomic import replacing
 from deadheat.support.extras import require
 
@@ -83,6 +84,7 @@ def _raw(public_key: Any) -> bytes:
 
 
 def _read(path: str | os.PathLike[str]) -> bytes:
+    checks.without_nul(path, "key")
     with open(path, "rb") as file:
         return file.read(_MOST_BYTES)
 

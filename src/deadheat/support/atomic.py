@@ -11,6 +11,8 @@ from pathlib import Path
 from threading import Lock
 from typing import IO
 
+from deadheat.support import checks
+
 _UMASK = Lock()
 
 
@@ -31,6 +33,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     OSError
         If the folder does not exist, cannot be written, or is full; `filename` is `path`.
     """
+    checks.without_nul(path)
     with _named(path):
         if is_special(Path(path)):  # by the path as it is: a pipe has no other
             with open(path, "wb") as file:

@@ -55,6 +55,19 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def without_nul(path: Any, name: str = "path") -> None:
+    """Refuse a path that no system takes, which is said by Python without the path.
+
+    Examples
+    --------
+    >>> without_nul("a\\0.npy", "labels")
+    Traceback (most recent call last):
+    deadheat.errors.InvalidValueError: labels must be a path without a NUL character, but is 'a\\x00.npy'
+    """
+    if isinstance(path, (str, os.PathLike)) and "\0" in os.fsdecode(path):
+        raise InvalidValueError(name, f"must be a path without a NUL character, but is {shown(os.fsdecode(path))}")
+
+
 def real_number(value: Any, name: str, *, least: float = -math.inf) -> float:
     """A finite number, as a float.
 
