@@ -22,6 +22,7 @@ from deadheat.challenge import archives
 from deadheat.challenge.running import Stopped
 from deadheat.challenge.settings import Challenge
 from deadheat.errors import DeadheatError
+from deadheat.printable import printable
 from deadheat.receipts import receipt_of
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.support.lazy import json
@@ -129,7 +130,7 @@ def short(text: str) -> str:
     >>> short("must be\\nfinite, but holds \\x1b[2J")
     'must be finite, but holds \\\\x1b[2J'
     """
-    line = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in " ".join(text.split()))
+    line = printable(" ".join(text.split()))
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
 
 
