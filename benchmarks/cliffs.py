@@ -245,8 +245,8 @@ def _last_bits(labels: Array, dim: int, rng: np.random.Generator) -> Array:
     return np.asarray(rng.choice([1, 1 - 2.0**-53], (len(labels), dim)) * rng.choice([1, 2.0**-60], (len(labels), dim)))
 
 
-GIANT, JUNK = "one giant class", "dense junk"
-"""Random rows, with labels of `giant` and with a mask of `dense_junk`."""
+GIANT, HALVES, NINE_TENTHS, JUNK = "one giant class", "two classes", "90 % in one class", "dense junk"
+"""Random rows with labels of `CLASSES`; and with a mask of `dense_junk`."""
 
 NAMED: dict[str, Kind] = {
     "float64 softmax": _softmax,
@@ -285,9 +285,12 @@ ADVERSARIAL: dict[str, Kind] = {
 }
 
 
-def giant(labels: Array) -> Array:
-    """The same labels with all classes but the first, and one more in fifty, made one."""
-    return np.minimum(labels, 1 + int(labels.max()) // 50)
+CLASSES: dict[str, Callable[[Array], Array]] = {
+    GIANT: lambda labels: np.minimum(labels, 1 + int(labels.max()) // 50),
+    HALVES: lambda labels: labels % 2,
+    NINE_TENTHS: lambda labels: np.minimum(labels, (int(labels.max()) + 1) // 10),
+}
+"""What makes labels of few classes out of those of many; the first leaves one class in fifty as it is."""
 
 
 def dense_junk(n: int, rng: np.random.Generator) -> Array:

@@ -16,7 +16,7 @@ import multiprocessing
 import statistics
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -28,11 +28,6 @@ from tabulate import tabulate
 import deadheat as dh
 from benchmarks import results
 from benchmarks.timing import Clock
-from deadheat import distances, ties
-from deadheat.counting import cluster as clusters
-from deadheat.counting.candidates import Candidates, Relevance
-from deadheat.counting.passes import CountingPass
-from deadheat.counting.portions import Cut, Portion, PortionedPass
 
 TARGET = 1.15
 DIM, CLASS = 128, 100
@@ -50,7 +45,7 @@ class Rates:
     items : float
         Gallery items that are opened in a second.
     answer : float
-        Bytes of an answer for each of its queries and of what is relevant to it.
+        Bytes that travel for each item that is relevant to a query, without the query's row.
     """
 
     pairs: float
@@ -108,34 +103,36 @@ def plan(wish: Wish, rates: Rates, workers: int) -> dict[str, Any]:
 
 
 def measured_rates(n_item: int) -> Rates:
-    """Rates of one thread in this process, on rows in a file."""
-    with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
-        rows, labels = _samples(n_item)
-        np.save(Path(folder, "emb.npy"), rows)
-        n_query = max(1, n_item // 10)
-        begin = time.perf_counter()
-        gallery = _opened(Path(folder, "emb.npy"), labels, rows[:n_query], labels[:n_query])
-        opened = time.perf_counter() - begin
-        begin = time.perf_counter()
-        counts = gallery.count(Portion(0, 0), 1)
-        counted = time.perf_counter() - begin
-        alone = _opened(Path(folder, "emb.npy"), labels[: n_item // 2])
-        begin = time.perf_counter()
-        alone.count(Portion(0, 0), 1)
-        of_two = time.perf_counter() - begin
-    n_bytes = sum(array.nbytes for array in counts.values())
-    n_relevant = int(counts["0.n_relevant"].sum())
-    return Rates(n_query * n_item / counted, (n_item // 2) ** 2 / of_two, n_item / opened, n_bytes / n_relevant)
+    """Rates of one thread in this process, on rows in a file: what more queries cost, and what is left without any."""
+    few, many = max(1, n_item // 1000), max(10, n_item // 10)
+    gallery, labels = _samples(n_item)
+    queries, query_labels = _samples(many, 1)
+    with tempfile.TemporaryDirectory(prefix="deadheat-") as folder, ThreadPoolExecutor(1) as executor:
+        file = Path(folder, "gallery.npy")
+        np.save(file, gallery)
 
+        def seconds(n_query: int) -> float:
+            begin = time.perf_counter()
+            dh.profile(queries[:n_query], query_labels[:n_query], file, labels, threads=1)
+            return time.perf_counter() - begin
 
-def _opened(path: Path, labels: Any, rows: Any = None, of_rows: Any = None) -> PortionedPass:
-    """A pass in one portion: of queries against a file, or of the first rows of the file against each other."""
-    symmetric = rows is None
-    of_file = np.load(path, mmap_mode="r")[: len(labels)]
-    distance = distances.make("cosine", of_file if symmetric else rows, None if symmetric else path, True)
-    candidates = Candidates.of(distance.n_query, distance.n_gallery, leave_one_out=symmetric)
-    relevance = Relevance(labels if symmetric else of_rows, labels, candidates)
-    return PortionedPass(CountingPass(distance, ties.make("exact"), relevance), Cut(1, 1, symmetric))
+        def answer(n_query: int) -> tuple[int, int]:
+            cluster = dh.Cluster(executor, tasks=1)
+            found = dh.profile(queries[:n_query], query_labels[:n_query], file, labels, executor=cluster)
+            assert cluster.summary is not None
+            return cluster.summary.bytes_moved, int(found.n_relevant.sum())
+
+        seconds(few)
+        of_few, of_many = seconds(few), seconds(many)
+        (few_bytes, few_relevant), (many_bytes, many_relevant) = answer(few), answer(many)
+    each = max(1e-9, of_many - of_few) / (many - few)
+    opened = max(1e-9, of_few - few * each) / n_item
+    half = n_item // 2
+    begin = time.perf_counter()
+    dh.profile(gallery[:half], labels[:half], threads=1)
+    of_two = max(1e-9, time.perf_counter() - begin - half * opened)
+    moved = many_bytes - few_bytes - 4 * DIM * (many - few)
+    return Rates(n_item / each, half**2 / of_two, 1 / opened, moved / max(1, many_relevant - few_relevant))
 
 
 def _samples(n: int, seed: int = 0) -> tuple[Any, Any]:
@@ -157,7 +154,7 @@ def overhead(scale: float, repeats: int, tick: Any = lambda what: None) -> list[
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
         dh.profile(rows[:200], labels[:200], executor=executor)
         for name, given in cases.items():
-            cluster = clusters.Cluster(executor)
+            cluster = dh.Cluster(executor)
             works = {
                 "threads": lambda given=given: dh.profile(*given, threads=2),
                 "processes": lambda given=given, cluster=cluster: dh.profile(*given, executor=cluster),

@@ -47,7 +47,7 @@ def make(case: Case) -> Arrays:
     labels = rng.permutation(np.arange(case.n) // case.class_size)
     if case.n_query is None:
         rows = KINDS[case.data](labels, case.dim, rng)
-        classes = cliffs.giant(labels) if case.data == cliffs.GIANT else labels
+        classes = cliffs.CLASSES.get(case.data, np.asarray)(labels)
         junk = cliffs.dense_junk(case.n, rng) if case.data == cliffs.JUNK else None
         return Arrays(rows, classes, junk=junk)
     both = np.concatenate([rng.choice(labels, case.n_query), labels])
@@ -119,6 +119,8 @@ KINDS: dict[str, Callable[[Array, int, np.random.Generator], Array]] = {
     "random bits": cliffs.random_bits,
     **cliffs.NAMED,
     **cliffs.ADVERSARIAL,
+    cliffs.HALVES: _random,
+    cliffs.NINE_TENTHS: _random,
 }
 
 

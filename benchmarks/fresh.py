@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import subprocess
@@ -37,13 +38,18 @@ def run(program: list[str], settings: dict[str, Any], environment: dict[str, str
         With the last line of what it said on standard error, if it failed.
     """
     done = subprocess.run(
-        [sys.executable, *program, json.dumps(settings)],
+        [sys.executable, *program, _text(settings)],
         cwd=ROOT, env={**os.environ, **(environment or {})}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
         raise _failure(program, done.stderr, done.returncode)
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return answer
+
+
+def _text(settings: dict[str, Any]) -> str:
+    """Settings as JSON, cases among them as dictionaries of their fields."""
+    return json.dumps(settings, default=dataclasses.asdict)
 
 
 def _failure(program: list[str], error: str, status: int) -> ChildFailed:
@@ -58,7 +64,7 @@ def talking(program: list[str], settings: dict[str, Any]) -> Iterator[Callable[[
     Yields a function of a number of seconds, which gives the next line if it comes within them. Otherwise it ends the
     program and raises `Silent`; a program that failed raises `ChildFailed`. At the end the program is ended.
     """
-    command = [sys.executable, *program, json.dumps(settings)]
+    command = [sys.executable, *program, _text(settings)]
     with (
         tempfile.TemporaryFile("w+") as errors,
         subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True) as child,
@@ -89,6 +95,11 @@ def talking(program: list[str], settings: dict[str, Any]) -> Iterator[Callable[[
 def settings() -> Any:
     """What the parent handed over."""
     return json.loads(sys.argv[1])
+
+
+def say(what: object) -> None:
+    """Tell the parent, in one line of JSON."""
+    print(json.dumps(what), flush=True)
 
 
 def require_linux() -> None:

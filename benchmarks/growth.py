@@ -50,4 +50,4 @@ def measure(case: Case, clock: Clock) -> Row:
         "axis": case.axis, "sizes": list(case.along), "medians": medians,
         "standard_error": error, "yardstick_standard_error": plain_error,
     }  # fmt: skip
-    return Row(case, plain, ours, "exponent", ours, times, details)
+    return Row(case, plain, ours, "exponent", times, details)

@@ -5,11 +5,9 @@ Then the time that it had is what its row says, as a lower bound.
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import time
 
-from benchmarks import data, fresh, yardsticks
+from benchmarks import fresh, yardsticks
 from benchmarks.cases import Case
 from benchmarks.results import Row, timed
 from benchmarks.timing import Clock
@@ -22,7 +20,7 @@ _WARM_UP = 240  # items of the smaller data that a case is warmed up on
 def measure(case: Case, clock: Clock) -> Row:
     """A row like any other, or one that was stopped."""
     clock.tick(f"at most {LIMIT:g} s for one evaluation")
-    settings = {"case": dataclasses.asdict(case), "threads": clock.threads, "repeats": clock.repeats, "enough": LIMIT}
+    settings = {"case": case, "threads": clock.threads, "repeats": clock.repeats, "enough": LIMIT}
     times: dict[str, list[float]] = {"yardstick": [], "evaluate": []}
     with fresh.talking(["-m", "benchmarks.limited"], settings) as says:
         says(_START)
@@ -41,30 +39,22 @@ def _stopped(case: Case, times: dict[str, list[float]]) -> Row:
         return timed(case, {"yardstick": yardstick[: len(evaluate)], "evaluate": evaluate})
     if not yardstick:
         return Row(case, state="failed", reason=f"the yardstick took more than {LIMIT:g} s")
-    return Row(case, yardstick[0], LIMIT, "s", LIMIT / yardstick[0], times, stopped=True)
+    return Row(case, yardstick[0], LIMIT, "s", times, stopped=True)
 
 
 def _by_turns(case: Case, clock: Clock, enough: float) -> None:
     """Say how long each work took, as soon as that is known; no new turn begins after `enough` seconds."""
-    for work in _works(case.scaled(_WARM_UP / case.n), clock.threads).values():
+    for work in yardsticks.works(case.of_at_most(_WARM_UP), clock.threads).values():
         clock.once(work)
-    works = _works(case, clock.threads)
-    _say({"what": "ready"})
+    works = yardsticks.works(case, clock.threads)
+    fresh.say({"what": "ready"})
     begin = time.perf_counter()
     for turn in range(clock.repeats):
         if turn and time.perf_counter() - begin > enough:
             break
         for what, work in works.items():
-            _say({"what": what, "seconds": clock.once(work)})
-    _say(None)
-
-
-def _works(case: Case, threads: int) -> dict[str, yardsticks.Work]:
-    return yardsticks.works(case, data.make(case), threads)
-
-
-def _say(what: object) -> None:
-    print(json.dumps(what), flush=True)
+            fresh.say({"what": what, "seconds": clock.once(work)})
+    fresh.say(None)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,9 @@ What counts is everything that the process has resident at most, the interpreter
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +17,25 @@ import deadheat as dh
 from benchmarks import data, fresh, yardsticks
 from benchmarks.cases import Case
 from benchmarks.results import Row
+from benchmarks.timing import Clock
 
-_LIMIT = 1_000_000_000
 _SHARDS = 8
 _PIECE = 25_000  # rows that are generated at a time
 
 
-def measure(case: Case, threads: int, tick: Callable[[str], None]) -> Row:
+def measure(case: Case, clock: Clock) -> Row:
     """What is resident at most, and the time, for a gallery in the form that `case.data` names."""
     fresh.require_linux()
     if case.data == "parquet":
         yardsticks.installed("pyarrow")
     with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
-        tick("writing the gallery")
+        clock.tick("writing the gallery")
         write(case, Path(folder))
-        tick("evaluating in a fresh process")
-        settings = {"folder": folder, "form": case.data, "distance": case.distance, "threads": threads}
+        clock.tick("evaluating in a fresh process")
+        settings = {"folder": folder, "form": case.data, "distance": case.distance, "threads": clock.threads}
         found = fresh.run(["-m", "benchmarks.out_of_core"], settings)
     details = {**found, "gallery_bytes": 4 * case.n * case.dim}
-    peak = found["peak"]
-    return Row(case, _LIMIT / 1e6, peak / 1e6, "MB", peak / _LIMIT, {"evaluate": [found["seconds"]]}, details)
+    return Row(case, None, found["peak"] / 1e6, "MB", {"evaluate": [found["seconds"]]}, details)
 
 
 def write(case: Case, folder: Path) -> None:
@@ -110,4 +108,4 @@ def _evaluate(folder: Path, form: str, distance: str, threads: int) -> dict[str,
 
 if __name__ == "__main__":
     given = fresh.settings()
-    print(json.dumps(_evaluate(Path(given["folder"]), given["form"], given["distance"], given["threads"])))
+    fresh.say(_evaluate(Path(given["folder"]), given["form"], given["distance"], given["threads"]))

@@ -1,4 +1,4 @@
-"""A run as a picture: each ratio beside its target, and how time grows.
+"""A run as a picture: each ratio next to its target, how time grows, and how threads share it.
 
 Whether a target is met is told by the colour (blue and vermilion, which colour-blind people can tell apart), by the
 shape of the mark and by the text at the right, so that it survives a grey printer.
@@ -10,35 +10,42 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from benchmarks.targets import Target
+from benchmarks.threads import amdahl
+
 _BLUE, _VERMILION, _GREY, _INK = "#0072B2", "#D55E00", "#7F7F7F", "#1A1A1A"
 _LOOK = {True: (_BLUE, "o", "target met"), False: (_VERMILION, "X", "target missed"), None: (_GREY, "s", "no target")}
+_LEAST = 1e-3  # where 0 is drawn on a logarithmic axis
 _ROW, _TOP = 0.2, 1.1  # inches of a line of the chart, and of what is above and below all lines
-_GROWTH = 3.6  # inches of the lower part
+_CURVES = 3.6  # inches of each part with curves
 
 Rows = list[dict[str, Any]]
 
 
 def draw(record: dict[str, Any], path: Path) -> None:
     """Draw a run, as `results.run_record` gives it, into a file whose ending says the format."""
-    ratios = [row for row in record["rows"] if row["figure"] is not None and row["unit"] != "exponent"]
-    grown = [row for row in record["rows"] if row["figure"] is not None and row["unit"] == "exponent"]
+    rows = [row for row in record["rows"] if row["figure"] is not None]
+    curves = {unit: [row for row in rows if row["unit"] == unit] for unit in ("times", "exponent")}
+    ratios = [row for row in rows if row["unit"] not in curves and (row["is_ratio"] or row["target"])]
     n_line = len(ratios) + 2 * len({row["section"] for row in ratios})
-    heights = [max(1.5, _ROW * n_line)] * bool(ratios) + [_GROWTH] * bool(grown)
+    heights = [max(1.5, _ROW * n_line)] * bool(ratios) + [_CURVES] * sum(map(bool, curves.values()))
     figure = Figure(figsize=(9.0, sum(heights) + _TOP * max(1, len(heights))), layout="constrained")
     FigureCanvasAgg(figure)
-    parts = figure.subfigures(max(1, len(heights)), 1, height_ratios=heights or None, squeeze=False)[:, 0]
+    parts = iter(figure.subfigures(max(1, len(heights)), 1, height_ratios=heights or None, squeeze=False)[:, 0])
     if ratios:
-        _ratios(parts[0].subplots(), ratios)
-    if grown:
-        axes = parts[-1].subplots(1, len(grown), squeeze=False)[0]
-        for axis, row in zip(axes, grown, strict=True):
-            _growth(axis, row)
+        _ratios(next(parts).subplots(), ratios)
+    for unit, curve in (("times", _scaling), ("exponent", _growth)):
+        if curves[unit]:
+            axes = next(parts).subplots(1, len(curves[unit]), squeeze=False, sharey=unit == "times")[0]
+            for axis, row in zip(axes, curves[unit], strict=True):
+                curve(axis, row)
     if not heights:
         figure.text(0.5, 0.5, "nothing was measured", ha="center")
     figure.suptitle(_title(record), fontsize=9, color=_INK)
@@ -65,7 +72,7 @@ def _ratios(axis: Axes, rows: Rows) -> None:
             line += 1
             _one_ratio(axis, line, row)
             names.append((line, row["short_name"]))
-            figure = f"{'> ' * row['stopped']}{row['figure']:.2f}"
+            figure = f"{'> ' * row['stopped']}{_place(row, row['figure']):.2f}"
             axis.text(
                 1.01, line, f"{figure}  {row['outcome']}", transform=right, va="center", size=7,
                 color=_LOOK[row["met"]][0], weight="bold" if row["met"] is False else "normal",
@@ -83,17 +90,23 @@ def _ratios(axis: Axes, rows: Rows) -> None:
     axis.axvline(1, color=_INK, linewidth=0.6, linestyle=":", zorder=0)
     axis.grid(axis="both", color="#E5E5E5", linewidth=0.5)
     axis.set_axisbelow(True)
-    axis.set_xlabel("ratio to the yardstick, or share of the memory allowed (less is better; logarithmic)", size=8)
+    axis.set_xlabel("ratio to the yardstick, or share of what is allowed (less is better; logarithmic)", size=8)
     axis.tick_params(axis="x", labelsize=7)
     for side in ("top", "right", "left"):
         axis.spines[side].set_visible(False)
     _legend(axis, rows)
 
 
+def _place(row: dict[str, Any], figure: float) -> float:
+    """Where a figure stands: a ratio where it is, and any other as a share of its limit."""
+    return max(_LEAST, figure if row["is_ratio"] else figure / row["target"]["limit"])
+
+
 def _one_ratio(axis: Axes, line: float, row: dict[str, Any]) -> None:
     colour, marker, _ = _LOOK[row["met"]]
-    figure, target = row["figure"], row["target"]
-    if target is not None:
+    figure = _place(row, row["figure"])
+    if row["target"] is not None:
+        target = _place(row, row["target"]["limit"])
         axis.plot([figure, target], [line, line], color=colour, linewidth=1.2, alpha=0.5, solid_capstyle="butt")
         axis.plot([target], [line], marker="|", color=_INK, markersize=9, markeredgewidth=1.8)
     if "lowest_ratio" in row["details"]:
@@ -114,6 +127,30 @@ def _legend(axis: Axes, rows: Rows) -> None:
         handles=[*marks, target, spread], loc="lower left", bbox_to_anchor=(0, 1), ncols=5, frameon=False, fontsize=7,
         borderaxespad=0.2,
     )  # fmt: skip
+
+
+def _scaling(axis: Axes, row: dict[str, Any]) -> None:
+    """Speed-ups with the number of threads, and what Amdahl's law makes of them for many cores."""
+    details = row["details"]
+    threads, many = details["threads"], details["many"]
+    beyond = np.geomspace(1, many, 100)
+    axis.plot(beyond, beyond, color=_GREY, linewidth=0.6, linestyle=":", label="no serial share")
+    for who, name, colour, marker in (("yardstick", "product", _INK, "D"), ("evaluate", "evaluate", _BLUE, "o")):
+        found = details[who]
+        label = f"{name}: serial {found['serial_share']:.1%}, {many} cores {found['at_many']:.1f}×"
+        axis.plot(threads, found["speedups"], color=colour, marker=marker, markersize=4.5, linestyle="none")
+        predicted = [amdahl(found["serial_share"], cores) for cores in beyond]
+        axis.plot(beyond, predicted, color=colour, linewidth=1, linestyle="--", label=label)
+    ticks = [2**power for power in range(many.bit_length())]
+    for scale, place in ((axis.set_xscale, axis.set_xticks), (axis.set_yscale, axis.set_yticks)):
+        scale("log", base=2)
+        place(ticks, labels=[str(tick) for tick in ticks], size=7)
+    axis.grid(color="#E5E5E5", linewidth=0.5)
+    axis.set_axisbelow(True)
+    axis.set_xlabel("threads (marks: measured)", size=8)
+    axis.set_ylabel("times one thread", size=8)
+    axis.set_title(row["short_name"].replace(", ", "\n", 1), size=7, color=_INK)
+    axis.legend(frameon=False, fontsize=5.5, loc="upper left")
 
 
 def _growth(axis: Axes, row: dict[str, Any]) -> None:
@@ -140,6 +177,6 @@ def _growth(axis: Axes, row: dict[str, Any]) -> None:
     axis.set_axisbelow(True)
     axis.set_xlabel("items N" if details["axis"] == "n" else "dimension d", size=8)
     axis.set_ylabel("seconds", size=8)
-    wanted = "" if row["target"] is None else f", target {row['target']:.2f} ± {row['tolerance']:g}: {row['outcome']}"
+    wanted = "" if row["target"] is None else f", target {Target(**row['target'])}: {row['outcome']}"
     axis.set_title(f"growth {row['short_name']}{wanted}", size=8, color=_INK)
     axis.legend(frameon=False, fontsize=7, loc="upper left")

@@ -11,12 +11,13 @@ from rich.text import Text
 
 from benchmarks.cases import SECTIONS
 from benchmarks.results import Row
+from benchmarks.targets import TARGETS
 
 _WIDTHS = {"yardstick": 10, "evaluate": 10, "ratio": 7, "target": 11, "": 16}
 _HEADINGS = {
-    "memory": ("limit", "used", "ratio", "target"),
-    "out of core": ("limit", "used", "ratio", "target"),
-    "growth": ("product", "evaluate", "expon.", "target"),
+    "threads": ("product", "evaluate", "", "target"),
+    "growth": ("product", "evaluate", "", "target"),
+    **dict.fromkeys(("size", "interpreter", "memory", "interrupt", "out of core"), ("", "found", "", "target")),
 }  # of the columns, where they are not those of `_WIDTHS`
 _WIDEST_NAME, _NARROWEST_NAME = 60, 24
 _STYLES = {True: "green", False: "bold red", None: "dim"}
@@ -35,10 +36,12 @@ class Printer:
             self._section = row.case.section
             self._heading()
         cells = self._grid()
-        if row.state == "measured":
-            outcome = Text(row.outcome, _STYLES[row.met])
+        if row.value is not None:
+            outcome = Text(row.outcome.partition(":")[0], _STYLES[row.met])
             cells.add_row(escape(row.case.short_name), *numbers(row), outcome)
             self.console.print(cells)
+            for note in filter(None, (row.details.get("note"), row.reason)):
+                self.console.print(Text(f"  {note}", "dim"), soft_wrap=True)
         else:
             self.console.print(Text(f"{row.case.short_name}  {row.outcome}", "yellow"), soft_wrap=True)
 
@@ -57,28 +60,25 @@ class Printer:
         return grid
 
 
+_UNITS = {"s": " s", "MB": " MB", "times": "×"}
+
+
 def numbers(row: Row) -> tuple[str, str, str, str]:
     """Yardstick, value, ratio and target as text, with a ``>`` before what is a lower bound."""
-    unit = "" if row.unit == "exponent" else f" {row.unit}"
-    more = "> " if row.stopped else ""
+    unit, more = _UNITS.get(row.unit, ""), "> " if row.stopped else ""
     yardstick = "–" if row.yardstick is None else f"{_three(row.yardstick)}{unit}"
     value = "–" if row.value is None else f"{more}{_three(row.value)}{unit}"
-    return yardstick, value, ratio(row), target(row)
+    ratio = f"{more}{figure(row)}" if row.is_ratio else "–"
+    return yardstick, value, ratio, "–" if row.case.target is None else str(row.case.target)
 
 
-def ratio(row: Row) -> str:
+def figure(row: Row) -> str:
     """What the target speaks of as text."""
     if row.figure is None:
         return "–"
-    return f"{'> ' if row.stopped else ''}{row.figure:{'.0f' if row.figure >= 100 else '.2f'}}"
-
-
-def target(row: Row) -> str:
-    """The target as text."""
-    wanted, tolerance = row.case.target, row.case.tolerance
-    if wanted is None:
-        return "–"
-    return f"≤ {wanted:g}" if tolerance is None else f"{wanted:.2f} ± {tolerance:g}"
+    if row.unit == "share":
+        return f"{row.figure:.3f}"
+    return f"{row.figure:.0f}" if row.figure >= 100 or row.unit == "count" else f"{row.figure:.2f}"
 
 
 def _three(value: float) -> str:
@@ -86,10 +86,35 @@ def _three(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
+def targets(rows: Sequence[Row]) -> Table:
+    """For each target what was reached by the cases that it is for, from the best to the worst."""
+    view = Table("what", "reached", "target", "", title="Targets", title_justify="left")
+    for target in TARGETS.values():
+        of_it = [row for row in rows if row.case.target == target]
+        if not of_it:
+            continue
+        figures = sorted((row for row in of_it if row.figure is not None), key=lambda row: target.missed_by(row.figure))
+        ends = list(dict.fromkeys(f"{'> ' if row.stopped else ''}{figure(row)}" for row in figures[:1] + figures[-1:]))
+        view.add_row(escape(target.what), " to ".join(ends) or "–", str(target), _verdict(of_it))
+    return view
+
+
+def _verdict(rows: Sequence[Row]) -> Text:
+    """Whether all cases of a target meet it, or how many do."""
+    met, missed = (sum(row.met is met for row in rows) for met in (True, False))
+    if missed:
+        return Text("missed" if not met else f"missed by {missed} of {len(rows)}", _STYLES[False])
+    return (
+        Text("met", _STYLES[True])
+        if met == len(rows)
+        else Text(f"{len(rows) - met} of {len(rows)} not known", "yellow")
+    )
+
+
 def summary(rows: Sequence[Row]) -> list[str]:
-    """How many targets are met, and which are missed."""
+    """How many cases meet their targets, and which do not."""
     count = {met: sum(row.met is met for row in rows) for met in (True, False)}
-    states = {state: sum(row.state == state for row in rows) for state in ("skipped", "failed")}
+    states = {state: sum(row.state == state for row in rows) for state in ("not decided", "skipped", "failed")}
     parts = [f"{count[True]} of {count[True] + count[False]} targets met"]
     parts += [f"{number} {state}" for state, number in states.items() if number]
     missed = [row for row in rows if row.met is False]

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_info
 from benchmarks.cases import Case
 
 ROOT = Path(__file__).resolve().parents[1]
-Unit = Literal["s", "MB", "exponent"]
+Unit = Literal["s", "MB", "exponent", "times", "share", "count"]
 _PACKAGES = (
     "deadheat", "numpy", "scipy", "scikit-learn", "faiss-cpu", "pyarrow", "torch", "torchmetrics",
     "pytorch-metric-learning", "ranx",
@@ -34,17 +34,15 @@ class Row:
     ----------
     case : Case
     yardstick, value : float or None
-        The yardstick's median and that of `evaluate`, in `unit`; or the limit and what was used of it.
-    unit : {"s", "MB", "exponent"}
-    figure : float or None
-        What the target speaks of: the ratio of `value` to `yardstick`, or the exponent itself.
+        The yardstick's median and that of `evaluate`, in `unit`.
+    unit : {"s", "MB", "exponent", "times", "share", "count"}
     times : dict
         All single times in seconds.
     details : dict
-        What else was found.
+        What else was found; under ``"note"`` a line for the reader.
     reason : str
-        Why nothing was measured, where nothing was.
-    state : {"measured", "skipped", "failed"}
+        Why nothing was measured, where nothing was, or why the target does not apply.
+    state : {"measured", "not decided", "skipped", "failed"}
     stopped : bool
         Whether the evaluation was ended before it was through, so that `value` and `figure` are lower bounds.
     """
@@ -53,24 +51,30 @@ class Row:
     yardstick: float | None = None
     value: float | None = None
     unit: Unit = "s"
-    figure: float | None = None
     times: dict[str, list[float]] = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)
     reason: str = ""
-    state: Literal["measured", "skipped", "failed"] = "measured"
+    state: Literal["measured", "not decided", "skipped", "failed"] = "measured"
     stopped: bool = False
 
     @property
-    def missed_by(self) -> float | None:
-        """How far the figure is beyond what the target allows, at most 0 if it is met; None where there is no target.
+    def is_ratio(self) -> bool:
+        """Whether the target speaks of the time over the yardstick's."""
+        return self.unit == "s" and self.yardstick is not None
 
-        A share of the target, or with a tolerance a difference.
-        """
-        if self.figure is None or self.case.target is None:
+    @property
+    def figure(self) -> float | None:
+        """What the target speaks of: the ratio of `value` to `yardstick`, or the value itself."""
+        if self.value is None or self.yardstick is None or not self.is_ratio:
+            return self.value
+        return self.value / self.yardstick
+
+    @property
+    def missed_by(self) -> float | None:
+        """How far the figure is beyond what the target allows; None where there is no target, or nothing to compare."""
+        if self.figure is None or self.case.target is None or self.state != "measured":
             return None
-        if self.case.tolerance is not None:
-            return abs(self.figure - self.case.target) - self.case.tolerance
-        return self.figure / self.case.target - 1
+        return self.case.target.missed_by(self.figure)
 
     @property
     def met(self) -> bool | None:
@@ -84,11 +88,11 @@ class Row:
         """``"met"``, ``"missed by 12 %"``, or why there is no such thing."""
         if self.state != "measured":
             return f"{self.state}: {self.reason}"
-        if self.missed_by is None:
+        if self.case.target is None or self.missed_by is None:
             return "no target"
         if self.missed_by <= 0:
             return "stopped" if self.stopped else "met"
-        if self.case.tolerance is not None:
+        if self.case.target.kind == "about":
             return f"missed by {self.missed_by:.2g}"
         percent = 100 * self.missed_by
         return f"missed by {percent:.0f} %" if percent >= 10 else f"missed by {percent:.2g} %"
@@ -100,6 +104,7 @@ class Row:
             "value": self.value,
             "unit": self.unit,
             "figure": self.figure,
+            "is_ratio": self.is_ratio,
             "met": self.met,
             "outcome": self.outcome,
             "state": self.state,
@@ -115,7 +120,7 @@ def timed(case: Case, times: dict[str, list[float]]) -> Row:
     yardstick, value = (statistics.median(times[what]) for what in ("yardstick", "evaluate"))
     pairs = [ours / plain for plain, ours in zip(times["yardstick"], times["evaluate"], strict=True)]
     spread = {"lowest_ratio": min(pairs), "highest_ratio": max(pairs)}
-    return Row(case, yardstick, value, "s", value / yardstick, times, spread)
+    return Row(case, yardstick, value, "s", times, spread)
 
 
 def run_record(rows: Sequence[Row], threads: int, repeats: int, scale: float) -> dict[str, Any]:

@@ -21,6 +21,7 @@ import numpy as np
 from benchmarks import fresh
 from benchmarks.cases import Case
 from benchmarks.results import Row
+from benchmarks.timing import Clock
 
 _TIMES = 5
 
@@ -44,10 +45,11 @@ print(json.dumps({
 _COMMAND = "from deadheat.cli import main; main()"
 
 
-def measure(case: Case) -> Row:
-    """Seconds of one step; the target is of seconds."""
+def measure(case: Case, clock: Clock) -> Row:
+    """Seconds of one step."""
+    clock.tick("starting fresh processes")
     seconds = _command() if case.data == "command" else _all_steps()[case.data]
-    return Row(case, None, seconds, "s", None if case.target is None else seconds, {"evaluate": [seconds]})
+    return Row(case, value=seconds, times={"evaluate": [seconds]})
 
 
 @functools.cache

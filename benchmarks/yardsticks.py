@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 import deadheat as dh
 from benchmarks.cases import Case
@@ -18,8 +19,9 @@ from benchmarks.rivals import RIVALS, installed
 
 Work = Callable[[], object]
 
+_BLAS = ThreadpoolController()
 DEVICE = "cuda"
-PRODUCT_ROWS = 512
+_PRODUCT_ROWS = 512
 _DEVICE_ROWS = 4096  # into a buffer of 1.6 GB for 100 000 columns
 _XOR_ROWS, _XOR_COLUMNS = 64, 2048  # a block of 64-bit words is 1 MB, so that it stays in a core's cache
 
@@ -35,8 +37,9 @@ def evaluate(arrays: Arrays, distance: str, threads: int, device: str | None = N
     return dh.evaluate(*given, **how)
 
 
-def works(case: Case, arrays: Arrays, threads: int) -> dict[str, Work]:
+def works(case: Case, threads: int) -> dict[str, Work]:
     """What a case is timed by: its yardstick, and `evaluate`."""
+    arrays = make(case)
     device = DEVICE if case.section == "device" else None
     return {
         "yardstick": YARDSTICKS[case.yardstick](case, arrays, threads),
@@ -44,12 +47,23 @@ def works(case: Case, arrays: Arrays, threads: int) -> dict[str, Work]:
     }
 
 
-def product(query: Array, gallery: Array) -> None:
-    """The whole product query·galleryᵀ in float32, in blocks of 512 rows into one buffer. Nothing is kept of it."""
-    buffer = np.empty((min(PRODUCT_ROWS, len(query)), len(gallery)), dtype=np.float32)
-    for start in range(0, len(query), PRODUCT_ROWS):
-        block = query[start : start + PRODUCT_ROWS]
-        np.matmul(block, gallery.T, out=buffer[: len(block)])
+def product(query: Array, gallery: Array, threads: int) -> None:
+    """The whole product query·galleryᵀ in float32, in blocks of rows; nothing is kept of it.
+
+    Each thread takes the next block and multiplies it by itself, into a buffer of its own: threads of a BLAS would wait
+    for each other, and on a busy machine for long.
+    """
+    rows = min(_PRODUCT_ROWS, max(1, len(query) // (4 * threads)))
+    starts = iter(range(0, len(query), rows))
+
+    def work(_: int) -> None:
+        buffer = np.empty((rows, len(gallery)), dtype=np.float32)
+        for start in starts:
+            block = query[start : start + rows]
+            np.matmul(block, gallery.T, out=buffer[: len(block)])
+
+    with _BLAS.limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, range(threads)))
 
 
 def differing_bits(query: Array, gallery: Array, threads: int, out: Array | None = None) -> None:
@@ -84,7 +98,7 @@ def differing_bits(query: Array, gallery: Array, threads: int, out: Array | None
 
 
 def _product(case: Case, arrays: Arrays, threads: int) -> Work:
-    return lambda: product(arrays.query, arrays.columns)
+    return lambda: product(arrays.query, arrays.columns, threads)
 
 
 def _product_on_the_device(case: Case, arrays: Arrays, threads: int) -> Work:

@@ -70,7 +70,7 @@ def _cliffs() -> Iterator[tuple[str, list[str]]]:
         rng = np.random.default_rng([23, number])
         labels = rng.permutation(np.arange(132) // 6)
         rows, junk = kind(labels, 24, rng), cliffs.dense_junk(132, rng)
-        labels = cliffs.giant(labels) if name == cliffs.GIANT else labels
+        labels = cliffs.CLASSES.get(name, np.asarray)(labels)
         given, split = (rows, labels), (rows[32:], labels[32:], rows[:32], labels[:32])
         ways = [(distance, "exact", given, None, "") for distance in DISTANCES]
         turned = np.roll(DISTANCES, -number).tolist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from fractions import Fraction
+from math import isqrt
 
 from hypothesis import strategies as st
 
@@ -19,3 +20,9 @@ def dot(left, right):
 
 def absolute_differences(left, right):
     return sum((abs(Fraction(a) - Fraction(b)) for a, b in zip(left, right, strict=True)), Fraction(0))
+
+
+def root(value):
+    """√value of a fraction, off by less than 2^-300 of it."""
+    shift = 2 * (400 + value.denominator.bit_length())
+    return Fraction(isqrt((value.numerator << shift) // value.denominator), 1 << (shift // 2))

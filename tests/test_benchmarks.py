@@ -4,31 +4,58 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import io
 import json
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
-from benchmarks import cliffs, cluster, data, fresh, growth, limited, memory, out_of_core, report, running, yardsticks
+from benchmarks import (
+    cliffs,
+    cluster,
+    data,
+    fresh,
+    growth,
+    interpreter,
+    interrupt,
+    limited,
+    memory,
+    out_of_core,
+    report,
+    running,
+    size,
+    threads,
+    yardsticks,
+)
 from benchmarks.__main__ import main
 from benchmarks.cases import CASES, SECTIONS, Case, select
 from benchmarks.data import Arrays
-from benchmarks.results import Row, timed
+from benchmarks.results import ROOT, Row, timed
+from benchmarks.targets import ENGINE, TARGETS, Target
 from benchmarks.timing import Clock
 
-CASE = Case("leave one out", "random", 240, 16, 5, "cosine", "product", 1.0)
-CLIFF = dataclasses.replace(CASE, section="cliffs", data="tf-idf", yardstick="random data of its type", target=3.0)
-TIGHT = dataclasses.replace(CASE, section="growth", target=2.0, tolerance=0.05, along=(1, 2), axis="n")
+CASE = Case("leave one out", "random", 240, 16, 5, "cosine", "product", Target("the product", 1.0))
+CLIFF = dataclasses.replace(
+    CASE, section="cliffs", data="tf-idf", yardstick="random data of its type", target=Target("a cliff", 3.0)
+)
+SCALING = dataclasses.replace(CASE, section="threads", target=TARGETS["threads"])
+MEMORY = dataclasses.replace(CASE, section="memory", target=TARGETS["memory"])
+TIGHT = dataclasses.replace(CASE, section="growth", target=Target("growth", 2.0, "about", 0.05))
 
 
 def test_a_small_run_prints_a_table_and_writes_json_and_a_picture(tmp_path: Path) -> None:
     out, plot = tmp_path / "out.json", tmp_path / "out.png"
     options = [
         "--only",
-        "*10000x128 cosine random, classes of 5",
+        "*out 10000x128 cosine random, classes of 5",
         "--scale",
         "0.03",
         "--repeats",
@@ -47,15 +74,17 @@ def test_a_small_run_prints_a_table_and_writes_json_and_a_picture(tmp_path: Path
     assert row["state"] == "measured"
     assert {what: len(times) for what, times in row["times"].items()} == {"yardstick": 2, "evaluate": 2}
     assert row["figure"] == pytest.approx(row["value"] / row["yardstick_value"])
-    assert row["met"] is (row["figure"] <= row["target"])
+    assert row["met"] is (row["figure"] <= row["target"]["limit"])
     assert plot.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
-def test_a_picture_of_growth_and_of_rows_that_failed(tmp_path: Path) -> None:
-    options = ["--only", "growth with n", "--only", "faiss", "--scale", "0.001", "--repeats", "1", "--threads", "1"]
+def test_a_picture_of_growth_of_threads_of_counts_and_of_rows_that_failed(tmp_path: Path) -> None:
+    only = ["growth with n", "faiss", "threads 10000x64", "size"]
+    options = [*(part for text in only for part in ("--only", text)), "--scale", "0.001", "--repeats", "1"]
     plot = tmp_path / "out.png"
-    done = CliRunner().invoke(main, [*options, "--plot", str(plot)], catch_exceptions=False)
+    done = CliRunner().invoke(main, [*options, "--threads", "2", "--plot", str(plot)], catch_exceptions=False)
     assert done.exit_code == 0
+    assert "64 cores: at most" in done.output
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 
@@ -64,7 +93,7 @@ def test_a_picture_of_growth_and_of_rows_that_failed(tmp_path: Path) -> None:
     [
         (["--only", "growth", "--only", "no such"], "no case has a name that matches 'no such'"),
         (["--json", "nowhere/out.json"], "does not exist"),
-        (["--breakdown", "--only", "memory"], "--breakdown is for the cases of"),
+        (["--breakdown", "--only", "memory"], "--breakdown is for cases that are timed"),
         (["--scale", "0"], "0"),
     ],
 )
@@ -84,25 +113,31 @@ def test_names_are_unique_and_every_case_can_be_chosen_by_its_own() -> None:
 
 def test_every_case_names_data_and_a_yardstick_that_exist() -> None:
     for case in CASES:
-        if case.section in running.TIMED or case.section == "growth":
-            assert case.yardstick in yardsticks.YARDSTICKS, case
-            assert case.ties in yardsticks.TIES, case
+        assert case.ties in yardsticks.TIES, case
+        assert not case.yardstick or case.yardstick in yardsticks.YARDSTICKS, case
+        if case.n and case.section != "out of core":
             assert case.data in data.KINDS or case.data == "George Washington", case
 
 
-def test_the_product_is_the_whole_product(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-    matmul = np.matmul
+def test_every_target_has_cases_and_targets_chooses_those_of_the_engine() -> None:
+    assert {case.target for case in CASES} == {*TARGETS.values(), None}
+    chosen = select(["targets"])
+    assert {case.target for case in chosen} == set(ENGINE.values())
+    assert [case for case in CASES if case.target in ENGINE.values()] == chosen
 
-    def watched(left: data.Array, right: data.Array, out: data.Array) -> data.Array:
-        seen.append(matmul(left, right, out=out).copy())
-        return out
+
+@pytest.mark.parametrize("n_thread", [1, 3])
+def test_the_product_is_the_whole_product(n_thread: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    query = data.make(dataclasses.replace(CASE, n=1100)).query
+    whole, matmul = np.zeros((1100, 1100), dtype=np.float32), np.matmul
+
+    def watched(left: data.Array, right: data.Array, out: data.Array) -> None:
+        start = (left.__array_interface__["data"][0] - query.__array_interface__["data"][0]) // query.strides[0]
+        whole[start : start + len(left)] += matmul(left, right, out=out)
 
     monkeypatch.setattr(yardsticks.np, "matmul", watched)
-    query = data.make(dataclasses.replace(CASE, n=1100)).query
-    yardsticks.product(query, query)
-    assert [len(block) for block in seen] == [512, 512, 76]
-    np.testing.assert_allclose(np.concatenate(seen), query @ query.T, rtol=1e-5, atol=1e-5)
+    yardsticks.product(query, query, n_thread)
+    np.testing.assert_allclose(whole, query @ query.T, rtol=1e-5, atol=1e-5)
 
 
 def test_differing_bits_are_hamming_distances() -> None:
@@ -132,11 +167,13 @@ def test_exponents_of_a_power_law_are_found() -> None:
         (timed(CASE, {"yardstick": [2.0, 2.0, 9.0], "evaluate": [2.0, 1.0, 2.0]}), "met", True),
         (timed(CASE, {"yardstick": [1.0], "evaluate": [1.05]}), "missed by 5 %", False),
         (timed(CASE, {"yardstick": [1.0], "evaluate": [3.0]}), "missed by 200 %", False),
-        (Row(dataclasses.replace(CASE, target=None), 1.0, 1.0, figure=1.0), "no target", None),
-        (Row(CLIFF, 1.0, 30.0, figure=30.0, stopped=True), "missed by 900 %", False),
-        (Row(CLIFF, 30.0, 60.0, figure=2.0, stopped=True), "stopped", None),
-        (Row(TIGHT, figure=1.96), "met", True),
-        (Row(TIGHT, figure=1.85), "missed by 0.1", False),
+        (Row(dataclasses.replace(CASE, target=None), 1.0, 1.0), "no target", None),
+        (Row(CLIFF, 1.0, 30.0, stopped=True), "missed by 900 %", False),
+        (Row(CLIFF, 30.0, 60.0, stopped=True), "stopped", None),
+        (Row(TIGHT, 2.1, 1.96, "exponent"), "met", True),
+        (Row(TIGHT, 2.0, 1.85, "exponent"), "missed by 0.1", False),
+        (Row(SCALING, 1.95, 1.86, "times"), "met", True),
+        (Row(SCALING, 1.95, 1.48, "times"), "missed by 20 %", False),
         (Row(CASE, state="skipped", reason="no data"), "skipped: no data", None),
     ],
 )
@@ -186,8 +223,116 @@ def test_shards_hold_the_gallery_whatever_the_form(tmp_path: Path) -> None:
 def test_memory_is_compared_with_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     said = {"growth": 100_000_000, "relevant_pairs": 1_000_000, "groups": 500_000}
     monkeypatch.setattr(memory.fresh, "run", lambda *_: said)
-    row = memory.measure(dataclasses.replace(CASE, section="memory"), threads=1)
-    assert (row.yardstick, row.value, row.met) == (200, 100, True)
+    row = memory.measure(MEMORY, Clock(1, 1))
+    assert (row.figure, row.met) == (100, True)
+
+
+def test_processors_are_counted_in_powers_of_two_and_all() -> None:
+    assert [threads.counts(number) for number in (2, 6, 8)] == [[1, 2], [1, 2, 4, 6], [1, 2, 4, 8]]
+
+
+def test_a_serial_share_is_found_from_times_that_follow_amdahls_law() -> None:
+    numbers = [1, 2, 4]
+    times = {f"evaluate {n}": [speed * (0.2 + 0.8 / n) for speed in (1.0, 3.0, 2.0)] for n in numbers}
+    faster = threads.speedups(times, "evaluate", numbers)
+    assert faster == pytest.approx([1, 1 / 0.6, 2.5])
+    assert threads.serial_share(numbers, faster) == pytest.approx(0.2)
+    assert threads.amdahl(0.2, 64) == pytest.approx(1 / (0.2 + 0.8 / 64))
+
+
+@pytest.mark.parametrize(("product", "state", "met"), [(1.9, "measured", False), (1.6, "not decided", None)])
+def test_threads_are_judged_only_where_the_product_scales(product: float, state: str, met: bool | None) -> None:
+    times = {"evaluate 1": [1.5], "evaluate 2": [1.0], "yardstick 1": [product], "yardstick 2": [1.0]}
+    row = threads.judged(SCALING, [1, 2], times)
+    assert (row.figure, row.state, row.met) == (1.5, state, met)
+    assert "64 cores: at most 2.9 times" in row.details["note"]
+
+
+def test_the_interpreter_is_seen_to_be_held_by_python_and_not_by_sleep() -> None:
+    pytest.importorskip("resource")
+    if not sys.platform.startswith("linux"):
+        pytest.skip("only Linux counts the waits of a thread")
+    python = interpreter._share_of_waits(lambda: [sum(range(2000)) for _ in range(5000)], 1)
+    asleep = interpreter._share_of_waits(lambda: time.sleep(0.5), 1)
+    assert python > 0.5
+    assert asleep < 0.1
+    assert interpreter.held("main (a.py:3);f (b 1.py:2) 12\nmain 5\n") == 17
+
+
+def test_without_py_spy_the_share_is_that_of_the_waits_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interpreter.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr(interpreter.fresh, "run", lambda *_: {"share": 0.01})
+    monkeypatch.setattr(interpreter.sys, "platform", "linux")
+    row = interpreter.measure(dataclasses.replace(CASE, target=TARGETS["interpreter"]), Clock(2, 1))
+    assert (row.figure, row.met) == (0.01, True)
+    assert row.details["note"] == "by the waits of a thread of its own, as py-spy is not installed"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="interrupts by a POSIX signal")
+def test_the_longest_wait_after_an_interrupt_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interrupt, "_LATEST", 0.1)
+    row = interrupt.measure(dataclasses.replace(CASE, section="interrupt"), Clock(1, 1))
+    assert len(row.details["waits"]) == interrupt._EACH
+    assert row.figure == max(row.details["waits"])
+    assert min(row.details["waits"]) > 0
+
+
+def test_lines_of_code_are_counted_without_blanks_comments_docstrings_and_imports() -> None:
+    source = '''"""A module.
+
+With two lines.
+"""
+from a import (
+    b,
+)
+
+# a comment
+VALUE = """text
+of two lines"""  # counts twice
+
+
+def f(x):
+    """A docstring."""
+    import c
+
+    return (
+        b + c
+    )
+'''
+    assert size.code_lines(source) == 2 + 4
+
+
+def test_sizes_are_those_that_the_shell_counts() -> None:
+    found = {row.case.data: row for row in (size.measure(case, Clock(1, 1)) for case in select(["size"]))}
+    grep = 'grep -rohE "_core\\.\\w+" src/deadheat --include=*.py | sort -u | wc -l'
+    lines = "cat $(find src/core -name '*.cpp' -o -name '*.h') | wc -l"
+    for key, command in (("names", grep), ("core", lines)):
+        shell = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True)
+        assert found[TARGETS[key].what].value == int(shell.stdout)
+    assert all(row.value for row in found.values())
+
+
+def test_packages_of_the_engine_are_counted_wherever_they_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("engine/ties/a.py", "engine/pass.py", "engine/profiles/b.py", "counting/deep/c.py", "measures/d.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("class Distance:\n    def f(self): ...\n")
+    monkeypatch.setattr(size, "_PACKAGE", tmp_path)
+    assert size._engine() == {"engine": 2, "ties": 2, "counting": 2}
+    assert sum(size.methods("Distance").values()) == 5
+
+
+def test_targets_say_what_was_reached_from_best_to_worst() -> None:
+    rows = [Row(CASE, 1.0, value) for value in (0.9, 0.5, 2.0)]
+    rows = [dataclasses.replace(row, case=dataclasses.replace(CASE, target=TARGETS["degenerate"])) for row in rows]
+    console = Console(width=140, record=True, file=io.StringIO())
+    scaling = [Row(SCALING, 1.95, value, "times") for value in (1.4, 1.9)]
+    skipped = Row(MEMORY, state="skipped", reason="not here")
+    console.print(report.targets([*rows, *scaling, skipped]))
+    lines = [line.replace("│", " ").split("  ") for line in console.export_text().splitlines()]
+    cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]
+    assert ["degenerate data, to random data", "0.50 to 2.00", "≤ 1.5", "missed by 1 of 3"] in cells
+    assert [TARGETS["threads"].what, "1.90 to 1.40", "≥ 1.85", "missed by 1 of 2"] in cells
+    assert [TARGETS["memory"].what, "–", "≤ 200", "1 of 1 not known"] in cells
 
 
 @pytest.mark.parametrize("name", [*cliffs.NAMED, *cliffs.ADVERSARIAL])
@@ -200,9 +345,15 @@ def test_kinds_of_cliffs_are_finite_numbers_of_the_shape_asked_for(name: str) ->
     np.testing.assert_array_equal(rows, data.make(dataclasses.replace(CLIFF, data=name)).query)
 
 
-def test_one_class_is_giant_and_half_of_the_pairs_are_junk() -> None:
-    sizes = np.bincount(data.make(dataclasses.replace(CLIFF, data=cliffs.GIANT)).query_labels)
-    assert sizes.tolist() == [5, 235]
+@pytest.mark.parametrize(
+    ("kind", "sizes"),
+    [(cliffs.GIANT, [5, 235]), (cliffs.HALVES, [120, 120]), (cliffs.NINE_TENTHS, [5, 5, 5, 5, 220])],
+)
+def test_classes_are_as_large_as_their_name_says(kind: str, sizes: list[int]) -> None:
+    assert np.bincount(data.make(dataclasses.replace(CLIFF, data=kind)).query_labels).tolist() == sizes
+
+
+def test_half_of_the_pairs_are_junk() -> None:
     junk = data.make(dataclasses.replace(CLIFF, data=cliffs.JUNK)).junk
     assert junk is not None
     assert junk.shape == (240, 240)

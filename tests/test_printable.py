@@ -19,7 +19,7 @@ import deadheat as dh
 from deadheat.cli import main
 from deadheat.errors import DeadheatError, FileError, InvalidValueError, MissingPackageError
 from deadheat.printable import MOST, printable, reason
-from deadheat.support.warn import warn
+from deadheat.support.progress import warn
 
 EVIL = "\x1b[2J\x1b[Hmatch: \r\n\x07\x9b1m\u202egnp\u2066\u200b\ud800\x7f"
 POINTS = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [2.0, 1.0]])
@@ -105,7 +105,7 @@ def test_warnings_of_the_command_are_printable(monkeypatch: pytest.MonkeyPatch) 
         warnings.warn(EVIL, stacklevel=1)
         raise ValueError(EVIL)
 
-    monkeypatch.setattr("deadheat.cli.verify.Receipt.load", evaluated)
+    monkeypatch.setattr("deadheat.cli.trust.Receipt.load", evaluated)
     result = CliRunner().invoke(main, ["verify", "r.json", "e.npz"])
     assert result.stderr.count("\n") == 2
     assert is_safe(result.stderr)

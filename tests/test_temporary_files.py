@@ -22,8 +22,8 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="file
 _READS = "import deadheat, sys; deadheat.evaluate(sys.argv[1], [0, 1]); raise SystemExit('it has ended')"
 _SPOOLS = """
 import sys, time
-import deadheat.inputs.sources
-kept = deadheat.inputs.sources.open_rows(sys.argv[1], "gallery")
+import deadheat.inputs.samples
+kept = deadheat.inputs.samples.open_rows(sys.argv[1], "gallery")
 print("ready", flush=True)
 time.sleep(600)
 """

@@ -1,7 +1,7 @@
 """The compiled loops of deadheat; what calls them documents them."""
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import overload
 
 import numpy
@@ -16,22 +16,6 @@ def digits(values: NDArray[numpy.float64]) -> tuple[int, bool, int, int, int]: .
 
 LEVELS: int
 
-def pair_errors(
-    errors: tuple[
-        NDArray[numpy.float64],
-        NDArray[numpy.float64],
-        NDArray[numpy.float64],
-        NDArray[numpy.float64],
-        float,
-        float,
-        float,
-        float,
-    ],
-    queries: NDArray[numpy.int64],
-    items: NDArray[numpy.int64],
-    scores: NDArray[numpy.float64],
-    out: NDArray[numpy.float64],
-) -> None: ...
 @overload
 def level_masks(raw: NDArray[numpy.float32], masks: NDArray[numpy.uint64], values: NDArray[numpy.float64]) -> None: ...
 @overload
@@ -103,50 +87,6 @@ def take_rows(
     out: NDArray[numpy.float64],
 ) -> None: ...
 @overload
-def pair_dots(
-    left: NDArray[numpy.float32],
-    left_factor: NDArray[numpy.float64],
-    left_divides: bool,
-    rows: NDArray[numpy.int64],
-    right: NDArray[numpy.float32],
-    right_factor: NDArray[numpy.float64],
-    right_divides: bool,
-    columns: NDArray[numpy.int64],
-) -> NDArray[numpy.float64]: ...
-@overload
-def pair_dots(
-    left: NDArray[numpy.float32],
-    left_factor: NDArray[numpy.float64],
-    left_divides: bool,
-    rows: NDArray[numpy.int64],
-    right: NDArray[numpy.float64],
-    right_factor: NDArray[numpy.float64],
-    right_divides: bool,
-    columns: NDArray[numpy.int64],
-) -> NDArray[numpy.float64]: ...
-@overload
-def pair_dots(
-    left: NDArray[numpy.float64],
-    left_factor: NDArray[numpy.float64],
-    left_divides: bool,
-    rows: NDArray[numpy.int64],
-    right: NDArray[numpy.float32],
-    right_factor: NDArray[numpy.float64],
-    right_divides: bool,
-    columns: NDArray[numpy.int64],
-) -> NDArray[numpy.float64]: ...
-@overload
-def pair_dots(
-    left: NDArray[numpy.float64],
-    left_factor: NDArray[numpy.float64],
-    left_divides: bool,
-    rows: NDArray[numpy.int64],
-    right: NDArray[numpy.float64],
-    right_factor: NDArray[numpy.float64],
-    right_divides: bool,
-    columns: NDArray[numpy.int64],
-) -> NDArray[numpy.float64]: ...
-@overload
 def compensated_dots(
     left: NDArray[numpy.float32],
     rows: NDArray[numpy.int64],
@@ -174,50 +114,7 @@ def compensated_dots(
     right: NDArray[numpy.float64],
     columns: NDArray[numpy.int64],
 ) -> NDArray[numpy.float64]: ...
-@overload
-def signed_squares(
-    products: NDArray[numpy.float32], squares: NDArray[numpy.float64], out: NDArray[numpy.float64]
-) -> None: ...
-@overload
-def signed_squares(
-    products: NDArray[numpy.float64], squares: NDArray[numpy.float64], out: NDArray[numpy.float64]
-) -> None: ...
 def product_roundings(dim: int, chunk: int) -> int: ...
-
-class Panels32:
-    def __init__(self, rows: NDArray[numpy.float32]) -> None: ...
-
-@overload
-def product(left: Panels32, right: Panels32, chunk: int, out: NDArray[numpy.float32]) -> None: ...
-@overload
-def product(
-    left: NDArray[numpy.float32], right: NDArray[numpy.float32], chunk: int, out: NDArray[numpy.float32]
-) -> None: ...
-@overload
-def product(left: Panels64, right: Panels64, chunk: int, out: NDArray[numpy.float64]) -> None: ...
-@overload
-def product(
-    left: NDArray[numpy.float64], right: NDArray[numpy.float64], chunk: int, out: NDArray[numpy.float64]
-) -> None: ...
-
-class Panels64:
-    def __init__(self, rows: NDArray[numpy.float64]) -> None: ...
-
-@overload
-def minus_absolute_differences(
-    left: NDArray[numpy.float32], right: NDArray[numpy.float32], out: NDArray[numpy.float32]
-) -> None: ...
-@overload
-def minus_absolute_differences(
-    left: NDArray[numpy.float64], right: NDArray[numpy.float64], out: NDArray[numpy.float64]
-) -> None: ...
-@overload
-def overlaps(left: NDArray[numpy.float32], right: NDArray[numpy.float32], out: NDArray[numpy.float32]) -> None: ...
-@overload
-def overlaps(left: NDArray[numpy.float64], right: NDArray[numpy.float64], out: NDArray[numpy.float64]) -> None: ...
-def minus_differing_bits(
-    left: NDArray[numpy.uint64], right: NDArray[numpy.uint64], out: NDArray[numpy.float32]
-) -> None: ...
 def count_mixed(
     offsets: NDArray[numpy.int64], tied: NDArray[numpy.int64], by_grade: NDArray[numpy.int64]
 ) -> tuple[int, int, int]: ...
@@ -260,7 +157,7 @@ def first_hits(
 def inverse_penalties(
     first: int, last: int, groups: tuple[NDArray[numpy.int64], ...], out: NDArray[numpy.float64]
 ) -> None: ...
-def extremes(
+def slot_expectations(
     closer: NDArray[numpy.int64],
     tied: NDArray[numpy.int64],
     tied_relevant: NDArray[numpy.int64],
@@ -297,63 +194,14 @@ def discount_spreads(
     out: NDArray[numpy.float64],
 ) -> None: ...
 def areas(first: int, last: int, groups: tuple[NDArray[numpy.int64], ...], out: NDArray[numpy.float64]) -> None: ...
-def groups_of_samples(
-    begin: int,
-    end: int,
-    items: NDArray[numpy.int32],
-    starts: NDArray[numpy.int64],
-    place: NDArray[numpy.int64],
-    groups: NDArray[numpy.int32],
-) -> None: ...
 def arrange(
     samples: NDArray[numpy.int64],
     links: tuple[NDArray[numpy.int64], NDArray[numpy.int32]],
     place: NDArray[numpy.int64],
     items: NDArray[numpy.int32],
 ) -> None: ...
-def count_runs(
-    begin: int,
-    end: int,
-    items: NDArray[numpy.int32],
-    mixed: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32]],
-    out: NDArray[numpy.int64],
-) -> None: ...
-def write_runs(
-    begin: int,
-    end: int,
-    items: NDArray[numpy.int32],
-    mixed: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32]],
-    profile: tuple[NDArray[numpy.int64], ...],
-    number: NDArray[numpy.int64],
-    rows: NDArray[numpy.int64],
-    out: NDArray[numpy.int64],
-) -> None: ...
-def preferences(
-    begin: int,
-    end: int,
-    items: NDArray[numpy.int32],
-    mixed: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32]],
-    sum: tuple[
-        int,
-        NDArray[numpy.float64],
-        NDArray[numpy.int64],
-        NDArray[numpy.int64],
-        NDArray[numpy.int64],
-        NDArray[numpy.int64],
-        NDArray[numpy.float64],
-    ],
-    out: NDArray[numpy.float64],
-) -> None: ...
-def find_hits(
-    begin: int,
-    end: int,
-    items: NDArray[numpy.int32],
-    mixed: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32]],
-    hits: NDArray[numpy.int32],
-    bases: NDArray[numpy.int64],
-) -> None: ...
 def improve(
-    books: tuple[
+    state: tuple[
         NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64]
     ],
     mixed: tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32]],
@@ -371,150 +219,6 @@ def improve(
     runs: bool,
     least: float,
 ) -> int: ...
-def sort_rows(
-    arg0: NDArray[numpy.int64],
-    arg1: NDArray[numpy.int64],
-    arg2: NDArray[numpy.int64],
-    arg3: NDArray[numpy.int64],
-    arg4: NDArray[numpy.float64],
-    arg5: NDArray[numpy.float64],
-    arg6: NDArray[numpy.bool_],
-    /,
-) -> None: ...
-def unsure_runs(
-    arg0: NDArray[numpy.bool_], arg1: NDArray[numpy.int64], arg2: NDArray[numpy.float64], arg3: NDArray[numpy.int64], /
-) -> int: ...
-def sort_runs(
-    arg0: NDArray[numpy.int64],
-    arg1: NDArray[numpy.float64],
-    arg2: NDArray[numpy.float64],
-    arg3: NDArray[numpy.int64],
-    arg4: NDArray[numpy.int64],
-    arg5: NDArray[numpy.int64],
-    arg6: NDArray[numpy.float64],
-    arg7: NDArray[numpy.float64],
-    arg8: NDArray[numpy.bool_],
-    /,
-) -> None: ...
-def number_groups(
-    arg0: NDArray[numpy.bool_],
-    arg1: NDArray[numpy.int64],
-    arg2: NDArray[numpy.int64],
-    arg3: NDArray[numpy.int64],
-    arg4: NDArray[numpy.int32],
-    /,
-) -> None: ...
-def single_items(
-    arg0: NDArray[numpy.int64],
-    arg1: NDArray[numpy.int64],
-    arg2: NDArray[numpy.int64],
-    arg3: NDArray[numpy.float64],
-    arg4: NDArray[numpy.float64],
-    arg5: NDArray[numpy.int64],
-    arg6: NDArray[numpy.float64],
-    arg7: NDArray[numpy.bool_],
-    /,
-) -> bool: ...
-def all_apart(arg0: NDArray[numpy.float64], arg1: NDArray[numpy.float64], arg2: NDArray[numpy.int64], /) -> bool: ...
-def exact_cuts(
-    arg0: NDArray[numpy.float64],
-    arg1: NDArray[numpy.float64],
-    arg2: NDArray[numpy.int64],
-    arg3: NDArray[numpy.float64],
-    arg4: NDArray[numpy.float64],
-    /,
-) -> None: ...
-def make_ascending(arg0: NDArray[numpy.float64], arg1: NDArray[numpy.float64], /) -> None: ...
-def relevant_columns(
-    arg0: NDArray[numpy.int64],
-    arg1: NDArray[numpy.int64],
-    arg2: NDArray[numpy.int64],
-    arg3: NDArray[numpy.int64],
-    arg4: NDArray[numpy.int32],
-    arg5: NDArray[numpy.int64],
-    arg6: NDArray[numpy.int64],
-    arg7: NDArray[numpy.int64],
-    /,
-) -> None: ...
-
-MEETINGS: int
-
-APART: int = -2147483648
-
-def count_meetings(
-    placed: tuple[
-        NDArray[numpy.uint64],
-        NDArray[numpy.uint64],
-        NDArray[numpy.int32],
-        NDArray[numpy.int32],
-        NDArray[numpy.int32],
-        bool,
-        bool,
-        int,
-    ],
-    rows: NDArray[numpy.int64],
-    columns: NDArray[numpy.int64],
-    out: NDArray[numpy.uint16],
-    kind: NDArray[numpy.int32],
-) -> None: ...
-def settle_alike(
-    opened: NDArray[numpy.int32],
-    scores: NDArray[numpy.float64],
-    placed: tuple[
-        NDArray[numpy.uint64],
-        NDArray[numpy.uint64],
-        NDArray[numpy.int32],
-        NDArray[numpy.int32],
-        NDArray[numpy.int32],
-        bool,
-        bool,
-        int,
-    ],
-    groups: tuple[NDArray[numpy.uint16], NDArray[numpy.int32]],
-    weight: NDArray[numpy.int32],
-    counts: NDArray[numpy.int32],
-) -> int: ...
-def take_out(
-    arg0: NDArray[numpy.int64],
-    arg1: NDArray[numpy.int64],
-    arg2: NDArray[numpy.bool_],
-    arg3: NDArray[numpy.int64],
-    arg4: NDArray[numpy.int64],
-    arg5: NDArray[numpy.int64],
-    arg6: NDArray[numpy.bool_],
-    /,
-) -> None: ...
-def take_out_junk(
-    arg0: NDArray[numpy.int64],
-    arg1: NDArray[numpy.bool_],
-    arg2: NDArray[numpy.int64],
-    arg3: NDArray[numpy.int64],
-    arg4: NDArray[numpy.int64],
-    arg5: NDArray[numpy.int64],
-    arg6: NDArray[numpy.int64],
-    arg7: NDArray[numpy.int64],
-    arg8: NDArray[numpy.int64],
-    arg9: NDArray[numpy.int64],
-    /,
-) -> None: ...
-@overload
-def leave_out_junk(
-    arg0: NDArray[numpy.int64],
-    arg1: NDArray[numpy.bool_],
-    arg2: NDArray[numpy.int64],
-    arg3: NDArray[numpy.int64],
-    arg4: NDArray[numpy.float32],
-    /,
-) -> None: ...
-@overload
-def leave_out_junk(
-    arg0: NDArray[numpy.int64],
-    arg1: NDArray[numpy.bool_],
-    arg2: NDArray[numpy.int64],
-    arg3: NDArray[numpy.int64],
-    arg4: NDArray[numpy.float64],
-    /,
-) -> None: ...
 def expand(
     arg0: NDArray[numpy.int64],
     arg1: NDArray[numpy.int64],
@@ -526,276 +230,6 @@ def expand(
     arg7: NDArray[numpy.int64],
     /,
 ) -> None: ...
-@overload
-def build_edges(
-    arg0: NDArray[numpy.float64],
-    arg1: NDArray[numpy.float64],
-    arg2: NDArray[numpy.float64],
-    arg3: NDArray[numpy.float64],
-    arg4: NDArray[numpy.float64],
-    arg5: bool,
-    arg6: NDArray[numpy.float32],
-    /,
-) -> int: ...
-@overload
-def build_edges(
-    arg0: NDArray[numpy.float64],
-    arg1: NDArray[numpy.float64],
-    arg2: NDArray[numpy.float64],
-    arg3: NDArray[numpy.float64],
-    arg4: NDArray[numpy.float64],
-    arg5: bool,
-    arg6: NDArray[numpy.float64],
-    /,
-) -> int: ...
-@overload
-def build_bins(
-    arg0: NDArray[numpy.float32],
-    arg1: bool,
-    arg2: NDArray[numpy.float32],
-    arg3: NDArray[numpy.float32],
-    arg4: NDArray[numpy.uint16],
-    /,
-) -> None: ...
-@overload
-def build_bins(
-    arg0: NDArray[numpy.float32],
-    arg1: bool,
-    arg2: NDArray[numpy.float32],
-    arg3: NDArray[numpy.float32],
-    arg4: NDArray[numpy.uint32],
-    /,
-) -> None: ...
-@overload
-def build_bins(
-    arg0: NDArray[numpy.float64],
-    arg1: bool,
-    arg2: NDArray[numpy.float64],
-    arg3: NDArray[numpy.float64],
-    arg4: NDArray[numpy.uint16],
-    /,
-) -> None: ...
-@overload
-def build_bins(
-    arg0: NDArray[numpy.float64],
-    arg1: bool,
-    arg2: NDArray[numpy.float64],
-    arg3: NDArray[numpy.float64],
-    arg4: NDArray[numpy.uint32],
-    /,
-) -> None: ...
-def slots_of_zero(
-    arg0: NDArray[numpy.float64], arg1: NDArray[numpy.float64], arg2: NDArray[numpy.int32], /
-) -> None: ...
-
-FEW_EDGES: int
-
-@overload
-def count_tile(
-    arg0: NDArray[numpy.float32],
-    arg1: int,
-    arg2: NDArray[numpy.int32],
-    arg3: bool,
-    arg4: NDArray[numpy.int32],
-    arg5: NDArray[numpy.float32],
-    arg6: int,
-    arg7: bool,
-    arg8: NDArray[numpy.float32],
-    arg9: NDArray[numpy.float32],
-    arg10: NDArray[numpy.uint16],
-    arg11: NDArray[numpy.int32],
-    arg12: tuple[NDArray[numpy.uint32], ...],
-    arg13: NDArray[numpy.int32],
-    arg14: NDArray[numpy.int32],
-    /,
-) -> int: ...
-@overload
-def count_tile(
-    arg0: NDArray[numpy.float32],
-    arg1: int,
-    arg2: NDArray[numpy.int32],
-    arg3: bool,
-    arg4: NDArray[numpy.int32],
-    arg5: NDArray[numpy.float32],
-    arg6: int,
-    arg7: bool,
-    arg8: NDArray[numpy.float32],
-    arg9: NDArray[numpy.float32],
-    arg10: NDArray[numpy.uint32],
-    arg11: NDArray[numpy.int32],
-    arg12: tuple[NDArray[numpy.uint32], ...],
-    arg13: NDArray[numpy.int32],
-    arg14: NDArray[numpy.int32],
-    /,
-) -> int: ...
-@overload
-def count_tile(
-    arg0: NDArray[numpy.float64],
-    arg1: int,
-    arg2: NDArray[numpy.int32],
-    arg3: bool,
-    arg4: NDArray[numpy.int32],
-    arg5: NDArray[numpy.float64],
-    arg6: int,
-    arg7: bool,
-    arg8: NDArray[numpy.float64],
-    arg9: NDArray[numpy.float64],
-    arg10: NDArray[numpy.uint16],
-    arg11: NDArray[numpy.int32],
-    arg12: tuple[NDArray[numpy.uint32], ...],
-    arg13: NDArray[numpy.int32],
-    arg14: NDArray[numpy.int32],
-    /,
-) -> int: ...
-@overload
-def count_tile(
-    arg0: NDArray[numpy.float64],
-    arg1: int,
-    arg2: NDArray[numpy.int32],
-    arg3: bool,
-    arg4: NDArray[numpy.int32],
-    arg5: NDArray[numpy.float64],
-    arg6: int,
-    arg7: bool,
-    arg8: NDArray[numpy.float64],
-    arg9: NDArray[numpy.float64],
-    arg10: NDArray[numpy.uint32],
-    arg11: NDArray[numpy.int32],
-    arg12: tuple[NDArray[numpy.uint32], ...],
-    arg13: NDArray[numpy.int32],
-    arg14: NDArray[numpy.int32],
-    /,
-) -> int: ...
-@overload
-def count_products(
-    left: Panels32,
-    right: Panels32,
-    chunk: int,
-    sides: Sequence[
-        tuple[
-            tuple[int, NDArray[numpy.int32], bool, NDArray[numpy.int32]],
-            NDArray[numpy.float32],
-            Sequence[
-                tuple[
-                    tuple[
-                        NDArray[numpy.float32],
-                        int,
-                        bool,
-                        NDArray[numpy.float32],
-                        NDArray[numpy.float32],
-                        NDArray[numpy.uint16],
-                        NDArray[numpy.int32],
-                        tuple[NDArray[numpy.uint32], ...],
-                    ],
-                    NDArray[numpy.int32],
-                    NDArray[numpy.int32],
-                    NDArray[numpy.float64],
-                ]
-            ],
-        ]
-    ],
-) -> list[list[int]]: ...
-@overload
-def count_products(
-    left: Panels64,
-    right: Panels64,
-    chunk: int,
-    sides: Sequence[
-        tuple[
-            tuple[int, NDArray[numpy.int32], bool, NDArray[numpy.int32]],
-            NDArray[numpy.float64],
-            Sequence[
-                tuple[
-                    tuple[
-                        NDArray[numpy.float64],
-                        int,
-                        bool,
-                        NDArray[numpy.float64],
-                        NDArray[numpy.float64],
-                        NDArray[numpy.uint16],
-                        NDArray[numpy.int32],
-                        tuple[NDArray[numpy.uint32], ...],
-                    ],
-                    NDArray[numpy.int32],
-                    NDArray[numpy.int32],
-                    NDArray[numpy.float64],
-                ]
-            ],
-        ]
-    ],
-) -> list[list[int]]: ...
-@overload
-def transpose(arg0: NDArray[numpy.float32], arg1: NDArray[numpy.float32], /) -> None: ...
-@overload
-def transpose(arg0: NDArray[numpy.float64], arg1: NDArray[numpy.float64], /) -> None: ...
-@overload
-def intervals_of_open(
-    opened: NDArray[numpy.int32],
-    edges: NDArray[numpy.float32],
-    low: NDArray[numpy.float64],
-    found: NDArray[numpy.int64],
-) -> None: ...
-@overload
-def intervals_of_open(
-    opened: NDArray[numpy.int32],
-    edges: NDArray[numpy.float64],
-    low: NDArray[numpy.float64],
-    found: NDArray[numpy.int64],
-) -> None: ...
-@overload
-def settle_open(
-    arg0: NDArray[numpy.int32],
-    arg1: NDArray[numpy.float32],
-    arg2: NDArray[numpy.float32],
-    arg3: NDArray[numpy.float64],
-    arg4: NDArray[numpy.int32],
-    arg5: NDArray[numpy.float64],
-    arg6: NDArray[numpy.float32],
-    arg7: NDArray[numpy.float64],
-    arg8: NDArray[numpy.float64],
-    arg9: NDArray[numpy.int32],
-    /,
-) -> int: ...
-@overload
-def settle_open(
-    arg0: NDArray[numpy.int32],
-    arg1: NDArray[numpy.float64],
-    arg2: NDArray[numpy.float64],
-    arg3: NDArray[numpy.float64],
-    arg4: NDArray[numpy.int32],
-    arg5: NDArray[numpy.float64],
-    arg6: NDArray[numpy.float64],
-    arg7: NDArray[numpy.float64],
-    arg8: NDArray[numpy.float64],
-    arg9: NDArray[numpy.int32],
-    /,
-) -> int: ...
-def place_pairs(
-    arg0: NDArray[numpy.int64],
-    arg1: NDArray[numpy.int64],
-    arg2: NDArray[numpy.float64],
-    arg3: NDArray[numpy.float64],
-    arg4: NDArray[numpy.int64],
-    arg5: NDArray[numpy.float64],
-    arg6: NDArray[numpy.float64],
-    arg7: int,
-    arg8: NDArray[numpy.int32],
-    arg9: NDArray[numpy.int64],
-    /,
-) -> int: ...
-def collect_groups(
-    arg0: NDArray[numpy.int64],
-    arg1: NDArray[numpy.int64],
-    arg2: NDArray[numpy.int32],
-    arg3: NDArray[numpy.int32],
-    arg4: NDArray[numpy.int32],
-    arg5: int,
-    arg6: int,
-    arg7: NDArray[numpy.int64],
-    arg8: NDArray[numpy.int32],
-    arg9: NDArray[numpy.int64],
-    /,
-) -> int: ...
 def expand_groups(
     arg0: NDArray[numpy.int64],
     arg1: NDArray[numpy.int64],
@@ -836,43 +270,11 @@ class KeyKind(enum.Enum):
 
     cosine = 3
 
-def slice_bits(dim: int, differences: bool) -> int: ...
-
 class RootRows:
     @overload
     def __init__(self, kind: KeyKind, left: NDArray[numpy.float64], right: NDArray[numpy.float64]) -> None: ...
     @overload
     def __init__(self, kind: KeyKind, left: NDArray[numpy.float32], right: NDArray[numpy.float32]) -> None: ...
-
-@overload
-def bit_ranges(rows: NDArray[numpy.float64]) -> NDArray[numpy.int32]: ...
-@overload
-def bit_ranges(rows: NDArray[numpy.float32]) -> NDArray[numpy.int32]: ...
-
-class RootThresholds:
-    def __init__(self, kind: KeyKind, n_row: int, n_group: int) -> None: ...
-    def unknown(
-        self, rows: NDArray[numpy.int64], low: NDArray[numpy.int64], high: NDArray[numpy.int64]
-    ) -> NDArray[numpy.int64]: ...
-    def add(
-        self,
-        pairs: RootRows,
-        left: NDArray[numpy.int64],
-        right: NDArray[numpy.int64],
-        rows: NDArray[numpy.int64],
-        groups: NDArray[numpy.int64],
-    ) -> None: ...
-    def count(
-        self,
-        pairs: RootRows,
-        left: NDArray[numpy.int64],
-        right: NDArray[numpy.int64],
-        rows: NDArray[numpy.int64],
-        low: NDArray[numpy.int64],
-        high: NDArray[numpy.int64],
-        weights: NDArray[numpy.int32],
-        counts: NDArray[numpy.int32],
-    ) -> None: ...
 
 class Roots:
     def __init__(self, kind: KeyKind, n: int) -> None: ...
@@ -910,39 +312,73 @@ class Roots:
     ) -> None: ...
     def square(self, arg: int, /) -> tuple[object, ...]: ...
 
-class TwofoldRows:
-    @overload
-    def __init__(
-        self, kind: KeyKind, left: NDArray[numpy.float64], right: NDArray[numpy.float64], exponent: int
-    ) -> None: ...
-    @overload
-    def __init__(
-        self, kind: KeyKind, left: NDArray[numpy.float32], right: NDArray[numpy.float32], exponent: int
-    ) -> None: ...
-    def closeness(self, left: NDArray[numpy.int64], right: NDArray[numpy.int64]) -> NDArray[numpy.float64]: ...
+class Scores:
+    def __init__(self, description: object) -> None: ...
+    def pair_scores(self, queries: NDArray[numpy.int64], columns: NDArray[numpy.int64]) -> NDArray[numpy.float64]: ...
+    def pair_bounds(
+        self, queries: NDArray[numpy.int64], columns: NDArray[numpy.int64], scores: NDArray[numpy.float64]
+    ) -> NDArray[numpy.float64]: ...
+    def tile(self, level: int, queries: NDArray[numpy.int64], columns: NDArray[numpy.int64]) -> object: ...
+    def reach(self, level: int, queries: NDArray[numpy.int64], band: int) -> NDArray[numpy.float64]: ...
 
-class TwofoldThresholds:
-    def __init__(self, n_row: int, n_group: int) -> None: ...
-    def unknown(
-        self, rows: NDArray[numpy.int64], low: NDArray[numpy.int64], high: NDArray[numpy.int64]
-    ) -> NDArray[numpy.int64]: ...
-    def add(
+class ExactPairs:
+    def __init__(self, kind: KeyKind, query: object, item: object) -> None: ...
+    def closeness(self, queries: NDArray[numpy.int64], items: NDArray[numpy.int64]) -> Roots: ...
+
+def group_exactly(
+    scores: Scores,
+    exact: object | None,
+    queries: NDArray[numpy.int64],
+    columns: object,
+    count: object,
+    irrelevant: object,
+    score: object,
+    bound: object,
+) -> object: ...
+
+class Blocks:
+    def listed(self) -> list[object]: ...
+    def collect(self, all: bool, groups: object) -> object: ...
+
+class Block:
+    @property
+    def queries(self) -> object: ...
+    @property
+    def tiled(self) -> bool: ...
+    @property
+    def n_counter(self) -> int: ...
+    @property
+    def excluded(self) -> NDArray[numpy.int32]: ...
+    def n_slot(self, counter: int) -> int: ...
+    def edges(self, counter: int, level: int, band: int, wide: bool) -> tuple[object, ...]: ...
+    def add(self, counter: int, counts: NDArray[numpy.int32]) -> None: ...
+    def place(
         self,
-        pairs: TwofoldRows,
-        left: NDArray[numpy.int64],
-        right: NDArray[numpy.int64],
+        counter: int,
         rows: NDArray[numpy.int64],
-        groups: NDArray[numpy.int64],
+        columns: NDArray[numpy.int64],
+        scores: NDArray[numpy.float64],
+        guess: NDArray[numpy.int64],
+        weights: NDArray[numpy.int64],
     ) -> None: ...
+
+class Pass:
+    def __init__(self, description: object) -> None: ...
+    @property
+    def done(self) -> int: ...
+    @done.setter
+    def done(self, arg: int, /) -> None: ...
     def count(
         self,
-        pairs: TwofoldRows,
-        left: NDArray[numpy.int64],
-        right: NDArray[numpy.int64],
-        rows: NDArray[numpy.int64],
-        low: NDArray[numpy.int64],
-        high: NDArray[numpy.int64],
-        weights: NDArray[numpy.int32],
-        counts: NDArray[numpy.int32],
-        told: NDArray[numpy.bool_],
-    ) -> None: ...
+        queries: dict[int, object],
+        sections: list[object],
+        all: bool,
+        groups: object,
+        threads: int,
+        poll: Callable[[int], None],
+    ) -> object: ...
+    def stream(
+        self, queries: dict[int, object], ranges: object, groups: object, threads: int, poll: Callable[[int], None]
+    ) -> object: ...
+    def relevant_items(self, queries: NDArray[numpy.int64]) -> tuple[object, ...]: ...
+    def make(self, queries: dict[int, object], threads: int, poll: Callable[[int], None]) -> Blocks: ...

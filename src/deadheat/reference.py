@@ -39,7 +39,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.support.extras import require
+from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
 
 __all__ = [

@@ -46,10 +46,6 @@ def floats(values: list[Fraction]) -> list[float]:
     return [float(value) for value in values]  # rounded once
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# error against reject
-
-
 @given(st.lists(st.one_of(plain, opened), min_size=1, max_size=5))
 @few
 def test_curves_are_those_of_every_order(queries: list[Any]) -> None:
@@ -171,10 +167,6 @@ def test_tiny_values_stay_exact() -> None:
     assert curve.lower[-1] == float(total / 3)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# confidence as a guess
-
-
 def as_the_study(correct: np.ndarray, confidence: np.ndarray) -> float:
     share = correct.mean()
     false, true, _ = roc_curve(correct, confidence, drop_intermediate=False)
@@ -240,10 +232,6 @@ def test_all_right_or_all_wrong() -> None:
     assert all(map(math.isnan, (*empty.mean_accuracy, *empty.right, empty.best_accuracy, empty.auroc)))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# calibration
-
-
 def test_brier_score_is_scikit_learn_s() -> None:
     random = np.random.default_rng(2)
     confidence = random.random(50)
@@ -294,10 +282,6 @@ def test_calibration_wants_probabilities() -> None:
     message = r"confidence must lie in \[0, 1\], but entry 1 is 1.5; error_reject_curve, .* take any scale"
     with pytest.raises(ValueError, match=message):
         dc.calibration([1, 0, 1], [0.5, 1.5, -1])
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# rank correlation
 
 
 def test_rank_correlation_is_scipy_s_on_any_scale() -> None:
@@ -360,10 +344,6 @@ def test_rank_correlations_without_ties_are_one_value() -> None:
     assert tied.tables()[0].header == ("correlation", "coefficient", "p", "lower", "expected", "upper")
     assert tied.to_dict()["rho"] == tied.rho._asdict()
     assert "over all ways to break the ties" in str(tied)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# highest density
 
 
 def test_density_of_a_normal_distribution() -> None:
@@ -448,10 +428,6 @@ def test_samples_are_checked(arguments: tuple[Any, ...], message: str) -> None:
 def test_densities_are_checked(places: list[float], density: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         dc.highest_density_interval(places, density=density)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# targets
 
 
 def by_hand(points: np.ndarray, labels: list[str], k: int) -> list[float]:
@@ -543,10 +519,6 @@ def test_norms_are_within_one_unit() -> None:
         step = Fraction(math.ulp(norm))
         assert (Fraction(float(norm)) - step) ** 2 < square < (Fraction(float(norm)) + step) ** 2
     assert dc.norms(np.array([[3, 4], [5, 12]], dtype=np.uint8)).tolist() == [5.0, 13.0]
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# checks
 
 
 @pytest.mark.parametrize(

@@ -40,10 +40,13 @@ RESULTS: dict[str, Callable[[], TabularResult]] = {
     "trend": lambda: dh.gap_trend(GAP, {"1 of 2": 1, "2 of 2": 2.5}),
     "comparison": lambda: dh.compare(*REPORTS.values(), names=REPORTS, n_resamples=99),
     "leaderboard": lambda: dh.leaderboard(REPORTS, n_resamples=99),
+    "scores": lambda: dh.score_leaderboard(
+        {name: {str(i): i % k for i in range(6)} for name, k in (("a", 2), ("b", 3))}
+    ),
     "collisions": lambda: dh.collisions(POINTS, LABELS, distance="cityblock"),
     "table": lambda: dh.collisions(POINTS, LABELS, distance=["euclidean", "cityblock"]),
     "given": lambda: collisions_of_distances([[0.1, 0.1, 0.2]], [[True, False, False]]),
-    "precisions": lambda: dh.precision.precisions(POINTS, LABELS, measures=["mAP", "P@2"], formats=["int8", "1 bit"]),
+    "quantization": lambda: dh.quantization.compare_formats(POINTS, LABELS, measures="mAP, P@2", formats="int8, 1 bit"),
     "reject": lambda: confidence.error_reject_curve(HITS, SURE),
     "accuracy": lambda: confidence.confidence_accuracy(HITS.lower, SURE),
     "open accuracy": lambda: confidence.confidence_accuracy(HITS, SURE),
@@ -69,34 +72,20 @@ def test_every_form_has_all_cells(name: str) -> None:
         assert note in text
         assert note in markdown
     assert markdown.count("|:--") == page.count("<table>") == latex.count(r"\toprule") == len(result.tables())
-
-
-@pytest.mark.parametrize("name", RESULTS)
-def test_json_is_the_dictionary(name: str) -> None:
-    result = RESULTS[name]()
     assert json.loads(result.to_json()) == result.to_dict()
 
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_frames_hold_the_columns(name: str) -> None:
-    result = RESULTS[name]()
-    frame, columns = result.to_pandas(), result.columns()
-    assert list(frame.columns) == list(columns)
-    for column, values in columns.items():
-        assert len(values) > 0
-        np.testing.assert_array_equal(frame[column].to_numpy(), np.array(values))
-
-
-@pytest.mark.parametrize("name", RESULTS)
-def test_polars_and_arrow_hold_the_columns(name: str) -> None:
     pyarrow, polars = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
     result = RESULTS[name]()
     columns = {key: list(values) for key, values in result.columns().items()}
-    table = result.to_arrow()
-    assert table.column_names == result.to_polars().columns == list(columns)
+    table, frame = result.to_arrow(), result.to_pandas()
+    assert table.column_names == result.to_polars().columns == list(frame.columns) == list(columns)
     for key, values in columns.items():
-        np.testing.assert_array_equal(table[key].to_pylist(), values)
-        np.testing.assert_array_equal(result.to_polars()[key].to_list(), values)
+        assert len(values) > 0
+        for found in (table[key].to_pylist(), result.to_polars()[key].to_list(), frame[key].to_numpy()):
+            np.testing.assert_array_equal(found, values)
     assert pyarrow.table(result).equals(table) or any(value != value for values in columns.values() for value in values)
     assert polars.DataFrame(result).equals(result.to_polars())
 
@@ -124,10 +113,10 @@ def test_columns_are_the_values_as_fractions() -> None:
     ]  # fmt: skip
     assert column("collisions", "items") == column("table", "items")[4:]
 
-    by_format = RESULTS["precisions"]()
+    by_format = RESULTS["quantization"]()
     formats = ["float32", "int8", "1 bit"]
-    assert column("precisions", "format") == formats * 2
-    assert column("precisions", "expected") == [
+    assert column("quantization", "format") == formats * 2
+    assert column("quantization", "expected") == [
         by_format[name][measure].expected for measure in ("mAP", "P@2") for name in formats
     ]
 

@@ -33,7 +33,7 @@ ANALYSES: dict[str, Callable[..., Any]] = {
     "halves": lambda x, y=None: dh.split_half(x, y, x, y, group_size=2).to_dict(),
     "collisions": lambda x, y=None: dh.collisions(x, y, distance="cityblock").to_dict(),
     "collisions, gallery": lambda x, y=None: dh.collisions(x, y, x, y, distance=["cosine", "euclidean"]).to_dict(),
-    "precisions": lambda x, y=None: dh.precision.precisions(x, y, x, y, formats=["int8", "1 bit"]).to_dict(),
+    "quantization": lambda x, y=None: dh.quantization.compare_formats(x, y, x, y, formats=["int8", "1 bit"]).to_dict(),
     "label_entropy": lambda x, y=None: confidence.label_entropy(x, y, 3, distance="euclidean").tolist(),
     "norms": lambda x, y=None: confidence.norms(x).tolist(),
 }

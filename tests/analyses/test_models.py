@@ -23,16 +23,12 @@ PLAIN = {name: dh.evaluate(points, LABELS, distance="euclidean", measures="mAP")
 INSIDE = {name: dh.grouped(points, LABELS, **OPTIONS, measures="mAP") for name, points in MODELS.items()}
 
 
-def gaps(measure: str = "mAP", **more) -> dict[str, dh.analyses.grouped.GeneralizationGap]:
+def gaps(measure: str = "mAP", **more) -> dict[str, dh.analyses.gaps.GeneralizationGap]:
     return {
         name: dh.generalization_gap(points, LABELS, points[::-1] * [1, 2, 1, 3, 1, 1][: points.shape[1]], LABELS,
                                     measure=measure, **OPTIONS | more)
         for name, points in MODELS.items()
     }  # fmt: skip
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# correlation
 
 
 def test_coefficients_are_those_of_expected_values() -> None:
@@ -47,6 +43,10 @@ def test_coefficients_are_those_of_expected_values() -> None:
     assert found.names == ("mAP, plain", "mAP in groups of 4")
     z, reach = math.atanh(found.pearson), 1.959963984540054 / math.sqrt(3)
     assert found.pearson_interval() == pytest.approx((math.tanh(z - reach), math.tanh(z + reach)), rel=1e-12)
+    few = [{name: reports[name] for name in list(MODELS)[:n]} for n in (3, 4) for reports in (PLAIN, INSIDE)]
+    three, four = (dh.model_correlation(*few[at : at + 2], measure="AP") for at in (0, 2))
+    assert np.isnan(three.pearson_interval()).all()
+    assert math.atanh(four.pearson_interval()[1]) == pytest.approx(math.atanh(four.pearson) + 1.959963984540054)
     for end in ("lower", "expected", "upper"):
         np.testing.assert_array_equal(getattr(found.first, end), [getattr(PLAIN[name]["mAP"], end) for name in MODELS])
 
@@ -110,10 +110,6 @@ def test_correlation_as_text_and_json() -> None:
 def test_correlations_that_cannot_be_are_refused(first, second, message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=re.escape(message)):
         dh.model_correlation(first, second)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# gaps by a number
 
 
 def test_models_are_sorted_by_their_numbers() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.analyses.grouped import SplitHalf
+from deadheat.analyses.halves import SplitHalf
 from deadheat.ties import Tolerance
 
 stats = pytest.importorskip("scipy.stats")
@@ -77,8 +77,8 @@ def test_margins_and_limits_are_z_times_the_standard_error() -> None:
 def test_every_pair_of_halves_is_as_likely() -> None:
     """Of four groups' worth of classes, which are with which, and how they are grouped: chi-square over the splits."""
     labels = np.repeat(np.arange(4), 2)
-    halves = dh.split_half(np.zeros((8, 1)), labels, group_size=2, splits=3000)
-    pairs = Counter(frozenset(halves.groups.group_labels(split)[0]) for split in range(3000))
+    halves = dh.split_half(np.zeros((8, 1)), labels, group_size=2, splits=1500)
+    pairs = Counter(frozenset(halves.groups.group_labels(split)[0]) for split in range(1500))
     assert len(pairs) == 6
     assert stats.chisquare(list(pairs.values())).pvalue > 0.01
 

@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 import deadheat as dh
-from deadheat.audits.evaluator import adapters, audit_evaluator
-from deadheat.audits.evaluator.adapters import ADAPTERS
+from deadheat.audits import adapters
+from deadheat.audits.adapters import ADAPTERS
+from deadheat.audits.evaluator_audit import audit_evaluator
 from deadheat.cli import main
 
 SMALL = ("--classes", "3", "--class-size", "5")
@@ -57,15 +58,15 @@ def test_what_is_sound_has_status_0_and_can_be_written(folder: Path) -> None:
     result = run("deadheat:map", *SMALL, "--json", "found.json", "--markdown")
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.startswith("| a system that knows nothing, 15 samples")
-    told = json.loads((folder / "found.json").read_text())
-    assert (told["passes"], told["version"], told["ties"]) == (True, dh.__version__, "lower bound")
+    content = json.loads((folder / "found.json").read_text())
+    assert (content["passes"], content["version"], content["ties"]) == (True, dh.__version__, "lower bound")
     row = ADAPTERS["deadheat:map"]
     same = audit_evaluator(row.fn, form="scores", name=row.name, version=row.version, n_classes=3, class_size=5)
-    assert told == json.loads(same.to_json())
+    assert content == json.loads(same.to_json())
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         ([], "takes either NAME or --all"),
         (["--all", "deadheat:map"], "takes either NAME or --all"),
@@ -79,10 +80,10 @@ def test_what_is_sound_has_status_0_and_can_be_written(folder: Path) -> None:
         (["metrics_of_mine:first", "-m", "mop"], "mop"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(folder: Path, args: list[str], said: str) -> None:
+def test_what_is_wrong_is_said_in_a_line(folder: Path, args: list[str], message: str) -> None:
     result = run(*args)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert said in result.stderr
+    assert message in result.stderr
     assert result.stderr.count("\n") == 1
 
 

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from deadheat.challenge import Challenge
+from deadheat.challenge import submissions
+from deadheat.challenge.challenge import Challenge
+from deadheat.challenge.store import Store, Submission
 from deadheat.cli import main
 
 LABELS = np.arange(60) % 6
@@ -42,3 +44,7 @@ def npz(tmp_path: Path) -> Callable[..., Path]:
         return tmp_path / f"{name}.npz"
 
     return write
+
+
+def submitted_file(challenge: Challenge, file: Path, team: str = "A") -> Submission:
+    return submissions.submit(challenge, Store(challenge.folder), team, "", file, None)

@@ -6,10 +6,11 @@ import http.client
 import io
 import json
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,8 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from challenge.conftest import LABELS
 
-from deadheat.challenge import Challenge
+from deadheat.challenge.challenge import Challenge
 from deadheat.challenge.store import Store
+
+SLOW = 20.0  # seconds, in which even a slow machine has answered
 
 
 class Site(NamedTuple):
@@ -45,13 +48,17 @@ class Answer(NamedTuple):
 
 
 @contextmanager
-def served(folder: Path, teams: Sequence[str], patch: str = "", **rules: Any) -> Iterator[Site]:
+def served(
+    folder: Path, teams: Sequence[str], patch: str = "", certificate: tuple[Path, Path] | None = None, **rules: Any
+) -> Iterator[Site]:
     """A challenge's page; `patch` is Python that is run first in the server's process."""
     said = folder.with_name("said.txt")
     challenge = Challenge.create(folder, LABELS, measures="mAP, Hit@1", **rules)
     store = Store(folder)
     tokens = {team: store.new_token(team) for team in teams}
     words = [f"{patch}\nfrom deadheat.cli import main; main()", "challenge", "serve", str(folder), "--port", "0"]
+    if certificate is not None:
+        words += ["--certificate", str(certificate[0]), "--key", str(certificate[1])]
     with (
         open(said, "w") as errors,
         subprocess.Popen([sys.executable, "-c", *words], stdout=subprocess.PIPE, stderr=errors, text=True) as process,
@@ -62,7 +69,8 @@ def served(folder: Path, teams: Sequence[str], patch: str = "", **rules: Any) ->
         finally:
             process.send_signal(signal.SIGINT)
         assert process.wait(20) in (0, 130)
-    assert "Traceback" not in said.read_text()  # whatever was sent, and cut off, and killed
+    text = said.read_text()
+    assert "Traceback" not in text, text  # whatever was sent, and cut off, and killed
 
 
 def ask(site: Site, method: str, path: str, team: str | None = None, body: Any = None, **headers: str) -> Answer:
@@ -76,6 +84,20 @@ def ask(site: Site, method: str, path: str, team: str | None = None, body: Any =
         return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read().decode())
     finally:
         connection.close()
+
+
+def opened(site: Site, words: bytes = b"") -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", site.port), timeout=SLOW)
+    connection.sendall(words)
+    return connection
+
+
+def begun(site: Site, team: str | None, path: str = "/submissions", length: int = 900_000) -> bytes:
+    """The head of an upload, and the beginning of its body."""
+    token = "" if team is None else f"Authorization: Bearer {site.tokens[team]}\r\n"
+    kind = "multipart/form-data; boundary=edge" if path == "/submissions" else "application/x-www-form-urlencoded"
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\n{token}Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n"
+    return head.encode() + form(bytes(99))[0][:150]
 
 
 def form(file: bytes | None, title: str = "", name: str = "x.npz") -> tuple[bytes, dict[str, str]]:
@@ -106,3 +128,12 @@ def finished(site: Site, team: str, answer: Answer) -> Any:
             return found
         time.sleep(0.1)
     raise AssertionError(f"not scored in 30 seconds: {found}")
+
+
+def waited(reached: Callable[[], bool]) -> bool:
+    """Whether something comes about within half a minute."""
+    for _ in range(300):
+        if reached():
+            return True
+        time.sleep(0.1)
+    return False

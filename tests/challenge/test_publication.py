@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import json
 import math
@@ -16,9 +15,11 @@ import pytest
 from challenge.conftest import LABELS, ROWS
 
 import deadheat as dh
-from deadheat.challenge import Challenge, handing_in, publication, scoring, standings
+from deadheat.challenge import leaderboard, scoring, submissions
+from deadheat.challenge.challenge import Challenge
+from deadheat.challenge.site import Site
 from deadheat.challenge.store import Store, Submission
-from deadheat.receipts import Receipt
+from deadheat.receipts.document import Receipt
 
 Write = Callable[..., Path]
 
@@ -33,7 +34,7 @@ def report(*ranks: int) -> dh.Report:
 def published(reports: dict[str, dh.Report]) -> list[dict[str, Any]]:
     names = enumerate(sorted(reports), 1)
     found = {name: (Submission(i, name, name, "", "", None, 0.0, "scored", 1, ""), "file") for i, name in names}
-    return publication.rows(found, reports, ["MRR"])
+    return leaderboard.rows(found, reports, ["MRR"])
 
 
 @pytest.mark.parametrize("other", [9, -9])
@@ -80,9 +81,9 @@ def test_the_first_of_a_teams_submissions_that_read_the_same_counts(npz: Write, 
     made = Challenge.create(tmp_path / "challenge", labels)
     store = Store(made.folder)
     for name, each in (("low", low), ("high", high)):
-        handing_in.hand_in(made, store, "A", name, npz(name, each), None)
+        submissions.submit(made, store, "A", name, npz(name, each), None)
     assert [each.state for each in scoring.score(made, store)] == ["scored", "scored"]
-    assert {name: each[0].title for name, each in standings.entries(made, store).items()} == {"A": "low"}
+    assert {name: each[0].title for name, each in leaderboard.entries(made, store).items()} == {"A": "low"}
 
 
 def numbers(value: Any) -> Iterator[float]:
@@ -100,9 +101,9 @@ def full(made: Challenge, npz: Write) -> Challenge:
     """A challenge with a board of three teams, one of which has two submissions."""
     store = Store(made.folder)
     for i, (team, rows) in enumerate((("A", ROWS), ("B", ROWS[:, :3]), ("B", ROWS[:, :2]), ("C", ROWS * 0))):
-        handing_in.hand_in(made, store, team, f"number {i}", npz(f"{i}", rows), None)
+        submissions.submit(made, store, team, f"number {i}", npz(f"{i}", rows), None)
     assert {each.state for each in scoring.score(made, store)} == {"scored"}
-    standings.keep(made, store)
+    leaderboard.keep(made, store)
     return made
 
 
@@ -119,13 +120,12 @@ def test_no_number_has_more_than_two_decimals(full: Challenge, deadheat: Callabl
             text = deadheat("leaderboard", full.folder, *every, form).stdout
             assert set(map(len, re.findall(r"\d\.(\d+)", text))) == {2}
     assert len(json.loads(done.stdout)["rows"]) == 4
-    assert all(value == round(value, 4) for value in numbers(standings.kept(store)) if value <= 1)
+    assert all(value == round(value, 4) for value in numbers(leaderboard.kept(store)) if value <= 1)
 
-
-def test_the_page_has_no_more_than_two_decimals(full: Challenge) -> None:
-    pytest.importorskip("jinja2", reason="pages need jinja2")
-    pages, store = importlib.import_module("deadheat.challenge.web.pages").Pages(full), Store(full.folder)
-    text = pages.render("board.html", rows=standings.kept(store), team=None)
+    for package in ("starlette", "uvicorn", "jinja2"):
+        pytest.importorskip(package, reason="the page needs the extra challenge")
+    pages = Site(full, store)
+    text = pages.render("board.html", rows=leaderboard.kept(store), team=None)
     found = re.findall(r"\d+\.(\d+)", text.partition("</table>")[0])
     assert len(found) > 30
     assert max(map(len, found)) == 2
@@ -150,17 +150,17 @@ def test_a_board_that_was_kept_with_exact_values_is_not_shown(full: Challenge) -
     store = Store(full.folder)
     known = json.loads(store.board() or "")
     store.keep_board(json.dumps({"of": known["of"], "rows": [{"team": "A", "values": {"mAP": [1 / 3] * 3}}]}))
-    assert standings.kept(store) == []
-    standings.keep(full, store)
+    assert leaderboard.kept(store) == []
+    leaderboard.keep(full, store)
     assert json.loads(store.board() or "") == known
 
 
 @pytest.mark.parametrize("n_team", [1, 3])
 @pytest.mark.parametrize("n_measure", [1, 2])
 def test_bits_count_the_answers(n_measure: int, n_team: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publication, "DIGITS", -2)  # of whole units: 0 and 1
+    monkeypatch.setattr(leaderboard, "DIGITS", -2)  # of whole units: 0 and 1
     triples = list(itertools.combinations_with_replacement((0, 1), 3))
     intervals = itertools.combinations_with_replacement((0, 1), 2)
     others = [("ahead", "behind", "neither")] * (n_team - 1)
     answers = itertools.product(*[triples] * n_measure, intervals, *others)
-    assert publication.bits(n_measure, n_team) == pytest.approx(math.log2(len(set(answers))))
+    assert leaderboard.bits(n_measure, n_team) == pytest.approx(math.log2(len(set(answers))))

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from cli.calling import passed, refused, run
 
-from deadheat.analyses.precision import precisions
+from deadheat.analyses.quantization import compare_formats
 from deadheat.cli import main, shell
 from deadheat.measures import DEFAULT_MEASURES, parse
 from deadheat.profiles import TieProfile
@@ -199,19 +199,19 @@ def test_precision_is_what_python_prints(folder: Path) -> None:
     points = np.random.default_rng(0).normal(size=(20, 3))
     np.savez(folder / "more.npz", embeddings=points, labels=np.arange(20) % 4)
     asked = ("-f", "fp16,int8", "-f", "binary", "--threshold", "mean", "-m", "MRR", "--distance", "l2", "--seed", 3)
-    out = passed("precision", folder / "more.npz", *asked)
+    out = passed("quantization", folder / "more.npz", *asked)
     told = {"formats": ["float16", "int8", "1 bit"], "threshold": "mean", "measures": "MRR", "distance": "euclidean"}
-    found = precisions(points, np.arange(20) % 4, **told, seed=3)  # type: ignore[arg-type]
+    found = compare_formats(points, np.arange(20) % 4, **told, seed=3)  # type: ignore[arg-type]
     assert out == f"{found}\n"
-    content = passed("precision", folder / "more.npz", "--base", "int8", "--json", "-")
-    assert json.loads(content) == precisions(points, np.arange(20) % 4, base="int8").to_dict()
+    content = passed("quantization", folder / "more.npz", "--base", "int8", "--json", "-")
+    assert json.loads(content) == compare_formats(points, np.arange(20) % 4, base="int8").to_dict()
 
 
 def test_precision_draws_a_picture(folder: Path) -> None:
     pytest.importorskip("matplotlib")
     for ending, begins in ((".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")):
         picture = folder / f"bytes{ending}"
-        passed("precision", folder / "points.npz", "-f", "int8,binary", "--plot", picture)
+        passed("quantization", folder / "points.npz", "-f", "int8,binary", "--plot", picture)
         assert picture.read_bytes().startswith(begins)
 
 
@@ -232,7 +232,7 @@ def test_precision_draws_a_picture(folder: Path) -> None:
 )
 def test_bad_options_of_precision(args: list[str], part: str, folder: Path) -> None:
     before = sorted(folder.iterdir())
-    assert part in refused("precision", folder / "points.npz", *args)
+    assert part in refused("quantization", folder / "points.npz", *args)
     assert sorted(folder.iterdir()) == before
 
 
@@ -421,7 +421,7 @@ def test_per_query_with_another_ending(folder: Path) -> None:
 def test_per_query_parquet_without_pyarrow(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     message = refused("evaluate", folder / "points.npz", "--per-query", folder / "out.parquet")
-    assert message.endswith("writing Parquet needs pyarrow: pip install 'deadheat[parquet]'")
+    assert message.endswith("writing Parquet needs pyarrow: pip install 'deadheat[files]'")
 
 
 def test_a_link_is_followed_and_stays_a_link(folder: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from calling import passed, reason, run
 
 import deadheat as dh
-from deadheat.analyses.collisions.finding import collisions_of_pair
+from deadheat.analyses.collisions import collisions_of_pair
 from deadheat.counting import CountingOptions
 from deadheat.inputs import open_pair
 

@@ -68,7 +68,8 @@ def test_an_option_without_a_value_takes_no_file_that_follows(folder: Path, opti
     several = passed("run", "qrels", "bm25", "dense", "--n-resamples", "50", option)
     assert passed("run", option, "qrels", "bm25", "dense", "--n-resamples", "50") == several
     assert run("audit", option, "a.npz", "-m", "mAP").stdout == run("audit", "a.npz", "-m", "mAP", option).stdout
-    assert passed("precision", option, "a.npz", "-f", "int8") == passed("precision", "a.npz", "-f", "int8", option)
+    asked = ("a.npz", "-f", "int8")
+    assert passed("quantization", option, *asked) == passed("quantization", *asked, option)
     assert refused("leaderboard", option, "missing.npz", "b.npz", "c.npz") == "missing.npz: No such file or directory"
     assert contents(folder) == before
 
@@ -123,16 +124,19 @@ def test_every_file_that_a_command_writes_is_checked() -> None:
     assert writing == {
         "audit": texts,
         "audit-evaluator": texts,
+        "audit-run": texts,
         "challenge leaderboard": texts,
         "challenge receipt": ["out"],
+        "classify": ["--plot", *texts],
         "collisions": ["--plot", *texts],
         "compare": [*texts, "--html"],
         "confidence": ["--plot", *texts],
         "evaluate": ["--per-query", *texts, "--html", "--receipt", "--save-profile"],
         "exploit": ["--plot", *texts],
         "grouped": ["--plot", *texts],
-        "leaderboard": texts,
-        "precision": ["--plot", *texts],
+        "index-recall": texts,
+        "leaderboard": ["--plot", *texts],
+        "quantization": ["--plot", *texts],
         "run": ["--per-query", *texts],
         "sign": ["--output"],
         "verify": ["--json"],
@@ -212,7 +216,7 @@ def test_what_was_written_is_written_again(folder: Path) -> None:
             assert (done.exit_code, done.stderr) in {(0, ""), (1, "")}
     for ending in ("png", "pdf", "svg"):
         for _ in range(2):
-            passed("precision", "a.npz", "-f", "int8", "--plot", f"p.{ending}")
+            passed("quantization", "a.npz", "-f", "int8", "--plot", f"p.{ending}")
     for _ in range(2):
         done = run("audit-evaluator", "numpy:argsort", "--classes", 2, "--class-size", 3, "--markdown", "e.md")
         assert done.stderr == ""
@@ -238,6 +242,14 @@ def test_two_results_in_one_place_by_two_names(folder: Path) -> None:
     assert not Path("out").exists()
 
 
+@pytest.mark.parametrize("option", ["--html", "--receipt", "--per-query", "--save-profile"])
+def test_only_text_goes_to_standard_output(folder: Path, option: str) -> None:
+    assert refused("evaluate", "points.npz", option, "-").startswith(
+        f"{option} must name a file, as only text is printed, but is '-'"
+    )
+    assert not Path("-").exists()
+
+
 def test_other_commands_that_write_lose_nothing(folder: Path) -> None:
     pytest.importorskip("cryptography")
     passed("evaluate", "a.npz", "--receipt", "r.json")
@@ -250,7 +262,7 @@ def test_other_commands_that_write_lose_nothing(folder: Path) -> None:
             f"cannot write {out}: it is one of the input files"
         )
     assert "it is there and is not JSON" in refused("sign", "r.json", "--key", "key.pem", "-o", "b.npz")
-    for out in ("words/challenge.json", "words/handed-in/x.json"):
+    for out in ("words/challenge.json", "words/submissions/x.json"):
         assert f"cannot write {out}: it is " in refused("challenge", "receipt", "words", 1, out)
         assert f"cannot write {out}: it is " in refused("challenge", "leaderboard", "words", f"--json={out}")
     assert "is not JSON" in refused("challenge", "receipt", "words", 1, "words/labels.npy")
@@ -299,7 +311,7 @@ def test_threads_out_of_range(folder: Path, value: str) -> None:
     ("args", "message"),
     [
         (["audit", "none", "--seed", "-1"], "--seed must be an integer of at least 0, but is -1"),
-        (["precision", "none", "--seed", "-1"], "--seed must be an integer of at least 0, but is -1"),
+        (["quantization", "none", "--seed", "-1"], "--seed must be an integer of at least 0, but is -1"),
         (
             ["challenge", "score", "d", "--again", "9" * 20],
             "--again must be an integer from 1 to 9223372036854775807, but",
@@ -324,5 +336,5 @@ def test_numbers_out_of_range(folder: Path, args: list[str], message: str) -> No
 
 def test_precision_looks_at_its_test_before_it_ranks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deadheat.reports.evaluating.profile_pair", lambda *_, **__: pytest.fail("the work has begun"))
-    message = refused("precision", "a.npz", "--confidence-level", "95")
+    message = refused("quantization", "a.npz", "--confidence-level", "95")
     assert message == "confidence_level must lie strictly between 0 and 1, but is 95.0"

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from cli.calling import passed
+from cli.calling import passed, run
 from cli.calling import reason as refused
 
 import deadheat as dh
+from deadheat.cli import several
 
 LABELS = np.repeat(np.arange(12), 3)
 POINTS = np.random.default_rng(0).normal(size=(12, 6))[LABELS] + 0.8 * np.random.default_rng(1).normal(size=(36, 6))
@@ -95,6 +99,64 @@ def test_outputs_go_to_files(folder: Path) -> None:
     assert Path("b.tex").read_text() == found.to_latex()
 
 
+GATE = ("compare", "a.npz", "b.npz", "-m", "Hit@1", "--distance", "euclidean", "--fail-if-worse", "--n-resamples", "9")
+
+
+def gate(*new: float, drop: float | None = None, old: tuple[float, ...] = (0, 0, 9, 9)) -> tuple[int, str]:
+    """Exit status and message where two classes of two samples lie at these places, old and new."""
+    for name, places in (("a", old), ("b", new)):
+        np.savez(f"{name}.npz", embeddings=np.array(places)[:, None], labels=[0, 0, 1, 1])
+    result = run(*GATE, *(() if drop is None else ("--max-drop", drop)))
+    assert result.stdout.startswith("measure (%)")
+    return result.exit_code, result.stderr
+
+
+def test_a_gate_fails_only_where_the_new_system_is_worse_however_ties_fall(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    passes = "deadheat: b passes: no measure is below a's however the ties fall (Hit@1).\n"
+    assert gate(0, 0, 9, 9) == (0, passes)
+    assert gate(0, 0, 0, 0) == (0, passes)  # everything ties: from 0 to 100
+    lost = "deadheat: b is worse than a however the ties fall: Hit@1 by at least {} points, where {} are allowed.\n"
+    assert gate(0, 4, 3, 9) == (1, lost.format(100, 0))
+    assert gate(0, 4, 0, 9) == (1, lost.format(75, 0))  # 4 has its own and another at 0, all others miss
+    assert gate(0, 4, 0, 9, drop=74.9)[0] == 1
+    assert gate(0, 4, 0, 9, drop=75) == (
+        0, "deadheat: b passes: no measure is below a's by more than 75 points however the ties fall (Hit@1).\n"
+    )  # fmt: skip
+    assert gate(0, 0, 9, 9, old=(0, 0, 0, 0)) == (0, passes)
+    assert gate(0, 4, 3, 9, old=(0, 0, 0, 0)) == (0, passes)  # the old one may have had nothing either
+
+
+def test_dropped_agrees_with_every_arrangement() -> None:
+    """Three queries with one relevant item each, tied with others: all values of the mean, in fractions."""
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        groups = [[(int(k), 0, int(tied), 1) for k, tied in rng.integers([0, 1], [3, 4], (3, 2))] for _ in "ab"]
+        means = [
+            {sum(each, Fraction(0)) / 3 for each in product(*([Fraction(1, k + i) for i in range(1, n + 1)]
+             for k, _, n, _ in rows))} for rows in groups
+        ]  # fmt: skip
+        least = min(means[0]) - max(means[1])
+        a, b = (dh.measure(dh.TieProfile.from_groups([[row] for row in rows], [9] * 3), "RR") for rows in groups)
+        for drop in (0.0, 0.125, 0.25):
+            assert dh.compare(a, b).dropped(drop) == (("MRR",) if least > Fraction(drop) else ())
+
+
+def test_a_gate_that_cannot_be_decided(folder: Path) -> None:
+    groups = [(0, 0, 1, 1)]
+    a, b = (dh.measure(dh.TieProfile.from_groups(rows, [9, 9]), "RR") for rows in ([groups, []], [[], groups]))
+    with pytest.raises(ValueError, match="MRR must have a value in A and B for some query"):
+        dh.compare(a, b).dropped()
+    both = ("compare", "full.npz", "half.npz")
+    assert refused(*both, "--max-drop", "1") == "--max-drop goes with --fail-if-worse"
+    for wrong in ("-1", "101"):
+        message = f"--max-drop must be points of per cent from 0 to 100, but is {wrong}"
+        assert refused(*both, "--fail-if-worse", "--max-drop", wrong) == message
+    report = reports("full")["full"]
+    with pytest.raises(ValueError, match=r"max_drop must be a fraction in \[0, 1\], but is 1\.5"):
+        dh.compare(report, report).dropped(1.5)
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -162,3 +224,20 @@ def test_settings_are_refused_before_anything_is_read(folder: Path, option: str,
 
 def test_an_unknown_value_to_rank_by(folder: Path) -> None:
     assert "is not one of 'lower', 'expected', 'upper'" in refused("leaderboard", "nope", "no", "--rank-by", "mean")
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["nope.npz"], "nope.npz: No such file or directory"),
+        (["nope-*.npz"], "nope-*.npz: embeddings must be files that are there, but none fits 'nope-*.npz'"),
+        (["half.npz", "--exclude", "nope.npy"], "nope.npy: No such file or directory"),
+        (["half.npz", "--labels", "labels.npy", "--labels", "nope.npy"], "nope.npy: No such file or directory"),
+    ],
+)
+def test_a_missing_file_is_found_before_any_is_ranked(
+    folder: Path, args: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(several, "evaluate_pair", lambda *_: pytest.fail("a file was ranked"))
+    for command in ("compare", "leaderboard"):
+        assert refused(command, "full.npz", *args) == message

@@ -89,7 +89,7 @@ void single_pairs(Index dim, Random &random) {
     const std::vector<std::int64_t> rows = {0, 2, 1, 2, 0}, columns = {3, 0, 3, 2, 1};
     std::vector<double> out(5), better(5);
     for (bool divide : {false, true}) {
-        pair_dots<A, B>({left.view(), half, divide}, rows, {right.view(), twofold, divide}, columns, out);
+        pair_sum<A, B>(PairSum::products, {left.view(), half, divide}, rows, {right.view(), twofold, divide}, columns, out);
         compensated_dots<A, B>(left.view(), rows, right.view(), columns, better);
         take_rows<A, B>({left.view(), half, divide}, rows, taken.view());
         for (std::size_t p = 0; p < 5; ++p) {

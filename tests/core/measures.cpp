@@ -4,11 +4,7 @@
 #include <functional>
 
 #include "check.h"
-#include "measures/area.h"
-#include "measures/average_precision.h"
-#include "measures/discounted_gain.h"
-#include "measures/hits.h"
-#include "measures/one_end.h"
+#include "measures/measures.h"
 
 namespace {
 
@@ -261,7 +257,7 @@ TEST(single_groups_are_as_defined) {
     };
     discount_spreads(k, size, slots, table.numbers, out), is(spread);
     precision_variances(k, n, size, m, slots, out), is(variance);
-    one_end_loops().extremes(k, size, m, slots, 1, false, shift, false, out), is(first);
+    first_last_hit_loops().slot_expectations(k, size, m, slots, 1, false, shift, false, out), is(first);
 }
 
 }  // namespace

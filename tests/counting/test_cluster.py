@@ -23,7 +23,7 @@ from deadheat.counting import layout
 from deadheat.counting.cluster import n_worker
 from deadheat.counting.distributed import dispatch, running, worker
 from deadheat.errors import ClusterError, InvalidTypeError, InvalidValueError
-from deadheat.inputs import places
+from deadheat.inputs import disk
 
 SPAWN = multiprocessing.get_context("spawn")  # what runs threads must not be forked
 
@@ -181,7 +181,7 @@ def test_a_view_of_a_memory_map_is_opened_where_it_is(tmp_path: Path, threads: T
 def test_files_are_mapped_as_a_whole_or_read_in_pieces(
     memory: int, tmp_path: Path, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "available", lambda: memory)
+    monkeypatch.setattr(disk, "available_memory", lambda: memory)
     rows, labels = samples(200, size=50)
     cluster = dh.Cluster(threads, tasks=3)
     for number, dtype in enumerate((np.float32, np.float64, ">f4", np.int8)):

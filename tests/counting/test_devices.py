@@ -20,10 +20,13 @@ import test_invariance as invariance
 from click.testing import CliRunner
 
 import deadheat as dh
-from deadheat import distances, exact
+from deadheat import distances
 from deadheat.cli import main
-from deadheat.counting import counters, device_pass, layout
-from deadheat.counting.device import BFLOAT16, IEEE, TF32, Device, open_device
+from deadheat.counting import layout
+from deadheat.counting.on_device import passes as device_passes
+from deadheat.counting.on_device import scoring
+from deadheat.counting.on_device.device import BFLOAT16, IEEE, TF32, Device, open_device
+from deadheat.distances import bounds
 
 torch: Any = pytest.importorskip("torch", reason="the extra 'torch' is not installed")
 
@@ -44,7 +47,7 @@ def _setting() -> Iterator[None]:
 def in_pieces(monkeypatch: pytest.MonkeyPatch, cells: int = 1500) -> None:
     """Small blocks, and strips of 64 columns, the fewest that there are."""
     monkeypatch.setattr(layout, "BLOCK_ROWS", 33)
-    monkeypatch.setattr("deadheat.counting.device.CELLS", {"cpu": cells, "cuda": cells})
+    monkeypatch.setattr("deadheat.counting.on_device.device.CELLS", {"cpu": cells, "cuda": cells})
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -108,8 +111,8 @@ def test_bits(device, precision, monkeypatch):
 @pytest.mark.parametrize("distance", invariance.PRODUCTS)
 def test_whole_tiles_and_single_pairs_in_float64(distance, share, device, monkeypatch):
     in_pieces(monkeypatch)
-    monkeypatch.setattr(device_pass, "MANY_OPEN", share)
-    monkeypatch.setattr(device_pass, "PAIR_NUMBERS", 100)
+    monkeypatch.setattr(device_passes, "MANY_OPEN", share)
+    monkeypatch.setattr(scoring, "PAIR_NUMBERS", 100)
     for kind in invariance.KINDS:
         rows, labels = invariance.example(kind)
         wanted = dh.profile(rows, labels, distance=distance).digest()
@@ -118,16 +121,21 @@ def test_whole_tiles_and_single_pairs_in_float64(distance, share, device, monkey
 
 def test_little_is_left_to_the_processor(monkeypatch):
     """What the first product leaves open is decided on the device, but for what ties."""
-    placed = []
-    place = counters.Counter.place
-    monkeypatch.setattr(counters.Counter, "place", lambda *args: (placed.append(len(args[1])), place(*args)))
+    left, looks = [], []
+    count, pairs = device_passes.DeviceCountingPass._count, scoring.DeviceScorer.pairs
+
+    def counted(*args):
+        found = count(*args)
+        left.append(len(found[1][0]))
+        return found
+
+    monkeypatch.setattr(device_passes.DeviceCountingPass, "_count", counted)
+    monkeypatch.setattr(scoring.DeviceScorer, "pairs", lambda *args: (looks.append(len(args[3])), pairs(*args))[1])
     rows = np.random.default_rng(0).standard_normal((400, 64), dtype=np.float32)
-    looks = []
-    pairs = device_pass.DeviceScorer.pairs
-    monkeypatch.setattr(device_pass.DeviceScorer, "pairs", lambda *args: (looks.append(len(args[3])), pairs(*args))[1])
     dh.profile(rows, np.arange(400) % 40, device="cpu")
     assert sum(looks) > 0
-    assert sum(placed) == 0
+    assert left
+    assert sum(left) == 0
 
 
 @pytest.mark.parametrize(("one", "other"), [(None, "cpu"), ("cpu", None)])
@@ -199,7 +207,7 @@ def test_tf32_imitated(kind, distance, rounded, monkeypatch):
     monkeypatch.setattr(Device, "current_precision", lambda self: TF32)
     monkeypatch.setattr(Device, "product", imitated(rounded))
     for share in (1 / 64, 2.0):
-        monkeypatch.setattr(device_pass, "MANY_OPEN", share)
+        monkeypatch.setattr(device_passes, "MANY_OPEN", share)
         assert dh.profile(rows, labels, distance=distance, device="cpu").digest() == wanted
 
 
@@ -209,7 +217,7 @@ def test_tf32_imitated_with_a_bound_for_float32_differs(distance, monkeypatch):
     wanted = dh.profile(rows, labels, distance=distance).digest()
     monkeypatch.setattr(Device, "current_precision", lambda self: IEEE)
     monkeypatch.setattr(Device, "product", imitated(rounded=True))
-    monkeypatch.setattr(device_pass, "MANY_OPEN", 2.0)  # so that no tile begins in float64
+    monkeypatch.setattr(device_passes, "MANY_OPEN", 2.0)  # so that no tile begins in float64
     assert dh.profile(rows, labels, distance=distance, device="cpu").digest() != wanted
 
 
@@ -233,7 +241,7 @@ def test_shorter_numbers_with_a_bound_for_float32_differ(device, monkeypatch):
     if erring_by(open_device(device), rows) < 2**-16:
         pytest.skip("this device multiplies float32 as float32, whatever it is allowed")
     monkeypatch.setattr(Device, "current_precision", lambda self: IEEE)
-    monkeypatch.setattr(device_pass, "MANY_OPEN", 2.0)
+    monkeypatch.setattr(device_passes, "MANY_OPEN", 2.0)
     assert dh.profile(rows, labels, device=device).digest() != wanted
 
 
@@ -258,7 +266,7 @@ def test_the_bound_on_short_numbers(precision, rounded):
     cut = shortened(left, bits, rounded).double()
     error = ((cut @ cut.T) - left.double() @ left.double().T).abs()
     norms = left.double().norm(dim=1)
-    bound = exact.gamma(precision.roundings(64), np.float32)
+    bound = bounds.gamma(precision.roundings(64), np.float32)
     assert 0.1 * bound < float((error / (norms[:, None] * norms)).max()) < bound
 
 
@@ -272,17 +280,16 @@ def test_scores_err_by_no_more_than_the_bound(kind, distance, setting, device):
     rows, _ = invariance.example(kind)
     for exact_only in (True, False):
         metric = distances.make(distance, rows, None, exact_only)
-        metric.levels = found.levels(metric)
-        scorer, last, queries = device_pass.DeviceScorer(found, metric), len(metric.levels) - 1, np.arange(len(rows))
-        left = scorer.rows(metric.query_rows(last, queries))
+        metric = metric.at_levels(found.levels(metric))
+        scorer, last, queries = scoring.DeviceScorer(found, metric), len(metric.levels) - 1, np.arange(len(rows))
+        left = scorer.queries(queries)
         for number, (band, ends) in ((n, b) for n in range(last + 1) for b in enumerate(metric.columns.bands)):
             strip = scorer.strip(layout.ColumnRange(range(*ends), band, -1), np.ones(len(metric.columns), np.int32))
             tile = scorer.tile(number, left, strip).double().cpu().numpy()
-            columns = np.arange(*ends)
-            truth = metric.tile(last, metric.query_rows(last, queries), columns)
-            slack = metric.bound(last, queries, ends)[:, None]
-            assert (np.abs(tile - truth) <= metric.bound(number, queries, ends)[:, None] + slack).all()
-            row, place = np.indices(truth.shape).reshape(2, -1)
+            row, place = (index.ravel() for index in np.indices(tile.shape))
+            truth = metric.scores.pair_scores(row, place + ends[0]).reshape(tile.shape)
+            slack = metric.scores.reach(last, queries, band)[:, :1]
+            assert (np.abs(tile - truth) <= metric.scores.reach(number, queries, band)[:, :1] + slack).all()
             if last > 0:
                 pairs = scorer.pairs(left, strip, *(torch.tensor(part, device=found.where) for part in (row, place)))
                 assert (np.abs(pairs.cpu().numpy() - truth.ravel()) <= 2 * slack[row, 0]).all()
@@ -319,7 +326,7 @@ def test_every_way_to_set_the_precision_is_seen():
         place, value = setting.split()
         wanted = IEEE if "cuda" in place else names[value]
         assert name == wanted.name, setting
-        assert error <= exact.gamma(wanted.roundings(48) + 58, np.float32), setting
+        assert error <= bounds.gamma(wanted.roundings(48) + 58, np.float32), setting
 
 
 def test_a_precision_that_changes_on_the_way_is_refused():

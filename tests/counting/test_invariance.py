@@ -18,7 +18,7 @@ from data import data_file
 
 import deadheat as dh
 from deadheat import distances
-from deadheat.counting import counters, layout, passes, relevant
+from deadheat.counting import layout, passes
 from deadheat.reports import measure
 
 PRODUCTS = ["cosine", "euclidean", "inner_product", "cityblock"]
@@ -108,31 +108,19 @@ def test_threads_and_tiles_under_other_ties(distance, ties, monkeypatch):
 
 
 @every_kind_and_distance
-def test_the_threshold_for_refining_whole_tiles_and_the_size_of_small_classes(kind, distance, monkeypatch):
-    """Single pairs or whole tiles: two ways to the same float64 scores, and mostly with different last bits."""
-    rows, labels = example(kind, 90)
-    wanted = dh.profile(rows, labels, distance=distance).digest()
-    for many_open, small_class in ((0.0, 0), (2.0, 10**6)):
-        monkeypatch.setattr(counters, "MANY_OPEN", many_open)
-        monkeypatch.setattr(counters, "MANY_LEFT", many_open)
-        monkeypatch.setattr(relevant, "SMALL_CLASS", small_class)
-        assert dh.profile(rows, labels, distance=distance).digest() == wanted
-
-
-@every_kind_and_distance
 def test_shards_of_queries_and_half_of_the_products(kind, distance, monkeypatch):
-    """All products or half of them; all blocks at once, some at a time, or one; rows kept ready or not."""
+    """All products or half of them; all blocks at once, some at a time, or one; kept, or streamed one by one."""
     rows, labels = example(kind)
     monkeypatch.setattr(layout, "BLOCK_ROWS", 24)
     monkeypatch.setattr(layout, "SYMMETRIC_SHARE", 2.0)
     wanted = bits(dh.profile(rows, labels, distance=distance))
     monkeypatch.setattr(layout, "SYMMETRIC_SHARE", 0.0)
     monkeypatch.setattr(layout, "STREAMED_COLUMNS", 37)
-    for shard_bytes, kept_bytes in ((1 << 30, 0), (1 << 17, 1 << 20), (1, 0)):
+    for shard_bytes, streamed_bytes in ((1 << 30, 0), (1 << 17, 1 << 20), (1, 0), (1, 1 << 20)):
         monkeypatch.setattr(layout, "SHARD_BYTES", shard_bytes)
-        monkeypatch.setattr(passes, "READY_BYTES", kept_bytes)
-        monkeypatch.setattr(passes, "STREAMED_BYTES", kept_bytes)
-        assert bits(dh.profile(rows, labels, distance=distance, threads=2)) == wanted
+        monkeypatch.setattr(passes, "STREAMED_BYTES", streamed_bytes)
+        for threads in (1, 3):
+            assert bits(dh.profile(rows, labels, distance=distance, threads=threads)) == wanted
 
 
 @pytest.mark.parametrize("ties", ["exact", "float16", dh.Tolerance(0.05)], ids=str)
@@ -292,15 +280,16 @@ sys.path[:0] = [sys.argv[1], sys.argv[1] + '/counting']
 import test_invariance as t
 from deadheat import _core
 rows, labels = t.example(t.gaussian_with_duplicates)
-products = np.empty((len(rows), len(rows)), np.float32)
-_core.product(rows, rows, 128, products)
+every = np.arange(len(rows))
+products = t.distances.make("inner_product", rows, None, True).scores.tile(0, every, every[:5])
 found = {}
 for kind in t.KINDS:
     rows, labels = t.example(kind)
     for distance in t.PRODUCTS:
         found[kind.__name__ + " " + distance] = t.bits(t.dh.profile(rows, labels, distance=distance))
     found[kind.__name__ + " float16"] = t.dh.profile(rows, labels, ties="float16").digest()
-print(json.dumps({"set": _core.instruction_set(), "products": hashlib.sha256(products).hexdigest(), "found": found}))
+digest = hashlib.sha256(np.ascontiguousarray(products)).hexdigest()
+print(json.dumps({"set": _core.instruction_set(), "products": digest, "found": found}))
 """
 SETS = ["baseline", "avx2", "avx512"]
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rationals import absolute_differences, dot, pairs_of_rows
 
-from deadheat import _core, distances
+from deadheat import distances
 from deadheat.distances import centring
 from deadheat.distances.cityblock import CityblockOfOverlaps
 
@@ -73,62 +73,39 @@ def test_scores_of_every_level_stay_within_their_bound(name, kind, dtype):
     everything = np.arange(14)
     real = real_scores(metric, name, rows)
     for number, level in enumerate(metric.levels):
-        for band in metric.columns.bands:
+        for place, band in enumerate(metric.columns.bands):
             columns = np.arange(*band)
-            tile = metric.tile(number, metric.query_rows(number, everything), columns)
-            bound = metric.bound(number, everything, band)
-            assert tile.dtype == level.dtype
+            found = metric.scores.tile(number, everything, columns)
+            absolute, relative, tiny = metric.scores.reach(number, everything, place).T[:, :, None]
+            assert found.dtype == level.dtype
             wanted = [[real[i][j] for j in columns] for i in everything]
-            check(tile, np.broadcast_to(bound[:, None], tile.shape), wanted)
-            relative = metric.relative_bound(number, everything, band)
-            if relative is not None:
-                part, beside = (np.minimum(numbers, 1e300)[:, None] for numbers in relative)
-                sizes = np.abs(np.array(wanted, dtype=float).reshape(tile.shape)) * (1 + 2.0**-40)
-                check(tile, part * sizes + beside, wanted)
-    grid_rows, grid_columns = (
-        x.ravel() for x in np.meshgrid(everything, np.arange(len(metric.columns)), indexing="ij")
-    )
-    scores = metric.pair_scores(grid_rows, grid_columns)
-    shape = (14, len(metric.columns))
-    for known in (None, scores):
-        check(scores.reshape(shape), metric.pair_bound(grid_rows, grid_columns, known).reshape(shape), real)
-    compensated = metric.compensated_scores(grid_rows, grid_columns)
-    assert (compensated is None) == (name == "cityblock" or kind in ("tiny", "huge"))
-    if compensated is not None:
-        check(compensated[0].reshape(shape), compensated[1].reshape(shape), real)
+            check(found, np.broadcast_to(absolute, found.shape), wanted)
+            sizes = np.abs(np.array(wanted, dtype=float).reshape(found.shape)) * (1 + 2.0**-40)
+            check(found, np.minimum(relative, 1e200) * sizes + np.minimum(tiny, 1e200), wanted)
+    rows_of, columns_of = (x.ravel() for x in np.indices((14, len(metric.columns))))
+    scores = metric.scores.pair_scores(rows_of, columns_of)
+    check(scores.reshape(14, -1), bounds_of(metric, rows_of, columns_of, scores).reshape(14, -1), real)
 
 
-def products_of_rows(left, right):
-    """Products of all float32 rows in float64, as the closer look at open items makes them."""
-    rows, columns = (x.ravel() for x in np.indices((len(left), len(right))))
-    by_left, by_right = np.ones(len(left)), np.ones(len(right))
-    found = _core.pair_dots(left, by_left, False, rows, right, by_right, False, columns)
-    return found.reshape(len(left), len(right))
+def bounds_of(metric, queries, columns, scores):
+    return metric.scores.pair_bounds(queries, columns, scores)
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "saturated", "cancelling", "mixed in a row"])
 @pytest.mark.parametrize("name", ["cosine", "euclidean", "inner_product"])
-def test_products_in_chunks_and_of_single_rows_stay_within_their_bound(name, kind):
+def test_products_in_chunks_stay_within_their_bound(name, kind):
     rng = np.random.default_rng(8)
     rows = embeddings_of(kind, rng, 10, 75).astype(np.float32)
     metric = distances.make(name, rows, None, exact_only=False)
     everything, real = np.arange(10), real_scores(metric, name, rows)
-    first = metric.levels[0]
-    assert metric.rechecks
-    for band in metric.columns.bands:
-        columns = np.arange(*band)
-        wanted = [[real[i][j] for j in columns] for i in everything]
-        left, right = metric.query_rows(0, everything), metric.column_rows(0, columns)
-        for chunk in (1, 7, 32, 74, 75, 200):
-            metric.levels = (first._replace(chunk=chunk), *metric.levels[1:])
-            tile, bound = metric.tile(0, left, columns), metric.bound(0, everything, band)
-            check(tile, np.broadcast_to(bound[:, None], tile.shape), wanted)
-        rechecked = products_of_rows(left, right)
-        offsets = metric.offsets(columns)
-        rechecked -= offsets if len(offsets) else 0
-        bound = metric.recheck_bound(everything, band)
-        assert (bound < metric.bound(0, everything, band)).all()
-        check(rechecked, np.broadcast_to(bound[:, None], rechecked.shape), wanted)
+    first, *rest = metric.levels
+    for chunk in (1, 7, 32, 74, 75, 200):
+        chunked = metric.at_levels((first._replace(chunk=chunk), *rest))
+        for place, band in enumerate(metric.columns.bands):
+            columns = np.arange(*band)
+            found, reach = chunked.scores.tile(0, everything, columns), chunked.scores.reach(0, everything, place)
+            wanted = [[real[i][j] for j in columns] for i in everything]
+            check(found, np.broadcast_to(reach[:, :1], found.shape), wanted)
 
 
 def real_scores(metric, name, rows):
@@ -188,7 +165,8 @@ def test_scores_turn_into_closeness_and_back_within_their_intervals(name, kind):
     rows = embeddings_of(kind, np.random.default_rng(7), 8, 5)
     metric = distances.make(name, rows, None, False)
     grid = np.repeat(np.arange(8), len(metric.columns)), np.tile(np.arange(len(metric.columns)), 8)
-    scores, bound = metric.pair_scores(*grid), metric.pair_bound(*grid)
+    scores = metric.scores.pair_scores(*grid)
+    bound = bounds_of(metric, *grid, scores)
     low, high = metric.closeness(grid[0], scores - bound, scores + bound)
     again_low, again_high = metric.score(grid[0], low, high)
     real = [score for line in real_scores(metric, name, rows) for score in line]

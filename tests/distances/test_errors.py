@@ -1,4 +1,4 @@
-"""Bounds on the errors of scores: pair by pair as in the twin, and what is taken off scores against fractions."""
+"""Bounds on the errors of scores: pair by pair as in the reference, and what is taken off scores against fractions."""
 
 from __future__ import annotations
 
@@ -6,50 +6,35 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from distances import twins
+from distances import reference_loops
+from distances.plain_scores import Plain
 from numpy.testing import assert_array_equal
 
-from deadheat import _core, distances
-from deadheat.distances import scaling
-from deadheat.distances.errors import ScoreErrors
+from deadheat import distances
+from deadheat.distances import Level, scaling
+from deadheat.distances.bounds import ScoreErrors
 from deadheat.distances.scaling import Rows
-from deadheat.inputs.sources import Array
+from deadheat.inputs.source import Array
 
 
 @pytest.mark.parametrize("relative", [np.inf, 1e-3])
 @pytest.mark.parametrize("with_offsets", [False, True])
-@pytest.mark.parametrize("told", [False, True])
-def test_bounds_of_pairs_are_those_of_the_twin(relative, with_offsets, told):
+def test_bounds_of_pairs_are_those_of_the_reference_and_no_larger_than_those_of_bands(relative, with_offsets):
     rng = np.random.default_rng(1)
     of_query, of_item = (rng.choice([0.0, 1e-200, 0.5, 3.0], n) for n in (7, 9))
     offset = rng.standard_normal(9) if with_offsets else np.empty(0)
     errors = ScoreErrors(of_query, of_item, rng.random(9), offset, 1e-2, 1e-9, relative, 1e-8)
+    level = Level(np.float64, exact=False)
+    scores_of = Plain("product", rng.random((7, 2)), rng.random((9, 2)), level, errors, offset=offset).scores
     queries, items = rng.integers(0, 7, 50), rng.integers(0, 9, 50)
-    scores = rng.standard_normal(50) * rng.choice([0, 1e-6, 1], 50) if told else np.empty(0)
-    found, wanted = np.empty(50), twins.pair_errors(errors, queries, items, scores)
-    _core.pair_errors(errors, queries, items, scores, found)
-    assert_array_equal(found, wanted)
-    assert_array_equal(errors.of_pairs(queries, items, scores if told else None), wanted)
-    assert (errors.of_band(queries, items) >= wanted).all()
-    rows, columns = np.indices((7, 9))
-    scores = rng.standard_normal((7, 9)) if told else None
-    whole = errors.of_pairs(np.arange(7)[:, None], np.arange(9)[None, :], scores)
-    assert_array_equal(whole, errors.of_pairs(rows, columns, scores))
-    grid = errors.of_pairs(rows, columns, None)
-    assert_array_equal(grid, np.minimum(grid, errors.of_band(np.arange(7), np.arange(9))[:, None]))
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("dim", [1, 5, 70])
-def test_overlaps_are_summed_in_the_order_of_the_dimensions(dtype, dim):
-    rng = np.random.default_rng(dim)
-    for n, m in [(1, 1), (4, 32), (5, 33), (9, 70)]:
-        left, right = (np.abs(rng.standard_normal((k, dim))).astype(dtype) for k in (n, m))
-        wanted, out = np.zeros((n, m), dtype), np.full((n, m), np.nan, dtype)
-        for k in range(dim):
-            wanted += np.minimum(left[:, k, None], right[:, k])
-        _core.overlaps(left, right, out)
-        assert_array_equal(out, wanted)
+    scores = rng.standard_normal(50) * rng.choice([0, 1e-6, 1], 50)
+    found = scores_of.pair_bounds(queries, items, scores)
+    assert_array_equal(found, reference_loops.pair_errors(errors, queries, items, scores))
+    absolute, part, tiny = scores_of.reach(0, queries, 0).T
+    assert (found <= absolute).all()
+    assert (part == relative).all()
+    if relative < np.inf:
+        assert (found <= (part * np.abs(scores) + tiny) * (1 + 2.0**-30)).all()
 
 
 @pytest.mark.parametrize("spread", [0, 8, 40])
@@ -78,9 +63,12 @@ def test_products_of_sizes_bound_rows_of_numbers_that_lie_far_apart():
     rows = np.ldexp(rng.standard_normal((30, 12)), rng.integers(-900, 900, (30, 12)).astype(np.int32))
     distance = distances.make("cosine", rows, None, True)
     queries, columns = (index.ravel() for index in np.indices((30, 30)))
-    scores = distance.pair_scores(queries, columns)
-    bound = distance.pair_bound(queries, columns, scores)
-    assert np.median(bound / distance.pair_bound(queries, columns)) < 1e-30
+    scores = distance.scores.pair_scores(queries, columns)
+    bound = distance.scores.pair_bounds(queries, columns, scores)
+    last, reach = len(distance.levels) - 1, np.empty((30, 30))
+    for place, band in enumerate(distance.columns.bands):
+        reach[:, slice(*band)] = distance.scores.reach(last, np.arange(30), place)[:, :1]
+    assert np.median(bound / reach[queries, columns]) < 1e-30
     lengths = [sum(Fraction(x) ** 2 for x in row.tolist()) for row in rows]
     for i, j, score, off in zip(queries, columns, scores.tolist(), bound.tolist(), strict=True):
         dot = sum(
@@ -95,16 +83,32 @@ def test_products_of_sizes_bound_rows_of_numbers_that_lie_far_apart():
 def test_a_score_of_tiny_numbers_is_not_taken_for_zero(name):
     rows = np.array([[2.0**500, 2.0**-600], [0.0, 1.0], [1.0, 0.0]])
     distance = distances.make(name, rows, None, True)
-    assert not any(distance.zeros_exact(level) for level in range(len(distance.levels)))
+    assert not any(distance.errors(level).zeros_exact for level in distance.levels)
+
+
+def test_no_bound_rests_on_squares_that_underflow():
+    rng = np.random.default_rng(4)
+    query, rows = rng.standard_normal((1, 4)), rng.standard_normal((50, 4))
+    rows -= rows @ query.T * query / (query @ query.T)  # so that products are far smaller than their terms
+    items = np.concatenate([np.ldexp(rows, -540), rng.standard_normal((3, 4))])
+    distance = distances.make("euclidean", query, items, True)
+    columns, zeros = distance.columns.column_of_item[:50], np.zeros(50, np.int64)
+    band = int(distance.columns.band_of(np.array([0]))[0])
+    ((_, relative, tiny),) = distance.scores.reach(1, zeros[:1], band).tolist()
+    for score, row in zip(distance.scores.pair_scores(zeros, columns).tolist(), items[:50].tolist(), strict=True):
+        product, square = (
+            sum(Fraction(a) * Fraction(b) for a, b in zip(row, other, strict=True))
+            for other in (query[0].tolist(), row)
+        )
+        real = (product - square / 2) / Fraction(distance.unit) ** 2 + Fraction(distance.usual_square) / 2
+        assert abs(Fraction(score) - real) <= min(relative, 1e300) * abs(float(real)) + tiny
 
 
 def test_a_distance_is_known_to_a_part_of_itself_or_of_the_query_whatever_the_norms_of_the_items():
     rng = np.random.default_rng(3)
     rows = np.ldexp(rng.standard_normal((200, 12)), rng.integers(-60, 60, (200, 1)).astype(np.int32))
     distance, queries = distances.make("euclidean", rows, None, True), np.arange(200)
-    last = len(distance.levels) - 1
-    band = distance.columns.bands[0]
-    relative, beside = distance.relative_bound(last, queries, band)
+    absolute, relative, tiny = distance.scores.reach(len(distance.levels) - 1, queries, 0).T
     assert relative.max() < 1e-13
-    assert (beside[1:] / distance.query_norm[1:] ** 2).max() < 1e-13
-    assert np.median(beside / distance.bound(last, queries, band)) < 1e-20
+    assert (tiny[1:] / distance.query_norm[1:] ** 2).max() < 1e-13
+    assert np.median(tiny / absolute) < 1e-20

@@ -28,7 +28,7 @@ def closeness(name, q, x):
 
 @pytest.mark.parametrize("unit", [1.0, 0.5, 0.1])
 @pytest.mark.parametrize("name", ["euclidean", "inner_product", "cityblock", "hamming"])
-def test_least_scores_part_what_is_above_a_shifted_threshold_from_what_is_below(name, unit):
+def test_least_scores_separate_what_is_above_a_shifted_threshold_from_what_is_below(name, unit):
     rng = np.random.default_rng(3)
     if name == "hamming":
         rows = rng.integers(0, 256, (9, 1), dtype=np.uint64)
@@ -38,7 +38,7 @@ def test_least_scores_part_what_is_above_a_shifted_threshold_from_what_is_below(
     distance = distances.find(name).between(source, source, False)
     assert distance.levels[-1].exact
     query, column = (index.ravel() for index in np.indices((9, len(distance.columns))))
-    scores = distance.pair_scores(query, column)
+    scores = distance.scores.pair_scores(query, column)
     items = distance.columns.item_of_column[column]
     known = [closeness(name, rows[i], rows[j]) for i, j in zip(query, items, strict=True)]
     for shift in SHIFTS:
@@ -50,7 +50,7 @@ def test_least_scores_part_what_is_above_a_shifted_threshold_from_what_is_below(
                     assert (scores[other] >= least[p]) == (side > 0 or (side == 0 and not above)), (shift, above)
 
 
-def test_least_scores_are_not_told_where_scores_are_not_exact():
+def test_least_scores_are_unknown_where_scores_are_not_exact():
     rows = np.random.default_rng(0).standard_normal((5, 3))
     for name in ("cosine", "euclidean", "inner_product", "cityblock"):
         source = distances.opened(rows, name, "embeddings")

@@ -1,13 +1,17 @@
-"""The core's loops over rows against their slow twins, bit by bit."""
+"""The core's loops over rows against their reference implementations, bit by bit."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from distances import twins
+from distances import reference_loops
+from distances.plain_scores import plain
 from numpy.testing import assert_array_equal
 
-from deadheat import _core, exact
+from deadheat import _core
+from deadheat.distances import bounds
+from deadheat.distances.scaling import Rows
+from deadheat.inputs.source import Array
 
 DTYPES = [np.float32, np.float64]
 DIMS = [1, 2, 7, 8, 15, 16, 17, 31, 32, 33, 64, 95, 130]
@@ -35,7 +39,7 @@ def test_hashes(dtype, dim, directions):
     raw = rows(np.random.default_rng(dim), 9, dim, dtype)
     raw[3] = 0
     with np.errstate(over="ignore", under="ignore"):
-        same_bits(_core.hash_rows(raw, directions), [twins.hash_row(row, directions) for row in raw])
+        same_bits(_core.hash_rows(raw, directions), [reference_loops.hash_row(row, directions) for row in raw])
     assert _core.hash_rows(raw[:0], directions).shape == (0,)
 
 
@@ -63,7 +67,7 @@ def test_equal_rows_and_multiples(dtype, dim):
     nudged = rng.random((60, dim)) < 0.02
     other = np.where(nudged, np.nextafter(other, dtype(9)), other)
     for directions in (False, True):
-        expected = [twins.same_row(a, b, directions) for a, b in zip(one, other, strict=True)]
+        expected = [reference_loops.same_row(a, b, directions) for a, b in zip(one, other, strict=True)]
         found = _core.same_rows(one, other, directions)
         assert found.dtype == np.bool_
         assert_array_equal(found, expected)
@@ -75,7 +79,7 @@ def test_multiples_at_both_ends_of_the_numbers(dtype):
     tiny, huge, ulp = kind.smallest_subnormal, kind.max, kind.eps
     one = np.array([[tiny, 3 * tiny], [tiny, 0], [huge, -huge], [huge, tiny], [1, 1 + ulp], [0, 0], [0, 1]], dtype)
     for other in (one[::-1].copy(), one, one[:, ::-1].copy(), np.roll(one, 1, axis=0), one / dtype(2)):
-        expected = [twins.same_row(a, b, True) for a, b in zip(one, other, strict=True)]
+        expected = [reference_loops.same_row(a, b, True) for a, b in zip(one, other, strict=True)]
         assert_array_equal(_core.same_rows(one, other, True), expected)
     third = np.array([[3, 9, 0, -3 * ulp]], dtype)
     assert _core.same_rows(third, third / dtype(3) * dtype(2.0**-20), True)[0]
@@ -89,7 +93,7 @@ def test_sums(dtype, dim, scale):
     raw = rows(np.random.default_rng(dim), 9, dim, dtype) * dtype(1e-20 if scale < 1 else 1)
     raw = np.where(np.abs(raw) < 1, raw, dtype(0)) if scale < 1 else raw
     with np.errstate(over="ignore", under="ignore"):
-        expected = [twins.row_sums(row, scale) for row in raw]
+        expected = [reference_loops.row_sums(row, scale) for row in raw]
     same_bits(_core.row_sums(raw, scale), expected)
     assert _core.row_sums(raw[:0], scale).shape == (0, 2)
 
@@ -105,7 +109,7 @@ def test_rows_taken_and_multiplied(dtype, out_dtype, divide):
         out = np.full((20, dim), np.nan, out_dtype)
         _core.take_rows(raw, index, factor, divide, out)
         with np.errstate(under="ignore"):
-            same_bits(out, [twins.scaled(raw[i], factor[i], divide).astype(out_dtype) for i in index])
+            same_bits(out, [reference_loops.scaled(raw[i], factor[i], divide).astype(out_dtype) for i in index])
     _core.take_rows(raw, index[:0], factor, divide, out[:0])
 
 
@@ -118,18 +122,20 @@ def test_products_of_pairs(dtype, other, divides):
         left, right = rows(rng, 9, dim, dtype), rows(rng, 11, dim, other)
         by_left, by_right = rng.uniform(0.1, 9, 9), rng.uniform(0.1, 9, 11)
         places, columns = rng.integers(0, 9, 20), rng.integers(0, 11, 20)
-        found = _core.pair_dots(left, by_left, divides[0], places, right, by_right, divides[1], columns)
+        distance = plain("product", left, right)
+        distance.queries = Rows(Array(left), by_left, divides[0])
+        distance.items = Rows(Array(right), by_right, divides[1])
+        found = distance.scores.pair_scores(places, columns)
         with np.errstate(under="ignore"):
             wanted = np.array(
                 [
-                    twins.pair_dot(left[i], by_left[i], divides[0], right[j], by_right[j], divides[1])
+                    reference_loops.pair_dot(left[i], by_left[i], divides[0], right[j], by_right[j], divides[1])
                     for i, j in zip(places, columns, strict=True)
                 ]
             )
         tiny = np.abs(wanted) < 2.0**-900  # and may lose as many of the smallest normal numbers as bounds have room for
         same_bits(found[~tiny], wanted[~tiny])
-        assert (np.abs(found - wanted)[tiny] <= exact.underflow(dim, np.float64)).all()
-    assert _core.pair_dots(left, by_left, True, places[:0], right, by_right, True, columns[:0]).shape == (0,)
+        assert (np.abs(found - wanted)[tiny] <= bounds.underflow(dim, np.float64)).all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -140,10 +146,10 @@ def test_units(dtype):
         raw[4] = 0
         each, one = np.full(15, np.nan), np.full(1, np.nan)
         largest = _core.integer_units(raw, each, 2.0**20), _core.integer_units(raw, one, 2.0**20)
-        found = [twins.unit(row) for row in raw]
+        found = [reference_loops.unit(row) for row in raw]
         same_bits(each, [unit for unit, _ in found])
-        same_bits(one, [twins.unit(raw.ravel())[0]])
-        assert largest == (max(most for _, most in found), twins.unit(raw.ravel())[1])
+        same_bits(one, [reference_loops.unit(raw.ravel())[0]])
+        assert largest == (max(most for _, most in found), reference_loops.unit(raw.ravel())[1])
         assert _core.integer_units(raw, one, largest[1]) == largest[1]
         assert _core.integer_units(raw, one, np.nextafter(largest[1], 0)) == np.inf
     ends = np.array([[np.finfo(dtype).smallest_subnormal, np.finfo(dtype).max]], dtype)

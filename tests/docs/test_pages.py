@@ -41,6 +41,7 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
     "docs/how-to/audit.md": {
         "- name: Audit": "for GitHub; its command runs in test_the_gate_of_continuous_integration"
     },
+    "docs/how-to/ci.md": {"name: quality": "for GitHub; its command runs in test_the_gate_of_a_release"},
     "docs/how-to/challenge.md": {
         "deadheat challenge init words --labels labels.npy --inputs": "test_a_program_in_a_sandbox",
         "pip install": "the server does not end: tests/challenge/test_web.py",
@@ -51,9 +52,15 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
         "class RayExecutor": "needs Ray and Spark; the page says that it is not run",
         "python -m benchmarks.cluster": "tests/test_benchmarks.py runs it in small",
     },
+    "docs/how-to/link-prediction.md": {
+        "from deadheat.integrations.pykeen": "tests/integrations/test_link_prediction_libraries.py"
+    },
     "docs/how-to/torchmetrics.md": {"pip install": INSTALLS},
     "docs/how-to/trec-runs.md": {"map  ": "no code; test_lines_as_trec_eval_prints_them compares it"},
-    "docs/how-to/vector-indexes.md": {"index  ": "no code: the table of an example, with times of one machine"},
+    "docs/how-to/vector-indexes.md": {
+        "deadheat index-recall": "tests/analyses/test_truth_recall.py runs it on such files",
+        "index  ": "no code: the table of an example, with times of one machine",
+    },
     "docs/index.md": {"pip install": INSTALLS},
     "docs/quickstart.md": {"pip install": INSTALLS},
     "docs/studies/index.md": {"pip install": STUDY},
@@ -135,6 +142,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     labels = np.arange(24) % 4
     embeddings = rng.integers(0, 5, (24, 6)).astype(np.float32) + 4 * np.eye(6, dtype=np.float32)[labels]
     monkeypatch.chdir(tmp_path)
+    Path("pooled.csv").write_text("score,label\n0.9,1\n0.5,1\n0.5,0\n0.1,0\n")
     np.savez("embeddings.npz", embeddings=embeddings, labels=labels)
     np.savez("gallery.npz", embeddings=embeddings, labels=labels)
     for name, rows in (
@@ -153,12 +161,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.savez("samples.npz", embeddings=embeddings, labels=labels, sigma=embeddings[:, 1], blur=labels % 3)
     rows = [f"{label},{','.join(map(str, row))}" for label, row in zip(labels, embeddings.tolist(), strict=True)]
     Path("samples.csv").write_text("\n".join(["label,a,b,c,d,e,f", *rows]) + "\n")
+    Path("scores.csv").write_text("model,x,y,z\na,3,4,5\nb,1,2,3\n")
     Path("run.txt").write_text("q1 Q0 d1 1 0.9 x\nq1 Q0 d2 2 0.7 x\nq1 Q0 d3 3 0.7 x\n")
+    Path("predictions.json").write_text('{"q1": {"d1": 0.9, "d2": 0.7, "d3": 0.6}}')
     Path("qrels.txt").write_text("q1 0 d3 1\nq1 0 d1 0\n")
     np.savez("query.npz", embeddings=embeddings[:8] + 1, labels=labels[:8])
     for name, part in (("query-labels", slice(8)), ("labels-1", slice(8, 12)), ("labels-2", slice(12, None))):
         np.save(f"{name}.npy", labels[part])
-    for name, columns in (("a", 6), ("b", 4), ("c", 3), ("ours", 6), ("theirs", 4), ("baseline", 3)):
+    for name, columns in (
+        ("a", 6),
+        ("b", 4),
+        ("c", 3),
+        ("ours", 6),
+        ("theirs", 4),
+        ("baseline", 3),
+        ("old", 3),
+        ("new", 6),
+    ):
         np.savez(f"{name}.npz", embeddings=embeddings[:, :columns], labels=labels)
     for name in ("train", "test"):  # of enough classes for groups of them
         np.savez(f"{name}.npz", embeddings=rng.normal(size=(80, 6)), labels=np.arange(80) % 20)
@@ -201,6 +220,18 @@ def test_the_gate_of_continuous_integration(folder: Path) -> None:
     assert CliRunner().invoke(main, words).exit_code == 1
 
 
+def test_the_gate_of_a_release(folder: Path) -> None:
+    workflow = block("docs/how-to/ci.md", "name: quality")
+    (words,) = commands(workflow)
+    labels = np.arange(200) % 4
+    np.savez("old.npz", embeddings=np.eye(4)[labels], labels=labels)
+    np.savez("new.npz", embeddings=np.zeros((200, 4)), labels=labels)
+    assert CliRunner().invoke(main, words).exit_code == 0  # all ties
+    assert f"cat {words[words.index('--markdown') + 1]} >>" in workflow
+    np.savez("new.npz", embeddings=np.random.default_rng(0).normal(size=(200, 4)), labels=labels)
+    assert CliRunner().invoke(main, words).exit_code == 1
+
+
 @pytest.mark.skipif(bool(sandbox.available()), reason=f"a sandbox is needed, but {sandbox.available()}")
 def test_a_program_in_a_sandbox(folder: Path) -> None:
     """The program hands its inputs back; the virtual environment that it sees is this one."""
@@ -226,6 +257,7 @@ def test_lines_as_trec_eval_prints_them(tmp_path: Path) -> None:
     assert CliRunner().invoke(main, command).output == block(page, "map  ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("start", "module", "imports", "ours"),
     [
@@ -252,7 +284,9 @@ def test_lines_as_trec_eval_prints_them(tmp_path: Path) -> None:
 )
 def test_calls_of_other_libraries(start: str, module: str, imports: str, ours: dict[str, str]) -> None:
     """Each call gives values between the bounds of the measures that the page names for it."""
-    pytest.importorskip(module, reason=f"the page needs {module}: pip install 'deadheat[more-neighbours]'")
+    pytest.importorskip(
+        module, reason=f"the page needs {module}: pip install -r tests/integrations/requirements-all.txt"
+    )
     page = ROOT / "docs" / "coming-from.md"
     names: dict[str, Any] = {}
     for example in doctest.DocTestParser().get_examples(page.read_text(encoding="utf-8")):

@@ -13,6 +13,7 @@ from numpy.testing import assert_array_equal
 from rationals import absolute_differences, dot, edges, finite, pairs_of_rows
 from signed_roots import SignedRoot
 
+from deadheat import _core
 from deadheat.exact import Roots
 
 KINDS = {"inner_product": "product", "cityblock": "difference", "euclidean": "distance", "cosine": "cosine"}
@@ -176,7 +177,7 @@ def test_numbers_of_several_origins_are_put_together():
     parts = [rows_of(kind, rng, 6, 9) for kind in ("decimals", "spread", "extreme", "integers")]
     pairs = np.arange(6), np.arange(6)[::-1].copy()
     for name in KINDS:
-        together, wanted = Roots(KINDS[name]), []
+        together, wanted = Roots(_core.Roots(_core.KeyKind[KINDS[name]], 0)), []
         for left, right in zip(parts, parts[::-1], strict=True):
             together.add(roots_of(name, left, right, *pairs))
             wanted += expected(name, left, right, *pairs)

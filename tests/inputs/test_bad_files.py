@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 
 from deadheat.errors import FileError
 from deadheat.inputs import read
-from deadheat.support import memory
+from deadheat.support import scratch
 
 ODD = 2**53 + 1  # the first integer that float64 does not hold
 
@@ -76,7 +76,7 @@ def test_an_archive_that_unpacks_to_more_than_there_is_memory(tmp_path: Path, mo
     path = tmp_path / "a.npz"
     np.savez_compressed(path, embeddings=np.zeros((1000, 500)), labels=np.arange(1000) % 7)
     assert read(path).embeddings.shape == (1000, 500)  # as long as there is room for it
-    monkeypatch.setattr(memory, "available", lambda: 3_000_000)
+    monkeypatch.setattr(scratch, "available_memory", lambda: 3_000_000)
     said = refusal(path)
     assert said.startswith(" array 'embeddings' unpacks from ")
     assert said.endswith("more than there is memory (0.0 GB): save it as a .npy file, which stays on disk")
@@ -89,7 +89,7 @@ def test_an_archive_of_what_could_be_data_is_left_to_the_system(
 ) -> None:
     rows = np.random.default_rng(0).integers(0, 3, (300, 200)).astype(np.float64)
     np.savez_compressed(tmp_path / "a.npz", embeddings=rows, labels=np.arange(300) % 7)
-    monkeypatch.setattr(memory, "available", lambda: 1000)
+    monkeypatch.setattr(scratch, "available_memory", lambda: 1000)
     assert_array_equal(read(tmp_path / "a.npz").embeddings, rows)
 
 

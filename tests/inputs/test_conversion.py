@@ -13,7 +13,7 @@ import scipy.sparse
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
-from deadheat.analyses.collisions.given import collisions_of_distances
+from deadheat.analyses.collisions import collisions_of_distances
 from deadheat.inputs import embeddings, label_codes, plain
 
 ROWS = np.arange(12.0).reshape(4, 3) ** 2

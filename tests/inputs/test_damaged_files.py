@@ -147,7 +147,7 @@ def test_what_no_format_foresees_is_one_line_too(tmp_path: Path, monkeypatch: py
         raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
 
     said = r"a\.parquet cannot be read; truncated or damaged\? 'utf-8' codec"
-    for module, function in ((columns, "_labels"), (columns, "_column")):
+    for module, function in ((columns.Reader, "_labels"), (columns, "_column")):
         with monkeypatch.context() as patched:
             patched.setattr(module, function, break_off)
             with pytest.raises(FileError, match=said):

@@ -12,7 +12,7 @@ import pytest
 
 from deadheat.errors import FileError
 from deadheat.inputs import Samples, read
-from deadheat.inputs.labels import alike
+from deadheat.inputs.labels import common_kind
 
 EMBEDDINGS = np.array([[0.5, 1.0], [2.0, 3.0], [4.0, 5.0]], dtype=np.float32)
 WORDS = np.array(["cat", "dog", "cat"])
@@ -50,46 +50,10 @@ def refusal(*args: object, **options: object) -> str:
 # NumPy files
 
 
-@pytest.mark.parametrize(
-    "names",
-    [("embeddings", "labels"), ("features", "label"), ("X", "y"), ("first", "second"), ("labels_2d", "z")],
-    ids=str,
-)
-def test_npz_finds_its_arrays(names: tuple[str, str], tmp_path: Path) -> None:
-    path = tmp_path / "a.npz"
-    np.savez(path, **{names[0]: EMBEDDINGS, names[1]: WORDS})
-    samples = read(path)
-    check(samples)
-    assert samples.embeddings.dtype == np.float32
-
-
-@pytest.mark.parametrize("shape", [(3,), (1, 3), (3, 1)])
-def test_npz_labels_in_a_row_or_a_column(shape: tuple[int, ...], tmp_path: Path) -> None:
-    path = tmp_path / "a.npz"
-    np.savez_compressed(path, one=EMBEDDINGS, two=np.array([2**62, 1, 2**62]).reshape(shape))
-    check(read(path), [2**62, 1, 2**62])
-
-
-def test_npz_by_key(tmp_path: Path) -> None:
-    path = tmp_path / "a.npz"
-    np.savez(path, embeddings=EMBEDDINGS * 2, other=EMBEDDINGS, labels=[0, 0, 0], words=WORDS)
-    check(read(path, embeddings_key="other", labels_key="words"))
-
-
 def test_npz_prefers_usual_names_to_objects_beside_them(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, embeddings=EMBEDDINGS, labels=WORDS, meta=np.array([{}], dtype=object))
     check(read(path))
-
-
-def test_npz_missing_key_names_the_keys_there(tmp_path: Path) -> None:
-    path = tmp_path / "a.npz"
-    np.savez(path, one=EMBEDDINGS, two=EMBEDDINGS, three=WORDS)
-    assert refusal(path, embeddings_key="emb").endswith("has no array 'emb', only 'one', 'two', 'three'")
-    message = refusal(path)
-    assert "name the embeddings (--embeddings-key), one of 'one', 'two', 'three'" in message
-    np.savez(path, embeddings=EMBEDDINGS)
-    assert "name the labels (--labels-key), one of 'embeddings'" in refusal(path)
 
 
 def test_npz_objects_are_never_loaded(tmp_path: Path) -> None:
@@ -267,7 +231,7 @@ def test_a_label_column_is_no_embedding_when_labels_come_from_elsewhere(write: W
         ("label,a\ncat,1_000\n", "line 2, column 'a': '1_000' is not a number"),
         ("label,a\ncat,1\n,2\n", "line 3: the label is empty"),
         ("label,a,a\ncat,1,2\n", "has more than one column called 'a'"),
-        ("label\ncat\ndog\n", "has no column of numbers beside the labels"),
+        ("label\ncat\ndog\n", "has no column of numbers other than the labels"),
         ("a,b\n1,2.5\n3,4\n", "all columns hold numbers and none is called labels, label, class or y; name the column"),
         ("cat,1.5,x\ndog,2,y\n", "line 1, column 2: 'x' is not a number"),
         ('label,a\n"cat,1\n', "line 2: the quote that opens here is not closed"),
@@ -316,12 +280,6 @@ def _parquet(path: Path, **columns: object) -> Path:
     return path
 
 
-def test_parquet_with_many_columns(tmp_path: Path) -> None:
-    samples = read(_parquet(tmp_path / "a.parquet", a=EMBEDDINGS[:, 0], who=WORDS.tolist(), b=EMBEDDINGS[:, 1]))
-    check(samples)
-    assert samples.embeddings.dtype == np.float32
-
-
 @pytest.mark.parametrize("kind", ["list", "large_list", "fixed"])
 def test_parquet_with_a_column_of_lists(kind: str, tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
@@ -358,7 +316,7 @@ def test_bad_parquet(tmp_path: Path) -> None:
 
 def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ModuleNotFoundError, match=r"needs pyarrow: pip install 'deadheat\[parquet\]'$"):
+    with pytest.raises(ModuleNotFoundError, match=r"needs pyarrow: pip install 'deadheat\[files\]'$"):
         read(tmp_path / "a.parquet")
 
 
@@ -390,8 +348,8 @@ def test_what_the_system_says_stays_an_oserror(name: str, tmp_path: Path) -> Non
 
 
 def test_labels_of_two_files_become_alike() -> None:
-    one, two = alike([np.array([7, 8]), np.array(["7", "x"])])
+    one, two = common_kind([np.array([7, 8]), np.array(["7", "x"])])
     assert one.tolist() == ["7", "8"]
     assert two.tolist() == ["7", "x"]
-    one, two = alike([np.array([7, 8], dtype=np.uint8), np.array([7])])
+    one, two = common_kind([np.array([7, 8], dtype=np.uint8), np.array([7])])
     assert (one.dtype, two.dtype) == (np.uint8, np.int64)

@@ -21,7 +21,7 @@ from numpy.testing import assert_array_equal
 import deadheat as dh
 from deadheat.errors import InputError, MissingPackageError
 from deadheat.inputs import embeddings, plain
-from deadheat.inputs.sources import open_labels, open_rows
+from deadheat.inputs.samples import open_labels, open_rows
 
 ROWS = np.random.default_rng(0).integers(-3, 4, (8, 3)).astype(np.float32) / 4
 LABELS = np.array(["a", "b", "a", "c", "b", "a", "c", "b"])
@@ -400,7 +400,7 @@ def test_polars_needs_no_pyarrow() -> None:
 def test_what_speaks_arrow_alone_needs_pyarrow() -> None:
     stream = type("Stream", (), {"__arrow_c_stream__": lambda self, requested_schema=None: None})()
     with pytest.raises(
-        MissingPackageError, match=r"^embeddings: reading Arrow needs pyarrow: pip install 'deadheat\[ar"
+        MissingPackageError, match=r"^embeddings: reading Arrow needs pyarrow: pip install 'deadheat\[fi"
     ):
         dh.profile(stream, LABELS)
 

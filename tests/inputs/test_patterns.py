@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.inputs.patterns import natural
+from deadheat.inputs.files import natural
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import pickle
 import subprocess
 import sys
 import tempfile
@@ -17,10 +16,10 @@ from deadheat import inputs
 from deadheat.errors import DeadheatError
 from deadheat.inputs import disk, open_samples
 from deadheat.inputs.disk import File, Mapped
-from deadheat.inputs.formats import parquet
-from deadheat.inputs.layout import Layout
+from deadheat.inputs.files import Layout
+from deadheat.inputs.formats import columns as column_files
+from deadheat.inputs.samples import open_labels, open_rows
 from deadheat.inputs.source import Array, Shards, Source, fingerprint
-from deadheat.inputs.sources import open_labels, open_rows
 
 RNG = np.random.default_rng(5)
 ROWS = RNG.integers(-500, 500, size=(57, 6)) / 8  # exact in every floating-point type
@@ -224,12 +223,6 @@ def test_shards_have_the_type_that_holds_them_all() -> None:
     assert open_rows([parts[1], parts[1]], "gallery").stored == np.uint8
 
 
-def test_one_file_that_fits_is_that_file(tmp_path: Path) -> None:
-    save(tmp_path / "emb-[1].npy", ROWS)
-    for pattern in ("emb-*.npy", "**/*.npy", "emb-[[]?].npy", "emb-[1].npy"):
-        assert type(open_rows(tmp_path / pattern, "gallery")) is File
-
-
 def test_more_files_than_may_be_open(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     paths = [save(tmp_path / f"{part:03d}.npy", ROWS[part % 57 :][:1]) for part in range(200)]
@@ -317,14 +310,6 @@ def test_files_that_are_not_embeddings(rows: np.ndarray, kind: type[Exception], 
     assert refusal(rows, kind) == f"gallery {said}"
 
 
-def test_objects_are_never_loaded(tmp_path: Path) -> None:
-    path = tmp_path / "a.npy"
-    np.save(path, np.array([[{}]], dtype=object), allow_pickle=True)
-    assert "holds Python objects, which are pickled and never loaded" in refusal(path)
-    path.write_bytes(pickle.dumps(ROWS))
-    assert refusal(path) == f"{path} is not a .npy file, whatever its name says (pickles are never loaded)"
-
-
 def test_other_files(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, ROWS)
@@ -337,22 +322,6 @@ def test_other_files(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_bytes(b"")
     pytest.importorskip("pyarrow")
     assert "a.parquet cannot be read as Parquet; truncated or damaged? " in refusal(tmp_path / "a.parquet")
-
-
-def test_truncated_files(tmp_path: Path) -> None:
-    path = save(tmp_path / "a.npy", ROWS)
-    content = path.read_bytes()
-    for length in (0, 1, 6, 9, 60, 128, 200, len(content) - 1):
-        path.write_bytes(content[:length])
-        assert refusal(path).startswith(f"{path} cannot be read; truncated or damaged? ")
-
-
-def test_files_that_are_not_there(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"none\.npy"):
-        open_rows(tmp_path / "none.npy", "gallery")
-    pattern = str(tmp_path / "none-*.npy")
-    assert refusal(pattern) == f"gallery must be files that are there, but none fits {pattern!r}"
-    assert refusal([ROWS, pattern]) == f"gallery must be files that are there, but none fits {pattern!r}"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -379,7 +348,7 @@ def _own_folder_for_temporary_files(tmp_path_factory: pytest.TempPathFactory, mo
 def test_parquet(form: str, dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pa = pytest.importorskip("pyarrow")
     arrow = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(parquet, "PIECE", 6 * 10)
+    monkeypatch.setattr(column_files, "PIECE", 6 * 10)
     rows = rows_as(dtype)
     flat = pa.array(rows.ravel())
     if form == "columns":
@@ -447,7 +416,7 @@ def test_labels_beside_embeddings(tmp_path: Path) -> None:
 def test_parquet_with_bad_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pa = pytest.importorskip("pyarrow")
     arrow = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(parquet, "PIECE", 6 * 10)
+    monkeypatch.setattr(column_files, "PIECE", 6 * 10)
     path = tmp_path / "a.parquet"
     rows = ROWS.copy()
     rows[51, 4] = np.nan
@@ -470,7 +439,7 @@ def test_parquet_with_bad_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_what_is_spooled_is_gone_at_exit(files: int, tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     path = save(tmp_path / "a.npy", np.asfortranarray(ROWS))
-    code = f"from deadheat.inputs.sources import open_rows; k = [open_rows({str(path)!r}, 'q') for _ in range(12)]; "
+    code = f"from deadheat.inputs.samples import open_rows; k = [open_rows({str(path)!r}, 'q') for _ in range(12)]; "
     code += "print(sum(len(row) for source in k for row in source.whole()), len({source._path for source in k}))"
     (tmp_path / "spool").mkdir()
     environment = os.environ | {"TMPDIR": str(tmp_path / "spool")}
@@ -495,18 +464,6 @@ def test_a_full_disk_leaves_nothing_and_is_named(tmp_path: Path, monkeypatch: py
 
 # ---------------------------------------------------------------------------------------------------------------------
 # labels and digests
-
-
-def test_labels_from_files(tmp_path: Path) -> None:
-    labels = np.arange(57) % 7 + 2**60
-    cuts = [0, 10, 10, 30, 57]
-    paths = [save(tmp_path / f"l-{i}.npy", labels[cuts[i] : cuts[i + 1]]) for i in range(4)]
-    save(paths[2], labels[10:30, None])
-    for value in (tmp_path / "l-?.npy", str(tmp_path / "l-*.npy"), paths, list(map(str, paths)), np.split(labels, [9])):
-        got = open_labels(value, "labels")
-        assert got.dtype.kind == "i"
-        np.testing.assert_array_equal(got, labels)
-    np.testing.assert_array_equal(open_labels(paths[0], "labels"), labels[:10])
 
 
 @pytest.mark.parametrize("labels", [["cat", "dog"], [1, 2], np.array([3, 4]), ("a.txt", "b.npy"), [], range(3), None])
@@ -570,7 +527,7 @@ def test_the_fingerprint_is_of_the_numbers(tmp_path: Path) -> None:
 _MEASURE = """
 import sys
 import numpy as np
-from deadheat.inputs.sources import open_rows
+from deadheat.inputs.samples import open_rows
 
 def kilobytes(key):
     with open("/proc/self/status") as file:

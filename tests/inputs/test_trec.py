@@ -5,9 +5,12 @@ from __future__ import annotations
 import gzip
 import random
 from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 
+from deadheat.errors import InvalidTypeError
 from deadheat.inputs import trec
 
 NUMBERS = [
@@ -68,3 +71,22 @@ def test_the_tag_is_that_of_the_last_line_up_to_a_blank(end: bytes, tmp_path: Pa
     assert trec.run_id(path) == "my"
     path.write_bytes(gzip.compress(path.read_bytes()))
     assert trec.run_id(path) == "my"
+
+
+class Scored(NamedTuple):
+    query_id: str
+    doc_id: str
+    score: float
+
+
+def test_tables_of_other_libraries_are_the_same_dictionaries() -> None:
+    columns = {"query_id": ["q1", "q1", "q2"], "doc_id": ["a", "b", "a"], "score": [0.5, 0.25, 1.0]}
+    expected = {"q1": {"a": 0.5, "b": 0.25}, "q2": {"a": 1.0}}
+    for module, make in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")):
+        table = getattr(pytest.importorskip(module), make)(columns)
+        assert trec.as_mapping(table, "run") == expected
+    rows = [Scored(*row) for row in zip(*columns.values(), strict=True)]
+    assert trec.as_mapping(iter(rows), "run") == expected
+    assert trec.as_mapping(SimpleNamespace(to_dict=lambda: expected), "run") == expected
+    with pytest.raises(InvalidTypeError, match="run must have query_id, doc_id, score, but has columns a, b"):
+        trec.as_mapping(pytest.importorskip("pandas").DataFrame({"a": [1], "b": [2]}), "run")

@@ -11,5 +11,5 @@ def needs(*modules: str) -> pytest.MarkDecorator:
     """A mark that skips a test, or as `pytestmark` a whole file, unless these modules can be imported."""
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     return pytest.mark.skipif(
-        bool(missing), reason=f"needs {', '.join(missing)}: pip install 'deadheat[more-neighbours]'"
+        bool(missing), reason=f"needs {', '.join(missing)}: pip install -r tests/integrations/requirements-all.txt"
     )

@@ -15,7 +15,8 @@ import torch
 import torchmetrics
 from torch.utils.data import DistributedSampler
 
-from deadheat.integrations.torchmetrics import EmbeddingRetrieval, ScoredRetrieval, shares
+from deadheat.integrations.torchmetrics import EmbeddingRetrieval, ScoredRetrieval
+from deadheat.integrations.torchmetrics import embeddings as embedding_metric
 from deadheat.support.triple import Triple
 
 N_RANK = 3
@@ -55,14 +56,14 @@ def uneven(rank: int, group: Any) -> dict[str, Any]:
     embeddings, labels = samples()
     mine = [slice(0, 5), slice(5, 35), slice(35, 47)][rank]
     counted: list[int] = []
-    whole = shares.profile_pair
-    shares.profile_pair = lambda pair, options: counted.append(len(pair.query.labels)) or whole(pair, options)
+    whole = embedding_metric.profile_pair
+    embedding_metric.profile_pair = lambda pair, options: counted.append(len(pair.query.labels)) or whole(pair, options)
     metric = EmbeddingRetrieval(MEASURES, threads=1)
     in_batches(metric, [3, 2, 20, 10], embeddings[mine], labels[mine])
     first, report = numbers(metric.compute()), metric.report()
     metric.update(embeddings[:0], labels[:0])
     found = {"first": first, "second": numbers(metric.compute()), "digest": report.profile.digest()}
-    shares.profile_pair = whole
+    embedding_metric.profile_pair = whole
     return {**found, "counted": counted}
 
 

@@ -583,7 +583,7 @@ def test_a_hook_selects_checkpoints_by_a_lower_bound() -> None:
     assert callable(hooks.end_of_epoch_hook(tester, {}, str(ROOT)))
 
 
-DOOR = "deadheat.integrations.pytorch_metric_learning"
+MODULE = "deadheat.integrations.pytorch_metric_learning"
 
 
 def test_what_is_missing_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -596,10 +596,10 @@ def test_what_is_missing_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(caught.value) == f"AccuracyCalculator without knn_func and kmeans_func needs faiss: {remedy}"
     assert AccuracyCalculator(knn_func=print, kmeans_func=print).k is None
     monkeypatch.setitem(sys.modules, "pytorch_metric_learning", None)
-    monkeypatch.delitem(sys.modules, DOOR)
+    monkeypatch.delitem(sys.modules, MODULE)
     with pytest.raises(MissingPackageError) as caught:
-        importlib.import_module(DOOR)
-    assert str(caught.value) == f"{DOOR} needs pytorch_metric_learning: {remedy}"
+        importlib.import_module(MODULE)
+    assert str(caught.value) == f"{MODULE} needs pytorch_metric_learning: {remedy}"
 
 
 def test_example(capsys: pytest.CaptureFixture[str]) -> None:

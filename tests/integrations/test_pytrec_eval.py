@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from integrations.needs import needs
 
 import deadheat as dh
-from deadheat.measures.trec_names import trec_name
+from deadheat.reports.trec import trec_name
 
 pytestmark = needs("pytrec_eval")
 
@@ -71,7 +71,7 @@ def test_its_values_are_between_the_bounds(
 @settings(max_examples=20, deadline=None)
 @given(run=RUNS, qrels=QRELS, rel=st.integers(1, 4), judged_only=st.booleans())
 def test_counts_are_the_same(run: dict[str, Any], qrels: dict[str, Any], rel: int, judged_only: bool) -> None:
-    from deadheat.reports.trec_lines import COUNTS, trec_lines
+    from deadheat.reports.trec import COUNTS, trec_lines
 
     if not run.keys() & qrels.keys():
         return
@@ -128,7 +128,7 @@ def test_thousands_of_lines(rel: int, scores: int, judged_only: bool) -> None:
     """All that it prints of each query and has a meaning here: the same without ties, and else between the bounds."""
     import pytrec_eval
 
-    from deadheat.reports.trec_lines import trec_lines
+    from deadheat.reports.trec import trec_lines
 
     run, qrels = random_run(rel + scores, scores)
     flags = {"relevance_level": rel, "judged_docs_only_flag": judged_only}
@@ -173,7 +173,7 @@ def test_interpolated_precision(scores: int) -> None:
 def test_means_over_queries_and_geometric_ones(scores: int) -> None:
     import pytrec_eval
 
-    from deadheat.reports.trec_lines import trec_lines
+    from deadheat.reports.trec import trec_lines
 
     run, qrels = random_run(scores + 1, scores)
     expected = pytrec_eval.RelevanceEvaluator(qrels, {"gm_map", "gm_bpref", "utility"}).evaluate(run)

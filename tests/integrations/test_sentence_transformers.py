@@ -132,7 +132,7 @@ def test_a_function_of_ones_own(seed: int) -> None:
 @pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta state")
 def test_sparse_embeddings() -> None:
     """They are scored by the function, some queries at a time."""
-    from deadheat.integrations.sentence_transformers import profiles
+    from deadheat.integrations import sentence_transformers
 
     queries, corpus, relevant, embeddings = case(2, ties=True)
     dense, sparse = (evaluators(queries, corpus, relevant)[1] for _ in range(2))
@@ -142,7 +142,7 @@ def test_sparse_embeddings() -> None:
     model.encode_query = lambda *args, **options: encode[0](*args, **options).to_sparse()  # type: ignore[method-assign]
     model.encode_document = lambda *args, **options: encode[1](*args, **options).to_sparse()  # type: ignore[method-assign]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(profiles, "_BLOCK_SCORES", 3 * len(corpus))
+        patch.setattr(sentence_transformers, "_BLOCK_SCORES", 3 * len(corpus))
         assert sparse(model) == expected
 
 

@@ -17,13 +17,14 @@ import pytest
 
 import deadheat as dh
 
-torchmetrics = pytest.importorskip("torchmetrics", reason="needs torchmetrics: pip install 'deadheat[neighbours]'")
+torchmetrics = pytest.importorskip(
+    "torchmetrics", reason="needs torchmetrics: pip install -r tests/integrations/requirements-all.txt"
+)
 
 import torch
 
 from deadheat.integrations.torchmetrics import EmbeddingRetrieval
-from deadheat.integrations.torchmetrics.batches import Samples
-from deadheat.integrations.torchmetrics.copies import n_padded
+from deadheat.integrations.torchmetrics.batches import KeptRows, n_padded
 
 ROOT = Path(__file__).parents[2]
 MEASURES = "mAP, MAP@R, Hit@1, nDCG@5"
@@ -339,7 +340,7 @@ def test_padding_shows_at_the_ends_of_the_processes_rows() -> None:
         rows = np.concatenate([dealt[rank::n_rank] for rank in range(n_rank)])
         embeddings, labels = rng.normal(size=(n, 3)), rng.integers(0, 2, n)
         noisy = embeddings[rows] * (1 + 1e-3 * rng.normal(size=(total, 3)))
-        seen = Samples(noisy, labels[rows], None, np.repeat(np.arange(n_rank), total // n_rank))
+        seen = KeptRows(noisy, labels[rows], None, np.repeat(np.arange(n_rank), total // n_rank))
         assert n_padded(seen) == total - n
         assert n_padded(seen.take(slice(1, None))) == 0  # not equally many
 

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("torchmetrics", reason="needs torchmetrics: pip install 'deadheat[more-neighbours]'")
-lightning = pytest.importorskip("lightning", reason="needs lightning: pip install 'deadheat[more-neighbours]'")
+pytest.importorskip("torchmetrics", reason="needs torchmetrics: pip install -r tests/integrations/requirements-all.txt")
+lightning = pytest.importorskip(
+    "lightning", reason="needs lightning: pip install -r tests/integrations/requirements-all.txt"
+)
 
 import torch
 from lightning.pytorch.plugins.environments import LightningEnvironment

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("torchmetrics", reason="needs torchmetrics: pip install 'deadheat[neighbours]'")
+pytest.importorskip("torchmetrics", reason="needs torchmetrics: pip install -r tests/integrations/requirements-all.txt")
 
 from integrations import ranks
 

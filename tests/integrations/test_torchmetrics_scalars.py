@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-torchmetrics = pytest.importorskip("torchmetrics", reason="needs torchmetrics: pip install 'deadheat[neighbours]'")
+torchmetrics = pytest.importorskip(
+    "torchmetrics", reason="needs torchmetrics: pip install -r tests/integrations/requirements-all.txt"
+)
 
 import torch
 from torchmetrics import MetricCollection
@@ -170,7 +172,9 @@ def test_refused(make: Any, line: str) -> None:
 
 # Lightning ----------------------------------------------------------------------------------------------------------
 
-lightning: Any = pytest.importorskip("lightning", reason="needs lightning: pip install 'deadheat[more-neighbours]'")
+lightning: Any = pytest.importorskip(
+    "lightning", reason="needs lightning: pip install -r tests/integrations/requirements-all.txt"
+)
 
 
 class Embedder(lightning.LightningModule):

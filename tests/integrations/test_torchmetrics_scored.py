@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-torchmetrics = pytest.importorskip("torchmetrics", reason="needs torchmetrics: pip install 'deadheat[neighbours]'")
+torchmetrics = pytest.importorskip(
+    "torchmetrics", reason="needs torchmetrics: pip install -r tests/integrations/requirements-all.txt"
+)
 
 import torch
 from torchmetrics import retrieval

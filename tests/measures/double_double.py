@@ -1,11 +1,10 @@
-"""Double-double arithmetic in Python's floats: the slow twin of `measures/double_double.h`."""
+"""Double-double arithmetic in Python's floats: the reference implementation of `measures/double_double.h`."""
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import NamedTuple
-
-import constants
 
 
 def two_sum(a: float, b: float) -> tuple[float, float]:
@@ -55,7 +54,7 @@ class DoubleDouble(NamedTuple):
         )  # fmt: skip
 
     def and_float(self, value: float) -> DoubleDouble:
-        """One more float in a sum of many: rests are added up apart."""
+        """One more float in a sum of many: rests are added up separately."""
         total, rest = two_sum(self.high, value)
         return DoubleDouble(total, self.low + rest)
 
@@ -69,10 +68,39 @@ def from_integer(i: int) -> DoubleDouble:
     return DoubleDouble(float(i), float(i - int(float(i))))
 
 
-ONE = DoubleDouble(1.0)
-LN2, TWO_OVER_LN2, THIRD, FIFTH, GAMMA = (DoubleDouble(*constants.pair(x)) for x in constants.NUMBERS.values())
-LOG2 = [DoubleDouble(*constants.pair(x)) for x in constants.logarithms()]
-HARMONIC = [DoubleDouble(*constants.pair(x)) for x in constants.harmonics()]
+ONE, UNIT = DoubleDouble(1.0), 1 << 200  # UNIT is that of fixed-point integers
+
+
+def pair(number: Fraction) -> DoubleDouble:
+    """A number as a float and the rest of it, also a float."""
+    high = number.numerator / number.denominator
+    rest = number - Fraction(high)
+    return DoubleDouble(high, rest.numerator / rest.denominator)
+
+
+def fixed_atanh(numerator: int, denominator: int) -> int:
+    """The area tangent of a fraction, times UNIT, from its power series."""
+    power, total, odd = UNIT * numerator // denominator, 0, 1
+    while power:
+        total += power // odd
+        power = power * numerator**2 // denominator**2
+        odd += 2
+    return total
+
+
+_LN2 = 2 * fixed_atanh(1, 3)
+LN2, TWO_OVER_LN2, THIRD, FIFTH, GAMMA = map(
+    pair,
+    (
+        Fraction(_LN2, UNIT),
+        Fraction(2 * UNIT, _LN2),
+        Fraction(1, 3),
+        Fraction(1, 5),
+        Fraction("0.57721566490153286060651209008240243104215933593992"),
+    ),
+)
+LOG2 = [pair(Fraction(2 * fixed_atanh(i, 256 + i), _LN2)) for i in range(128)]  # of 1 + i/128
+HARMONIC = [pair(sum((Fraction(1, j) for j in range(1, i + 1)), Fraction(0))) for i in range(128)]
 
 
 def log2(i: int) -> DoubleDouble:

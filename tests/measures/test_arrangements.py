@@ -16,11 +16,8 @@ from graded_queries import (
     close,
     profile_of,
     random_query,
-    root_close,
     value,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from deadheat.measures import per_query, std
@@ -30,7 +27,8 @@ from deadheat.profiles import TieProfile
 @pytest.mark.parametrize("name", [*NAMES, "nDCG", "nDCG@3"])
 def test_every_arrangement_of_thousands_of_queries(name: str) -> None:
     rng = random.Random(name)
-    queries = [random_query(rng, [1]) for _ in range(1000)]
+    queries = [random_query(rng, [1]) for _ in range(600)]
+    queries += [([(1, 1, {1: 1}), (3, 9, {1: m})], 14, []) for m in (1, 2, 5, 8)]  # one large group
     assert_agrees(profile_of(queries, [1]), queries, name)
 
 
@@ -47,37 +45,6 @@ def test_every_arrangement_of_graded_queries(name: str) -> None:
     grades = [1, 2, 5]
     queries = [random_query(rng, grades, most=6) for _ in range(150)]
     assert_agrees(profile_of(queries, grades), queries, name)
-
-
-@pytest.mark.parametrize("name", ["mAP", "mAP@5", "MAP@R", "MRR", "mINP", "AUC", "Hit@3", "nDCG@6"])
-@pytest.mark.parametrize("counts", [{1: 1}, {1: 2}, {1: 3}, {1: 5}, {1: 8}])
-def test_every_arrangement_of_one_large_group(name: str, counts: dict[int, int]) -> None:
-    queries = [([(1, 1, {1: 1}), (3, 9, counts)], 14, [])]
-    assert_agrees(profile_of(queries, [1]), queries, name)
-
-
-# The oracle's own measures, without the helpers above: nothing is missing.
-@pytest.mark.parametrize(
-    "name", ["mAP", "mAP@3", "MAP@R", "R-Precision", "P@3", "Recall@3", "Hit@3", "F1@3", "MRR", "mINP"]
-)
-@settings(max_examples=60)
-@given(data=st.data())
-def test_every_arrangement_by_the_oracle(name: str, data: st.DataObject) -> None:
-    groups, closer, seen = [], 0, 0
-    for gap, tied, share in data.draw(
-        st.lists(st.tuples(st.integers(0, 2), st.integers(1, 4), st.integers(0, 3)), min_size=1, max_size=3)
-    ):
-        m = 1 + share % tied
-        groups.append((closer + gap, seen, tied, m))
-        closer, seen = closer + gap + tied, seen + m
-    n_ranked = closer + data.draw(st.integers(0, 3))
-    profile = TieProfile.from_groups([groups], [n_ranked])
-    low, mean, high, variance = oracles.arrangement_values(groups, n_ranked, seen, oracles.measure(name))
-    lower, expected, upper = per_query(profile, name)
-    assert close(lower[0], low)
-    assert close(expected[0], mean)
-    assert close(upper[0], high)
-    assert root_close(std(profile, name)[0], variance)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -119,13 +86,6 @@ def test_a_perfect_graded_ranking_is_exactly_one() -> None:
         queries = [([(i, 1, {g: 1}) for i, g in enumerate(ranked)], len(ranked), [])]
         for name in GAIN_NAMES:
             assert [x[0] for x in per_query(profile_of(queries, grades), name)] == [1, 1, 1]
-
-
-def test_recall_counts_items_and_hit_counts_queries() -> None:
-    """Recall@1 of information retrieval and Recall@1 of metric learning differ."""
-    profile = TieProfile.from_groups([[(0, 0, 1, 1), (5, 1, 1, 1)]], [10])
-    assert per_query(profile, "Recall@1").expected[0] == 0.5
-    assert per_query(profile, "Hit@1").expected[0] == 1.0
 
 
 def test_a_maximum_over_too_many_orders_has_bounds_only() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from graded_queries import NAMES
 
 from deadheat.errors import InputError
-from deadheat.measures import DEFAULT_MEASURES, parse, parse_all
+from deadheat.measures import DEFAULT_MEASURES, FAMILIES, listing, parse, parse_all
 
 ALIASES = {
     "mAP": "map MAP AP average_precision mean_average_precision RetrievalMAP",
@@ -46,6 +47,22 @@ ALIASES = {
 def test_aliases(canonical: str, alias: str) -> None:
     assert parse(alias).name == canonical
     assert str(parse(alias)) == canonical
+
+
+def test_no_two_families_share_a_name() -> None:
+    spellings = [spelling for row in FAMILIES for spelling in row.spellings]
+    assert len(spellings) == len(set(spellings))
+    assert all(row.sentence for row in FAMILIES)
+
+
+def test_the_listing_has_a_row_for_each_family() -> None:
+    rows = listing().splitlines()[2:-2]
+    assert len(rows) == 1 + len(FAMILIES)
+    assert [row.split("  ")[0] for row in rows[:4]] == ["name", "mAP, mAP@k", "MAP@R", "R-Precision"]
+    found = {row.split("  ")[0]: re.split(" {2,}", row)[1:] for row in rows}
+    assert found["Hit@k"] == ["Success@k", "1 if there is a hit, else 0; metric learning calls it Recall@k. Also CMC@k"]
+    assert found["IPrec@r"][0] == "interpolated precision@r"
+    assert found["11pt_avg"] == ["11pt", "mean of iprec_at_recall@0, @0.1, ..., @1"]
 
 
 def test_fields() -> None:

@@ -1,4 +1,4 @@
-"""The namespace of the plots, and what reports, comparisons and profiles look like."""
+"""The namespace of the plots, new axes, and numbers on logarithmic axes that do not touch."""
 
 from __future__ import annotations
 
@@ -6,38 +6,20 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.analyses.confidence import error_reject_curve
-from deadheat.plots.ties import group_sizes
+from deadheat.plots import style
 
-POINTS = np.random.default_rng(5).normal(size=(30, 4))
-LABELS = np.arange(30) % 5
-
-
-@pytest.fixture
-def ax() -> Any:
-    return Figure().subplots()
-
-
-def line(ax: Axes, label: str) -> Any:
-    return next(line for line in ax.lines if line.get_label() == label)
-
-
-def rows(ax: Axes) -> list[str]:
-    return [label.get_text() for label in ax.get_yticklabels()]
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# the namespace
+POINTS = np.random.default_rng(5).normal(size=(12, 4))
+LABELS = np.arange(12) % 5
 
 
 def test_every_plot_is_a_function_of_the_package() -> None:
@@ -57,7 +39,7 @@ def test_without_matplotlib_the_package_says_what_to_install() -> None:
 
 def _draws() -> dict[str, Callable[..., Axes]]:
     """Each plot of what comes at hand, without axes."""
-    found = dh.precision.precisions(POINTS, LABELS, formats=["float32", "1 bit"], measures="mAP")
+    found = dh.quantization.compare_formats(POINTS, LABELS, formats=["float32", "1 bit"], measures="mAP")
     reports = found.reports
     curve = error_reject_curve([1, 0], [2, 1])
     return {
@@ -66,7 +48,7 @@ def _draws() -> dict[str, Callable[..., Axes]]:
         "cmc": lambda **to: dh.plots.cmc(reports, **to),
         "per_class": lambda **to: dh.plots.per_class(reports["1 bit"], **to),
         "caterpillar": lambda **to: dh.plots.caterpillar(reports["1 bit"], **to),
-        "precision_changes": lambda **to: dh.plots.precision_changes(reports, **to),
+        "format_changes": lambda **to: dh.plots.format_changes(reports, **to),
         "mixed_queries": lambda **to: dh.plots.mixed_queries(reports, **to),
         "error_reject": lambda **to: dh.plots.error_reject(curve, **to),
         "gap_histogram": lambda **to: dh.plots.gap_histogram({"a": [0.1]}, **to),
@@ -84,94 +66,25 @@ def test_new_axes_where_none_are_given() -> None:
         assert draw(ax=ax) is ax, name
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# reports
+PLACES = [[10, 11, 12, 50, 90, 100, 1000, 1100], [63, 504, 508, 1008, 2016], [7], [0.001, 30000], [12, 19], [1, 1e12]]
 
 
-def test_bounds_of_one_report_have_a_row_a_measure(ax: Axes) -> None:
-    report = dh.evaluate(np.zeros((6, 1)), [0, 0, 0, 1, 1, 1], measures=["mAP", "Hit@1", "MRR"])
-    assert dh.plots.bounds(report, ax=ax) is ax
-    assert rows(ax) == ["mAP", "Hit@1", "MRR"]
-    for end in ("lower", "expected", "upper"):
-        assert_array_equal(line(ax, end).get_xdata(), [100 * getattr(report[name], end) for name in report])
-    assert ax.get_xlabel() == "value (%)"
-    assert rows(dh.plots.bounds(report, measures="MRR", ax=Figure().subplots())) == ["MRR"]
-
-
-def test_bounds_of_several_reports_have_a_row_each(ax: Axes) -> None:
-    reports = dh.precision.precisions(POINTS, LABELS, measures=["mAP", "MRR"]).reports
-    dh.plots.bounds(reports, sorts={"int8": [0.25, 0.5]}, ax=ax)
-    assert rows(ax) == list(reports)
-    assert ax.get_xlabel() == "mAP (%)"
-    assert_array_equal(line(ax, "plain sorts").get_xdata(), [25, 50])
-    both = dh.plots.bounds({"a": reports["int8"]}, measures=["mAP", "MRR"], ax=Figure().subplots())
-    assert rows(both) == ["a, mAP", "a, MRR"]
-
-
-def test_no_report_is_nothing_to_draw() -> None:
-    for draw in (lambda: dh.plots.bounds({}), lambda: dh.plots.mean_intervals({}, "MRR")):
-        with pytest.raises(ValueError, match=r"^reports must hold at least one report, but is empty$"):
-            draw()
-
-
-def test_an_untied_row_is_one_dot(ax: Axes) -> None:
-    tied, apart = (dh.evaluate(points, [0, 0, 1, 1], measures="mAP", distance="l2")
-                   for points in ([[0], [0], [0], [1]], [[0], [1], [3], [7]]))  # fmt: skip
-    dh.plots.bounds({"tied": tied, "apart": apart}, ax=ax)
-    assert len(line(ax, "lower").get_xdata()) == len(line(ax, "upper").get_xdata()) == 1
-    assert_array_equal(line(ax, "expected (alone: no tie decides)").get_ydata(), [0, 1])
-    alone = dh.plots.bounds(apart, ax=Figure().subplots())
-    assert [text.get_text() for text in alone.get_legend().get_texts()] == ["value: no tie decides"]  # type: ignore[union-attr]
-    assert [text.get_text() for text in alone.texts] == ["0", "upper − lower\n(points)"]
-
-
-def test_mixed_queries_hold_the_numbers(ax: Axes) -> None:
-    reports = dh.precision.precisions(POINTS, LABELS, measures="mAP").reports
-    mixed = dh.plots.mixed_queries(reports, ax=ax)
-    assert [bar.get_width() for bar in mixed.patches] == [100 * r.ties.queries / r.n_query for r in reports.values()]
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# comparisons and profiles
-
-
-def reciprocal_ranks(queries: list[tuple[int, int] | None]) -> dh.Report:
-    """A report on queries with one relevant item, in a group of `tied` items behind `closer` others; None has none."""
-    groups = [[] if query is None else [(query[0], 0, query[1], 1)] for query in queries]
-    return dh.measure(dh.TieProfile.from_groups(groups, n_ranked=[6] * len(groups)), "MRR")
-
-
-A = reciprocal_ranks([(0, 1), (0, 2), (1, 1), (0, 1), None, (2, 1)])
-B = reciprocal_ranks([(1, 1), (0, 2), (0, 1), (3, 1), (0, 1), (2, 2)])
-
-
-def test_differences_are_sorted_and_say_who_wins(ax: Axes) -> None:
-    difference = dh.compare(A, B)["MRR"]
-    dh.plots.differences(difference, ax=ax)
-    segments = sorted(
-        (round(x, 9), round(low, 9), round(high, 9))
-        for lines in ax.collections
-        for (x, low), (_, high) in (segment.tolist() for segment in lines.get_segments())  # type: ignore[attr-defined]
-    )
-    assert segments == [
-        (1, 75, 75), (2, 50, 50), (3, 0, 8.333333333), (4, -50, 50), (5, -50, -50),
-    ]  # fmt: skip
-    texts = [text.get_text() for text in ax.get_legend().get_texts()]  # type: ignore[union-attr]
-    assert texts == ["A wins (2)", "B wins (1)", "ties decide (2)"]
-
-
-def test_intervals_reach_round_what_ties_leave_open(ax: Axes) -> None:
-    dh.plots.mean_intervals({"first": A, "second": B}, "MRR", ax=ax, seed=1)
-    whiskers = [segment.tolist() for segment in ax.collections[0].get_segments()]  # type: ignore[attr-defined]
-    for place, shown in enumerate((A, B)):
-        interval = shown.interval("MRR", seed=1)
-        assert whiskers[place] == [[100 * interval.lower.low, place], [100 * interval.upper.high, place]]
-    assert rows(ax) == ["first", "second"]
-
-
-def test_sizes_of_tie_groups(ax: Axes) -> None:
-    profile = dh.TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, 5, 2)], [(3, 0, 7, 1)]], n_ranked=[9, 10])
-    assert group_sizes(profile).tolist() == [1, 5, 5, 7]
-    dh.plots.tie_sizes({"one": profile, "two": profile}, ax=ax)
-    assert_array_equal(line(ax, "largest").get_xdata(), [7, 7])
-    assert rows(ax) == ["one", "two"]
+@pytest.mark.parametrize("given", [True, False])
+@pytest.mark.parametrize("which", ["x", "y"])
+@pytest.mark.parametrize("inches", [2.0, 9.0])
+@pytest.mark.parametrize("places", PLACES, ids=str)
+def test_numbers_do_not_touch(inches: float, places: list[float], which: str, given: bool) -> None:
+    figure = Figure((inches, inches), layout="constrained")
+    ax = figure.subplots()
+    ax.plot(places, places, "o")
+    style.log_axis(ax, which, [places[:1], places] if given else None)  # type: ignore[arg-type]
+    figure.draw_without_rendering()
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    boxes = [label.get_window_extent() for label in axis.get_ticklabels() if label.get_text()]
+    spans = sorted((box.x0, box.x1) if which == "x" else (box.y0, box.y1) for box in boxes)
+    assert all(left[1] < right[0] for left, right in pairwise(spans))
+    assert len(spans) >= min(2, len(places))
+    found = {float(tick) for tick in axis.get_majorticklocs()}
+    if given:
+        assert {min(places), max(places)} <= found <= set(places)
+    assert np.isfinite(list(found)).all()

@@ -8,13 +8,13 @@ import os
 import pickle
 import struct
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from deadheat import TieProfile
 from deadheat.profiles import Ties
-from deadheat.support import atomic
 
 GROUPS = [[(0, 0, 1, 1), (1, 1, 3, 2)], [], [(4, 0, 2, 1)], [(0, 0, 1, 1), (1, 1, 1, 1), (9, 2, 1, 1)]]
 
@@ -57,11 +57,6 @@ def test_from_groups():
     assert profile.tied_by_grade is None
 
 
-def test_from_groups_with_relevant_items_that_were_not_retrieved():
-    profile = TieProfile.from_groups([[(0, 0, 1, 1)]], n_ranked=[1], n_relevant=[7])
-    assert profile.n_relevant.tolist() == [7]
-
-
 def test_a_profile_of_no_queries():
     empty = TieProfile.from_groups([], n_ranked=[])
     assert (empty.n_query, empty.n_group, empty.ties) == (0, 0, Ties(0, 0, 0))
@@ -93,12 +88,6 @@ def test_ties_of_many_groups(n_grade):
     mixed = (tied > relevant) | ((counts > 0).sum(axis=1) > 1)
     queries = len(np.unique(profile.query_of_group[mixed]))
     assert profile.ties == Ties(int(mixed.sum()), queries, int(tied[mixed].max()))
-
-
-def test_arrays_that_are_as_they_should_be_are_not_copied():
-    whole = example()
-    again = TieProfile(**{name: getattr(whole, name) for name in NAMES}, check=False)
-    assert all(getattr(again, name) is getattr(whole, name) for name in NAMES)
 
 
 def test_equality_is_that_of_the_canonical_bytes():
@@ -219,8 +208,23 @@ def test_an_index_out_of_range_is_an_index_error(index):
         example()[index]
 
 
-def test_iterating_gives_the_queries_one_by_one():
-    assert [query.n_group for query in example()] == [2, 0, 1, 3]
+def test_what_was_not_returned_in_its_best_order():
+    """Two relevant items are among four in no known order, behind one; of the others nothing irrelevant is there."""
+    groups = [[(0, 0, 1, 1), (2, 1, 4, 2)], [(0, 0, 2, 1)], [(2, 0, 3, 3)]]
+    whole = TieProfile.from_groups(groups, n_ranked=[6, 6, 5])
+    cut = replace(whole, n_ordered=np.array([2, 2, 2]))
+    assert (whole.n_cut, cut.n_cut) == (0, 1)
+    assert cut.ties == Ties(1, 1, 2)
+    assert groups_of(cut.best_completed()) == [[(0, 0, 1, 1), (2, 1, 2, 2)], [(0, 0, 2, 1)], [(2, 0, 3, 3)]]
+    by_grade = replace(
+        cut[:2], grades=np.array([1, 3]), tied_by_grade=np.array([[1, 0], [1, 1], [0, 1]]),
+        relevant_by_grade=np.array([[2, 1], [0, 1]]),
+    )  # fmt: skip
+    best = by_grade.best_completed()
+    assert groups_of(best) == [[(0, 0, 1, 1), (2, 1, 1, 1), (3, 2, 1, 1)], [(0, 0, 2, 1)]]
+    assert best.tied_by_grade.tolist() == [[1, 0], [0, 1], [1, 0], [0, 1]]
+    with pytest.raises(ValueError, match="n_ordered must be the end of one group"):
+        replace(cut, n_ordered=np.array([3, 2, 2]))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -236,12 +240,6 @@ def test_adding_shards_adds_what_is_irrelevant():
     nothing = TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, 1, 1)]], n_ranked=[2])
     assert one + nothing == one
     assert (one + two) + nothing == one + (two + nothing)
-
-
-def test_adding_with_relevant_items_that_were_not_retrieved():
-    shard = TieProfile.from_groups([[(2, 0, 1, 1)]], n_ranked=[3], n_relevant=[5])
-    both = shard + shard
-    assert (both.closer.tolist(), both.n_ranked.tolist(), both.n_relevant.tolist()) == ([4], [5], [5])
 
 
 def test_adding_keeps_grades():
@@ -261,23 +259,13 @@ def test_adding_keeps_grades():
             "tied_relevant",
         ),
         (graded(), "offsets"),
+        (example(grades=[2]), "grades"),
     ],
 )
 def test_shards_with_other_relevant_items_are_refused(other, name):
     with pytest.raises(ValueError, match=name) as caught:
         example() + other
     assert "\n" not in str(caught.value)
-
-
-def test_grades_must_agree():
-    with pytest.raises(ValueError, match="grades"):
-        graded() + graded(grades=[1, 5])
-
-
-@pytest.mark.parametrize("other", [0, None, "profile", [1]])
-def test_nothing_but_a_profile_can_be_added(other):
-    with pytest.raises(TypeError):
-        example() + other
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -361,14 +349,6 @@ def test_a_new_file_respects_the_umask_and_an_old_one_keeps_its_permissions(tmp_
         assert (tmp_path / name).stat().st_mode & 0o777 == mode
 
 
-def test_a_link_is_followed(tmp_path):
-    (tmp_path / "link.npz").symlink_to(tmp_path / "target.npz")
-    for profile in (graded(), example()):
-        profile.save(tmp_path / "link.npz")
-        assert (tmp_path / "link.npz").is_symlink()
-        assert TieProfile.load(tmp_path / "target.npz") == profile
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
 def test_a_pipe_is_written_and_not_replaced(tmp_path):
     pipe, copy = tmp_path / "pipe", tmp_path / "copy.npz"
@@ -399,14 +379,14 @@ def saved(tmp_path):
 
 def test_a_truncated_file_is_refused_wherever_it_was_cut(saved):
     content = saved.read_bytes()
-    for size in [*range(0, len(content), 37), len(content) - 1]:
+    for size in [*range(0, len(content), 97), len(content) - 1]:
         saved.write_bytes(content[:size])
         refused(saved)
 
 
 def test_a_file_with_a_damaged_byte_is_refused_or_the_same(saved):
     content = saved.read_bytes()
-    for place in range(0, len(content), 5):
+    for place in range(0, len(content), 17):
         damaged = bytearray(content)
         damaged[place] ^= 0xFF
         saved.write_bytes(damaged)
@@ -492,18 +472,8 @@ def test_a_target_that_cannot_be_written_is_an_os_error_and_leaves_nothing(tmp_p
     assert os.listdir(tmp_path) == ["file"]
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may write anywhere")
-def test_a_folder_without_permission(tmp_path):
-    tmp_path.chmod(0o500)
-    try:
-        with pytest.raises(PermissionError):
-            example().save(tmp_path / "p.npz")
-    finally:
-        tmp_path.chmod(0o700)
-
-
 @pytest.mark.parametrize("present", [True, False])
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt(), MemoryError()])
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_a_full_disk_leaves_what_was_there_and_nothing_else(error, present, tmp_path, monkeypatch):
     """Half of the archive is written when the disk is full."""
 
@@ -521,22 +491,3 @@ def test_a_full_disk_leaves_what_was_there_and_nothing_else(error, present, tmp_
     assert os.listdir(tmp_path) == (["p.npz"] if present else [])
     if present:
         assert TieProfile.load(path) == graded()
-
-
-def test_a_disk_that_is_full_when_it_is_flushed(tmp_path, monkeypatch):
-    def full(_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        example().save(tmp_path / "p.npz")
-    assert os.listdir(tmp_path) == []
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
-def test_a_temporary_file_on_a_full_device(tmp_path, monkeypatch):
-    """The real error of a full device, whose file stands for the temporary one."""
-    monkeypatch.setattr(atomic, "_without_a_name", lambda folder: open("/dev/full", "wb"))  # noqa: SIM115
-    with pytest.raises(OSError, match="No space left"):
-        example().save(tmp_path / "p.npz")
-    assert os.listdir(tmp_path) == []

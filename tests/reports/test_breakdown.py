@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from numpy.testing import assert_array_equal
 from deadheat import profile_run
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.profiles import TieProfile
-from deadheat.reports import evaluate, measure
+from deadheat.reports import evaluate, export, measure
 from deadheat.support.means import exact_mean
 
 # AP is 1/2 or 1; 1; 1/2; 1/3; undefined
@@ -71,11 +73,6 @@ def test_classes_do_not_depend_on_the_order_of_the_samples() -> None:
         evaluate(rows[i], labels[i], distance="euclidean").per_class().to_dict() for i in (np.arange(60), order)
     )
     assert one == other
-
-
-def test_some_of_the_classes() -> None:
-    assert REPORT.per_class(1).rows == {"class": ["a"], "queries": [2]}
-    assert REPORT.per_class(1).notes() == ["1 of 3 classes, worst mAP first; 1 without a value at the end."]
 
 
 def test_singletons_that_count_are_listed() -> None:
@@ -146,6 +143,10 @@ def test_how_many_is_checked(n: object) -> None:
             ask(n)  # type: ignore[arg-type]
 
 
-def test_measures_are_checked() -> None:
-    with pytest.raises(ValueError, match="unknown measure 'nonsense'"):
-        REPORT.worst(measures="nonsense")
+def test_values_of_each_query_as_a_file() -> None:
+    file = io.BytesIO()
+    export.write(measure(PROFILE, "mAP", labels=LABELS.astype(np.bytes_)), file, Path("values.TSV"))
+    rows = [line.split("\t") for line in file.getvalue().decode().splitlines()]
+    assert rows[0] == ["query", "label", "mAP_lower", "mAP_expected", "mAP_upper"]
+    assert rows[1] == ["0", "b", "0.5", "0.75", "1.0"]
+    assert rows[5] == ["4", "c", "", "", ""]

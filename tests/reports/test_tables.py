@@ -123,7 +123,7 @@ def test_arrow_needs_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     assert share.null_count == 0  # NaN, as in every other form
     assert math.isnan(share[1].as_py())
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    said = r"^a table of Arrow needs pyarrow: pip install 'deadheat\[arrow\]'$"
+    said = r"^a table of Arrow needs pyarrow: pip install 'deadheat\[files\]'$"
     for form in (Prices("a").to_arrow, Prices("a").__arrow_c_stream__):
         with pytest.raises(ModuleNotFoundError, match=said):
             form()

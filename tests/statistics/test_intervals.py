@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import subprocess
 import sys
-from collections import Counter
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -18,8 +15,14 @@ from deadheat import TieProfile, compare, evaluate, measure
 from deadheat.errors import QueryInGalleryWarning
 from deadheat.statistics import bootstrap
 from deadheat.statistics.interval import METHODS, Interval
-from deadheat.statistics.intervals import difference_interval, mean_interval, mean_intervals, ratio_interval
-from deadheat.statistics.standard_error import standard_error, welch_degrees
+from deadheat.statistics.intervals import (
+    difference_interval,
+    mean_interval,
+    mean_intervals,
+    ratio_interval,
+    standard_error,
+    welch_degrees,
+)
 
 Z95 = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 Z80 = 1.2815515655446004  # the 90 % quantile
@@ -98,41 +101,9 @@ def test_too_few_and_all_equal() -> None:
 # bootstraps
 
 
-def quantiles(distribution: Counter[Fraction], share: Fraction) -> list[float]:
-    """The smallest values that at least that share lies at or below, and more than that share."""
-    total, running = sum(distribution.values()), 0
-    found = []
-    for value in sorted(distribution):
-        running += distribution[value]
-        if running >= share * total:
-            found.append(float(value))
-        if running > share * total:
-            return found
-    raise AssertionError("no quantile")
-
-
-def every_resample(numerators: list[int], denominators: list[int]) -> Counter[Fraction]:
-    """The exact bootstrap distribution of the ratio of sums."""
-    units = list(zip(numerators, denominators, strict=True))
-    draws = itertools.product(units, repeat=len(units))
-    return Counter(Fraction(sum(a for a, _ in draw), sum(b for _, b in draw)) for draw in draws)
-
-
 def draws_of(method_seed: int, n: int, n_resamples: int) -> np.ndarray:
     """The units that a seeded bootstrap draws, (n_resamples, n)."""
     return np.random.default_rng(method_seed).integers(0, n, (n_resamples, n))
-
-
-@pytest.mark.parametrize("weights", [None, [2, 1, 4]])
-def test_percentiles_are_those_of_the_exact_distribution(weights: list[int] | None) -> None:
-    values = [1, 4, 0]
-    exact = every_resample(values, weights or [1, 1, 1])
-    for level in (0.6, 0.8, 0.9):
-        side = (1 - Fraction(str(level))) / 2
-        settings: dict = {"confidence_level": level, "method": "percentile", "n_resamples": 40_000}
-        found = mean_interval(values, **settings) if weights is None else ratio_interval(values, weights, **settings)
-        assert any(abs(found.low - q) < 1e-12 for q in quantiles(exact, side)), (level, found)
-        assert any(abs(found.high - q) < 1e-12 for q in quantiles(exact, 1 - side)), (level, found)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -161,8 +132,7 @@ def test_bootstrap_is_a_slow_loop_with_the_same_draws(weighted: bool) -> None:
     assert (found.n, found.method, found.confidence_level) == (len(units), "percentile", level)
 
 
-@pytest.mark.parametrize("method", ["percentile", "basic"])
-@pytest.mark.parametrize("weights", [None, [2, 1, 4, 1, 1, 3, 2]])
+@pytest.mark.parametrize(("method", "weights"), [("percentile", None), ("basic", [2, 1, 4, 1, 1, 3, 2])])
 def test_bootstrap_is_that_of_scipy_with_the_same_draws(method: str, weights: list[int] | None) -> None:
     stats = pytest.importorskip("scipy.stats")
     values, sizes = np.random.default_rng(6).random(7), np.array(weights or [1] * 7)
@@ -231,12 +201,6 @@ def test_bca_without_a_value_is_nan_and_silent() -> None:
     # the mean of (0, 1) can lie above or below every one of two resampled means
     found = [mean_interval([0.0, 1.0], method="BCa", n_resamples=2, seed=seed) for seed in range(20)]
     assert any(is_nothing(interval) for interval in found)
-
-
-def test_seeds() -> None:
-    values = np.random.default_rng(0).random(30)
-    assert mean_interval(values, method="BCa", seed=1) == mean_interval(values, method="BCa", seed=1)
-    assert mean_interval(values, method="BCa", seed=1) != mean_interval(values, method="BCa", seed=2)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -336,10 +300,10 @@ def test_interval_by_class() -> None:
 def test_classes_are_the_units_unless_there_is_a_separate_gallery() -> None:
     rng = np.random.default_rng(2)
     points, labels = rng.normal(size=(24, 3)), np.arange(24) % 12
-    apart = evaluate(points, labels, points + 1, labels, measures="mAP")
-    assert apart.separate_gallery
-    assert apart.interval("mAP") == apart.interval("mAP", resample="query")
-    assert apart.interval("mAP").unit == "query"
+    separated = evaluate(points, labels, points + 1, labels, measures="mAP")
+    assert separated.separate_gallery
+    assert separated.interval("mAP") == separated.interval("mAP", resample="query")
+    assert separated.interval("mAP").unit == "query"
     alone = evaluate(points, labels, measures="mAP")
     assert not alone.separate_gallery
     assert alone.interval("mAP") == alone.interval("mAP", resample="class")
@@ -353,14 +317,14 @@ def test_classes_are_the_units_unless_there_is_a_separate_gallery() -> None:
     bare = measure(alone.profile, "mAP")
     assert bare.interval("mAP").unit == "query"
     assert bare.interval("mAP", labels=labels) == alone.interval("mAP")
-    assert [report.interval("mAP").notes for report in (apart, alone)] == [(), ()]
+    assert [report.interval("mAP").notes for report in (separated, alone)] == [(), ()]
     assert bare.interval("mAP").notes == (
         "No labels are known, so each query counts as independent; where queries come in classes, give labels.",
     )
     assert bare.interval("mAP", resample="query").notes == ()
 
 
-def test_few_classes_are_said_beside_the_interval() -> None:
+def test_few_classes_are_said_with_the_interval() -> None:
     values = np.linspace(0, 1, 20)
     few = mean_intervals(*[values] * 3, classes=np.arange(20) % 9)
     assert str(few).splitlines()[-1] == (
@@ -386,9 +350,9 @@ def test_intervals_as_people_read_them() -> None:
 
 def test_no_bit_depends_on_the_order_of_the_samples() -> None:
     rng = np.random.default_rng(5)
-    labels = rng.integers(0, 14, 90)
-    points = rng.integers(0, 4, (90, 2))  # full of ties
-    methods = ["percentile", "basic", "BCa", "t"]
+    labels = rng.integers(0, 9, 50)
+    points = rng.integers(0, 4, (50, 2))  # full of ties
+    methods = ["percentile", "BCa", "t"]
 
     def everything(order: np.ndarray) -> list[object]:
         a, b = (
@@ -407,7 +371,7 @@ def test_no_bit_depends_on_the_order_of_the_samples() -> None:
         over_classes = measure(a.profile, "mAP", average="class", labels=labels[order])
         return [*found, over_classes.interval("mAP", n_resamples=200)]
 
-    assert everything(np.arange(90)) == everything(rng.permutation(90)) == everything(np.argsort(labels))
+    assert everything(np.arange(50)) == everything(rng.permutation(50)) == everything(np.argsort(labels))
 
 
 def test_labels_in_a_report_change_nothing_else() -> None:
@@ -418,18 +382,6 @@ def test_labels_in_a_report_change_nothing_else() -> None:
     np.testing.assert_array_equal(named.classes, [0, 1, 1, 0, 2])
     with pytest.raises(ValueError, match=r"^labels must have one entry per .* but got 2 labels for 5 rows$"):
         measure(PROFILE, labels=["a", "b"])
-
-
-def test_evaluate_keeps_the_classes(tmp_path) -> None:
-    points, labels = [[0.0], [1.0], [-1.0], [5.0]], ["x", "x", "y", "y"]
-    report = evaluate(points, labels, distance="euclidean", measures="mAP")
-    np.testing.assert_array_equal(report.classes, [0, 0, 1, 1])
-    assert report.interval("mAP", resample="class").n == 2
-    np.save(tmp_path / "labels.npy", np.array([7, 7, 3, 3]))
-    for other in (iter(labels), (label for label in labels), tmp_path / "labels.npy"):
-        again = evaluate(points, other, distance="euclidean", measures="mAP")
-        assert again.profile.digest() == report.profile.digest()
-        assert again.interval("mAP", resample="class") == report.interval("mAP", resample="class")
 
 
 def test_bounds_without_an_expectation() -> None:

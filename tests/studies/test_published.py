@@ -1,4 +1,4 @@
-"""Values copied from publications, beside the list that they were copied from."""
+"""Values copied from publications, compared with the list that they were copied from."""
 
 from __future__ import annotations
 

@@ -1,20 +1,16 @@
-"""The toy and the confidence study: what they compute, beside plain code, and what they leave to look at."""
+"""The toy and the confidence study: what they compute, and plain code for the same."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from data import data_file
-from matplotlib.figure import Figure
 
 from deadheat.analyses import confidence as measures
-from deadheat.studies import confidence, published, seeded, toy
-from deadheat.studies.confidence import ambiguity, densities, experiment, pictures, real, regions, stand_in, there
-from deadheat.studies.study import Mark, Outcome, Setting
-from deadheat.support.triple import Triple
+from deadheat.studies import confidence, confidence_images, published, toy
+from deadheat.studies.study import Mark, Outcome
+from tests.studies import printed
 
 
 def finding(outcome: Outcome, start: str) -> Any:
@@ -51,40 +47,30 @@ def test_study_s_code_differs_from_the_definition_by_the_query() -> None:
     assert ours.sum(axis=1).tolist() == [50] * 100
 
 
-def test_toy_study() -> None:
-    outcome = toy.run(Setting(None, Path(), quick=True))
-    assert finding(outcome, "draws in which MAP@R").here == "3 of 3"
-    assert finding(outcome, "draws in which MAP@R").mark is Mark.AGREES
-    assert finding(outcome, "mixed tie groups").here == "0"
-    assert finding(outcome, "example 3: MAP@R").mark is Mark.AGREES
-    assert "99.50 %" in finding(outcome, "example 3: R-Precision").why
-    assert finding(outcome, "values printed").mark is Mark.NO_DATA
-    measured, titles, versions = outcome.tables
-    assert [row[:2] for row in measured.rows] == [[e, name] for e in (1, 2, 3) for name in toy.MEASURES]
-    assert len(versions.rows) == 12
-    printed = [row[2] for row in titles.rows]
-    assert printed == [value / 100 for title in published.TOY_TITLES.values() for value in title]
-    text = outcome.pictures[0].figure.axes[0].get_xlabel()
-    assert [line.split()[0] for line in text.splitlines()] == list(toy.MEASURES)
+def test_every_draw_is_counted() -> None:
+    values = {example: np.full((20, 4), 0.1 * example) for example in (1, 2, 3)}
+    assert toy._shapes(values)[0].mark is Mark.AGREES
+    values[2][7] = 0.05
+    assert (toy._shapes(values)[0].here, toy._shapes(values)[0].mark) == ("19 of 20", Mark.DIFFERS)
+    few = {example: table[:2] for example, table in values.items()}
+    assert (toy._shapes(few)[0].here, toy._shapes(few)[0].mark) == ("2 of 2", Mark.TOO_FEW)
 
 
 def test_points_are_those_of_pytorch_s_generator() -> None:
     torch = pytest.importorskip("torch")
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seeded.SEED)
+        torch.manual_seed(toy.SEED)
         bounds = [(0.0, 1.0, 700), (-1.0, -2 / 3, 500), (0.0, 2000.0, 100)]
         theirs = [torch.distributions.Uniform(low, high).sample((n, 1)).numpy().ravel() for low, high, n in bounds]
-    ours = seeded.Uniform()
+    ours = toy.Uniform()
     for (low, high, n), numbers in zip(bounds, theirs, strict=True):
         np.testing.assert_array_equal(ours.draw(low, high, n), numbers)
 
 
 def test_titles_of_the_figures_come_out_of_the_study_s_own_points() -> None:
-    points = toy.drawn_there()
-    assert [len(toy.labels) for toy in points.values()] == [2000] * 3
-    titles = toy._titles(Setting(None, Path()))
-    assert [one.mark for one in toy._printed(titles)] == [Mark.AGREES] * 3
-    off = {example: (theirs._replace(map_at_r=0.5), ours) for example, (theirs, ours) in titles.items()}
+    found = [one for one in printed.run("toy").findings if "own points and code" in one.what]
+    assert [one.mark for one in found] == [Mark.AGREES] * 3
+    off = {example: ([0.5, 0.5, 0.5], [0.5, 0.5, 0.5]) for example in published.TOY_TITLES}
     assert [one.mark for one in toy._printed(off)] == [Mark.DIFFERS] * 3
 
 
@@ -93,7 +79,7 @@ def test_titles_of_the_figures_come_out_of_the_study_s_own_points() -> None:
 
 
 def test_printed_averages_come_out_of_the_study_s_own_points() -> None:
-    (points, average), (others, other) = there.alone(), there.together()
+    (points, average), (others, other) = confidence.drawn_there(False), confidence.drawn_there(True)
     assert (average, other) == (published.RANK_CORRELATION_PEAK, published.RANK_CORRELATION_AVERAGE)
     for data in (points, others):
         assert data.points.shape == (2000, 2)
@@ -104,20 +90,18 @@ def test_printed_averages_come_out_of_the_study_s_own_points() -> None:
 def test_accuracy_over_the_roc_curve_has_two_values() -> None:
     """By hand: at the thresholds inf, 4, 3, 2, 1 the guess holds for 1, 2, 3, 4 and 3 of four; 3 is dropped."""
     hit, sure = np.array([1.0, 1, 1, 0]), np.array([4.0, 3, 2, 1])
-    assert experiment.accuracy_over_roc(hit, sure, drop_intermediate=False) == pytest.approx((1 + 2 + 3 + 4 + 3) / 20)
-    assert experiment.accuracy_over_roc(hit, sure, drop_intermediate=True) == pytest.approx((1 + 2 + 4 + 3) / 16)
-    draw = experiment.run(0, 200)
-    for step in draw.steps:
-        assert step.by_default != step.accuracy.mean_accuracy.expected
-    moved = draw.data.moved(0.5)
-    at = draw.steps[9].accuracy.mean_accuracy.expected
-    assert at == pytest.approx(
-        experiment.accuracy_over_roc(draw.hit.expected, moved, drop_intermediate=False), abs=1e-12
-    )
+    assert confidence.accuracy_over_roc(hit, sure, drop_intermediate=False) == pytest.approx((1 + 2 + 3 + 4 + 3) / 20)
+    assert confidence.accuracy_over_roc(hit, sure, drop_intermediate=True) == pytest.approx((1 + 2 + 4 + 3) / 16)
+    draw = confidence.measured(confidence.flip(0, 200))
+    hit, moved = draw.hit.expected, draw.data.moved(0.5)
+    for drop, name in ((False, "confidence against Recall@1"), (True, "by scikit-learn's default")):
+        value = np.atleast_2d(draw.steps[name].T)[-1][9]
+        assert value == pytest.approx(confidence.accuracy_over_roc(hit, moved, drop_intermediate=drop), abs=1e-12)
+    assert (draw.steps["confidence against Recall@1"][:, 1] != draw.steps["by scikit-learn's default"]).all()
 
 
 def test_flipped_points() -> None:
-    flipped = experiment.flip(seed=2, n=2000)
+    flipped = confidence.flip(seed=2, n=2000)
     assert 90 <= flipped.flipped.sum() <= 100
     np.testing.assert_array_equal(flipped.labels != (flipped.points[:, 0] > 0), flipped.flipped)
     centre = 1 - 1 / (0.5 * np.sqrt(2 * np.pi))
@@ -131,74 +115,47 @@ def test_a_sort_gives_some_number_between_the_bounds() -> None:
     hit, sure = np.array([1.0, 0, 1, 0]), np.array([0.5, 0.5, 0.5, 0.1])
     area = measures.error_reject_curve(hit, sure).area
     best_first, worst_first = np.array([0, 2, 1, 3]), np.array([1, 0, 2, 3])
-    assert experiment.by_a_sort(hit[best_first], sure[best_first]) == pytest.approx(area.lower)
-    assert experiment.by_a_sort(hit[worst_first], sure[worst_first]) == pytest.approx(area.upper)
+    assert confidence.by_a_sort(hit[best_first], sure[best_first]) == pytest.approx(area.lower)
+    assert confidence.by_a_sort(hit[worst_first], sure[worst_first]) == pytest.approx(area.upper)
     assert area.lower < area.expected < area.upper
 
 
 @pytest.fixture(scope="module")
 def outcome() -> Outcome:
-    return confidence.STUDY.run(Setting(None, Path(), quick=True))
+    return printed.run("confidence")
 
 
-def test_confidence_study(outcome: Outcome) -> None:
-    for start in ("draws in which confidence", "draws in which the error-reject area by Hit@1"):
-        assert finding(outcome, start).mark is Mark.AGREES
-        assert finding(outcome, start).here == "2 of 2"
+def test_what_the_study_prints_is_found(outcome: Outcome) -> None:
     assert finding(outcome, "steps at which").here == "20 of 20"
     assert finding(outcome, "steps at which").mark is Mark.DIFFERS
     assert finding(outcome, "confidence against Recall@1: largest distance").here == "0.00 points"
     assert float(finding(outcome, "error-reject area by Hit@1: largest distance").here.split()[0]) > 0.1
-    assert finding(outcome, "George Washington").mark is Mark.NO_DATA
-    assert [picture.name for picture in outcome.pictures] == [
-        "points", "moved", "curves", "correlation", "digits", "reliability", "targets", "density", "regions"
-    ]  # fmt: skip
-    assert [finding(outcome, f"average of the original confidences times 12500, {run}").mark
-            for run in ("tests/test_uncertainty.py alone", "all tests together")] == [Mark.AGREES] * 2  # fmt: skip
-    right_end = [
-        one for one in outcome.findings if one.what.startswith("error-reject area by Hit@1 at a confidence of")
-    ]
-    assert [one.mark for one in right_end] == [Mark.AGREES] * 2
-    table = outcome.tables[0]
-    rows = np.array(table.rows, dtype=float)
-    assert rows.shape == (20, 15)
+    for start in ("average of the original confidences", "error-reject area by Hit@1 at a confidence of"):
+        assert [one.mark for one in outcome.findings if one.what.startswith(start)] == [Mark.AGREES] * 2
+    rows = np.array(outcome.tables[0].rows, dtype=float)
     for name in ("ERC by Hit@1", "ERC by MAP@R"):
-        lower, expected, upper = (
-            rows[:, table.columns.index(f"{name}: {end}")] for end in ("lower", "expected", "upper")
-        )
-        assert (lower < expected).all()
-        assert (expected < upper).all()
+        at = outcome.tables[0].columns.index(f"{name}: lower")
+        assert (np.diff(rows[:, at : at + 3], axis=1) > 0).all()
 
 
-def test_rising_curves_are_noticed() -> None:
-    draw = experiment.run(0, 200)
-    turned = draw._replace(steps=draw.steps[::-1])
-    assert [one.mark for one in experiment.shapes([draw, turned])] == [Mark.DIFFERS] * 3
-    assert [one.here for one in experiment.shapes([draw, turned])] == ["1 of 2"] * 3
+def test_a_curve_that_goes_the_other_way_in_one_draw_is_noticed() -> None:
+    draw = confidence.measured(confidence.flip(0, 200))
+    both = {name: np.stack([values, values[::-1]]) for name, values in draw.steps.items()}
+    assert [(one.here, one.mark) for one in confidence._shapes(both)] == [("1 of 2", Mark.DIFFERS)] * 3
+    for n_draw, mark in ((2, Mark.TOO_FEW), (20, Mark.AGREES)):
+        same = {name: np.stack([values] * n_draw) for name, values in draw.steps.items()}
+        assert [one.mark for one in confidence._shapes(same)] == [mark] * 3
 
 
-def test_densities_have_known_regions() -> None:
-    found = densities.run(Setting(None, Path(), quick=True))
-    assert [one.mark for one in found.findings] == [Mark.AGREES] * 4
-    assert len(found.tables[0].rows) == 6
+def test_densities_have_known_regions(outcome: Outcome) -> None:
+    """Of the gamma distribution with shape 3: both ends have one density, and 95 % lies between them."""
+    from scipy.stats import gamma
 
-
-def test_george_washington() -> None:
-    folder = Path(data_file("phocnet_gw.npz")).parent
-    found = real.run(Setting(folder, Path(), quick=True))
-    assert [picture.name for picture in found.pictures] == ["digits", "washington", "reliability"]
-    (row,) = [row for row in found.tables[0].rows if row[:3] == ["washington", "norm", "Hit@1"]]
-    assert row[found.tables[0].columns.index("queries")] == 899
-
-
-def test_curves_against_the_confidence_of_the_flipped() -> None:
-    line, correlation = Figure().subplots(1, 2)
-    pictures.against_confidence([0, 1], [Triple(0, 0.5, 1)] * 2, ax=line, label="area")
-    assert line.get_lines()[0].get_ydata().tolist() == [0.5, 0.5]
-    pictures.correlations([0, 1], [measures.rank_correlation([1, 2, 3], [1, 3, 2])] * 2, ax=correlation, average=0.5)
-    assert [one.get_label() for one in correlation.get_lines()] == [
-        "Spearman's rho", "Kendall's tau-b", "their average before"
-    ]  # fmt: skip
+    (table,) = (table for table in outcome.tables if table.name == "density")
+    low, high = table.rows[0][4:6]
+    assert gamma(3).pdf(low) == pytest.approx(gamma(3).pdf(high), rel=1e-9)
+    assert gamma(3).cdf(high) - gamma(3).cdf(low) == pytest.approx(0.95, abs=1e-9)
+    assert [one.mark for one in outcome.findings if "of the 95 % region" in one.what] == [Mark.AGREES] * 4
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -207,36 +164,34 @@ def test_curves_against_the_confidence_of_the_flipped() -> None:
 
 def test_damage_of_images() -> None:
     images = np.random.default_rng(0).random((3, 64))
-    for damage in stand_in.DAMAGES:
+    for damage in confidence_images.DAMAGES:
         whole, *damaged = (damage.change(images, level) for level in damage.levels)
         np.testing.assert_array_equal(whole, images)
         assert all(one.shape == images.shape for one in damaged)
-    window = stand_in.cropped(np.ones((1, 64)), 4).reshape(8, 8)
+    window = confidence_images.cropped(np.ones((1, 64)), 4).reshape(8, 8)
     assert window.sum() == 16
     assert window[2:6, 2:6].all()
-    spread = [stand_in.blurred(images, deviation).std() for deviation in (0, 0.5, 1, 2)]
+    spread = [confidence_images.blurred(images, deviation).std() for deviation in (0, 0.5, 1, 2)]
     assert spread == sorted(spread, reverse=True)
-    own = ambiguity._damaged(images, stand_in.DAMAGES[1], np.array([0, 4, 2]))
-    np.testing.assert_array_equal(own[1], stand_in.cropped(images, 4)[1])
+    own = confidence_images._damaged(images, confidence_images.DAMAGES[1], np.array([0, 4, 2]))
+    np.testing.assert_array_equal(own[1], confidence_images.cropped(images, 4)[1])
 
 
-def test_targets_tell_the_models_apart() -> None:
-    found = ambiguity.run(Setting(None, Path(), quick=True))
-    columns = found.tables[0].columns
-    rows = {tuple(row[:3]): dict(zip(columns[3:], row[3:], strict=True)) for row in found.tables[0].rows}
+def test_targets_distinguish_the_models(outcome: Outcome) -> None:
+    (table,) = (table for table in outcome.tables if table.name == "targets")
+    rows = {tuple(row[:3]): dict(zip(table.columns[3:], row[3:], strict=True)) for row in table.rows}
     assert len(rows) == 8
     for row in rows.values():
         for name in ("rho", "tau"):
             lower, expected, upper = (row[f"{name}, ties broken: {end}"] for end in ("lower", "expected", "upper"))
             assert -1 <= lower < expected < upper <= 1
     level = "level of the damage"
-    whole, damaged = (rows["blur", model, level]["Spearman's rho"] for model in ambiguity._MODELS)
+    whole, damaged = (rows["blur", model, level]["Spearman's rho"] for model in confidence_images._MODELS)
     assert damaged < -0.4 < whole  # a model that has seen no blur does not notice it
-    assert {one.mark for one in found.findings} == {Mark.OTHER_DATA}
 
 
 def test_regions_hold_the_instance_and_not_the_class() -> None:
-    found = regions._found(stand_in.halves(quick=True))
+    found = confidence_images._found(confidence_images.halves(quick=True))
     instance, other, normal = found.values()
     lower, expected, upper = instance.relevant
     assert (lower < expected).all()

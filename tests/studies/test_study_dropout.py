@@ -10,18 +10,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from deadheat.plots import Band
-from deadheat.studies import dropout
-from deadheat.studies.dropout import network, rendered, sizes, stand_in
-from deadheat.studies.dropout.compared import Case, Compared, Sample, Sides
-from deadheat.studies.dropout.network import Embedded, Recipe
-from deadheat.studies.dropout.rendered import Distortion, Pictures
-from deadheat.studies.dropout.stand_in import Extent
+from deadheat.studies import dropout, dropout_gaps
+from deadheat.studies import dropout_network as network
+from deadheat.studies.dropout_gaps import Case, Compared, Sample, Values
+from deadheat.studies.dropout_network import Distortion, Embedded, Pictures, Recipe
 from deadheat.studies.runner import reproduce
 from deadheat.studies.study import Mark, Setting
+from tests.studies.printed import TINY
 
 FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
-TINY = Extent(30, 20, 4, 2, 8, (0.0, 0.5), 1, (10, 20, 30), 2)
 PLAIN = Distortion(fill=(0.9, 0.9), stretch=(1, 1), slant=0, turn=0, stroke=0, blur=0, noise=0, ink=1)
 
 
@@ -37,84 +34,71 @@ def setting(tmp_path):
     return Setting(tmp_path / "data", tmp_path / "cache", quick=True, threads=1)
 
 
-@pytest.fixture
-def no_torch(monkeypatch):
-    monkeypatch.setattr(network, "is_installed", lambda: False)
-
-
 # drawing words -------------------------------------------------------------------------------------------------------
 
 
 def test_pseudo_words_differ_and_do_not_depend_on_how_many():
-    words = rendered.pseudo_words(500, seed=3)
+    words = network.pseudo_words(500, seed=3)
     assert len(set(words)) == 500
-    assert rendered.pseudo_words(40, seed=3) == words[:40]
-    assert rendered.pseudo_words(40, seed=4) != words[:40]
+    assert network.pseudo_words(40, seed=3) == words[:40]
+    assert network.pseudo_words(40, seed=4) != words[:40]
     assert {len(word) for word in words} == {4, 5, 6}
     assert all((letter in "aeiou") == bool(at % 2) for word in words for at, letter in enumerate(word))
 
 
-@pytest.mark.parametrize("name", ["DejaVuSans", "DejaVuSansMono-Oblique", "STIXGeneralItalic", "cmr10", "cmti10"])
-def test_fonts_that_draw_letters(name):
-    assert rendered.draws_latin(str(FONTS / f"{name}.ttf"))
-
-
-@pytest.mark.parametrize(
-    "name", ["cmsy10", "cmex10", "STIXSizOneSymReg", "STIXNonUni", "DejaVuSansDisplay", "LastResortHE-Regular"]
-)
-def test_fonts_that_draw_none(name):
-    assert not rendered.draws_latin(str(FONTS / f"{name}.ttf"))
-
-
-def test_a_file_that_is_no_font(tmp_path):
+def test_fonts_that_draw_letters_and_fonts_that_draw_none(tmp_path):
+    for name in ("DejaVuSans", "DejaVuSansMono-Oblique", "STIXGeneralItalic", "cmr10", "cmti10"):
+        assert network.draws_latin(str(FONTS / f"{name}.ttf")), name
+    for name in ("cmsy10", "cmex10", "STIXSizOneSymReg", "STIXNonUni", "DejaVuSansDisplay", "LastResortHE-Regular"):
+        assert not network.draws_latin(str(FONTS / f"{name}.ttf")), name
     (tmp_path / "broken.ttf").write_bytes(b"no font")
-    assert not rendered.draws_latin(str(tmp_path / "broken.ttf"))
+    assert not network.draws_latin(str(tmp_path / "broken.ttf"))
 
 
 def test_fonts_are_found_once_each(monkeypatch, tmp_path):
     copy, broken = tmp_path / "copy.ttf", tmp_path / "broken.ttf"
     copy.write_bytes((FONTS / "DejaVuSans.ttf").read_bytes())
     broken.write_bytes(b"no font")
-    monkeypatch.setattr(rendered.font_manager, "findSystemFonts", lambda: [str(copy), str(broken)])
-    found = rendered.find_fonts()
+    monkeypatch.setattr(network.font_manager, "findSystemFonts", lambda: [str(copy), str(broken)])
+    found = network.find_fonts()
     names = [Path(path).stem for path in found]
     assert {"DejaVuSans", "DejaVuSerif-Italic", "STIXGeneral", "cmr10"} <= set(names)
     assert not {"copy", "broken", "cmmi10", "cmsy10", "STIXSizOneSymReg", "DejaVuSansDisplay"} & set(names)
-    assert len({rendered._name(path) for path in found}) == len(found)
-    few = rendered.find_fonts(most=5)
+    assert len({network._name(path) for path in found}) == len(found)
+    few = network.find_fonts(most=5)
     assert len(set(few)) == 5
     assert set(few) <= set(found)
 
 
 def test_no_fonts_at_all(monkeypatch):
-    monkeypatch.setattr(rendered, "draws_latin", lambda path: False)
+    monkeypatch.setattr(network, "draws_latin", lambda path: False)
     with pytest.raises(ValueError, match="no font that draws Latin letters"):
-        rendered.find_fonts()
+        network.find_fonts()
 
 
 def test_pictures_are_functions_of_word_number_and_seed(fonts):
-    one = rendered.render(["mila", "tibor"], fonts, 3, seed=1)
-    more = rendered.render(["tibor", "zetob", "mila"], fonts, 5, seed=1)
+    one = network.render(["mila", "tibor"], fonts, 3, seed=1)
+    more = network.render(["tibor", "zetob", "mila"], fonts, 5, seed=1)
     assert one.images.shape == (6, 24, 64)
     assert one.images.dtype == np.uint8
     assert one.words.tolist() == ["mila"] * 3 + ["tibor"] * 3
     assert_array_equal(one.images[:3], more.images[10:13])
     assert_array_equal(one.images[3:], more.images[:3])
     assert len({image.tobytes() for image in more.images}) == 15
-    assert (rendered.render(["mila"], fonts, 3, seed=2).images != one.images[:3]).any(axis=(1, 2)).all()
+    assert (network.render(["mila"], fonts, 3, seed=2).images != one.images[:3]).any(axis=(1, 2)).all()
 
 
 def test_a_word_is_drawn_in_every_font_before_one_comes_again(fonts, monkeypatch):
     drawn = []
-    ink = rendered._ink
-    monkeypatch.setattr(rendered, "_ink", lambda word, path, stroke: drawn.append(path) or ink(word, path, stroke))
-    rendered.render(["mila"], fonts, 8)
+    ink = network._ink
+    monkeypatch.setattr(network, "_ink", lambda word, path, stroke: drawn.append(path) or ink(word, path, stroke))
+    network.render(["mila"], fonts, 8)
     assert sorted(drawn[:4]) == sorted(drawn[4:]) == sorted(fonts)
 
 
 def test_an_undistorted_word_fills_what_it_should(fonts):
     for word in ("mila", "rokufi"):
-        image = rendered.draw(word, fonts[:1], 0, seed=0, distortion=PLAIN)
+        image = network.draw(word, fonts[:1], 0, seed=0, distortion=PLAIN)
         seen = image > 60
         rows, columns = np.flatnonzero(seen.any(axis=1)), np.flatnonzero(seen.any(axis=0))
         size = np.array([np.ptp(rows) + 1, np.ptp(columns) + 1])
@@ -123,7 +107,7 @@ def test_an_undistorted_word_fills_what_it_should(fonts):
 
 def test_no_distorted_word_leaves_the_picture(fonts):
     far = Distortion(fill=(0.9, 0.95), slant=0.6, turn=15, blur=0, noise=0, ink=1)
-    images = rendered.render(["mila", "vaboki"], fonts, 12, distortion=far).images.astype(float)
+    images = network.render(["mila", "vaboki"], fonts, 12, distortion=far).images.astype(float)
     border = images.copy()
     border[:, 1:-1, 1:-1] = 0
     assert (border.sum(axis=(1, 2)) < 0.06 * images.sum(axis=(1, 2))).all()
@@ -199,8 +183,8 @@ def test_the_digest_is_of_images_and_words():
     others = [
         Pictures(changed, words), Pictures(images, np.array(["a", "c"])), Pictures(images.reshape(2, 6, 4), words)
     ]  # fmt: skip
-    told = {network.digest(one) for one in [Pictures(images, words), *others]}
-    assert len(told) == 4
+    digests = {network.digest(one) for one in [Pictures(images, words), *others]}
+    assert len(digests) == 4
     assert network.digest(Pictures(images.copy(), words.copy())) == network.digest(Pictures(images, words))
 
 
@@ -295,28 +279,21 @@ def test_files_with_too_few_classes_are_named(setting):
         dropout.from_files(setting)
 
 
-def test_without_a_data_folder_everything_is_missing(setting):
-    outcome = dropout.from_files(Setting(None, setting.cache))
-    assert len(outcome.findings) == 5
-    assert all(finding.mark is Mark.NO_DATA for finding in outcome.findings)
-    assert "cifar100-train.npz and cifar100-test.npz" in outcome.findings[-1].why
-
-
 # findings ------------------------------------------------------------------------------------------------------------
 
 
-def sides(gap: float, half: float, open_by: float = 0.0) -> Sides:
+def sides(gap: float, half: float, open_by: float = 0.0) -> Values:
     low, high = gap - half - open_by, gap + half + open_by
-    return Sides(0.9, 0.9 - gap, gap, low, high, max(abs(low), abs(high)), gap - open_by, gap + open_by)
+    return Values(0.9, 0.9 - gap, gap, low, high, max(abs(low), abs(high)), gap - open_by, gap + open_by)
 
 
 def test_intervals_that_leave_out_zero_are_counted():
-    undefined = Sides(0.9, 0.8, 0.1, np.nan, np.nan, np.nan, 0.1, 0.1)
+    undefined = Values(0.9, 0.8, 0.1, np.nan, np.nan, np.nan, 0.1, 0.1)
     pairs = [
         (sides(0.2, 0.1), sides(0.0, 0.1)), (sides(-0.2, 0.1), sides(0.3, 0.1, 0.01)), (sides(0.1, 0.2), undefined)
     ]  # fmt: skip
     rows = [Compared(0.5, seed, 20, 40, *pair) for seed, pair in enumerate(pairs)]
-    *each, worst, counted, ties = stand_in.of_cases([Case("one", "One.", rows[:1]), Case("unseen", "Unseen.", rows)])
+    *each, worst, counted, ties = dropout.of_cases([Case("one", "One.", rows[:1]), Case("unseen", "Unseen.", rows)])
     assert len(each) == 2
     assert (each[0].published, each[0].source) == ("plain 8.9; in groups of 10 3.6 points", "arXiv:2306.13357, Table 2")
     assert (worst.here, worst.published) == ("plain 0.5; in groups of 10 0.5", "plain 0.5; in groups of 10 0.7")
@@ -326,35 +303,23 @@ def test_intervals_that_leave_out_zero_are_counted():
     assert ties.here == "1"
 
 
-def test_findings_of_sizes_are_read_from_the_bands():
-    at = [10, 20, 30]
-    bands = {}
-    for name, start in (("learned", 1.0), ("unseen", 0.8)):
-        falling = start - 0.004 * np.array(at) * (1 + (name == "unseen"))
-        bands[f"{name}, plain"] = Band(at, falling, falling, falling)
-        flat = np.full(len(at), start)
-        bands[f"{name}, in groups of 10"] = Band(at, flat, flat, flat)
-    found = sizes.findings({"dropout 0": bands}, TINY.draws)
-    assert [finding.here for finding in found] == [
-        "72.0 % and 56.0 %", "80.0 % and 80.0 %", "plain 32.0, in groups of 10 20.0 points"
-    ]  # fmt: skip
-
-
 def test_subsets_of_words():
     labels = np.repeat([f"w{at}" for at in range(12)], 3)
     sample = Sample(np.random.default_rng(0).normal(size=(36, 5)), labels)
-    plain, grouped = sizes.subset_values(sample, 12, 0, 1)
+    plain, grouped = dropout_gaps.subset_values(sample, 12, 0, 1)
     assert plain == hit_at_1(sample.embeddings, labels)
     assert 0 <= grouped <= 1
-    few, inside = sizes.subset_values(sample, 10, 3, 1)
+    few, inside = dropout_gaps.subset_values(sample, 10, 3, 1)
     assert few == pytest.approx(inside, abs=1e-15)  # ten words are one group
-    assert sizes.subset_values(sample, 10, 3, 1) == (few, inside)
+    assert dropout_gaps.subset_values(sample, 10, 3, 1) == (few, inside)
 
 
 # runs ----------------------------------------------------------------------------------------------------------------
 
 
-def test_without_torch_the_page_says_what_to_install(tmp_path, monkeypatch, no_torch):
+def test_without_torch_the_page_says_what_to_install(tmp_path, monkeypatch, fonts):
+    monkeypatch.setattr(network, "is_installed", lambda: False)
+    monkeypatch.setattr(network, "find_fonts", lambda: fonts)
     monkeypatch.setattr(dropout, "QUICK", TINY)
     outcome = reproduce(["dropout"], tmp_path / "out", quick=True, threads=1)["dropout"]
     assert all(finding.mark is Mark.NO_DATA and not finding.here for finding in outcome.findings)
@@ -367,31 +332,6 @@ def test_without_torch_the_page_says_what_to_install(tmp_path, monkeypatch, no_t
     assert (tmp_path / "out" / "dropout" / "words.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_stand_in_of_drawn_embeddings(setting, monkeypatch):
-    """What is made of the networks, with clusters in their place."""
-
-    def drawn(train, test, recipe, cache, **how):
-        random = np.random.default_rng([len(train.words), round(10 * recipe.dropout)])
-        codes = [np.unique(pictures.words, return_inverse=True)[1] for pictures in (train, test)]
-        first, second = (random.normal(size=(max(c) + 1, 8))[c] + 0.3 * random.normal(size=(len(c), 8)) for c in codes)
-        return Embedded(first.astype(np.float32), train.words, second.astype(np.float32), test.words)
-
-    monkeypatch.setattr(network, "is_installed", lambda: True)
-    monkeypatch.setattr(network, "embedded", drawn)
-    outcome = stand_in.run(setting, TINY)
-    printed, *cases, sizes = outcome.tables
-    assert printed.cells()[2] == [0.5, 69.6, 66.0, 45.0, 36.1, 3.6, 8.9]
-    assert "it is still" in outcome.conclusion
-    assert [table.name for table in cases] == ["many-learned", "few-learned", "unseen"]
-    assert [table.rows[0][:4] for table in cases] == [[30, 20, 0.0, 0], [20, 30, 0.0, 0], [20, 30, 0.0, 0]]
-    assert {(row[0], row[3]) for row in sizes.rows} == {
-        (f"dropout {d:g}", n) for d in TINY.dropouts for n in TINY.sizes
-    }
-    assert [picture.name for picture in outcome.pictures] == ["words", "dropout", "size"]
-    for picture in outcome.pictures:
-        picture.figure.canvas.draw()
-
-
 @pytest.fixture
 def torch():
     return pytest.importorskip("torch")
@@ -399,7 +339,7 @@ def torch():
 
 @pytest.fixture
 def pictures(fonts):
-    return rendered.render(rendered.pseudo_words(10), fonts, 8, distortion=PLAIN)
+    return network.render(network.pseudo_words(10), fonts, 8, distortion=PLAIN)
 
 
 def test_training_is_seeded_and_leaves_torch_alone(torch, pictures):
@@ -430,19 +370,12 @@ def test_a_network_learns_its_words(torch, pictures):
     assert hit_at_1(found, pictures.words) > 0.9
 
 
-def test_the_stand_in(torch, setting, monkeypatch):
-    monkeypatch.setattr(dropout, "QUICK", TINY)
-    outcome = dropout.STUDY.run(setting)
-    cases = [table for table in outcome.tables if table.name not in ("size", "table-2")]
-    assert [table.name for table in cases] == ["many-learned", "few-learned", "unseen"]
-    assert [table.rows[0][:2] for table in cases] == [[30, 20], [20, 30], [20, 30]]
-    for table in cases:
-        assert [row[2] for row in table.rows] == [0.0, 0.0, 0.5, 0.5]
-    assert [picture.name for picture in outcome.pictures] == ["words", "dropout", "size"]
-    marks = [finding.mark for finding in outcome.findings]
-    assert marks.count(Mark.NO_DATA) == 5  # the paper's data sets
-    assert not {Mark.AGREES, Mark.DIFFERS} & set(marks)
+def test_embeddings_of_a_network_are_kept(torch, tmp_path, pictures, monkeypatch):
+    recipe, said = Recipe(dropout=0.5, epochs=1, batch=16, channels=(4, 4, 4), dim=8), []
+    first = network.embedded(pictures, pictures, recipe, tmp_path, threads=1, say=said.append)
+    assert said == ["training on 10 words, dropout 0.5, seed 0"]
+    assert_array_equal(first.train, network.learn(pictures, [pictures.images], recipe, threads=1)[0])
     monkeypatch.setattr(network, "learn", lambda *given, **more: never())
-    again = dropout.STUDY.run(setting)
-    assert [table.cells() for table in again.tables] == [table.cells() for table in outcome.tables]
-    assert again.findings == outcome.findings
+    assert_same(network.embedded(pictures, pictures, recipe, tmp_path, threads=2), first)
+    with pytest.raises(AssertionError, match="computed again"):
+        network.embedded(pictures, pictures, Recipe(**{**vars(recipe), "seed": 1}), tmp_path)

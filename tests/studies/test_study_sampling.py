@@ -1,8 +1,13 @@
-"""The study of sampling: what intervals hold when queries are drawn singly, or whole classes."""
+"""The studies of sampling and of the null hypothesis: what holds where queries are drawn singly, or whole classes."""
 
 from __future__ import annotations
 
-from deadheat.studies.sampling import single_queries, whole_classes
+import numpy as np
+import pytest
+
+from deadheat.studies.null import Kind, false_alarms, leave_one_out, separate_gallery
+from deadheat.studies.sampling import percent_of, range_of, single_queries, whole_classes
+from tests.studies import printed
 
 
 def test_intervals_over_classes_hold_what_those_over_queries_miss() -> None:
@@ -11,3 +16,36 @@ def test_intervals_over_classes_hold_what_those_over_queries_miss() -> None:
     assert shares["class, percentile"] > 0.8
     assert shares["class, t"] > 0.85
     assert single_queries(10, 40, threads=1) > 0.85
+
+
+def test_tests_over_queries_raise_false_alarms_in_leave_one_out_and_nowhere_else() -> None:
+    shares = false_alarms(20, 40, threads=1)
+    assert shares[Kind("leave one out", "query", "mAP")] > 0.3
+    assert shares[Kind("leave one out", "class", "mAP")] < 0.25
+    assert shares[Kind("separate gallery", "query", "mAP")] < 0.15
+    assert shares[Kind("leave one out", "class", "Hit@1")] <= shares[Kind("leave one out", "query", "Hit@1")]
+
+
+@pytest.mark.parametrize("draw", [leave_one_out, separate_gallery])
+def test_neither_system_is_better(draw) -> None:
+    rng = np.random.default_rng(0)
+    gaps = [a["mAP"].expected - b["mAP"].expected for a, b in (draw(rng, 10, 1) for _ in range(30))]
+    assert abs(np.mean(gaps)) < 4 * np.std(gaps) / np.sqrt(30)
+    assert np.std(gaps) > 0
+
+
+def test_shares_are_printed_with_their_standard_error() -> None:
+    assert percent_of(0.36, 64) == "36.0 ± 6.0 %"
+    assert range_of([0.5, 0.25, 1.0]) == "25 to 100 %"
+
+
+def test_findings_and_figures_have_the_numbers_of_the_table() -> None:
+    for name in ("sampling", "null"):
+        outcome = printed.run(name)
+        (table,), (picture,) = outcome.tables, outcome.pictures
+        columns = np.array([row[1:] for row in table.rows]).T
+        shown = [float(finding.here.split()[0]) for finding in outcome.findings]
+        order = columns if name == "sampling" else columns.T
+        np.testing.assert_allclose(shown, 100 * order.ravel(), atol=0.051)
+        lines = picture.figure.axes[0].lines
+        np.testing.assert_allclose([line.get_ydata() for line in lines[:-1]], 100 * columns)

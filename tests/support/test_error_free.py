@@ -1,4 +1,4 @@
-"""Products in twice the precision against fractions; sums and products with their rests are in tests/core."""
+"""Products in double-double precision against fractions; sums and products with their rests are in tests/core."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from deadheat import _core, exact
+from deadheat import _core
+from deadheat.distances import bounds
 
-SUMS = 32  # side by side
+SUMS = 32  # in parallel
 
 
 @pytest.mark.parametrize("d", [1, 2, 31, 32, 33, 100])
-def test_compensated_products_err_as_if_in_twice_the_precision(d):
-    """Where nearly all cancels: the exact product is tiny beside its terms."""
+def test_compensated_products_err_as_if_in_double_double(d):
+    """Where nearly all cancels: the exact product is tiny compared with its terms."""
     rng = np.random.default_rng(d)
     left = rng.standard_normal((30, d)) * 10.0 ** rng.integers(-8, 8, (30, d))
     right = rng.standard_normal((30, d)) * 10.0 ** rng.integers(-8, 8, (30, d))
@@ -23,7 +24,7 @@ def test_compensated_products_err_as_if_in_twice_the_precision(d):
         right[:, -1] = -np.einsum("ij,ij->i", left[:, :-1], right[:, :-1]) / left[:, -1]
     each = np.arange(30)
     found = _core.compensated_dots(left, each, right, each)
-    gamma = Fraction(exact.gamma(d + 2 * SUMS, np.float64))
+    gamma = Fraction(bounds.gamma(d + 2 * SUMS, np.float64))
     for a, b, value in zip(left.tolist(), right.tolist(), found.tolist(), strict=True):
         terms = [Fraction(x) * Fraction(y) for x, y in zip(a, b, strict=True)]
         bound = Fraction(1, 2**53) * abs(sum(terms)) + gamma**2 * sum(map(abs, terms))
@@ -42,7 +43,7 @@ def two_parts(a, b):
 
 
 def compensated_dot(a, b):
-    """The slow twin of the loop: number k in sum k mod SUMS, each with a rest of its own."""
+    """The reference implementation of the loop: number k in sum k mod SUMS, each with a rest of its own."""
     sums, rests = [0.0] * SUMS, [0.0] * SUMS
     for k, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
         _, _, product, lost = two_parts(x, y)
@@ -58,7 +59,7 @@ def compensated_dot(a, b):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("other", [np.float32, np.float64])
 @pytest.mark.parametrize("d", [1, 7, 8, 31, 32, 33, 64, 95, 200])
-def test_compensated_products_are_those_of_their_twin(d, dtype, other):
+def test_compensated_products_are_those_of_the_reference(d, dtype, other):
     rng = np.random.default_rng(d)
     left = (rng.standard_normal((9, d)) * 2.0 ** rng.integers(-20, 20, (9, d))).astype(dtype)
     right = (rng.standard_normal((11, d)) * 2.0 ** rng.integers(-20, 20, (11, d))).astype(other)

@@ -42,7 +42,7 @@ def test_a_full_disk_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> Non
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(scratch, "_take_room", refuse)
+    monkeypatch.setattr(scratch, "_reserve", refuse)
     with pytest.raises(OSError, match=r"cannot keep 4000 MB in temporary files in '.*' \(TMPDIR .*No space") as error:
         scratch.arrays(4, 125_000_000)
     assert error.value.errno == errno.ENOSPC

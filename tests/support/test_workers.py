@@ -10,7 +10,7 @@ import pytest
 
 from deadheat import _core
 from deadheat.support import workers as module
-from deadheat.support.workers import Workers, go_on
+from deadheat.support.workers import Workers, raise_if_cancelled
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -67,7 +67,7 @@ def test_an_error_ends_what_goes_on_beside_it(monkeypatch: pytest.MonkeyPatch) -
         while len(asked) < 100_000:
             asked.append(item)
             time.sleep(0.001)
-            go_on()
+            raise_if_cancelled()
 
     with pytest.raises(ZeroDivisionError), Workers(2) as workers:
         workers.each(work, range(50))
@@ -79,7 +79,7 @@ def test_who_has_no_workers_is_never_stopped() -> None:
     done = []
 
     def work(item: int) -> None:
-        go_on()
+        raise_if_cancelled()
         done.append(item)
 
     work(-1)

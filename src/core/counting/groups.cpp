@@ -8,7 +8,7 @@ namespace deadheat {
 
 namespace {
 
-constexpr double SLACK = 1 + 0x1p-50;  // more than the roundings of a sum and a difference can change
+constexpr double SLACK = 1 + 0x1p-50;  // 8u for three roundings: of bounds (distances/bounds.py), sum and difference
 
 std::size_t at(Index place) { return static_cast<std::size_t>(place); }
 

@@ -1,4 +1,4 @@
-// What a tile leaves open: a closer look at its rows, and the places of single items between cuts.
+// What a tile leaves open: the intervals of open items, and the places of single items between cuts.
 #pragma once
 
 #include <limits>
@@ -14,15 +14,6 @@ struct Intervals {
     Matrix<std::int32_t> counts;     // (n_row, 2 · n_interval + 1)
 };
 
-/// What the tile was made from, and how far products in float64 of these rows may be off.
-template <class T>
-struct TileRows {
-    Matrix<const T> left, right;
-    Span<const double> offset;  // of each column, taken off its products; or none
-    Span<const std::int32_t> weight;
-    Span<const double> reach;  // of each row on the left
-};
-
 /// Single items: their rows, intervals near which they may be (−1 if none is known), scores, errors and weights.
 struct Items {
     Span<const std::int64_t> rows;
@@ -32,14 +23,6 @@ struct Items {
 };
 
 struct OpenItemLoops {
-    /// Count what can be told of open items by the product in float64 of their rows, minus the column's offset.
-    ///
-    /// `opened` has the row, the place in the tile and the slot of each, and becomes the list of what is still open;
-    /// returns how many there are. `edges` are those of the tile.
-    Index (*settle_single)(Matrix<std::int32_t> opened, TileRows<float> rows, Matrix<const float> edges,
-                           Intervals intervals);
-    Index (*settle_double)(Matrix<std::int32_t> opened, TileRows<double> rows, Matrix<const double> edges,
-                           Intervals intervals);
     /// Count single items between the cuts of their rows, `each` cuts to an interval.
     ///
     /// Where an item may lie in an interval its pair is listed: cuts[0, p] becomes its number, and between cuts[1, p] and

@@ -1,4 +1,5 @@
-// Bounds on the errors of scores, pair by pair: see distances/errors.py, which has the formula and why it holds.
+// Bounds on the errors of scores, pair by pair: see src/deadheat/distances/bounds.py, which has the formula and why it
+// holds.
 #pragma once
 
 #include "support/views.h"

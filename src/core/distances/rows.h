@@ -19,6 +19,9 @@ struct ScaledRows {
     bool divide;
 };
 
+/// What is added up over the numbers a and b of two rows: a·b, |a·b|, min(a, b) or −|a − b|.
+enum class PairSum { products, sizes, overlaps, differences };
+
 template <class T>
 struct OneTypeLoops {
     void (*hash_rows)(Matrix<const T> raw, bool directions, Span<std::uint64_t> out);
@@ -29,8 +32,8 @@ template <class A, class B>
 struct TwoTypeLoops {
     void (*take_rows)(const ScaledRows<A> &rows, Span<const std::int64_t> index, Matrix<B> out);
     double (*product_of_rows)(const A *a, const B *b, Index dim);
-    void (*pair_dots)(const ScaledRows<A> &left, Span<const std::int64_t> rows, const ScaledRows<B> &right,
-                      Span<const std::int64_t> columns, Span<double> out);
+    void (*pair_sum)(PairSum kind, const ScaledRows<A> &left, Span<const std::int64_t> rows, const ScaledRows<B> &right,
+                     Span<const std::int64_t> columns, Span<double> out);
 };
 
 using RowLoops = std::tuple<OneTypeLoops<float>, OneTypeLoops<double>, TwoTypeLoops<float, float>,
@@ -62,11 +65,11 @@ double product_of_rows(const A *a, const B *b, Index dim) {
     return std::get<TwoTypeLoops<A, B>>(row_loops()).product_of_rows(a, b, dim);
 }
 
-/// out[p] = the product of row rows[p] on the left with row columns[p] on the right, as `take_rows` has them in float64.
+/// out[p] = the sum for row rows[p] on the left and row columns[p] on the right, as `take_rows` has them in float64.
 template <class A, class B>
-void pair_dots(const ScaledRows<A> &left, Span<const std::int64_t> rows, const ScaledRows<B> &right,
-               Span<const std::int64_t> columns, Span<double> out) {
-    std::get<TwoTypeLoops<A, B>>(row_loops()).pair_dots(left, rows, right, columns, out);
+void pair_sum(PairSum kind, const ScaledRows<A> &left, Span<const std::int64_t> rows, const ScaledRows<B> &right,
+              Span<const std::int64_t> columns, Span<double> out) {
+    std::get<TwoTypeLoops<A, B>>(row_loops()).pair_sum(kind, left, rows, right, columns, out);
 }
 
 /// Whether row i of one equals row i of the other exactly, or with `directions` is a positive multiple of it.

@@ -88,6 +88,31 @@ void take_rows(const ScaledRows<A> &rows, Span<const std::int64_t> index, Matrix
     }
 }
 
+constexpr std::size_t AHEAD = 4;  // pairs whose rows are asked for ahead, so that they are in cache in time;
+constexpr Index ASKED = 1 << 10;  // so many bytes of a row, after which the rest follows by itself
+
+/// Ask for a row.
+template <class T>
+void ask_for(const T *row, Index dim) {
+    const char *bytes = reinterpret_cast<const char *>(row);
+    for (Index byte = 0; byte < std::min(dim * static_cast<Index>(sizeof(T)), ASKED); byte += 64)
+        __builtin_prefetch(bytes + byte);
+}
+
+/// The sums of all pairs, of terms of the numbers of two rows as they are multiplied.
+template <class A, class B, class Term>
+void sums_of_pairs(const ScaledRows<A> &left, Span<const std::int64_t> rows, const ScaledRows<B> &right,
+                   Span<const std::int64_t> columns, Span<double> out, Term term) {
+    const bool divide_left = left.divide, divide_right = right.divide;
+    for (std::size_t p = 0; p < out.size(); ++p) {
+        const double by_a = left.factor[rows[p]], by_b = right.factor[columns[p]];
+        out[p] = sum_of(left.raw.row(rows[p]), right.raw.row(columns[p]), left.raw.columns,
+                        [=](Vector<double> x, Vector<double> y) {
+                            return term(divide_left ? x / by_a : x * by_a, divide_right ? y / by_b : y * by_b);
+                        });
+    }
+}
+
 template <class A, class B>
 void pair_dots(const ScaledRows<A> &left, Span<const std::int64_t> rows, const ScaledRows<B> &right,
                Span<const std::int64_t> columns, Span<double> out) {
@@ -95,6 +120,10 @@ void pair_dots(const ScaledRows<A> &left, Span<const std::int64_t> rows, const S
     const bool divide_left = left.divide, divide_right = right.divide;
     const FlushingResultsMode mode;  // every product of numbers up to 1 may lose a smallest normal number
     for (std::size_t p = 0; p < out.size(); ++p) {
+        if (p + AHEAD < out.size()) {
+            ask_for(left.raw.row(rows[p + AHEAD]), left.raw.columns);
+            ask_for(right.raw.row(columns[p + AHEAD]), left.raw.columns);
+        }
         const A *a = left.raw.row(rows[p]);
         const B *b = right.raw.row(columns[p]);
         const double by_a = left.factor[rows[p]], by_b = right.factor[columns[p]];
@@ -108,10 +137,28 @@ void pair_dots(const ScaledRows<A> &left, Span<const std::int64_t> rows, const S
     }
 }
 
+template <class A, class B>
+void pair_sum(PairSum kind, const ScaledRows<A> &left, Span<const std::int64_t> rows, const ScaledRows<B> &right,
+              Span<const std::int64_t> columns, Span<double> out) {
+    using Doubles = Vector<double>;
+    switch (kind) {
+        case PairSum::products:
+            return pair_dots(left, rows, right, columns, out);
+        case PairSum::sizes:
+            return sums_of_pairs(left, rows, right, columns, out,
+                                 [](Doubles x, Doubles y) { return absolute<double>(x * y); });
+        case PairSum::overlaps:
+            return sums_of_pairs(left, rows, right, columns, out, [](Doubles x, Doubles y) { return x < y ? x : y; });
+        case PairSum::differences:
+            return sums_of_pairs(left, rows, right, columns, out,
+                                 [](Doubles x, Doubles y) { return -absolute<double>(x - y); });
+    }
+}
+
 template <class T>
 constexpr OneTypeLoops<T> ONE_TYPE = {hash_rows<T>, row_sums<T>};
 template <class A, class B>
-constexpr TwoTypeLoops<A, B> TWO_TYPES = {take_rows<A, B>, product_of_rows<A, B>, pair_dots<A, B>};
+constexpr TwoTypeLoops<A, B> TWO_TYPES = {take_rows<A, B>, product_of_rows<A, B>, pair_sum<A, B>};
 
 }  // namespace
 

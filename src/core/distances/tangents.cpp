@@ -6,6 +6,9 @@ namespace deadheat {
 
 namespace {
 
+// Of `bounds.of_tangent`: the part of ‖x − c‖ that the spread has for what is left of c, and more than its own roundings.
+constexpr double LEFT = 0x1p-30, SLACK = 0x1p-20;
+
 template <class A, class B>
 double dot(const A *a, const B *b, Index n) {
     double sum = 0;
@@ -36,7 +39,7 @@ void tangents(Matrix<const T> raw, Span<const double> centre, Matrix<double> out
         const double across = dot(t, t, n), along = dot(c, x, n) / length_of_centre;
         const double shortened = across / (length * (length + along)) / length_of_centre;
         for (Index k = 0; k < n; ++k) t[k] = t[k] / length - c[k] * shortened;
-        spread[static_cast<std::size_t>(i)] = (std::sqrt(across) + 0x1p-30 * whole) / length * (1 + 0x1p-20);
+        spread[static_cast<std::size_t>(i)] = (std::sqrt(across) + LEFT * whole) / length * (1 + SLACK);
     }
 }
 

@@ -9,8 +9,7 @@ namespace deadheat {
 /// it.
 ///
 /// With t, the part of x − c that is orthogonal to c, it is t/‖x‖ − c/‖c‖ · ‖t‖²/(‖x‖(‖x‖ + c·x/‖c‖)): nothing that is large
-/// is subtracted. The error is at most 6·γ·s in length, with γ for dim + 20 roundings: t is made orthogonal twice, with
-/// fused multiply-add, so that it errs by a part of itself, and by less than γ·2^-30‖x − c‖, which s covers.
+/// is subtracted. Its error and length are bounded, with the proof, in src/deadheat/distances/bounds.py (`of_tangent`).
 template <class T>
 void tangents(Matrix<const T> raw, Span<const double> centre, Matrix<double> out, Span<double> spread);
 

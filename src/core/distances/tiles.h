@@ -18,8 +18,7 @@ struct TileLoops {
     /// out[i, j] = −(number of bits in which left[i] and right[j] differ).
     void (*hamming)(Matrix<const std::uint64_t> left, Matrix<const std::uint64_t> right, Matrix<float> out);
     /// out[i, j] = a·|a| / squares[j] for the product a = products[i, j]: cosine up to the query, sign kept.
-    void (*signed_squares_single)(Matrix<const float> products, Span<const double> squares, Matrix<double> out);
-    void (*signed_squares_double)(Matrix<const double> products, Span<const double> squares, Matrix<double> out);
+    void (*signed_squares)(Matrix<const double> products, Span<const double> squares, Matrix<double> out);
 };
 
 DEADHEAT_DECLARE_LOOPS(TileLoops, tile_loops)

@@ -45,8 +45,7 @@ void overlaps(Matrix<const T> left, Matrix<const T> right, Matrix<T> out) {
     sums(left, right, out, [](Vector<T> &sum, Vector<T> a, Vector<T> b) { sum += a < b ? a : b; });
 }
 
-template <class T>
-void signed_squares(Matrix<const T> products, Span<const double> squares, Matrix<double> out) {
+void signed_squares(Matrix<const double> products, Span<const double> squares, Matrix<double> out) {
     for (Index i = 0; i < products.rows; ++i)
         for (Index j = 0; j < products.columns; ++j) {
             const double a = products(i, j);
@@ -56,7 +55,7 @@ void signed_squares(Matrix<const T> products, Span<const double> squares, Matrix
 
 }  // namespace
 
-extern const TileLoops tile_loops = {cityblock<float>, cityblock<double>,     overlaps<float>,       overlaps<double>,
-                                     hamming,          signed_squares<float>, signed_squares<double>};
+extern const TileLoops tile_loops = {cityblock<float>, cityblock<double>, overlaps<float>,
+                                     overlaps<double>, hamming,           signed_squares};
 
 }  // namespace deadheat::DEADHEAT_TARGET

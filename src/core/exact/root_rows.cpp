@@ -107,6 +107,11 @@ int RootRows::number(Index row, Index other, Wide &out) const {
     return -add_signed(squares.length > 0, squares, -sign, twice, out);
 }
 
+Index RootRows::bytes() const {
+    const Index squares = kind_ == KeyKind::cosine || kind_ == KeyKind::distance ? 16 * MOST_INVERSE_LIMBS : 0;
+    return right_->bytes() + (right_few_ ? 2 : 1) * right_->dim() * static_cast<Index>(sizeof(double)) + squares;
+}
+
 std::vector<Index> RootRows::by_strips(Span<const std::int64_t> others) const {
     constexpr Index STRIP = 1 << 19;  // bytes
     const Index width = std::max<Index>(8, STRIP / std::max<Index>(1, right_->bytes()));

@@ -33,6 +33,8 @@ public:
     /// The exact number of a pair; returns its sign.
     int number(Index row, Index other, Wide &out) const;
     const Divisors &divisors() const { return divisors_; }
+    /// About how much memory a row takes.
+    Index bytes() const;
 
     /// The order of pairs by strips of the rows on the right, so that those of a strip stay in cache.
     std::vector<Index> by_strips(Span<const std::int64_t> others) const;

@@ -47,8 +47,6 @@ double *aligned(std::size_t count) {
 
 }  // namespace
 
-int slice_bits(Index dim, bool differences) { return differences ? bits_for_differences(dim) : bits_for_products(dim); }
-
 void Numbers::grow(Index count) {
     constexpr std::size_t USUAL = 3;  // limbs of a number
     numbers_.resize(numbers_.size() + static_cast<std::size_t>(count));
@@ -104,18 +102,6 @@ BitRange range_of(Matrix<const T> rows) {
 }
 
 }  // namespace
-
-template <class T>
-void bit_ranges(Matrix<const T> rows, Matrix<std::int32_t> out) {
-    for (Index i = 0; i < rows.rows; ++i) {
-        const BitRange range = range_of(Matrix<const T>{rows.row(i), 1, rows.columns, rows.stride});
-        out(i, 0) = range.low;
-        out(i, 1) = range.high;
-    }
-}
-
-template void bit_ranges(Matrix<const double>, Matrix<std::int32_t>);
-template void bit_ranges(Matrix<const float>, Matrix<std::int32_t>);
 
 BitRange bit_range(Matrix<const double> rows) { return range_of(rows); }
 BitRange bit_range(Matrix<const float> rows) { return range_of(rows); }

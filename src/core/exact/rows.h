@@ -51,12 +51,6 @@ struct BitRange {
 BitRange bit_range(Span<const double> row);
 BitRange bit_range(Matrix<const double> rows);
 BitRange bit_range(Matrix<const float> rows);
-/// Those of each row, (n, 2); of a row of zeros `low` is above `high`.
-template <class T>
-void bit_ranges(Matrix<const T> rows, Matrix<std::int32_t> out);
-
-/// From one slice to the next, such that sums over `dim` numbers of products, or of differences, are exact.
-int slice_bits(Index dim, bool differences);
 
 /// Rows as integers in slices (slices.h), times a power of two for each, and as they came.
 class ExactRows {

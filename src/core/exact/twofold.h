@@ -47,6 +47,8 @@ public:
     TwofoldRows(KeyKind kind, Matrix<const T> left, Matrix<const T> right, int exponent);
 
     Twofold closeness(Index row, Index other) const;
+    /// About how much memory a row takes.
+    Index bytes() const { return (padded_ + 3) * static_cast<Index>(sizeof(double)); }
 
 private:
     using Memory = std::shared_ptr<const double[]>;

@@ -1,8 +1,6 @@
-#include "measures/average_precision.h"
+#include "measures/measures.h"
 
 #include <bit>
-
-#include "measures/double_double.h"
 
 namespace deadheat {
 

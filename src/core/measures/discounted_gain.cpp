@@ -1,4 +1,4 @@
-#include "measures/discounted_gain.h"
+#include "measures/measures.h"
 
 namespace deadheat {
 

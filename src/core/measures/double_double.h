@@ -2,8 +2,8 @@
 //
 // Every result has the same bits on every machine: only +, −, ·, / on float64, in a fixed order, nothing that is contracted
 // to a fused multiply-add, and no call of libm, whose log2 differs between systems in the last bit. It is what keeps the
-// closed forms accurate: tied − (closer + 1)·ΔH loses half of all digits when `tied` is small beside `closer`, and there are
-// enough to lose.
+// closed forms accurate: tied − (closer + 1)·ΔH loses half of all digits when `tied` is small compared with `closer`, and
+// there are enough to lose.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ struct DoubleDoubleOf {
         return normalised(quotient, (((high - product) - rest) + low - quotient * other.low) / other.high);
     }
 
-    /// One more float in a sum of many, and one that is small beside it. What rounding takes from `high` is added up in
-    /// `low`, and stays there.
+    /// One more float in a sum of many, and one that is small compared with it. What rounding takes from `high` is added up
+    /// in `low`, and stays there.
     void accumulate(Number more, Number small = {}) {
         const Number sum = high + more;
         low += rest_of_sum(high, more, sum) + small;

@@ -9,6 +9,8 @@ namespace deadheat {
 namespace {
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
+// 4u and more than any underflow, for two roundings of an end: see src/deadheat/distances/bounds.py
+constexpr double OF_END = 0x1p-51, LEAST_END = 1e-300;
 
 /// row[begin + k] = row[begin + order[k]] for all k.
 template <class T>
@@ -54,7 +56,7 @@ bool ascending(Span<const double> numbers) {
 
 /// Where the threshold lies that is a score which may be off: beyond what the roundings here can change.
 void set_cut(double value, double reach, double &low, double &high) {
-    const double slack = 0x1p-51 * (std::fabs(value) + reach) + 1e-300;
+    const double slack = OF_END * (std::fabs(value) + reach) + LEAST_END;
     low = (value - reach) - slack;
     high = (value + reach) + slack;
 }
@@ -91,26 +93,6 @@ Index unsure_runs(Matrix<const bool> starts, Matrix<const std::int64_t> count, M
         }
     }
     return n;
-}
-
-void sort_runs(Matrix<const std::int64_t> runs, Span<const double> better, Span<const double> error, Entries entries,
-               Flags starts) {
-    Order order;
-    std::vector<double> lowest;
-    std::size_t first = 0;
-    for (Index r = 0; r < runs.columns; ++r) {
-        const Index i = runs(0, r), begin = runs(1, r), n = runs(2, r) - begin;
-        double *score = entries.score.row(i) + begin, *bound = entries.bound.row(i) + begin;
-        std::copy_n(better.data() + first, n, score);
-        std::copy_n(error.data() + first, n, bound);
-        first += static_cast<std::size_t>(n);
-        order.places.resize(static_cast<std::size_t>(n));
-        std::iota(order.places.begin(), order.places.end(), 0);
-        std::stable_sort(order.places.begin(), order.places.end(),
-                         [score](Index a, Index b) { return score[a] < score[b]; });
-        order.apply(entries, i, begin);
-        note_starts(score, bound, n, starts.row(i) + begin, lowest);
-    }
 }
 
 void number_groups(Matrix<const bool> starts, Matrix<const std::int64_t> count, Matrix<std::int64_t> group,

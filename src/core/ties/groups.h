@@ -34,10 +34,6 @@ void sort_rows(Matrix<const std::int64_t> order, Entries entries, Flags starts);
 Index unsure_runs(Matrix<const bool> starts, Matrix<const std::int64_t> count, Matrix<const double> bound,
                   Matrix<std::int64_t> runs);
 
-/// Sort the entries of each run by better scores, which take the place of the old, and note what starts anew.
-void sort_runs(Matrix<const std::int64_t> runs, Span<const double> better, Span<const double> error, Entries entries,
-               Flags starts);
-
 /// Number the groups of each row, note the first entry of each, and add up its counts.
 void number_groups(Matrix<const bool> starts, Matrix<const std::int64_t> count, Matrix<std::int64_t> group,
                    Matrix<std::int64_t> first, Matrix<std::int32_t> total);

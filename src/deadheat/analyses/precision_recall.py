@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,24 +25,15 @@ from deadheat.profiles import TieProfile
 from deadheat.reports import Report
 from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, plain, program
 from deadheat.support import checks
+from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
 from deadheat.support.means import exact_mean
 from deadheat.support.triple import Triple
 
 __all__ = ["PrecisionRecall", "precision_recall"]
 
-Float64 = NDArray[np.float64]
 
 _TREC_LEVELS = 11
-
-
-class _Point(NamedTuple):
-    """A recall and what ties make of the precision there."""
-
-    recall: float
-    lower: float
-    expected: float
-    upper: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +66,8 @@ class PrecisionRecall(TabularResult):
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """A row for each recall, in per cent."""
-        names, rows = columns_of_values(self._points(), digits)
+        points = [Triple(*row) for row in zip(self.lower, self.expected, self.upper, strict=True)]
+        names, rows = columns_of_values(points, digits)
         head = ["recall (%)", *(f"{name} precision" for name in names)]
         return [Table(head, [[f"{100 * recall:.4g}", *row] for recall, row in zip(self.recall, rows, strict=True)])]
 
@@ -97,9 +89,6 @@ class PrecisionRecall(TabularResult):
     def columns(self) -> dict[str, list[Any]]:
         """The rows of the table."""
         return {name: getattr(self, name).tolist() for name in ("recall", "lower", "expected", "upper")}
-
-    def _points(self) -> list[_Point]:
-        return [_Point(*row) for row in zip(*self.columns().values(), strict=True)]
 
 
 @plain_floats

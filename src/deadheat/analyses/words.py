@@ -7,8 +7,7 @@ computed here is exact: equal numbers come out as equal floats, and different on
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.support import checks
-from deadheat.support.extras import require
+from deadheat.support.lazy import require
 
 __all__ = ["ALPHABET", "LEVELS", "edit_distances", "phoc"]
 
@@ -60,7 +59,7 @@ def phoc(
     Notes
     -----
     Ties: codes are 0 and 1, so that Hamming, Euclidean and city block distance are the number of differing bits, its
-    root, and that number again: they rank alike and have the same ties.
+    root, and that number again: they give the same ranking with the same ties.
 
     References
     ----------
@@ -77,10 +76,13 @@ def phoc(
     (1, 504)
     """
     folded = [word.casefold() for word in _words(words, "words")]
-    cuts, letters = _levels(levels), _letters(alphabet)
+    cuts = [checks.positive_integer(level, "each of levels") for level in _listed(levels, "levels", "level", "integer")]
+    letters = _letters(alphabet)
     place = {letter: number for number, letter in enumerate(letters)}
     codes = np.zeros((len(folded), sum(cuts), len(letters)), dtype=np.bool_)
-    for length, rows in _by_length(folded).items():
+    lengths = np.array([len(word) for word in folded])
+    for length in np.unique(lengths).tolist():
+        rows = np.flatnonzero(lengths == length)
         characters = np.array([[place.get(c, -1) for c in folded[row]] for row in rows]).reshape(len(rows), length)
         for position, region in np.argwhere(np.hstack([belongs(length, level) for level in cuts])).tolist():
             in_alphabet = characters[:, position] >= 0
@@ -148,18 +150,13 @@ def edit_distances(
         raise InvalidTypeError("normalized", f"must be True or False, but is {normalized!r}")
     words = _words(queries, "queries")
     items = words if gallery is None else _words(gallery, "gallery")
-    greatest = _greatest(words, items, kind)
+    lengths = [np.array([len(word) for word in side], dtype=np.int64) for side in (words, items)]
+    greatest = (np.add if kind == "indel" else np.maximum).outer(*lengths)  # that words of these lengths can have
     scorer = getattr(require("rapidfuzz.distance", "words", "an edit distance"), _SCORERS[kind]).distance
     cdist = require("rapidfuzz.process", "words", "an edit distance").cdist
     dtype = np.min_scalar_type(int(greatest.max()))
     distances: NDArray[Any] = cdist(words, items, scorer=scorer, dtype=dtype, workers=checks.thread_count(threads))
     return distances / np.maximum(greatest, 1) if normalized else distances
-
-
-def _greatest(queries: Sequence[str], gallery: Sequence[str], kind: str) -> NDArray[np.int64]:
-    """The greatest distance that two words of these lengths can have, (n_query, n_gallery)."""
-    lengths = [np.array([len(word) for word in side], dtype=np.int64) for side in (queries, gallery)]
-    return (np.add if kind == "indel" else np.maximum).outer(*lengths)
 
 
 def belongs(length: int, level: int) -> NDArray[np.bool_]:
@@ -171,14 +168,6 @@ def belongs(length: int, level: int) -> NDArray[np.bool_]:
     character, region = np.arange(length)[:, None] * level, np.arange(level) * length
     shared = np.minimum(character + level, region + length) - np.maximum(character, region)
     return np.asarray(2 * shared >= level)
-
-
-def _by_length(words: Sequence[str]) -> dict[int, NDArray[np.int64]]:
-    """The numbers of the words of each length."""
-    rows = defaultdict(list)
-    for row, word in enumerate(words):
-        rows[len(word)].append(row)
-    return {length: np.array(of_length) for length, of_length in rows.items()}
 
 
 def _listed(values: Iterable[T], name: str, one: str, kind: str | None = None) -> list[T]:
@@ -193,7 +182,6 @@ def _listed(values: Iterable[T], name: str, one: str, kind: str | None = None) -
 
 
 def _words(values: Iterable[str], name: str) -> list[str]:
-    """Check words and return them as a list."""
     if isinstance(values, (str, bytes)):
         raise InvalidTypeError(name, f"must be a sequence of words, but is one: {values!r:.50}")
     listed = _listed(values, name, "word")
@@ -201,11 +189,6 @@ def _words(values: Iterable[str], name: str) -> list[str]:
     if odd is not None:
         raise InvalidTypeError(name, f"must hold strings alone, but entry {odd} is {listed[odd]!r:.50}")
     return [str(word) for word in listed]  # NumPy's strings as Python's
-
-
-def _levels(levels: Iterable[int]) -> list[int]:
-    """Check the levels of a pyramid."""
-    return [checks.positive_integer(level, "each of levels") for level in _listed(levels, "levels", "level", "integer")]
 
 
 def _letters(alphabet: Iterable[str]) -> list[str]:

@@ -1,64 +1,30 @@
-"""A command that is handed in: its folder, its words, and how it comes to embeddings.
+"""How a command that was submitted comes to embeddings, such as ``python3 embed.py {inputs} {output}`` in its folder.
 
-Its words name ``{inputs}`` (what it reads) and ``{output}`` (the ``.npy`` file that it writes), such as
-``python3 embed.py {inputs} {output}``. It runs in its folder.
+A command gets the inputs in an order that only the organiser's secret knows, anew for each submission; so neither the
+order of the samples nor a file's name says anything about them. The rows that it returns are put in order again.
 """
 
 from __future__ import annotations
 
-import hashlib
+import hmac
 import os
-import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.challenge import archives, running, samples, sandbox
-from deadheat.challenge.rules import MEGABYTE
-from deadheat.challenge.settings import Challenge
+from deadheat.challenge import sandbox, submissions
+from deadheat.challenge.challenge import MEGABYTE, Challenge, samples_in
 from deadheat.challenge.store import Submission
-from deadheat.errors import DeadheatError, InvalidValueError
+from deadheat.errors import DeadheatError
 from deadheat.support.lazy import json, tempfile
-
-INPUTS, OUTPUT = "{inputs}", "{output}"
 
 
 class Refused(DeadheatError):
     """There is no sandbox, and nobody said that a command may run without one."""
-
-
-def words_of(text: str) -> str:
-    """The words of a command as the book keeps them, or an error that says what they lack."""
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise InvalidValueError("command", f"must be words as a shell reads them, but {error}: {text!r:.60}") from None
-    missing = [name for name in (INPUTS, OUTPUT) if not any(name in word for word in words)]
-    if missing:
-        raise InvalidValueError("command", f"must name {' and '.join(missing)}, but is {text!r:.60}")
-    return json.dumps(words)
-
-
-def digest(folder: Path, command: str) -> str:
-    """SHA-256 of a command and of the names and bytes of all files of its folder."""
-    found = hashlib.sha256(command.encode())
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and not path.is_symlink():
-            content = hashlib.sha256(path.read_bytes()).hexdigest()
-            found.update(f"\n{content} {path.relative_to(folder).as_posix()}".encode("utf-8", "surrogateescape"))
-    return found.hexdigest()
-
-
-def copied(folder: Path, target: Path) -> Path:
-    """Copy a command's folder; links are left out, for they could lead anywhere."""
-
-    def links(at: str, names: list[str]) -> list[str]:
-        return [name for name in names if os.path.islink(os.path.join(at, name))]
-
-    return Path(shutil.copytree(folder, target, ignore=links))
 
 
 def require_sandbox(challenge: Challenge, unprotected: bool, also: Sequence[Path]) -> str:
@@ -82,16 +48,16 @@ def embeddings(
     Stopped
         If the command breaks a limit, or does not end well.
     ValueError
-        If what it hands back is not what the rules ask for.
+        If what it returns is not what the rules ask for.
     """
-    inputs, rules = samples.kept(challenge.folder), challenge.rules
-    assert inputs is not None  # or the command would not have been taken
-    order = samples.order(challenge.secret, submission.id, rules.n_sample)
-    limits = running.Limits(rules.seconds, rules.memory * MEGABYTE, archives.most_bytes(rules))
+    rules = challenge.rules
+    assert challenge.inputs is not None  # or the command would not have been taken
+    shuffle = order(challenge.secret, submission.id, rules.n_sample)
+    limits = sandbox.Limits(rules.seconds, rules.memory * MEGABYTE, rules.most_bytes)
     with tempfile.TemporaryDirectory(prefix="deadheat-") as name:
         folder = Path(name)
-        program = copied(challenge.handed_in / submission.id, folder / "program")  # as a sandbox shows where things are
-        shown, output = samples.shuffled(inputs, order, folder), folder / "handed-back.npy"
+        program = submissions.copied(challenge.submissions / submission.id, folder / "program")  # or its path is seen
+        shown, returned = shuffled(challenge.inputs, shuffle, folder), folder / "returned.npy"
         if unprotected:
             environment = {**sandbox.environment(), "PATH": os.environ["PATH"]}
             words = _words(submission, str(shown), folder / "embeddings.npy", limits)
@@ -99,12 +65,53 @@ def embeddings(
             environment, seen = {}, f"/inputs/{shown.name}"
             words = _words(submission, seen, Path("/output/embeddings.npy"), limits)
             words = sandbox.wrapped(words, {"/submission": program, seen: shown}, also, limits.memory)
-        running.run(words, output, limits, environment, program)
-        return samples.in_order(archives.from_array(output, rules), order)
+        sandbox.run(words, returned, limits, environment, program)
+        return in_order(submissions.from_array(returned, rules), shuffle)
 
 
-def _words(submission: Submission, inputs: str, output: Path, limits: running.Limits) -> list[str]:
+def _words(submission: Submission, inputs: str, output: Path, limits: sandbox.Limits) -> list[str]:
     """A command's words with the paths that they name, under its limits."""
     words = json.loads(submission.command or "[]")
-    named = [word.replace(INPUTS, inputs).replace(OUTPUT, str(output)) for word in words]
-    return running.limited(named, output, limits.memory)
+    named = [word.replace(submissions.INPUTS, inputs).replace(submissions.OUTPUT, str(output)) for word in words]
+    return sandbox.limited(named, output, limits.memory)
+
+
+def order(secret: bytes, submission: str, n: int) -> NDArray[np.int64]:
+    """The samples in the order in which a submission's command gets them; nobody can find it without the secret.
+
+    Examples
+    --------
+    >>> order(b"secret", "a", 5).tolist(), order(b"secret", "b", 5).tolist()
+    ([2, 3, 4, 0, 1], [4, 2, 1, 0, 3])
+    """
+    keys = [hmac.digest(secret, f"{submission} {i}".encode(), "sha256") for i in range(n)]
+    return np.array(sorted(range(n), key=keys.__getitem__), dtype=np.int64)
+
+
+def in_order(rows: NDArray[Any], order: NDArray[np.int64]) -> NDArray[Any]:
+    """Rows that came in that order, in the organiser's order.
+
+    Examples
+    --------
+    >>> in_order(np.array(["c", "a", "b"]), np.array([2, 0, 1])).tolist()
+    ['a', 'b', 'c']
+    """
+    sorted_rows = np.empty_like(rows)
+    sorted_rows[order] = rows
+    return sorted_rows
+
+
+def shuffled(inputs: Path, order: NDArray[np.int64], folder: Path) -> Path:
+    """Write the inputs in that order into a folder, and return what a command sees of them: a file, or a folder."""
+    target, samples = folder / f"samples{inputs.suffix}", samples_in(inputs)
+    if inputs.is_dir():
+        target.mkdir()
+        for place, i in enumerate(order.tolist()):
+            copy = target / f"{place:08d}{samples[i].suffix}"
+            shutil.copyfile(samples[i], copy)
+            os.utime(copy, (0, 0))  # the same for all
+    elif inputs.suffix == ".npy":
+        np.save(target, samples[order], allow_pickle=False)
+    else:
+        target.write_text("".join(f"{samples[i]}\n" for i in order.tolist()), encoding="utf-8")
+    return target

@@ -1,4 +1,4 @@
-"""Evaluating what a stranger handed in, in a process of its own: whatever the data does, it ends in time.
+"""Evaluating what a stranger submitted, in a process of its own: whatever the data does, it ends in time.
 
     scoring ──request, a line of JSON──> python -m deadheat.challenge.evaluator DIR
             <──answer, a line of JSON──┘ receipt, or why there is none; the profile is in its file by then
@@ -18,23 +18,23 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from deadheat.challenge import archives
-from deadheat.challenge.running import Stopped
-from deadheat.challenge.settings import Challenge
+from deadheat.challenge import submissions
+from deadheat.challenge.challenge import Challenge
+from deadheat.challenge.sandbox import Stopped
 from deadheat.errors import DeadheatError
 from deadheat.printable import printable
-from deadheat.receipts import receipt_of
+from deadheat.receipts.receipt import receipt_of
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.support.lazy import json
 
 _PROGRAM = ("-m", "deadheat.challenge.evaluator")
 _GRACE = 1.0  # seconds from the end of what a process writes to its own
 _LONGEST = 200  # characters of a message
-_READERS = {"npz": archives.from_archive, "npy": archives.from_array}
+_READERS = {"npz": submissions.from_archive, "npy": submissions.from_array}
 
 
 class Rejected(DeadheatError, ValueError):
-    """What was handed in breaks a rule, which the message says."""
+    """What was submitted breaks a rule, which the message says."""
 
 
 class Evaluator:
@@ -66,7 +66,7 @@ class Evaluator:
         if answer["state"] == "refused":
             raise Rejected(answer["message"])
         if answer["state"] == "failed":
-            raise Stopped(answer["message"], answer["said"])
+            raise Stopped(answer["message"], answer["errors"])
         if answer["state"] == "error":
             raise OSError(answer["message"])
         return str(answer["receipt"])
@@ -103,12 +103,7 @@ class Evaluator:
             self._end()
             words = [sys.executable, *_PROGRAM, str(self._challenge.folder)]
             self._process = subprocess.Popen(
-                words,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-                encoding="utf-8",
-                start_new_session=True,
+                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", start_new_session=True
             )
             assert self._process.stdout is not None
             self._process.stdout.readline()  # it is ready: starting is not the team's time
@@ -146,21 +141,17 @@ def evaluated(challenge: Challenge, submission: str, kind: str, file: Path) -> s
 def _answer_to(challenge: Challenge, submission: str, kind: str, file: str) -> dict[str, str]:
     try:
         return {"state": "scored", "receipt": evaluated(challenge, submission, kind, Path(file))}
-    except (ValueError, TypeError) as error:
-        if not isinstance(error, DeadheatError):
-            return _failed()
-        return {"state": "refused", "message": short(str(error))}
     except MemoryError:
-        return {"state": "failed", "message": "there was not enough memory", "said": ""}
-    except OSError as error:
-        return {"state": "error", "message": str(error)}
-    except Exception:
-        return _failed()
-
-
-def _failed() -> dict[str, str]:
-    """What nobody foresaw: the organiser finds the traceback, and the team hears of none."""
-    return {"state": "failed", "message": "scoring it broke; the organiser can see why", "said": traceback.format_exc()}
+        return {"state": "failed", "message": "there was not enough memory", "errors": ""}
+    except Exception as error:
+        by_value = isinstance(error, (ValueError, TypeError))
+        if isinstance(error, DeadheatError) and by_value:
+            return {"state": "refused", "message": short(str(error))}
+        if isinstance(error, OSError) and not by_value:
+            return {"state": "error", "message": str(error)}
+        # What nobody foresaw: the organiser finds the traceback, and the team sees none of it.
+        message = "scoring it broke; the organiser can see why"
+        return {"state": "failed", "message": message, "errors": traceback.format_exc()}
 
 
 def _requests() -> queue.SimpleQueue[str]:
@@ -179,7 +170,7 @@ def _requests() -> queue.SimpleQueue[str]:
 def main() -> None:
     os.umask(0o077)
     challenge, requests = Challenge.open(sys.argv[1]), _requests()
-    with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
+    with suppress(BrokenPipeError), os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:  # its reader may be gone
         os.dup2(2, 1)  # nothing else may print between answers
         print("ready", file=answers, flush=True)
         while True:

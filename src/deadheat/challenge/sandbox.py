@@ -1,18 +1,28 @@
-"""Who keeps a command from what is not its business: bubblewrap (https://github.com/containers/bubblewrap).
+"""A command in a sandbox, bubblewrap (https://github.com/containers/bubblewrap), and under limits of time and memory.
 
-In it a command sees the system's programs and libraries, its own folder and the shuffled inputs, all read-only, an
-empty folder in memory to write to, no network, no other process, and nothing of the organiser's. A machine may have no
-bubblewrap, or forbid what it needs; then a command is refused, unless the organiser says it may run unprotected.
+In the sandbox a command sees the system's programs and libraries, its own folder and the shuffled inputs, all
+read-only, an empty folder in memory to write to, no network, no other process, and nothing of the organiser's. A
+machine may have no bubblewrap, or forbid what it needs; then a command is refused, unless the organiser says it may run
+unprotected.
+
+What it writes to standard output goes to a file, up to a size. Memory is limited twice: by the system for each process
+(`limited`), and by a watch on all that descend from it.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
+import threading
+import time
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import IO
 
 from deadheat.errors import InvalidValueError
 
@@ -22,6 +32,12 @@ _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _FILES = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime")  # links within /usr, and where libraries are
 _TRIAL = 10.0  # seconds
 _NOBODY = "65534"
+
+_SHELL = 'ulimit -v "$1" 2>&-; ulimit -c 0; made=$2; shift 2; "$@" >&2 || exit $?; exec cat -- "$made"'
+_INTERVAL = 0.1  # seconds between two looks at a command's processes
+_DRAIN = 2.0  # seconds, for the rest of the errors of a command that has ended
+_PROCESSES = 256
+_PIECE, _KEPT = 1 << 20, 1 << 16  # bytes read at once; bytes kept of its errors
 
 
 @cache
@@ -35,8 +51,8 @@ def available() -> str | None:
         tried = subprocess.run(words, capture_output=True, timeout=_TRIAL, stdin=subprocess.DEVNULL, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap cannot be run: {error}"
-    said = " ".join(tried.stderr.decode(errors="replace").split())
-    return None if tried.returncode == 0 else f"bubblewrap does not work here: {said:.200}"
+    errors = " ".join(tried.stderr.decode(errors="replace").split())
+    return None if tried.returncode == 0 else f"bubblewrap does not work here: {errors:.200}"
 
 
 def wrapped(words: Sequence[str], shown: dict[str, Path], also: Sequence[Path], memory: int) -> list[str]:
@@ -52,16 +68,8 @@ def wrapped(words: Sequence[str], shown: dict[str, Path], also: Sequence[Path], 
     memory : int
         Bytes that it may write to ``/output``, to ``/tmp`` and to ``/dev/shm``, each of which is in memory.
     """
-    options = [
-        "--unshare-all",
-        "--unshare-user",
-        "--die-with-parent",
-        "--new-session",
-        "--clearenv",
-        "--cap-drop",
-        "ALL",
-    ]
-    options += ["--uid", _NOBODY, "--gid", _NOBODY, "--hostname", "sandbox"]
+    options = ["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv"]
+    options += ["--cap-drop", "ALL", "--uid", _NOBODY, "--gid", _NOBODY, "--hostname", "sandbox"]
     options += ["--proc", "/proc", "--dev", "/dev"]
     for folder in _SYSTEM:
         if os.path.islink(folder):
@@ -83,7 +91,7 @@ def wrapped(words: Sequence[str], shown: dict[str, Path], also: Sequence[Path], 
 
 
 def environment() -> dict[str, str]:
-    """What a command is told of the machine: as little as it needs."""
+    """What a command knows of the machine: as little as it needs."""
     return {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8", "TMPDIR": "/tmp"}
 
 
@@ -93,3 +101,156 @@ def require_hidden(folder: Path, also: Sequence[Path]) -> None:
         seen = shown.resolve()
         if folder.is_relative_to(seen) or seen.is_relative_to(folder):
             raise InvalidValueError("DIR", f"must be where commands cannot see it, but {folder} is in {shown}")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# limits
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a command may take: seconds, bytes of memory, bytes of output."""
+
+    seconds: float
+    memory: int
+    output: int
+
+
+class Stopped(Exception):
+    """A command broke a limit, or ended with an error; `errors` is the end of what it wrote to standard error."""
+
+    def __init__(self, reason: str, errors: str = "") -> None:
+        super().__init__(reason)
+        self.errors = errors
+
+
+def limited(words: Sequence[str], output: Path, memory: int) -> list[str]:
+    """Words of a shell that runs a command with so many bytes of memory, and then prints the file it has made.
+
+    Standard output is the one way out of a sandbox; what a command prints there itself goes where its errors go.
+    """
+    return ["/bin/sh", "-c", _SHELL, "sh", str(memory >> 10), str(output), *words]
+
+
+def run(words: Sequence[str], output: Path, limits: Limits, environment: dict[str, str], folder: Path) -> None:
+    """Run a command and write its standard output to a file.
+
+    Raises
+    ------
+    Stopped
+        If it breaks a limit, or does not end well.
+    """
+    with (
+        open(output, "wb") as file,
+        subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
+            cwd=folder, start_new_session=True,
+        ) as process,
+    ):  # fmt: skip
+        assert process.stdout is not None
+        assert process.stderr is not None
+        watch, errors = _Watch(process.pid, limits), list[bytes]()
+        watching = threading.Thread(target=watch.look)
+        listening = threading.Thread(target=_listen, args=(os.dup(process.stderr.fileno()), errors), daemon=True)
+        watching.start()
+        listening.start()
+        try:
+            if not _copied(process.stdout, file, limits.output):
+                watch.stop(f"the command returned more than {limits.output >> 20} MB")
+            _wait(process)
+        finally:
+            watch.end()
+            watching.join()
+            listening.join(_DRAIN)  # without a sandbox, a process that escaped may still have it open
+    text = b"".join(errors).decode(errors="replace")
+    if watch.reason is not None:
+        raise Stopped(watch.reason, text)
+    if process.returncode != 0:
+        raise Stopped(f"the command ended with status {process.returncode}", text)
+
+
+class _Watch:
+    """Looks at a process and all that descend from it, and kills them when they take too much."""
+
+    def __init__(self, pid: int, limits: Limits) -> None:
+        self.reason: str | None = None
+        self._pid, self._limits, self._over = pid, limits, threading.Event()
+
+    def look(self) -> None:
+        end = time.monotonic() + self._limits.seconds
+        while not self._over.wait(_INTERVAL):
+            memory, n_process = _taken(self._pid)
+            if time.monotonic() > end:
+                self.stop(f"the command took longer than {self._limits.seconds:g} seconds")
+            elif memory > self._limits.memory:
+                self.stop(f"the command took more than {self._limits.memory >> 20} MB of memory")
+            elif n_process > _PROCESSES:
+                self.stop(f"the command had more than {_PROCESSES} processes")
+
+    def stop(self, reason: str) -> None:
+        self.reason = self.reason or reason
+        _kill(self._pid)
+
+    def end(self) -> None:
+        """Whatever happened, leave nothing behind."""
+        self._over.set()
+        _kill(self._pid)
+
+
+def _wait(process: subprocess.Popen[bytes]) -> None:
+    """Wait until it has ended, but leave its number taken, so that nobody else's process is killed by that number."""
+    if hasattr(os, "waitid"):
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    else:
+        process.wait()
+
+
+def _copied(source: IO[bytes], target: IO[bytes], most: int) -> bool:
+    """Copy what a command prints, and return whether that was no more than so many bytes."""
+    written = 0
+    while piece := os.read(source.fileno(), _PIECE):
+        written += len(piece)
+        if written > most:
+            return False
+        target.write(piece)
+    return True
+
+
+def _listen(descriptor: int, errors: list[bytes]) -> None:
+    """Keep the end of a command's errors, of which there may be as many as it likes."""
+    while piece := os.read(descriptor, _KEPT):
+        errors[:] = [b"".join([*errors, piece])[-_KEPT:]]
+    os.close(descriptor)
+
+
+def _kill(pid: int) -> None:
+    """Kill a process that leads a group of its own, and what descends from it in other groups."""
+    for each in [*_descendants(pid), pid]:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(each, signal.SIGKILL)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _taken(pid: int) -> tuple[int, int]:
+    """Bytes of memory that a process and its descendants take, and how many they are."""
+    pages, found = 0, [pid, *_descendants(pid)]
+    for each in found:
+        with suppress(OSError, ValueError, IndexError):
+            pages += int(Path(f"/proc/{each}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE"), len(found)
+
+
+def _descendants(pid: int) -> list[int]:
+    """All processes that descend from one; none where there is no /proc."""
+    children: dict[int, list[int]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ValueError, IndexError):
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            children.setdefault(int(fields[1]), []).append(int(folder.name))
+    found: list[int] = []
+    new = [pid]
+    while new:
+        new = [child for parent in new for child in children.get(parent, [])]
+        found += new
+    return found

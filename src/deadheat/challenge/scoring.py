@@ -1,12 +1,18 @@
-"""The one worker: from the queue to scores, each with its receipt. Whenever it is killed, it goes on where it was.
+"""The one worker: from the queue to scores, each with its receipt. Whenever it is killed, the next one continues.
 
-A step that is done is in the book; a step that is not done is done again, from the beginning, and comes out the same.
+A step that is done is in the database; a step that is not is done again, from the beginning, and comes out the same.
+``python -m deadheat.challenge.scoring DIR`` scores what comes by the web, until its standard input ends, which is when
+whoever started it is gone.
 """
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 import time
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,15 +20,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.challenge import commands, sandbox
+from deadheat.challenge import commands, leaderboard, sandbox
+from deadheat.challenge.challenge import Challenge, private
 from deadheat.challenge.evaluator import Evaluator, short
-from deadheat.challenge.folders import private
-from deadheat.challenge.running import Stopped
-from deadheat.challenge.settings import Challenge
+from deadheat.challenge.sandbox import Stopped
 from deadheat.challenge.store import Store, Submission
 from deadheat.support.lazy import tempfile
 
 FILE = "file"  # what protects the labels from a file: it does nothing
+_RENEW = 30.0  # seconds between two leaderboards while the queue is never empty
+_PAUSE = 0.5  # seconds between two looks at an empty queue
 
 
 def score(
@@ -33,7 +40,7 @@ def score(
     also: Sequence[Path] = (),
     for_page: bool = False,
 ) -> Generator[Submission, None, None]:
-    """Score what is in the queue, one after another, and hand on each as it then is.
+    """Score what is in the queue, one after another, and yield each as it then is.
 
     Teams take turns: next comes the earliest submission of the team whose scoring took the least time within 24 hours.
 
@@ -43,7 +50,7 @@ def score(
     unprotected : bool
         Run commands without a sandbox.
     also : sequence of path
-        What commands see beside the system's own programs.
+        What commands see in addition to the system's own programs.
     for_page : bool
         Leave in the queue what the page does not score: commands, and files of teams that have used up their time.
 
@@ -68,15 +75,15 @@ def score(
             submission = waiting[0]
             store.begin(submission)
             _score(challenge, store, submission, evaluator, run, protection)
-            found = store.find(submission.id)
+            found = store.find(id=submission.id)
             assert found is not None
             yield found
-            waiting = queued(commands=has_command)  # a command that came meanwhile is for the next time
+            waiting = queued(commands=has_command)  # commands that come meanwhile wait for the next call
 
 
 def log(challenge: Challenge, submission: Submission) -> Path:
-    """Where the organiser, and nobody else, finds what a command that failed has said: inputs could be in it."""
-    return challenge.handed_in / f"{submission.id}.log"
+    """Where the organiser, and nobody else, finds the errors of a command that failed: inputs could be in them."""
+    return challenge.submissions / f"{submission.id}.log"
 
 
 def _score(
@@ -91,18 +98,47 @@ def _score(
     began = time.monotonic()
     try:
         if submission.command is None:
-            receipt = evaluator.receipt(submission.id, "npz", challenge.handed_in / submission.id)
+            receipt = evaluator.receipt(submission.id, "npz", challenge.submissions / submission.id)
         else:
             with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
                 np.save(f"{folder}/rows.npy", run(submission))
                 receipt = evaluator.receipt(submission.id, "npy", Path(folder, "rows.npy"))
     except Stopped as error:
-        if error.said or submission.command is not None:
+        if error.errors or submission.command is not None:
             private(log(challenge, submission))
-            log(challenge, submission).write_text(error.said, encoding="utf-8")
+            log(challenge, submission).write_text(error.errors, encoding="utf-8")
         store.ended(submission, "failed", str(error), time.monotonic() - began)
     except (ValueError, TypeError) as error:  # by a rule, which the message says
         store.ended(submission, "refused", short(str(error)), time.monotonic() - began)
     else:
         how = FILE if submission.command is None else protection
-        store.scored(submission, receipt, how, time.monotonic() - began)
+        store.ended(submission, "scored", "", time.monotonic() - began, (receipt, how))
+
+
+def work(challenge: Challenge, store: Store) -> None:
+    """Score files as they come, and what an earlier worker has left."""
+    while True:
+        began = time.monotonic()
+        with closing(score(challenge, store, for_page=True)) as scored:
+            for _ in scored:
+                if time.monotonic() > began + _RENEW:
+                    break
+        leaderboard.keep(challenge, store)
+        while not store.waiting(commands=False, most=challenge.rules.seconds_per_day):
+            time.sleep(_PAUSE)
+
+
+def _end_with_parent() -> None:
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    os._exit(0)
+
+
+def main() -> None:
+    challenge = Challenge.open(sys.argv[1])
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    work(challenge, Store(challenge.folder))
+
+
+if __name__ == "__main__":
+    main()

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from deadheat.challenge import Challenge
-from deadheat.challenge.rules import SECONDS_PER_DAY
-from deadheat.cli.embeddings import with_options
-from deadheat.cli.files import JSON, Command, Output
-from deadheat.cli.outputs import TEXTS, deliver
+from deadheat.challenge.challenge import Challenge, Rules
+from deadheat.cli.files import INTEGER, JSON, NUMBER, PATH, Command, Output, Source, Whole
+from deadheat.cli.options import TEXTS, deliver, with_options
 from deadheat.cli.shell import say
-from deadheat.cli.types import INTEGER, NUMBER, PATH, Source, Whole
 from deadheat.errors import InvalidValueError
 from deadheat.support.lazy import json, lazy
 
 if TYPE_CHECKING:
-    from deadheat import receipts
-    from deadheat.challenge import handing_in, scoring, standings, web
+    from deadheat.challenge import leaderboard as leaderboards
+    from deadheat.challenge import scoring, server, submissions
     from deadheat.challenge.store import Store, Submission
+    from deadheat.receipts import document
 else:
-    receipts, web = lazy("deadheat.receipts"), lazy("deadheat.challenge.web")
-    handing_in, scoring, standings = (
-        lazy(f"deadheat.challenge.{name}") for name in ("handing_in", "scoring", "standings")
+    document = lazy("deadheat.receipts.document")
+    leaderboards, scoring, server, submissions = (
+        lazy(f"deadheat.challenge.{name}") for name in ("leaderboard", "scoring", "server", "submissions")
     )
 
+_F = TypeVar("_F", bound=Callable[..., Any])
 FAILED = 1  # exit status: a submission has no score
 
 
@@ -35,15 +34,21 @@ class _Folder(Source):
     """The folder of a challenge, in which other files may be written."""
 
     def files(self, path: Path) -> Iterable[Path]:
-        return [path / "challenge.json", *path.glob("inputs*"), path / "handed-in", path / "profiles"]
+        return [path / "challenge.json", *path.glob("inputs*"), path / "submissions", path / "profiles"]
 
 
 _DIR = click.argument("folder", type=_Folder(), metavar="DIR")
 
 
+def _rule(name: str, kind: Any = None, text: str | None = None) -> Callable[[_F], _F]:
+    """The option for a rule, with the default that it has."""
+    default = getattr(Rules, name)
+    return click.option(f"--{name.replace('_', '-')}", type=kind, default=default, show_default=True, help=text)
+
+
 @click.group()
 def challenge() -> None:
-    """Run a competition: labels stay with you, participants hand in embeddings or a command.
+    """Run a competition: labels stay with you, participants submit embeddings or a command.
 
     DIR is a folder that only you can read. Ranks go by the lower bound of the first measure.
     """
@@ -56,25 +61,17 @@ def challenge() -> None:
 @click.option(
     "--queries", "n_query", type=INTEGER, metavar="N", help="The first N samples are queries, the rest gallery."
 )
-@click.option("--title", default="Challenge", show_default=True)
+@_rule("title")
 @click.option("--measure", "-m", "measures", multiple=True, metavar="NAMES", help="The first ranks; default: mAP, ...")
-@click.option("--distance", default="cosine", show_default=True)
-@click.option("--singletons", default="skip", show_default=True)
-@click.option("--average", default="query", show_default=True)
-@click.option("--per-day", type=INTEGER, default=10, show_default=True, help="Submissions of a team within 24 hours.")
-@click.option("--upload", type=INTEGER, default=200, show_default=True, help="Megabytes of a submission, at most.")
-@click.option("--dim", type=INTEGER, default=4096, show_default=True, help="Numbers an embedding may have, at most.")
-@click.option(
-    "--seconds", type=INTEGER, default=600, show_default=True, help="That a command may take, and scoring an upload."
-)
-@click.option(
-    "--seconds-per-day",
-    type=INTEGER,
-    default=SECONDS_PER_DAY,
-    show_default=True,
-    help="That scoring a team's uploads may take within 24 hours.",
-)
-@click.option("--memory", type=INTEGER, default=4096, show_default=True, help="Megabytes that a command may take.")
+@_rule("distance")
+@_rule("singletons")
+@_rule("average")
+@_rule("per_day", INTEGER, "Submissions of a team within 24 hours.")
+@_rule("upload", INTEGER, "Megabytes of a submission, at most.")
+@_rule("dim", INTEGER, "Numbers an embedding may have, at most.")
+@_rule("seconds", INTEGER, "That a command may take, and scoring an upload.")
+@_rule("seconds_per_day", INTEGER, "That scoring a team's uploads may take within 24 hours.")
+@_rule("memory", INTEGER, "Megabytes that a command may take.")
 def init(folder: Path, measures: tuple[str, ...], **options: Any) -> None:
     """Make DIR, with the labels and the rules."""
     made = Challenge.create(folder, measures=",".join(measures) or None, **options)
@@ -88,9 +85,9 @@ def init(folder: Path, measures: tuple[str, ...], **options: Any) -> None:
 @click.argument("team")
 @click.option("--revoke", is_flag=True, help="Make the team's token void.")
 def token(folder: Path, team: str, revoke: bool) -> None:
-    """Print a new token for TEAM, to hand in with; an earlier one is void. It is shown once and kept nowhere."""
+    """Print a new token for TEAM, to submit with; an earlier one is void. It is shown once and kept nowhere."""
     _, store = _opened(folder)
-    name = handing_in.team_named(team)
+    name = submissions.team_named(team)
     if revoke:
         store.revoke(name)
         say(f"{name}: no token")
@@ -107,7 +104,7 @@ def token(folder: Path, team: str, revoke: bool) -> None:
 def submit(folder: Path, file: Path, team: str, title: str, command: str | None) -> None:
     """Put FILE into the queue: a .npz file with an array "embeddings", or with --command a folder with a program."""
     challenge, store = _opened(folder)
-    submission = handing_in.hand_in(challenge, store, team, title, file, command)
+    submission = submissions.submit(challenge, store, team, title, file, command)
     say(f"#{submission.number} {submission.team}: {submission.state} ({submission.id})")
 
 
@@ -119,7 +116,7 @@ def submit(folder: Path, file: Path, team: str, title: str, command: str | None)
     type=Source(exists=True),
     multiple=True,
     metavar="PATH",
-    help="What commands may read, beside /usr.",
+    help="What commands may read, in addition to /usr.",
 )
 @click.option("--again", type=NUMBER, multiple=True, metavar="NUMBER", help="Also what was refused, or failed.")
 @click.option("--unprotected", is_flag=True, help="Run commands without a sandbox; the leaderboard then says so.")
@@ -132,9 +129,9 @@ def score(folder: Path, also: tuple[Path, ...], again: tuple[int, ...], unprotec
     states = set()
     for submission in scoring.score(challenge, store, unprotected=unprotected, also=seen):
         states.add(submission.state)
-        said = scoring.log(challenge, submission)
-        say(_line(store, submission) + (f" ({said})" if said.exists() else ""))
-    standings.keep(challenge, store)
+        log = scoring.log(challenge, submission)
+        say(_line(store, submission) + (f" ({log})" if log.exists() else ""))
+    leaderboards.keep(challenge, store)
     if not states:
         say("nothing in the queue")
     return FAILED if states - {"scored"} else 0
@@ -143,10 +140,10 @@ def score(folder: Path, also: tuple[Path, ...], again: tuple[int, ...], unprotec
 @challenge.command("list")
 @_DIR
 def list_submissions(folder: Path) -> None:
-    """List what was handed in, and its names in DIR/handed-in."""
+    """List what was submitted, and its names in DIR/submissions."""
     _, store = _opened(folder)
-    lines = [f"{_line(store, each)} ({each.id})" for each in store.every()]
-    say("\n".join(lines) or "nothing was handed in")
+    lines = [f"{_line(store, each)} ({each.id})" for each in store.select()]
+    say("\n".join(lines) or "nothing was submitted")
 
 
 @challenge.command(cls=Command)
@@ -159,11 +156,11 @@ def receipt(folder: Path, number: int, out: Path) -> None:
     It has exact values: keep it until the labels are public.
     """
     _, store = _opened(folder)
-    found = store.numbered(number)
+    found = store.find(number=number)
     text = None if found is None else store.receipt(found.id)
     if text is None:
         raise InvalidValueError("NUMBER", f"must be of a scored submission, but is {number}")
-    receipts.Receipt(json.loads(text)).save(out)
+    document.Receipt(json.loads(text)).save(out)
     say(f"{out}: the receipt of #{number}; it has exact values, so keep it until the labels are public")
 
 
@@ -181,7 +178,7 @@ def leaderboard(folder: Path, every: bool, exact: bool, **options: Any) -> None:
     --json, --markdown and --latex without OUT, or with -, print that instead of the table.
     """
     challenge, store = _opened(folder)
-    deliver((standings.exact if exact else standings.board)(challenge, store, every), options)
+    deliver((leaderboards.exact if exact else leaderboards.board)(challenge, store, every), options)
 
 
 @challenge.command()
@@ -195,7 +192,7 @@ def serve(folder: Path, host: str, port: int, certificate: Path | None, key: Pat
     if (certificate is None) != (key is None):
         raise click.UsageError("--certificate and --key go together")
     challenge, store = _opened(folder)
-    web.serve(challenge, store, host, port, certificate, key)
+    server.serve(challenge, store, host, port, certificate, key)
 
 
 def _opened(folder: Path) -> tuple[Challenge, Store]:
@@ -204,11 +201,10 @@ def _opened(folder: Path) -> tuple[Challenge, Store]:
 
 
 def _line(store: Store, submission: Submission) -> str:
-    """A submission and how far it got."""
     came = submission.message or submission.state
     text = store.receipt(submission.id)
     if text is not None:
-        found = receipts.Receipt(json.loads(text))
+        found = document.Receipt(json.loads(text))
         name = next(iter(found.content["measures"]))
         came = f"{name} {100 * found[name].lower:.2f} % (lower bound)"
     return f"#{submission.number} {submission.team}: {came}"

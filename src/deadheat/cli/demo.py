@@ -1,20 +1,26 @@
-"""`deadheat demo`: real images, and then an embedding that cheats a sort."""
+"""`deadheat demo`, `measures` and `reproduce`: what needs no file of one's own."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.cli.files import PATH, THREADS, Kind
 from deadheat.cli.shell import say
+from deadheat.measures import listing
 from deadheat.reports import evaluate
 from deadheat.reports.tables import DIGITS, Table
-from deadheat.studies.data import digits
+from deadheat.studies import runner
+from deadheat.studies.published import digits
+from deadheat.support.arrays import Int64
 
-Int64 = NDArray[np.int64]
+_OWN_PAGE = Kind("a page of deadheat reproduce", (".html",), rb"<!doctype html>\s*<!-- deadheat reproduce -->")
 
 _REAL = """\
 {n} handwritten digits, 8 x 8 grey levels each (from scikit-learn). The embedding is the image itself. Each image is
@@ -95,3 +101,44 @@ def bounds(labels: Int64) -> tuple[float, float, float]:
 
 def _per_cent(value: float) -> str:
     return f"{100 * value:.{DIGITS}f}"
+
+
+@click.command()
+def measures() -> None:
+    """List the measures, with their other names."""
+    say(listing())
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--out", type=PATH, default=Path("reproduced"), show_default=True, metavar="DIR", help="Written to.")
+@click.option("--data", type=PATH, metavar="DIR", help="Data that is no part of deadheat, such as phocnet_gw.npz.")
+@click.option("--cache", type=PATH, metavar="DIR", help="Where trained networks are kept; default: cache in --out.")
+@click.option("--quick", is_flag=True, help="Smaller sizes: seconds, for a first look.")
+@click.option("--threads", type=THREADS, metavar="N", help="Default: all cores.")
+@click.option("--list", "only_list", is_flag=True, help="Print the names of the studies and end.")
+@click.option("--force", is_flag=True, help="Overwrite an index.html in --out that is not a page of this command.")
+def reproduce(names: tuple[str, ...], only_list: bool, force: bool, **options: Any) -> None:
+    """Compute the tables and figures of the studies that deadheat stands on, and compare them with what was published.
+
+    NAMEs are studies (--list); without any, all of them, which takes some minutes. Each study gets a folder in --out
+    with PNG and CSV files, and index.html shows all that is there, with a mark for what agrees, what differs and why,
+    and what needs data that was not found.
+    """
+    if only_list and names:
+        raise click.UsageError(f"--list goes without NAMEs, but got {' '.join(names)}")
+    if only_list:
+        width = max(map(len, runner.STUDIES))
+        say("\n".join(f"{name:{width}}  {question}" for name, question in runner.STUDIES.items()))
+        return
+    page = options["out"] / runner.PAGE
+    if page.is_file() and not force and not _OWN_PAGE.fits(page):
+        raise click.ClickException(
+            f"cannot write {page}: it is there and is not {_OWN_PAGE.name} (--force overwrites it)"
+        )
+    outcomes = runner.reproduce(names, **options, say=lambda line: click.echo(line, err=True))
+    width = max(map(len, outcomes))
+    for name, outcome in outcomes.items():
+        counts = Counter(str(finding.mark) for finding in outcome.findings)
+        say(f"{name:{width}}  {', '.join(f'{count} {mark}' for mark, count in counts.items())}")
+    say(f"{page}")

@@ -2,47 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from numpy.typing import NDArray
 
-from deadheat.cli.embeddings import (
-    RANKING,
-    SOURCES,
-    counting_options,
-    files_named,
-    opened,
-    own_rows,
-    summary_options,
-    with_options,
-)
-from deadheat.cli.files import HTML, JSON, PROFILE, QUERIES, Command, Output
-from deadheat.cli.outputs import TEXTS, deliver
-from deadheat.cli.pages import Page
-from deadheat.cli.shell import bar, output
-from deadheat.cli.types import INTEGER, PATH
-from deadheat.reports import Report, export
+from deadheat.cli import options as shared
+from deadheat.cli.files import HTML, INTEGER, JSON, PATH, PROFILE, QUERIES, Command, Output
+from deadheat.cli.options import deliver, with_options, write_page
+from deadheat.cli.shell import output
+from deadheat.counting import CountingOptions
+from deadheat.inputs import Pair
+from deadheat.reports import export
 from deadheat.reports.evaluating import evaluate_pair
-from deadheat.support.lazy import lazy
+from deadheat.support import checks
+from deadheat.support.lazy import lazy, require
 
 if TYPE_CHECKING:
-    from deadheat import receipts
+    from deadheat import pages
+    from deadheat.analyses import collisions as searches
+    from deadheat.receipts import receipt as receipts
 else:
-    receipts = lazy("deadheat.receipts")
+    pages, receipts, searches = map(
+        lazy, ("deadheat.pages", "deadheat.receipts.receipt", "deadheat.analyses.collisions")
+    )
 
 
 @click.command(cls=Command)
 @click.argument("file", type=PATH)
-@with_options(SOURCES, RANKING)
+@with_options(shared.SOURCES, shared.RANKING)
 @click.option("--std", is_flag=True, help="Also the standard deviation of the mean over random tie-breaking.")
 @click.option("--checkpoint", type=PATH, metavar="DIR", help="Keep what is finished in DIR, and go on from there.")
 @click.option(
     "--per-query", type=Output(*QUERIES), metavar="OUT", help="Write each query's values: .csv, .tsv, .npz, .parquet."
 )
-@with_options(TEXTS)
+@with_options(shared.TEXTS)
 @click.option("--html", type=Output(HTML), metavar="OUT", help="Write a page to read, print or hand on (HTML).")
 @click.option("--confidence", type=PATH, metavar="FILE", help="For --html: the model's confidence, .npy or one a line.")
 @click.option(
@@ -61,41 +55,45 @@ def evaluate(file: Path, **options: Any) -> None:
     .parquet, .arrow or .feather file, and a pattern in quotes, such as "emb-*.npy", stands for several. All but those
     of text can be larger than memory.
     Without --gallery it is leave one out: each sample is a query, ranked against all others. Queries that are in the
-    gallery themselves are found out and said, unless --exclude tells which rows they are: in .txt (one a line) or .npy
+    gallery themselves are found and named, unless --exclude says which rows they are: in .txt (one a line) or .npy
     files, or under the name ids in files that have names. With ids, equal ones are the same item.
 
     --json, --markdown and --latex without OUT, or with -, print that instead of the table.
     """
-    per_query, profile, receipt, html = (options[name] for name in ("per_query", "save_profile", "receipt", "html"))
-    page = None if html is None else Page.checked(options)
-    if page is None and (options["confidence"], options["collisions"]) != (None, None):
+    per_query, profile, html, confidence = (
+        options[name] for name in ("per_query", "save_profile", "html", "confidence")
+    )
+    if html is not None:
+        require("jinja2", "html", "--html")
+        confidence = None if confidence is None else shared.read_numbers(confidence, "confidence")
+        if options["collisions"] is not None:
+            checks.positive_integer(options["collisions"], "collisions")
+    elif (confidence, options["collisions"]) != (None, None):
         raise click.UsageError("--confidence and --collisions go with --html")
-    _check(per_query, profile)
-    counting, summary = counting_options(options, checkpoint=options["checkpoint"]), summary_options(options)
-    with files_named(file, options):
-        pair = opened(file, options)
-        counting = replace(counting, exclude=own_rows(options))
-        with bar("ranking") as progress:
-            report = evaluate_pair(pair, replace(counting, progress=progress), summary)
-    _write(report, pair.query.labels, per_query, profile)  # first, so that nothing is printed if that fails
-    if page is not None and html is not None:
-        page.write(html, report, pair, counting, title=f"{file}")
-    if receipt is not None:
-        receipts.receipt_of(report, pair, counting).save(receipt)
-    deliver(report, options, std=options["std"])
-
-
-def _check(per_query: Path | None, profile: Path | None) -> None:
-    """Refuse, before long work, a file that cannot hold what is to be written to it."""
     if per_query is not None:
         export.check(per_query)
     if profile is not None and profile.exists() and not profile.is_file():
         raise click.ClickException(f"cannot write {profile}: a profile must be a regular file")
-
-
-def _write(report: Report, labels: NDArray[Any], per_query: Path | None, profile: Path | None) -> None:
-    if per_query is not None:
-        with output(per_query) as file:
-            export.write(export.columns(report, labels), file, export.ending_of(per_query))
+    counting = shared.counting_options(options, checkpoint=options["checkpoint"])
+    summary = shared.summary_options(options)
+    with shared.opened(file, options, counting) as (pair, counting):
+        report = evaluate_pair(pair, counting, summary)
+    if per_query is not None:  # first, so that nothing is printed if that fails
+        with output(per_query) as out:
+            export.write(report, out, per_query)
     if profile is not None:
         report.profile.save(profile.resolve())
+    if html is not None:
+        found = None if options["collisions"] is None else _collisions(pair, counting, options["collisions"])
+        write_page(html, pages.html_report(report, title=f"{file}", confidence=confidence, collisions=found))
+    if options["receipt"] is not None:
+        receipts.receipt_of(report, pair, counting).save(options["receipt"])
+    deliver(report, options, std=options["std"])
+
+
+def _collisions(pair: Pair, counting: CountingOptions, depth: int) -> Any:
+    gallery = (None, None) if pair.gallery is None else (pair.gallery.embeddings, pair.gallery.labels)
+    return searches.collisions(
+        pair.query.embeddings, pair.query.labels, *gallery, distance=counting.distance, ties=counting.rule,
+        depth=depth, threads=counting.threads,
+    )  # fmt: skip

@@ -1,32 +1,93 @@
-"""What a command reads and what it writes: nothing is lost to an output, and that is decided before the work begins.
+"""Types of arguments and options: numbers, files that are read, and files that are written without losing others.
 
-An output replaces a file that is there only if this is no input of the command and is empty or of the kind that is
-written, which its first and last bytes tell; `--force` allows the rest. `Command` sees to it that this holds for all
-parameters that are an `Output`; files are read for those that are another `Source`.
+An output replaces a file only if this is no input of the command and is empty or of the kind that is written, which its
+first and last bytes show; `--force` allows the rest. `Command` checks that before it runs, for all parameters that are
+an `Output`; files are read for those that are another `Source`.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import click
 
 from deadheat.cli.shell import STDOUT, check_output
-from deadheat.cli.types import Source
-from deadheat.inputs.formats import FORMATS
+from deadheat.inputs.files import fitting
+from deadheat.inputs.formats.registry import FORMATS
+from deadheat.support import checks
 from deadheat.support.atomic import is_special
 from deadheat.support.lazy import glob
 
 if sys.platform != "win32":
     import fcntl
 
-_HEAD, _TAIL = 64, 1 << 16  # bytes of a file that tell its kind: archives name at their end what is in them
+_HEAD, _TAIL = 64, 1 << 16  # bytes of a file that show its kind: archives list at their end what is in them
+
+
+class Source(click.Path):
+    """A file or a folder that is read."""
+
+    def __init__(self, **rules: Any) -> None:
+        super().__init__(path_type=Path, **rules)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if "\0" in os.fspath(value):
+            _refuse("must be a path without a NUL character", value, param, ctx)
+        return super().convert(value, param, ctx)
+
+    def files(self, path: Path) -> Iterable[Path]:
+        """What is read of it: the files that a pattern fits."""
+        return map(Path, fitting(path))
+
+
+class Whole(click.ParamType[int]):
+    """An integer in plain digits, perhaps of a range; other ranges are the library's, which refuses the rest."""
+
+    name = "integer"
+
+    def __init__(self, least: float = -math.inf, most: float = math.inf) -> None:
+        self.least, self.most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = int(value) if re.fullmatch(r"[+-]?[0-9]{1,4000}", str(value)) else None
+        if found is None or not self.least <= found <= self.most:
+            return _refuse(f"must be an integer{self._range()}", value if found is None else found, param, ctx)
+        return found
+
+    def _range(self) -> str:
+        if self.most < math.inf:
+            return f" from {self.least} to {self.most}"
+        return f" of at least {self.least}" if self.least > -math.inf else ""
+
+
+class Real(click.ParamType[float]):
+    """A finite number as Python writes one, without underscores."""
+
+    name = "float"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        with suppress(ValueError):
+            found = float(value if str(value).isascii() and "_" not in str(value) else "")
+            if math.isfinite(found):
+                return found
+        return _refuse("must be a finite number", value, param, ctx)
+
+
+PATH = Source()
+INTEGER, REAL = Whole(), Real()
+NUMBER, SEED, THREADS = Whole(1, (1 << 63) - 1), Whole(0), Whole(1, checks.MOST_THREADS)
+
+
+def _refuse(rule: str, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> NoReturn:
+    name = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(ctx) if param and ctx else "it"
+    raise click.UsageError(f"{name} {rule}, but is {checks.shown(value)}", ctx)
 
 
 class Kind(NamedTuple):
@@ -75,6 +136,8 @@ class Output(Source):
         self.kinds, self.is_text = kinds, is_text
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if str(value) == "-" and not self.is_text:
+            _refuse("must name a file, as only text is printed", value, param, ctx)
         path = super().convert(value, param, ctx)
         if self.is_text:
             with suppress(OSError, AttributeError, ValueError):  # not there, or standard output is no file
@@ -130,7 +193,6 @@ class Command(click.Command):
         return super().invoke(ctx)
 
     def _paths(self, ctx: click.Context) -> Iterator[tuple[Source, Path]]:
-        """The files that parameters name, with the types of these."""
         for param in self.params:
             if isinstance(param.type, Source):
                 value = ctx.params.get(param.name or "")

@@ -9,29 +9,16 @@ from typing import Any
 
 import click
 
-from deadheat.analyses.grouped.drawing import Drawing
-from deadheat.analyses.grouped.generalization import gap_of_pairs
-from deadheat.analyses.grouped.grouping import GroupedReport, grouped_pair
-from deadheat.analyses.grouped.halves import SPLITS, split_pair
-from deadheat.cli.embeddings import (
-    GROUPS,
-    SCORES,
-    SOURCES,
-    TIES,
-    counting_options,
-    files_named,
-    opened,
-    own_rows,
-    summary_options,
-    with_options,
-)
-from deadheat.cli.files import Command
-from deadheat.cli.outputs import TEXTS, deliver, plot, plots_for, save_picture
+from deadheat.analyses.gaps import gap_of_pairs
+from deadheat.analyses.grouped import Drawing, GroupedReport, grouped_pair
+from deadheat.analyses.halves import SPLITS, split_pair
+from deadheat.cli import options as shared
+from deadheat.cli.files import INTEGER, PATH, REAL, SEED, Command
+from deadheat.cli.options import deliver, draw_measures, plot, plots_for, save_picture, with_options
 from deadheat.cli.shell import bar
-from deadheat.cli.types import INTEGER, PATH, REAL, SEED
 from deadheat.counting import CountingOptions, queries_in_gallery
 from deadheat.inputs import Pair
-from deadheat.reports.options import SummaryOptions
+from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.tables import Table, TabularResult
 from deadheat.statistics.interval import level_between
 from deadheat.support import checks
@@ -41,13 +28,13 @@ _TEST = ("test_labels", "test_gallery", "test_gallery_labels", "test_exclude")
 
 @click.command(cls=Command)
 @click.argument("file", type=PATH)
-@with_options(SOURCES)
+@with_options(shared.SOURCES)
 @click.option("--test", type=PATH, metavar="FILE", help="Also this set, and the gap between the two; FILE is train.")
 @click.option("--test-labels", type=PATH, help="File of its labels, if not in its file.")
 @click.option("--test-gallery", type=PATH, help="File of the items that it is ranked against; default: itself.")
 @click.option("--test-gallery-labels", type=PATH, help="File of the labels of these.")
 @click.option("--test-exclude", type=PATH, multiple=True, metavar="ROWS", help="As --exclude, of the test set.")
-@with_options(SCORES, TIES, GROUPS)
+@with_options(shared.SCORES, shared.TIES, shared.GROUPS)
 @click.option("--group-size", type=INTEGER, default=10, show_default=True, metavar="S", help="Classes in a group.")
 @click.option("--repeats", type=INTEGER, default=1, show_default=True, metavar="N", help="How often to draw groups.")
 @click.option(
@@ -60,7 +47,7 @@ _TEST = ("test_labels", "test_gallery", "test_gallery_labels", "test_exclude")
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of the draws.")
 @click.option("--confidence-level", type=REAL, default=0.95, show_default=True, metavar="P", help="Of intervals.")
-@with_options([plot("the values of the groups")], TEXTS)
+@with_options([plot("the values of the groups")], shared.TEXTS)
 def grouped(file: Path, **options: Any) -> None:
     """Take measures inside groups of equally many classes, so that sets with different numbers of them compare.
 
@@ -72,8 +59,9 @@ def grouped(file: Path, **options: Any) -> None:
     """  # fmt: skip
     of_test = _of_test(options)
     plots, test = plots_for(options["plot"]), options["test"]
-    counting, summary = counting_options(options), summary_options(options, measures=("Hit@1",))
-    drawing, level = Drawing.checked(*_drawn(options)), level_between(options["confidence_level"])
+    counting, summary = shared.counting_options(options), shared.summary_options(options, measures=("Hit@1",))
+    drawing = Drawing.checked(*(options[name] for name in ("group_size", "seed", "repeats")))
+    level = level_between(options["confidence_level"])
     splits = None if options["halves"] is None else checks.positive_integer(options["halves"], "--halves")
     sets = {"train" if test else file.stem: _opened(file, options, counting)}
     if test is not None:
@@ -82,7 +70,11 @@ def grouped(file: Path, **options: Any) -> None:
         sets = {name: (pair, replace(how, progress=progress)) for name, (pair, how) in sets.items()}
         found = _found(sets, drawing, summary, splits)
     if plots is not None:
-        save_picture(_draw(plots, found.groups, summary, level), options["plot"])
+        figure = draw_measures(
+            plots, summary.measures, 1.2 + 0.8 * len(found.groups),
+            lambda name, ax: plots.group_values(found.groups, name, confidence_level=level, ax=ax),
+        )  # fmt: skip
+        save_picture(figure, options["plot"])
     deliver(found, options, confidence_level=level)
 
 
@@ -143,10 +135,6 @@ def _found(sets: Sets, drawing: Drawing, summary: SummaryOptions, splits: int | 
     return Found(parts, groups)
 
 
-def _drawn(options: dict[str, Any]) -> tuple[int, int, int]:
-    return options["group_size"], options["seed"], options["repeats"]
-
-
 def _of_test(options: dict[str, Any]) -> dict[str, Any]:
     """The options of the test set under the names of those of FILE."""
     given = [name for name in _TEST if options[name]]
@@ -158,18 +146,9 @@ def _of_test(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _opened(file: Path, options: dict[str, Any], counting: CountingOptions) -> tuple[Pair, CountingOptions]:
-    """One set, with its own rows; what is said of it names its files."""
-    with files_named(file, options):
-        pair = opened(file, options)
-        counting = replace(counting, exclude=own_rows(options)).fitted(pair)
+    """One set, with its own rows; errors name its files."""
+    with shared.files_named(file, options):
+        pair = shared.open_files(file, options)
+        counting = replace(counting, exclude=shared.own_rows(options)).fitted(pair)
         counting.open(pair.query.embeddings, None if pair.gallery is None else pair.gallery.embeddings)
     return pair, counting
-
-
-def _draw(plots: Any, groups: Mapping[str, GroupedReport], summary: SummaryOptions, level: float) -> Any:
-    """A figure with axes for each measure, one below the other."""
-    figure = plots.style.figure(6.4, (1.2 + 0.8 * len(groups)) * len(summary.measures))
-    axes = figure.subplots(len(summary.measures), squeeze=False)[:, 0]
-    for ax, measure in zip(axes, summary.measures, strict=True):
-        plots.group_values(groups, measure, confidence_level=level, ax=ax)
-    return figure

@@ -1,4 +1,4 @@
-"""The command `deadheat`: its subcommands by name, each in a module of that name, imported when it is called."""
+"""The command `deadheat`: its subcommands by name, each in a module that is imported when it is called."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from deadheat.cli.shell import Program, say
 COMMANDS = {
     "audit": "Find what a referee would ask about a file of embeddings; exit status 1 if it is serious.",
     "audit-evaluator": "Find out what a metric computes, and whether it can be made to give something else.",
-    "challenge": "Run a competition: labels stay with the organiser, participants hand in embeddings or a command.",
+    "audit-run": "Find what a referee would ask about a file of scores, such as those of a reranker.",
+    "challenge": "Run a competition: labels stay with the organiser, participants submit embeddings or a command.",
+    "classify": "Measure a table of scores and labels as one ranking, at thresholds that exist.",
     "collisions": "Count the neighbours that are equally far from a query, or nearly so, and draw where they are.",
     "compare": "Compare two files of embeddings: which is ahead, and whether chance or ties explain it.",
     "confidence": "Say what a model's confidence in its embeddings is worth: error against reject, accuracy, targets.",
@@ -19,15 +21,22 @@ COMMANDS = {
     "evaluate": "Evaluate a file of embeddings and labels.",
     "exploit": "Say what the order of the file alone can make of a measure where a sort breaks the ties.",
     "grouped": "Take measures inside groups of equally many classes, with the gap of train to test.",
+    "index-recall": "Say how many true neighbours vector indexes return, by a benchmark's ground truth.",
     "keys": "Make a pair of keys, to sign receipts with and to check them.",
     "leaderboard": "Rank several files of embeddings, with who is significantly ahead of whom.",
     "measures": "List the measures, with their other names.",
-    "precision": "Say what the same embeddings lose in fewer bits: float16, int8, 1 bit.",
-    "reproduce": "Compute published tables and figures anew, beside the published values.",
+    "quantization": "Say what the same embeddings lose in fewer bits: float16, int8, 1 bit.",
+    "reproduce": "Compute published tables and figures anew, next to the published values.",
     "run": "Evaluate a TREC run, or several, against qrels.",
     "sign": "Sign a receipt.",
     "verify": "Compute a receipt anew from the files that it is of, and say whether it matches.",
 }
+
+_MODULES = {
+    "analyses": ("collisions", "confidence", "exploit", "quantization"),
+    "demo": ("demo", "measures", "reproduce"),
+    "trust": ("audit", "audit_evaluator", "audit_run", "keys", "sign", "verify"),
+}  # any other is in a module of its own name
 
 
 class Commands(Program):
@@ -40,7 +49,8 @@ class Commands(Program):
         if cmd_name not in COMMANDS:
             return None
         name = cmd_name.replace("-", "_")
-        command: click.Command = getattr(import_module(f"deadheat.cli.{name}"), name)
+        module = next((module for module, names in _MODULES.items() if name in names), name)
+        command: click.Command = getattr(import_module(f"deadheat.cli.{module}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
-from deadheat.analyses import comparison
-from deadheat.cli.embeddings import with_options
-from deadheat.cli.files import QUERIES, Command, Output
-from deadheat.cli.outputs import TEXTS, asked, deliver
+from deadheat.analyses import leaderboard as leaderboards
+from deadheat.cli.files import INTEGER, PATH, QUERIES, Command, Output
+from deadheat.cli.options import TEXTS, THREADS_OPTION, asked, deliver, with_options
 from deadheat.cli.several import TESTING, names_of, settings
 from deadheat.cli.shell import output, say
-from deadheat.cli.types import INTEGER, PATH, THREADS
 from deadheat.inputs import trec
-from deadheat.measures.trec_names import LEFT_OUT, NICKNAMES, expanded
 from deadheat.reports import Report, export
 from deadheat.reports.runs import RUN_MEASURES, evaluate_run
-from deadheat.reports.trec_lines import Shown, is_of_lines, measures_of, trec_lines
+from deadheat.reports.trec import LEFT_OUT, NICKNAMES, Shown, expanded, is_of_lines, measures_of, trec_lines
 
 _NO_VALUE = "has no closed form over the orders of ties here, or is no measure of relevance"
 
@@ -62,8 +60,7 @@ LINES = (
     "--per-query", type=Output(*QUERIES), metavar="OUT", help="Write each query's values: .csv, .tsv, .npz, .parquet."
 )
 @click.option("--name", "names", multiple=True, help="Of a run, once for each RUN; default: the file's name.")
-@click.option("--threads", type=THREADS, metavar="N", help="Default: all cores.")
-@with_options(TESTING, TEXTS)
+@with_options([THREADS_OPTION], TESTING, TEXTS)
 def run(qrels: Path, runs: tuple[Path, ...], **options: Any) -> None:
     """Evaluate a TREC RUN against QRELS and print a table, in per cent; of several RUNs, a leaderboard.
 
@@ -80,17 +77,19 @@ def run(qrels: Path, runs: tuple[Path, ...], **options: Any) -> None:
     _check(options, names, len(runs))
     judging, measures = _judging(options), measures_of(names) or None
     if len(runs) > 1:
+        for path in runs:  # before the first is read
+            os.stat(path)
         judged = trec.open_qrels(qrels)
         reports = {
             name: evaluate_run(path, judged, measures=measures, **judging)
             for name, path in zip(names_of(runs, options["names"]), runs, strict=True)
         }
-        deliver(comparison.leaderboard(reports, **settings(options)), options)
+        deliver(leaderboards.leaderboard(reports, **settings(options)), options)
         return
     report = evaluate_run(runs[0], qrels, measures=measures, **judging)
     if options["per_query"] is not None:  # first, so that nothing is printed if that fails
         with output(options["per_query"]) as file:
-            export.write(export.columns(report), file, export.ending_of(options["per_query"]))
+            export.write(report, file, options["per_query"])
     _print(report, options, names, runs[0])
 
 

@@ -1,20 +1,24 @@
-"""Several files of embeddings, a system each: evaluated one after the other, tested against each other, explained."""
+"""Several files of embeddings, a system each, tested against each other: for `deadheat compare` and `leaderboard`."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import os
 from pathlib import Path
 from typing import Any
 
 import click
 
-from deadheat.analyses.comparison import Comparison, Leaderboard, PairedTest
-from deadheat.cli.embeddings import PARTS, counting_options, files_named, opened, own_rows, summary_options
-from deadheat.cli.outputs import asked, deliver
-from deadheat.cli.shell import STDOUT, bar, say
-from deadheat.cli.types import INTEGER, PATH, REAL
+from deadheat.analyses.comparison import Comparison
+from deadheat.analyses.difference import PairedTest
+from deadheat.analyses.leaderboard import Leaderboard
+from deadheat.cli import options as shared
+from deadheat.cli.files import INTEGER, PATH, REAL
+from deadheat.cli.options import deliver
+from deadheat.cli.shell import STDOUT, say
+from deadheat.inputs.files import matching
 from deadheat.reports import Report
 from deadheat.reports.evaluating import evaluate_pair
+from deadheat.support import remote
 
 FILES = (
     click.option("--name", "names", multiple=True, help="Of a system, once for each FILE; default: the file's name."),
@@ -41,20 +45,32 @@ def settings(options: dict[str, Any]) -> dict[str, Any]:
 
 def reports_of(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Report]:
     """The report on each file, by the name of its system; before that, options are checked."""
-    if options["explain"] and STDOUT in asked(options):
+    if options["explain"] and STDOUT in shared.asked(options):
         raise click.UsageError("--explain goes with the table, but another text is to be printed")
     PairedTest.checked(**settings(options))
-    names, parts = names_of(files, options["names"]), [_for_each(options, part, files) for part in PARTS]
-    counting, summary = counting_options(options), summary_options(options)
+    names, parts = names_of(files, options["names"]), [_for_each(options, part, files) for part in shared.PARTS]
+    counting, summary = shared.counting_options(options), shared.summary_options(options)
+    systems = {
+        name: (file, {**options, **dict(zip(shared.PARTS, paths, strict=True))})
+        for name, file, *paths in zip(names, files, *parts, strict=True)
+    }
+    for file, own in systems.values():
+        _require_there(file, own)
     reports = {}
-    for name, file, *paths in zip(names, files, *parts, strict=True):
-        own = {**options, **dict(zip(PARTS, paths, strict=True))}
-        with files_named(file, own):
-            pair = opened(file, own)
-            counting = replace(counting, exclude=own_rows(options))
-            with bar(f"ranking {name}") as progress:
-                reports[name] = evaluate_pair(pair, replace(counting, progress=progress), summary)
+    for name, (file, own) in systems.items():
+        with shared.opened(file, own, counting, f"ranking {name}") as (pair, counted):
+            reports[name] = evaluate_pair(pair, counted, summary)
     return reports
+
+
+def _require_there(file: Path, options: dict[str, Any]) -> None:
+    """Refuse, before the first file is ranked, a file that is not there."""
+    named = {"embeddings": [file], "exclude": options["exclude"]} | {part: [options[part]] for part in shared.PARTS}
+    with shared.files_named(file, options):
+        for argument, paths in named.items():
+            for path in (each for given in paths if given is not None for each in matching(given, argument)):
+                if not remote.is_url(path):
+                    os.stat(path)
 
 
 def deliver_with_words(result: Comparison | Leaderboard, options: dict[str, Any]) -> None:
@@ -65,7 +81,7 @@ def deliver_with_words(result: Comparison | Leaderboard, options: dict[str, Any]
 
 
 def names_of(files: tuple[Path, ...], given: tuple[str, ...]) -> list[str]:
-    """What the systems are called: as asked for, or by their files, without folder and ending where that tells them."""
+    """The names of the systems: as asked for, or of their files, without folder and ending if these then differ."""
     if given and len(given) != len(files):
         raise click.UsageError(f"--name must be given once for each FILE, but got {len(given)} for {len(files)} files")
     short = [path.stem for path in files]

@@ -120,7 +120,7 @@ def _errors_in_one_line() -> Iterator[None]:
     except (KeyboardInterrupt, click.Abort) as error:
         _fail(f"interrupted{f': {error}' if str(error) else ''}", INTERRUPTED)
     except BrokenPipeError:
-        _let_go_of_stdout()
+        _drop_stdout()
         sys.exit(PIPE_CLOSED)
     except click.UsageError as error:
         where = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
@@ -143,26 +143,26 @@ def _errors_in_one_line() -> Iterator[None]:
 
 @contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
-    """Say what is warned of without the line of the program that warns."""
+    """Print warnings without the line of the program that warns."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: _complain(f"warning: {message}")
+        warnings.showwarning = lambda message, *_: note(f"warning: {message}")
         yield
 
 
 def _fail(message: str, status: int = FAILED) -> NoReturn:
-    _let_go_of_stdout()
+    _drop_stdout()
     with suppress(OSError):
-        _complain(message)
+        note(message)
     sys.exit(status)
 
 
-def _complain(message: str) -> None:
-    """A line on standard error, which may quote anything."""
+def note(message: str) -> None:
+    """Print one line to standard error, which may quote anything."""
     click.echo(f"deadheat: {printable(' '.join(message.split()), 3 * MOST)}", err=True)
 
 
-def _let_go_of_stdout() -> None:
-    """Drop what standard output cannot take, or the interpreter would complain about it again at exit."""
+def _drop_stdout() -> None:
+    """Drop what standard output cannot take, or the interpreter would report it again at exit."""
     if sys.stdout is None:
         return
     try:
@@ -175,7 +175,7 @@ def _let_go_of_stdout() -> None:
 
 @contextmanager
 def _written(path: Path) -> Iterator[None]:
-    """Name the file in an error of writing it, not the temporary one beside it."""
+    """Name the file in an error of writing it, not the temporary one."""
     try:
         yield
     except OSError as error:

@@ -20,9 +20,8 @@ from deadheat.counting.passes import CountingPass
 from deadheat.distances import Distance
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import Pair, Samples, trec
-from deadheat.inputs.sources import EmbeddingsLike, open_rows
-from deadheat.inputs.trec import Path
-from deadheat.inputs.trec_tables import Table
+from deadheat.inputs.samples import EmbeddingsLike, open_rows
+from deadheat.inputs.trec import Path, Table
 from deadheat.profiles import TieProfile
 from deadheat.support.arrays import Int64, offsets_of
 from deadheat.support.floats import plain_floats

@@ -12,8 +12,8 @@ import numpy as np
 
 from deadheat import inputs
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import neighbors
-from deadheat.inputs.sources import open_labels
+from deadheat.inputs import item_ids
+from deadheat.inputs.samples import open_labels
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 
@@ -54,13 +54,13 @@ class Gallery(NamedTuple):
             raise InvalidValueError(" and ".join(known), f"must be of one size, but are: {came}")
         return cls(next(iter(known.values())), ids, n_row is not None or gallery_labels is not None)
 
-    def rows(self, ids: neighbors.Rows, name: str, missing: bool = True) -> Int64:
+    def rows(self, ids: item_ids.Rows, name: str, missing: bool = True) -> Int64:
         """The row of each id, -1 where it may be missing."""
-        return neighbors.gallery_rows(ids, self.ids, self.size, name, missing=missing)
+        return item_ids.gallery_rows(ids, self.ids, self.size, name, missing=missing)
 
 
 def judged(
-    returned: neighbors.Rows, labels: Any, gallery_labels: Any, relevant: Any, n_gallery: Any, gallery_ids: Any,
+    returned: item_ids.Rows, labels: Any, gallery_labels: Any, relevant: Any, n_gallery: Any, gallery_ids: Any,
     exclude: Any, n_row: int | None,
 ) -> Judged:  # fmt: skip
     """Who is relevant, by labels or as it is given."""
@@ -75,7 +75,7 @@ def judged(
 
 
 def _by_label(
-    returned: neighbors.Rows, labels: Any, gallery_labels: Any, gallery: Gallery, itself: neighbors.Rows
+    returned: item_ids.Rows, labels: Any, gallery_labels: Any, gallery: Gallery, itself: item_ids.Rows
 ) -> Judged:
     """Relevant is what has the label of the query."""
     n_query, n = len(returned.lengths), gallery.size
@@ -92,7 +92,7 @@ def _by_label(
     return Judged(codes, grades, np.ones(1, np.int64), n - (own >= 0), total[:, None], total[:, None])
 
 
-def _as_given(returned: neighbors.Rows, relevant: Any, gallery: Gallery, itself: neighbors.Rows) -> Judged:
+def _as_given(returned: item_ids.Rows, relevant: Any, gallery: Gallery, itself: item_ids.Rows) -> Judged:
     """Relevant is what the caller lists."""
     listed, grade = _listed(relevant, len(returned.lengths))
     if gallery.ids is not None or gallery.as_rows:
@@ -100,7 +100,7 @@ def _as_given(returned: neighbors.Rows, relevant: Any, gallery: Gallery, itself:
         of_listed, of_own = gallery.rows(listed, "relevant"), gallery.rows(itself, "exclude")
     else:
         parts = [(returned.values, "ids"), (listed.values, "relevant"), (itself.values, "exclude")]
-        codes, of_listed, of_own = neighbors.numbered(parts)
+        codes, of_listed, of_own = item_ids.numbered(parts)
     own = np.full(len(returned.lengths), -1)
     own[itself.row] = of_own
     return _graded(returned.row, codes, listed.row, of_listed, grade, own, gallery.size)
@@ -130,12 +130,12 @@ def _graded(
     return Judged(codes, grades, grade_values, n_gallery - (own >= 0), *counts)
 
 
-def _listed(relevant: Any, n_query: int) -> tuple[neighbors.Rows, Int64]:
+def _listed(relevant: Any, n_query: int) -> tuple[item_ids.Rows, Int64]:
     """The relevant ids of all queries, and their grades."""
     rows = list(relevant)
     if len(rows) != n_query:
         raise InvalidValueError("relevant", f"must have one entry per query, but got {len(rows)} for {n_query} queries")
-    listed = neighbors.id_rows([_distinct(row) for row in rows], "relevant")
+    listed = item_ids.id_rows([_distinct(row) for row in rows], "relevant")
     grades = [grade for row in rows for grade in (row.values() if isinstance(row, Mapping) else ())]
     for grade in grades:
         checks.whole_number(grade, "grades in relevant", least=-(2**63), most=2**63 - 1)
@@ -150,14 +150,14 @@ def _distinct(row: Any) -> list[Any]:
     return list(dict.fromkeys(row.tolist() if hasattr(row, "tolist") else row))
 
 
-def _own_ids(exclude: Any, n_query: int) -> neighbors.Rows:
+def _own_ids(exclude: Any, n_query: int) -> item_ids.Rows:
     """The id of each query that has one, in rows of one or none."""
     if exclude is None:
-        return neighbors.Rows(np.empty(0, dtype=np.int64), np.zeros(n_query, dtype=np.int64))
+        return item_ids.Rows(np.empty(0, dtype=np.int64), np.zeros(n_query, dtype=np.int64))
     own = inputs.plain(exclude, "exclude") if hasattr(exclude, "__array__") else list(exclude)
     if len(own) != n_query or getattr(own, "ndim", 1) != 1:
         raise InvalidValueError("exclude", f"must be one id for each of the {n_query} queries, but got {len(own)}")
-    none = [item is None or (not isinstance(item, str) and item == neighbors.NOTHING) for item in own]
+    none = [item is None or (not isinstance(item, str) and item == item_ids.NOTHING) for item in own]
     if isinstance(own, list):
-        return neighbors.id_rows([[] if no else [item] for item, no in zip(own, none, strict=True)], "exclude")
-    return neighbors.id_rows(own[:, None], "exclude").take(~np.array(none, dtype=np.bool_))
+        return item_ids.id_rows([[] if no else [item] for item, no in zip(own, none, strict=True)], "exclude")
+    return item_ids.id_rows(own[:, None], "exclude").take(~np.array(none, dtype=np.bool_))

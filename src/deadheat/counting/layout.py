@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from deadheat.counting.candidates import Relevance
-from deadheat.counting.counters import n_bins
 from deadheat.counting.problem import RankingProblem
 from deadheat.distances import Distance
 from deadheat.support.arrays import Int64
@@ -26,6 +25,7 @@ STREAMED_COLUMNS = 4096  # the same where blocks are counted one by one, along a
 BLOCK_ENTRIES = 1 << 18  # relevant pairs in a block, where classes are large
 SHARD_BYTES = 168 << 20  # what the blocks of a shard may take, however many there are; for each relevant pair they take
 PAIR_BYTES = 56
+BIN_BYTES = 4096  # of each query, at most
 MAKING_BYTES = 2 * 112  # beside it, and for each pair of the largest block, while two threads make theirs
 _CHECKPOINT_SHARDS = 16  # into which a run with a checkpoint is cut, if it is long enough
 SYMMETRIC_SHARE = 0.75  # of distinct rows from which on symmetric pairs are computed only once
@@ -49,7 +49,7 @@ def mirrored(distance: Distance, relevance: Relevance) -> Distance | None:
     if not relevance.candidates.symmetric or len(distance.columns) < SYMMETRIC_SHARE * n_query:
         return None
     size, band = relevance.class_size, distance.columns.band_of(np.arange(n_query))
-    return distance.arranged(distance.columns.as_items(np.lexsort((relevance.query_class, size, size < 2, band))))
+    return distance.with_columns(distance.columns.as_items(np.lexsort((relevance.query_class, size, size < 2, band))))
 
 
 class Layout:
@@ -131,7 +131,7 @@ class Layout:
         taken, n_row = room, 0
         for number, queries in enumerate(blocks):
             width = int(self.problem.width[queries].max())
-            need = len(queries) * (PAIR_BYTES * width + 2 * n_bins(2 * width) + 100)
+            need = len(queries) * (PAIR_BYTES * width + BIN_BYTES + 100)
             if taken + need > room or n_row + len(queries) > most:
                 shards.append([])
                 taken = n_row = 0

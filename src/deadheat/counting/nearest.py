@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from deadheat.counting.candidates import Candidates
 from deadheat.counting.ranking import sorted_columns
-from deadheat.distances import Distance, Workspace
+from deadheat.distances import Distance
 from deadheat.support.arrays import Bool, Float64, Int64, slices
 from deadheat.support.floats import plain_floats
-from deadheat.support.workers import Workers, go_on
+from deadheat.support.workers import Workers, raise_if_cancelled
 from deadheat.ties import Exact, Relevant
 
 BLOCK_ROWS = 512
@@ -76,9 +76,9 @@ def tie_groups(distance: Distance, queries: Int64, columns: Int64) -> Int64:
     valid = columns >= 0
     row = np.nonzero(valid)[0]
     score, bound = np.full(columns.shape, np.nan), np.zeros(columns.shape)
-    score[valid] = distance.pair_scores(queries[row], columns[valid])
+    score[valid] = distance.scores.pair_scores(queries[row], columns[valid])
     if not distance.levels[-1].exact:
-        bound[valid] = distance.pair_bound(queries[row], columns[valid], score[valid])
+        bound[valid] = distance.scores.pair_bounds(queries[row], columns[valid], score[valid])
     count = valid.astype(np.int64)
     given = np.where(valid, columns, 0)
     relevant = Relevant(queries, given.copy(), count, np.zeros_like(count), score, bound)
@@ -125,7 +125,6 @@ class _Search:
         self.distance, self.candidates = distance, candidates
         self.weight = np.bincount(distance.columns.column_of_item, minlength=len(distance.columns))
         self.wanted = min(k + (candidates.itself is not None), len(distance.columns))  # each holds at least an item
-        self.space = Workspace()
 
     @plain_floats
     def of(self, queries: Int64) -> list[Nearest]:
@@ -140,7 +139,7 @@ class _Search:
         ends = np.concatenate([[0], np.cumsum(width)])
         blocks = []
         for start in range(0, len(queries), step):
-            go_on()
+            raise_if_cancelled()
             stop = min(start + step, len(queries))
             part = slice(ends[start], ends[stop])
             blocks.append(self._block(queries[start:stop], row[part] - start, column[part], width[start:stop]))
@@ -161,16 +160,15 @@ class _Search:
     def _candidates(self, queries: Int64) -> tuple[Int64, Int64] | None:
         """Rows and columns of what may be among the nearest, by row; None if that is too much at a time."""
         distance = self.distance
-        left = distance.query_rows(0, queries)
         best = np.full((len(queries), self.wanted), -np.inf)  # what the nearest score at least
         kept: list[tuple[Int64, Int64, Float64]] = []
         n_kept = 0
-        for band in distance.columns.bands:
-            bound = np.asarray(distance.bound(0, queries, band), dtype=np.float64)
+        for number, band in enumerate(distance.columns.bands):
+            bound = distance.scores.reach(0, queries, number)[:, 0]
             for start in range(band[0], band[1], TILE_COLUMNS):
-                go_on()
+                raise_if_cancelled()
                 columns = np.arange(start, min(start + TILE_COLUMNS, band[1]))
-                scores = distance.tile(0, left, columns, self.space)
+                scores = distance.scores.tile(0, queries, columns)
                 row, entry = _not_below(scores, best.min(axis=1) - bound)
                 found = scores[row, entry].astype(np.float64)
                 best = _raised(best, row, found - bound[row])

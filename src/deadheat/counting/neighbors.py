@@ -24,8 +24,8 @@ from deadheat.counting.nearest import PAIRS, tie_groups
 from deadheat.counting.scored import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.distances import Distance
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import neighbors
-from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
+from deadheat.inputs import item_ids
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike
 from deadheat.profiles import TieProfile
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64, offsets_of, slices
@@ -129,17 +129,17 @@ def profile_neighbors(
     checks.choice(order, ("descending", "ascending"), "order")
     if len({value is None for value in (embeddings, gallery)}) > 1 or (scores is None) != (embeddings is not None):
         raise InvalidValueError("scores", "must be given, or embeddings and gallery in place of them")
-    rows = neighbors.id_rows(ids, "ids")
-    there = neighbors.filled(rows, counts, "counts")
+    rows = item_ids.id_rows(ids, "ids")
+    there = item_ids.filled(rows, counts, "counts")
     returned = rows.take(there)
     exact = None if embeddings is None else _opened(embeddings, gallery, distance, len(rows.lengths))
     known = judging.judged(
         returned, labels, gallery_labels, relevant, n_gallery, gallery_ids, exclude,
         None if exact is None else exact.n_gallery,
     )  # fmt: skip
-    neighbors.require_distinct(returned, known.codes, "ids")
+    item_ids.require_distinct(returned, known.codes, "ids")
     if exact is None:
-        given = returned._replace(values=neighbors.score_rows(scores, rows, "scores")[there])
+        given = returned._replace(values=item_ids.score_rows(scores, rows, "scores")[there])
         keys = _ordered_keys(given, order)
     else:
         keys = _exact_keys(exact, returned, known.codes)
@@ -147,7 +147,7 @@ def profile_neighbors(
     return _profile(returned, keys, known, cut_ties, names)
 
 
-def _ordered_keys(scores: neighbors.Rows, order: str) -> Int64:
+def _ordered_keys(scores: item_ids.Rows, order: str) -> Int64:
     """The keys of scores, which must be finite and best first in each row."""
     row, values = scores.row, scores.values
     if values.dtype.kind == "f" and not np.isfinite(values).all():
@@ -173,7 +173,7 @@ def _opened(embeddings: EmbeddingsLike, gallery: Any, distance: str, n_query: in
     return opened
 
 
-def _exact_keys(distance: Distance, returned: neighbors.Rows, items: Int64) -> Int64:
+def _exact_keys(distance: Distance, returned: item_ids.Rows, items: Int64) -> Int64:
     """Keys that compare as the exact closeness of returned items does, in each row."""
     columns = returned.matrix(distance.columns.column_of_item[items], -1)
     keys = np.empty_like(columns)
@@ -191,7 +191,7 @@ def _names(query_ids: Sequence[str], n_query: int) -> tuple[str, ...]:
 
 
 def _profile(
-    returned: neighbors.Rows, keys: Int64, judged: judging.Judged, cut_ties: bool, names: tuple[str, ...] | None
+    returned: item_ids.Rows, keys: Int64, judged: judging.Judged, cut_ties: bool, names: tuple[str, ...] | None
 ) -> TieProfile:
     """The profile: groups of what is ordered, and a last one of the rest."""
     query, n_query, grade_values = returned.row, len(returned.lengths), judged.grade_values
@@ -213,7 +213,7 @@ def _profile(
     return replace(profile, n_ordered=judged.n_ranked - rest) if rest.any() else profile
 
 
-def _in_rest(returned: neighbors.Rows, keys: Int64, missing: Int64, cut_ties: bool) -> Bool:
+def _in_rest(returned: item_ids.Rows, keys: Int64, missing: Int64, cut_ties: bool) -> Bool:
     """Which items may tie with some that were not returned: those with the last score, where there are such."""
     if not cut_ties:
         return np.zeros(len(keys), dtype=np.bool_)

@@ -14,7 +14,7 @@ from deadheat.counting.candidates import Candidates
 from deadheat.distances import Distance
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import Pair
-from deadheat.inputs.sources import EmbeddingsLike
+from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.support import checks
 from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress, require_progress
@@ -22,10 +22,10 @@ from deadheat.ties import Ties
 
 if TYPE_CHECKING:
     from deadheat.counting import cluster as clusters
-    from deadheat.counting import device as devices
+    from deadheat.counting.on_device import device as devices
 else:
     clusters = lazy("deadheat.counting.cluster")
-    devices = lazy("deadheat.counting.device")
+    devices = lazy("deadheat.counting.on_device.device")
 
 
 @dataclass(frozen=True)

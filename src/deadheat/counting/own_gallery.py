@@ -17,9 +17,9 @@ from deadheat.distances.derived import CHUNK
 from deadheat.distances.scaling import by_piece
 from deadheat.errors import QueryInGalleryWarning
 from deadheat.inputs import Pair
-from deadheat.inputs.sources import Source
+from deadheat.inputs.source import Source
 from deadheat.support.arrays import Array, Bool, Int64, slices
-from deadheat.support.warn import warn
+from deadheat.support.progress import warn
 
 _SURE = 3  # standard deviations beyond what equal rows in the gallery make likely
 _REMEDY = "leave out the gallery, or give exclude=, the row of the gallery that each query is"

@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deadheat.counting.blocks import Assembly
+from deadheat.counting.assembly import Assembly
 from deadheat.counting.layout import ColumnRange
 from deadheat.counting.passes import CountingPass, Section
 from deadheat.support.arrays import Array, Int64, spread
-from deadheat.support.workers import Workers
 
 OF_FIRST = ("n_group", "n_relevant", "closer_relevant", "tied_relevant")
 
@@ -82,10 +81,9 @@ class PortionedPass:
         numbers = sorted(number for group in groups for number in self._blocks[group])
         assembly = Assembly(self._pass.problem, self._queries_of(numbers))
         first = self._cut.is_first(portion)
-        with Workers(threads) as workers:
-            for shard in self._pass.layout.shards([self._queries[number] for number in numbers]):
-                queries = {numbers[place]: self._queries[numbers[place]] for place in shard}
-                self._pass.count_shard(workers, queries, sections, assembly, lambda _: None, beside_tiles=first)
+        for shard in self._pass.layout.shards([self._queries[number] for number in numbers]):
+            queries = {numbers[place]: self._queries[numbers[place]] for place in shard}
+            self._pass.count_shard(queries, sections, assembly, threads, lambda _: None, beside_tiles=first)
         found: dict[str, Array] = {}
         for group in groups:
             counts = _irrelevant(assembly.of(self._queries_of(self._blocks[group])))

@@ -1,20 +1,21 @@
-"""What all blocks of a pass share, and what names a run of it."""
+"""What all blocks of a pass share, as the core reads it, and what names a run of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from functools import cached_property
-from typing import Any, Self
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat import _core
 from deadheat.counting.candidates import Relevance
 from deadheat.distances import Distance
 from deadheat.support.arrays import Int64, offsets_of
 from deadheat.support.lazy import hashlib
-from deadheat.ties import Ties
+from deadheat.ties import Cuts, Exact, Relevant, Ties
 
 
 class RankingProblem:
@@ -36,11 +37,20 @@ class RankingProblem:
         self.class_keys, self.class_count = np.unique(keys, return_counts=True)
         self.class_start = np.searchsorted(self.class_keys, np.arange(relevance.n_class + 1) * self.n_column)
 
-    def at(self, distance: Distance) -> Self:
-        """The same problem with the distance at other levels."""
-        other = copy(self)
-        other.distance = distance
-        return other
+    def in_core(self, distance: Distance | None = None) -> Any:
+        """The counting pass of the core, perhaps with the distance at other levels."""
+        distance, relevance, candidates = distance or self.distance, self.relevance, self.relevance.candidates
+        items, items_start = (None, None) if candidates.junk is None else self.items_of_columns
+        described = SimpleNamespace(
+            scores=distance.scores, exact=distance.exact, patterns=distance.patterns,
+            group=None if isinstance(self.rule, Exact) else _grouping(distance, self.rule),
+            weight=self.weight, plain=self.plain, class_start=self.class_start, class_keys=self.class_keys,
+            class_count=self.class_count, query_class=relevance.query_class, gallery_class=relevance.gallery_class,
+            column_of_item=distance.columns.column_of_item, ranked=candidates.ranked, junk=candidates.junk,
+            itself=np.empty(0, dtype=np.int64) if candidates.itself is None else candidates.itself,
+            items=items, items_start=items_start,
+        )  # fmt: skip
+        return _core.Pass(described)
 
     @cached_property
     def items_of_columns(self) -> tuple[Int64, Int64]:
@@ -70,6 +80,30 @@ class RankingProblem:
     def identity(self) -> dict[str, str]:
         """What a profile follows from, for a checkpoint."""
         return identity(self.distance.name, self.rule, self.relevance, self.distance.fingerprint)
+
+
+def _grouping(distance: Distance, rule: Ties) -> Callable[..., Any]:
+    """What the core asks of a rule that is written in Python: groups, cuts, and to decide what cuts leave open."""
+
+    def group(*relevant: Any) -> SimpleNamespace:
+        groups = rule.group(distance, Relevant(*relevant))
+        cuts = rule.cuts(distance, groups)
+
+        def decide(counter: int, rows: Int64, columns: Int64, low: Int64, high: Int64) -> Int64:
+            closeness = distance.exact_closeness(groups.rows[rows], columns)
+            return cuts[counter].count_below(rows, closeness, low, high)
+
+        return SimpleNamespace(
+            n_group=groups.n_group, total=groups.total, columns=groups.columns, of_entry=groups.of_entry,
+            cuts=[_contiguous(each) for each in cuts], decide=decide,
+        )  # fmt: skip
+
+    return group
+
+
+def _contiguous(cuts: Cuts) -> SimpleNamespace:
+    low, high = (np.ascontiguousarray(ends, dtype=np.float64) for ends in (cuts.low, cuts.high))
+    return SimpleNamespace(low=low, high=high, each=cuts.each, sharp=cuts.sharp)
 
 
 def identity(distance: str, rule: Ties, relevance: Relevance, fingerprint: Callable[[bool], str]) -> dict[str, str]:

@@ -15,8 +15,8 @@ from deadheat.counting.own_gallery import queries_in_gallery
 from deadheat.counting.passes import CountingPass
 from deadheat.distances import Distance
 from deadheat.inputs import Pair, open_pair
-from deadheat.inputs.own_rows import OwnRows
-from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
+from deadheat.inputs.item_ids import OwnRows
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike
 from deadheat.profiles import TieProfile
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import lazy
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from deadheat.counting import checkpoint as checkpoints
-    from deadheat.counting import device_pass, distributed
+    from deadheat.counting import distributed
     from deadheat.counting.cluster import Cluster
+    from deadheat.counting.on_device import passes as device_passes
 else:
     checkpoints = lazy("deadheat.counting.checkpoint")
-    device_pass = lazy("deadheat.counting.device_pass")
+    device_passes = lazy("deadheat.counting.on_device.passes")
     distributed = lazy("deadheat.counting.distributed")
 
 
@@ -161,7 +162,7 @@ def profile_of(
     relevance = Relevance(*inputs.label_codes(labels, gallery_labels), candidates)
     task = distance, options.rule, relevance, options.checkpoint is not None
     counting_pass = (
-        CountingPass(*task) if options.device is None else device_pass.DeviceCountingPass(options.device, *task)
+        CountingPass(*task) if options.device is None else device_passes.DeviceCountingPass(options.device, *task)
     )
     if options.checkpoint is None:
         return counting_pass.run(options.threads, options.progress)

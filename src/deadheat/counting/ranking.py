@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,10 +19,9 @@ from deadheat import _core
 from deadheat.counting.candidates import Relevance
 from deadheat.counting.options import CountingOptions
 from deadheat.counting.problem import RankingProblem
-from deadheat.counting.relevant import relevant_items
 from deadheat.distances import Distance
 from deadheat.errors import InvalidValueError
-from deadheat.inputs.sources import EmbeddingsLike
+from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.floats import plain_floats
@@ -81,6 +81,10 @@ class Rankings:
         # everything is relevant, so that everything is sorted
         self._problem = RankingProblem(self.metric, options.rule, Relevance.of_all(self.candidates))
 
+    @cached_property
+    def _core(self) -> Any:
+        return self._problem.in_core()
+
     @property
     def n_query(self) -> int:
         """How many queries there are."""
@@ -101,7 +105,7 @@ class Rankings:
 
     @plain_floats
     def _rank(self, queries: Int64) -> Ranked:
-        relevant = relevant_items(self._problem, queries).relevant
+        relevant = Relevant(queries, *self._core.relevant_items(queries))
         columns, group = sorted_columns(self.metric, self._problem.rule, relevant)
         items, numbers = np.full((2, len(queries), self.n_gallery), -1)
         excluded = self.candidates.excluded(queries)
@@ -119,11 +123,11 @@ class Rankings:
         valid = ranked.items >= 0
         rows = np.broadcast_to(ranked.queries[:, None], valid.shape)[valid]
         columns = metric.columns.column_of_item[ranked.items[valid]]
-        score = metric.pair_scores(rows, columns)
+        score = metric.scores.pair_scores(rows, columns)
         exactly = metric.exact_values(score)
         low, high = np.full((2, *valid.shape), np.nan)
         if exactly is None:
-            bound = metric.pair_bound(rows, columns, score)
+            bound = metric.scores.pair_bounds(rows, columns, score)
             low[valid], high[valid] = metric.closeness(rows, score - bound, score + bound)
         else:
             low[valid] = high[valid] = exactly
@@ -138,13 +142,7 @@ class Rankings:
 def sorted_columns(metric: Distance, rule: Ties, relevant: Relevant) -> tuple[Int64, Int64]:
     """The columns of each row, farthest first, and the number of each one's group, nearest 0; −1 in padding."""
     groups = rule.group(metric, relevant)
-    if groups.of_entry is None:  # all apart, and not sorted
-        order = np.argsort(relevant.score, axis=1)
-        columns = np.take_along_axis(relevant.columns, order, axis=1)
-        group = np.broadcast_to(np.arange(columns.shape[1]), columns.shape)
-        group = np.where(group < groups.n_group[:, None], group, -1)
-    else:
-        columns, group = relevant.columns, groups.of_entry
+    columns, group = relevant.columns, groups.of_entry
     return columns, np.where(group >= 0, groups.n_group[:, None] - 1 - group, -1)
 
 

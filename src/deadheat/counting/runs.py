@@ -16,8 +16,7 @@ import numpy as np
 from deadheat.counting.scored import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import trec
-from deadheat.inputs.trec import Checked, Path
-from deadheat.inputs.trec_tables import Table
+from deadheat.inputs.trec import Checked, Path, Table
 from deadheat.profiles import TieProfile, at_level
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
@@ -205,14 +204,14 @@ def _keys_of_numbers(numbers: list[Any], dtype: ScoreDtype | None) -> Int64:
     """As `keys_of`, for Python numbers; where integers are among them that stay, their places in sorted order."""
     if dtype is not None:
         with np.errstate(over="ignore"):  # too large for float32 is infinity, as in C
-            return keys_of(np.array(list(map(_float64, numbers)), dtype=np.float64).astype(dtype), "descending")
+            return keys_of(np.array(list(map(nearest_float64, numbers)), dtype=np.float64).astype(dtype), "descending")
     if set(map(type, numbers)) <= {float}:
         return keys_of(np.array(numbers, dtype=np.float64), "descending")
     place = {number: i for i, number in enumerate(sorted(set(numbers)))}
     return np.array([place[number] for number in numbers], dtype=np.int64)
 
 
-def _float64(number: float) -> float:
+def nearest_float64(number: float) -> float:
     """The nearest float64, infinity for an integer that is beyond them."""
     try:
         return float(number)

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from deadheat import _core, distances
 from deadheat.counting import profiling
 from deadheat.counting.options import CountingOptions
-from deadheat.distances import Workspace
-from deadheat.inputs.sources import EmbeddingsLike, Source
+from deadheat.inputs.samples import EmbeddingsLike
+from deadheat.inputs.source import Source
 from deadheat.profiles import TieProfile
 from deadheat.support.arrays import Bool, Int64, offsets_of
 from deadheat.support.floats import plain_floats
@@ -99,7 +99,6 @@ class _Groups:
         self.rows, self.classes, self.options = rows, classes, replace(options, threads=1)
         self.gallery, self.junk = gallery, junk
         self.distance = options.open(rows, None if gallery is None else gallery.embeddings)
-        self.space = Workspace()
 
     def profile(self, items: Int64, others: Int64) -> TieProfile:
         """The profile of one group."""
@@ -137,8 +136,8 @@ class _Groups:
         """The profile of a small group, from scores alone; None if they leave anything open."""
         distance, last, n = self.distance, len(self.distance.levels) - 1, len(items)
         columns = distance.columns.column_of_item[items]
-        scores = distance.tile(last, distance.query_rows(last, items), columns, self.space).astype(np.float64)
-        bounds = distance.pair_bound(np.repeat(items, n), np.tile(columns, n), scores.ravel()).reshape(n, n)
+        scores = distance.scores.tile(last, items, columns).astype(np.float64)
+        bounds = distance.scores.pair_bounds(np.repeat(items, n), np.tile(columns, n), scores.ravel()).reshape(n, n)
         n_group, arrays = np.empty(n, dtype=np.int64), np.empty((4, n * max(1, n - 1)), dtype=np.int64)
         classes = self.classes[items]
         total = _core.rank_group(scores, bounds, columns, classes, n_group, arrays)

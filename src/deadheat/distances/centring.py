@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import _core
+from deadheat.distances import bounds
 from deadheat.distances.derived import CHUNK, Derived
 from deadheat.distances.scaling import power_of_two
 from deadheat.inputs.source import Rows, Source
@@ -57,10 +58,7 @@ def less(source: Source, centre: NDArray[np.floating]) -> Source:
 
 
 def tangents(source: Source, centre: NDArray[np.floating]) -> tuple[Source, Float64]:
-    """x/‖x‖ − c/‖c‖ for each row x and the centre c, and s, about its length.
-
-    It errs by at most 6·γ·s in length, with γ for dim + 20 roundings.
-    """
+    """x/‖x‖ − c/‖c‖ for each row x and the centre c, off by `bounds.of_tangent` times its size; and the sizes."""
     whole = centre.astype(np.float64)
 
     def change(rows: Rows) -> tuple[Rows, Float64]:
@@ -69,7 +67,8 @@ def tangents(source: Source, centre: NDArray[np.floating]) -> tuple[Source, Floa
         return out, spread
 
     spreads = [change(rows)[1] for _, rows in source.pieces(max(1, CHUNK // source.shape[1]))]
-    return Derived.of(source, lambda rows: change(rows)[0], np.dtype(np.float64)), np.concatenate(spreads)
+    sizes = bounds.tangent_sizes(np.concatenate(spreads))
+    return Derived.of(source, lambda rows: change(rows)[0], np.dtype(np.float64)), sizes
 
 
 def _less(rows: Rows, centre: NDArray[np.floating]) -> Rows:

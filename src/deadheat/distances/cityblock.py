@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deadheat import _core, exact
-from deadheat.distances import scaling
-from deadheat.distances.bounded import Bounded
+from deadheat.distances import bounds, scaling
+from deadheat.distances.bounds import ScoreErrors, divided, multiplied, widened
 from deadheat.distances.columns import Columns
 from deadheat.distances.dense import Dense
-from deadheat.distances.derived import CHUNK
-from deadheat.distances.distance import Target, Tensor, TensorDevice, Workspace
-from deadheat.distances.errors import ScoreErrors
+from deadheat.distances.distance import Form, Target
 from deadheat.distances.levels import Level, levels_for
-from deadheat.exact.bounds import divided, multiplied, widened
-from deadheat.inputs.sources import Source
-from deadheat.support.arrays import Float64, Int64, slices
+from deadheat.inputs.source import Source
+from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import fractions
 
 
@@ -29,7 +24,7 @@ class Cityblock(Dense):
     differences = True
     key_kind = "difference"
     targets: ClassVar = {"distance": Target(-1, 0)}
-    multiplies = False
+    form: ClassVar[Form] = "difference"
 
     @classmethod
     def between(cls, query: Source, gallery: Source, exact_only: bool) -> Cityblock:
@@ -45,39 +40,10 @@ class Cityblock(Dense):
         self.query_size, self.item_size = self.for_both(lambda raw: scaling.absolute_sums(raw, self.unit))
         self.columns = Columns.of(self.gallery_raw).in_bands(self.item_size)
 
-    def product(
-        self, level: int, queries: NDArray[Any], columns: NDArray[Any], space: Workspace | None = None
-    ) -> NDArray[Any]:
-        scores = np.empty((len(queries), len(columns)), queries.dtype)
-        _core.minus_absolute_differences(queries, columns, scores)
-        return scores
-
-    def device_product(self, device: TensorDevice, queries: Tensor, columns: Tensor) -> Tensor:
-        return device.torch.cdist(queries, columns, p=1.0).neg_()
-
-    def device_pairs(self, queries: Tensor, columns: Tensor) -> Tensor:
-        return -(queries - columns).abs().sum(dim=1)
-
-    def bound(self, level: int, queries: Int64, band: tuple[int, int]) -> Float64:
-        largest = self.item_size[self.columns.item_of_column[slice(*band)]].max()
-        return self._bound(self.levels[level], self.query_size[queries] + largest)
-
-    def pair_bound(self, queries: Int64, columns: Int64, scores: Float64 | None = None) -> Float64:
-        sizes = self.item_size[self.columns.item_of_column[columns]]
-        return self._bound(self.levels[-1], self.query_size[queries] + sizes)
-
-    def _bound(self, level: Level, size: Float64) -> Float64:
-        if level.exact:
-            return np.zeros_like(size)
-        return exact.gamma(self.dim + 10, level.dtype) * size + exact.underflow(self.dim, level.dtype)
-
-    def pair_scores(self, queries: Int64, columns: Int64) -> Float64:
-        scores = np.empty(len(queries))
-        for part in slices(len(queries), max(1, CHUNK // self.dim)):
-            differences = self.queries.take(queries[part], np.float64)
-            differences -= self.items.take(self.columns.item_of_column[columns[part]], np.float64)
-            scores[part] = -np.abs(differences).sum(axis=1)
-        return scores
+    def errors(self, level: Level) -> ScoreErrors:
+        part, tiny = bounds.of_differences(self.dim, level.dtype), bounds.underflow(self.dim, level.dtype)
+        nothing = np.zeros(len(self.item_size))
+        return ScoreErrors(self.query_size, self.item_size, nothing, np.empty(0), part, tiny, additive=True)
 
     def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         return multiplied(low, high, self.unit)
@@ -94,12 +60,14 @@ class Cityblock(Dense):
         return scaling.moved_integers(scores, fractions.Fraction(shift) / fractions.Fraction(self.unit), above)
 
 
-class CityblockOfOverlaps(Bounded, Cityblock):
+class CityblockOfOverlaps(Cityblock):
     """Σ |q − x| = Σq + c − 2s, ranked by s = Σ min(q, x) − (Σx − c)/2, with c a usual sum.
 
     The overlap, a sum of minima, errs by a part of itself and not of the rows, and Σx − c, computed in twice the
     precision, by a part of itself. So rows of probabilities that overlap little are told apart, however small that is.
     """
+
+    form = "overlap"
 
     def __init__(self, query: Source, gallery: Source) -> None:
         super().__init__(query, gallery)
@@ -109,35 +77,11 @@ class CityblockOfOverlaps(Bounded, Cityblock):
         if self.usual_sum:
             self.columns = self.columns.in_bands(np.maximum(np.abs(self.offset), 2.0**-1000))
 
-    def errors_of(self, level: Level) -> ScoreErrors:
-        part, tiny = exact.gamma(self.dim + 10, level.dtype), exact.underflow(self.dim, level.dtype)
-        beside = 4 * exact.unit_roundoff(level.dtype) * np.abs(self.offset) + self._offset_error + tiny
+    def errors(self, level: Level) -> ScoreErrors:
+        part, tiny = bounds.of_overlaps(self.dim, level.dtype), bounds.underflow(self.dim, level.dtype)
+        beside = bounds.of_offset(self.offset, self._offset_error, self.dim, level.dtype)
         sizes = self.query_size, np.ones(len(self.item_size)), beside
-        return ScoreErrors(*sizes, self.offset, part, tiny, part * (1 + 8 * part), 2 * tiny)
-
-    def product(
-        self, level: int, queries: NDArray[Any], columns: NDArray[Any], space: Workspace | None = None
-    ) -> NDArray[Any]:
-        overlaps = np.empty((len(queries), len(columns)), queries.dtype)
-        _core.overlaps(queries, columns, overlaps)
-        return overlaps
-
-    def device_product(self, device: TensorDevice, queries: Tensor, columns: Tensor) -> Tensor:
-        sums = device.torch.minimum(queries[:, :1], columns[:, 0])
-        for k in range(1, self.dim):
-            sums += device.torch.minimum(queries[:, k : k + 1], columns[:, k])
-        return sums
-
-    def device_pairs(self, queries: Tensor, columns: Tensor) -> Tensor:
-        return queries.minimum(columns).sum(dim=1)
-
-    def pair_scores(self, queries: Int64, columns: Int64) -> Float64:
-        scores = np.empty(len(queries))
-        for part in slices(len(queries), max(1, CHUNK // self.dim)):
-            smaller = self.queries.take(queries[part], np.float64)
-            np.minimum(smaller, self.column_rows(len(self.levels) - 1, columns[part]), out=smaller)
-            scores[part] = smaller.sum(axis=1)
-        return scores - self.offsets(columns)
+        return ScoreErrors(*sizes, self.offset, part, tiny, *bounds.of_one_sign(part, tiny))
 
     def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         least, most = self._sum_interval(queries)
@@ -151,5 +95,4 @@ class CityblockOfOverlaps(Bounded, Cityblock):
 
     def _sum_interval(self, queries: Int64) -> tuple[Float64, Float64]:
         """Σq + c in the units of the scores, between two numbers."""
-        total = self.query_size[queries] + self.usual_sum
-        return total * (1 - exact.gamma(2 * self.dim + 40, np.float64)), total * (1 + 2.0**-50)
+        return bounds.sum_between(self.query_size[queries], self.usual_sum, self.dim)

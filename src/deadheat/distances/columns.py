@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from deadheat import _core
 from deadheat.distances.derived import CHUNK
 from deadheat.distances.scaling import by_piece
-from deadheat.inputs.sources import Source
+from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64, Int64, slices
 
 _WORTH_A_BAND = 1024  # columns: edges are made anew for each band

@@ -5,15 +5,13 @@ closeness that is quick to compute: for Euclidean distance q·x − ‖x‖²/2,
 negated distance, all in units that keep the numbers small. Gallery rows that must tie with each other for every
 query (equal rows; under cosine also positive multiples) share one *column*, so data full of duplicates is small data.
 
-Each distance computes its scores in *levels*, the fastest first. A level has a floating-point type and a bound on its
-error; a bound of zero means that scores compare as the real numbers do. What the last level leaves open is settled by
-`exact_closeness`, the exact closeness of the pairs left:
+A distance describes its scores: their `form` (a product of rows, an overlap, a sum of differences, a count of bits),
+the rows that they are made from, what is taken off for each item, and what bounds their errors. The core computes them
+(`src/core/pass/scores.h`) in *levels*, the fastest first. A level has a floating-point type and a bound on its error; a
+bound of zero means that scores compare as the real numbers do. What the last level leaves open is settled by the exact
+closeness of the pairs left:
 
-    float32 product ──undecided──> float64, and twice its precision ──undecided──> exact integers
-
-A tile of scores is made in two steps, because leave one out is symmetric: the `product` of some queries and some
-columns is, transposed, also that of these columns as queries; `finish` turns either into scores. On a device of
-PyTorch's, `device_product` and `device_finish` do the same with tensors.
+    float32 ──undecided──> float64 ──undecided──> exact integers
 
 Embeddings that are small integers times a common number (pixels, ±1 codes, int8, one-hot) need only one level, and
 it is exact.
@@ -24,37 +22,26 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from copy import copy
-from threading import local
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
+from deadheat import _core
+from deadheat.distances.bounds import ScoreErrors
 from deadheat.distances.columns import Columns
-from deadheat.distances.keys import Bulk, BulkWork, Integers, Twofold
-from deadheat.distances.levels import Level
+from deadheat.distances.levels import CHUNK, Level
 from deadheat.distances.patterns import Patterns
 from deadheat.exact import Roots
-from deadheat.support.arrays import Float64, Int64
+from deadheat.support.arrays import Float64, Int64, slices
 
-Tensor = Any  # torch.Tensor
+Form = Literal["product", "overlap", "difference", "bits"]
 
-_PADDING = 24  # columns more than are used: rows that lie a power of two apart would share lines of the cache
+_AT_ONCE = 1 << 15  # pairs that are multiplied exactly in one call
 
 
-class Workspace(local):
-    """Memory for tiles that is used again for each tile; every thread has its own."""
-
-    def __init__(self) -> None:
-        self.buffers: dict[tuple[str, str], NDArray[Any]] = {}
-
-    def get(self, name: str, shape: tuple[int, int], dtype: DTypeLike) -> NDArray[Any]:
-        """An uninitialised matrix, valid until the same name and type are asked for again."""
-        key = name, np.dtype(dtype).str
-        buffer = self.buffers.get(key)
-        if buffer is None or buffer.shape[0] < shape[0] or buffer.shape[1] < shape[1] + _PADDING:
-            buffer = self.buffers[key] = np.empty((shape[0], shape[1] + _PADDING), dtype)
-        return buffer[: shape[0], : shape[1]]
+_FIELDS = "additive", "of_query", "of_item", "beside", "offset", "part", "tiny", "relative", "relative_tiny"
 
 
 class Target(NamedTuple):
@@ -64,34 +51,23 @@ class Target(NamedTuple):
     shift: int
 
 
-class TensorDevice(Protocol):
-    """What a distance asks of a device of PyTorch's."""
-
-    torch: Any
-    where: Any
-
-    def upload(self, array: NDArray[Any]) -> Tensor:
-        """A copy of an array on the device."""
-
-    def dtype(self, dtype: DTypeLike) -> Any:
-        """PyTorch's name of a floating-point type."""
-
-    def product(self, left: Tensor, right: Tensor) -> Tensor:
-        """left·rightᵀ."""
-
-
 class Distance(ABC):
     """What counting and ties need of a distance. Queries and columns, distinct gallery rows, come by their numbers."""
 
     name: ClassVar[str]  # what users call it
     takes: ClassVar[Literal["numbers", "bits"]]  # made from sources of rows, or from matrices of bits in uint64 words
     targets: ClassVar[Mapping[str, Target]]  # what can be rounded, "similarity" or "distance", the usual one first
-    multiplies: ClassVar[bool] = True  # whether a device multiplies matrices for it, perhaps in shorter numbers
-    rechecks = False  # whether what the first level leaves open is worth a product of its own, from the same rows
+    form: ClassVar[Form]  # what scores are made from
     n_query: int
     dim: int  # numbers or bits in a row
     columns: Columns
     levels: tuple[Level, ...]
+    queries: Any  # what is multiplied: `scaling.Rows`, or matrices of words
+    items: Any
+    offset: Float64 = np.empty(0)  # of each item, taken off its products; or none
+    squares: Float64 = np.empty(0)  # of each item: a score is a·|a| / square for the product a; or none
+    patterns: Patterns | None = None  # where the numbers in the rows are, if that shows which items surely tie
+    spread: bool = False  # whether products are mostly one of their terms
 
     @abstractmethod
     def __init__(self, query: Any, gallery: Any) -> None:
@@ -116,16 +92,18 @@ class Distance(ABC):
 
     # Variants --------------------------------------------------------------------------------------------------------
 
-    def arranged(self, columns: Columns) -> Self:
+    def with_columns(self, columns: Columns) -> Self:
         """The same distance with its columns in another order; this one stays as it is."""
-        variant = copy(self)
-        variant.columns = columns
-        return variant
+        return self._changed(columns=columns)
 
     def at_levels(self, levels: tuple[Level, ...]) -> Self:
         """The same distance with other levels; this one stays as it is."""
+        return self._changed(levels=levels)
+
+    def _changed(self, **attributes: Any) -> Self:
         variant = copy(self)
-        variant.levels = levels
+        vars(variant).pop("scores", None)
+        vars(variant).update(attributes)
         return variant
 
     def expecting(self, n_relevant: float, symmetric: bool) -> Self:
@@ -136,115 +114,41 @@ class Distance(ABC):
         """The same distance with scores that stand for the closeness, and not just for the order of it."""
         return self
 
-    # Tiles -----------------------------------------------------------------------------------------------------------
+    # Scores ----------------------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def query_rows(self, level: int, queries: Int64) -> NDArray[Any]:
-        """Queries made ready for `tile` at a level, given by its index."""
+    def errors(self, level: Level) -> ScoreErrors:
+        """What bounds the errors of the scores of a level that is not exact."""
 
-    @abstractmethod
-    def column_rows(self, level: int, columns: Int64) -> NDArray[Any]:
-        """Columns made ready for `product` at a level; what `query_rows` gives where they are the queries."""
+    @cached_property
+    def scores(self) -> Any:
+        """The scores, as the core computes them: `tile`, `pair_scores` and `pair_bounds` by queries and columns."""
+        errors = [ScoreErrors.none() if level.exact else self.errors(level) for level in self.levels]
+        bands = [self.columns.item_of_column[slice(*band)] for band in self.columns.bands]
+        of_bands = [each.of_band(items) for items in bands for each in errors]
+        described = SimpleNamespace(
+            form=self.form, query=self.queries, item=self.items, offset=self.offset, squares=self.squares,
+            item_of_column=self.columns.item_of_column, spread=not self.levels[-1].exact and self.spread,
+            bands=self.columns.bands,
+            band_errors=np.array(of_bands, dtype=np.float64),
+            levels=[_described(*each) for each in zip(self.levels, errors, strict=True)],
+        )  # fmt: skip
+        return _core.Scores(described)
 
-    @abstractmethod
-    def product(
-        self, level: int, queries: NDArray[Any], columns: NDArray[Any], space: Workspace | None = None
-    ) -> NDArray[Any]:
-        """What scores of a level are made from rows, (len(queries), len(columns)); its transpose is valid as well."""
-
-    def panels(self, level: int, rows: NDArray[Any]) -> Any:
-        """Rows packed for products by the core, if scores of a level are such, less `offsets`; else None.
-
-        The core then counts while it multiplies, and nobody asks for `product` and `finish`.
-        """
+    @cached_property
+    def exact(self) -> Any:
+        """The exact closeness of pairs, as the core computes it; None where scores of the last level are exact."""
         return None
 
-    def finish(self, products: NDArray[Any], columns: Int64, space: Workspace | None = None) -> NDArray[Any]:
-        """Scores of any queries for these columns from the products, which may be overwritten."""
-        return products
-
-    def tile(self, level: int, queries: NDArray[Any], columns: Int64, space: Workspace | None = None) -> NDArray[Any]:
-        """Scores of a level, shape (len(queries), len(columns)), from rows of queries."""
-        return self.finish(self.product(level, queries, self.column_rows(level, columns), space), columns, space)
-
-    @abstractmethod
-    def bound(self, level: int, queries: Int64, band: tuple[int, int]) -> Float64:
-        """How far scores of a level may be off, for each query and any column of a band; shape (len(queries),)."""
-
-    def relative_bound(self, level: int, queries: Int64, band: tuple[int, int]) -> tuple[Float64, Float64] | None:
-        """What part of itself a score of a level may be off, and what beside it, (len(queries),); None if not known."""
-        return None
-
-    def zeros_exact(self, level: int) -> bool:
-        """Whether a score of a level is 0 where, and only where, the real one is."""
-        return False
-
-    @property
-    def patterns(self) -> Patterns | None:
-        """Where the numbers in the rows are, if that tells which items surely tie."""
-        return None
-
-    def offsets(self, columns: Int64) -> Float64:
-        """What is taken off a product to make a score, or nothing; only where products are what scores are made of."""
-        return np.empty(0)
-
-    def recheck_bound(self, queries: Int64, band: tuple[int, int]) -> Float64:
-        """How far products in float64 of float32 rows may be off, for each query and any column of a band."""
-        return np.zeros(len(queries))
-
-    # Tiles on a device -----------------------------------------------------------------------------------------------
-
-    def device_rows(self, device: TensorDevice, rows: NDArray[Any]) -> Tensor:
-        """Rows of the last level, of queries or of columns, as numbers on a device."""
-        return device.upload(rows)
-
-    def device_numbers(self, columns: Int64) -> Float64 | None:
-        """One number a column that `device_finish` needs; None where it needs none."""
-        return None
-
-    @abstractmethod
-    def device_product(self, device: TensorDevice, queries: Tensor, columns: Tensor) -> Tensor:
-        """What `product` gives, from rows on a device and in their type."""
-
-    @abstractmethod
-    def device_pairs(self, queries: Tensor, columns: Tensor) -> Tensor:
-        """What `product` gives, pair by pair, from two matrices of float64 rows on a device."""
-
-    def device_finish(self, products: Tensor, numbers: Tensor | None) -> Tensor:
-        """Scores from products, which may be overwritten, and the numbers of their columns, as `finish` makes them."""
-        return products
-
-    # Pairs -----------------------------------------------------------------------------------------------------------
-
-    @abstractmethod
-    def pair_bound(self, queries: Int64, columns: Int64, scores: Float64 | None = None) -> Float64:
-        """How far scores of the last level may be off, pair by pair; closer if the scores are told."""
-
-    @abstractmethod
-    def pair_scores(self, queries: Int64, columns: Int64) -> Float64:
-        """Scores of the last level, pair by pair."""
-
-    def compensated_scores(self, queries: Int64, columns: Int64) -> tuple[Float64, Float64] | None:
-        """Scores, pair by pair, that err less than those of the last level, and how much; None where there are none."""
-        return None
-
-    @abstractmethod
     def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
         """The exact closeness, pair by pair: the similarity, or minus the distance."""
-
-    @property
-    def twofold(self) -> Twofold | None:
-        """What tells the closeness for a query in about twice the precision of float64; None where nothing does."""
-        return None
-
-    @property
-    def integers(self) -> Integers | None:
-        """What makes integers that compare as the exact closeness does for a query; None where nothing does."""
-        return None
-
-    def with_rows(self, bulk: Bulk, queries: Int64, columns: Int64, work: BulkWork) -> None:
-        """Do some work on pairs with their rows made ready for one of these, on many pairs at a time."""
-        raise NotImplementedError
+        items = self.columns.item_of_column[columns]
+        first, *rest = (
+            Roots(self.exact.closeness(queries[part], items[part])) for part in slices(max(1, len(items)), _AT_ONCE)
+        )
+        for part in rest:
+            first.add(part)
+        return first
 
     # Scores and closeness --------------------------------------------------------------------------------------------
 
@@ -266,3 +170,12 @@ class Distance(ABC):
     def exact_values(self, scores: Float64) -> Float64 | None:
         """The closeness that belongs to scores of the last level, if it is known that float64 holds it exactly."""
         return None
+
+
+def _described(level: Level, errors: ScoreErrors) -> SimpleNamespace:
+    """A level and its bounds, as the core reads them."""
+    wide, wide_rows = (np.dtype(dtype) == np.float64 for dtype in (level.dtype, level.row_dtype))
+    return SimpleNamespace(
+        wide=wide, wide_rows=wide_rows, exact=level.exact, chunk=level.chunk or CHUNK, zeros_exact=errors.zeros_exact,
+        **{name: getattr(errors, name) for name in _FIELDS},
+    )  # fmt: skip

@@ -8,18 +8,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-from deadheat import exact
-from deadheat.distances import scaling
+from deadheat.distances import bounds, scaling
+from deadheat.distances.bounds import ScoreErrors, divided, multiplied, widened
 from deadheat.distances.distance import Target
-from deadheat.distances.levels import levels_for
+from deadheat.distances.levels import Level, levels_for
 from deadheat.distances.product import Product
-from deadheat.exact.bounds import divided, multiplied, widened
-from deadheat.inputs.sources import Source
+from deadheat.inputs.source import Source
 from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.lazy import fractions
 
 _FAR = 2.0**400  # beyond all distances
-_SLIGHTLY = 2.0**-10  # more than the roundings of a bound, as a part of it
 _MOST_SQUARES = 1 << 13  # different distances whose shifted ones are computed singly
 
 
@@ -50,37 +48,13 @@ class Euclidean(Product):
             self.columns = self.columns.in_bands(np.maximum(np.abs(self.offset), 2.0**-1000))
 
     def beside(self, part: float, dtype: DTypeLike) -> Float64:
-        u, size = exact.unit_roundoff(dtype), np.abs(self.offset)
-        return 4 * u * size + self._offset_error + exact.underflow(self.dim, dtype)
+        return bounds.of_offset(self.offset, self._offset_error, self.dim, dtype)
 
-    def relative_bound(self, level: int, queries: Int64, band: tuple[int, int]) -> tuple[Float64, Float64] | None:
-        found = super().relative_bound(level, queries, band)
-        if self.usual_square or self.levels[level].exact:
+    def errors(self, level: Level) -> ScoreErrors:
+        found = super().errors(level)
+        if self.usual_square:
             return found
-        relative, beside = self._bound_by_squares(level, queries, self._items_of(band))
-        if found is None:
-            return relative, beside
-        closer = beside < found[1]
-        return np.where(closer, relative, found[0]), np.where(closer, beside, found[1])
-
-    def _bound_by_squares(self, level: int, queries: Int64, items: Int64) -> tuple[Float64, Float64]:
-        """A part of the score itself, and what is told by the norm of the query alone; whatever the norms of the items.
-
-        Let o = ‖x‖²/2, and X and Q bound the norms. Where o ≥ 2QX, the score is at least o/2 and QX in size, and its
-        error a part of that. Otherwise X < 4rQ with r = X²/2o, so that QX and o are at most 4r and 8r times Q².
-        """
-        errors, dtype = self.errors(self.levels[level]), self.levels[level].dtype
-        half = self.offset[items]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            of_offset = np.nanmax(self._offset_error[items] / half, initial=0.0)
-            ratio = np.nanmax(errors.of_item[items] ** 2 / (2 * half), initial=0.0)
-        if not np.isfinite(of_offset + ratio):
-            return (np.full(len(queries), np.inf),) * 2
-        of_offset += 4 * exact.unit_roundoff(dtype)
-        squares = errors.of_query[queries] ** 2
-        relative = np.full(len(queries), (errors.part + 2 * of_offset) * (1 + _SLIGHTLY))
-        beside = 4 * ratio * squares * (errors.part + 2 * of_offset) * (1 + _SLIGHTLY)
-        return relative, beside + errors.tiny + exact.underflow(self.dim, dtype)
+        return found._replace(half_error=self._offset_error, roundoff=bounds.unit_roundoff(level.dtype))
 
     def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         square_low, square_high = self._square_interval(queries)
@@ -100,16 +74,7 @@ class Euclidean(Product):
 
     def _square_interval(self, queries: Int64) -> tuple[Float64, Float64]:
         """‖q‖² + c in the units of the scores, between two numbers."""
-        square = self.query_square[queries] + self.usual_square
-        error = square * exact.gamma(self.dim + 12, np.float64) + exact.underflow(self.dim, np.float64)
-        return square - error, square + error
-
-    def score_of_dots(
-        self, dots: Float64, of_query: Float64, of_item: Float64, tiny: float, queries: Int64, items: Int64
-    ) -> tuple[Float64, Float64]:
-        dots = dots / self.unit / self.unit
-        bound = 10 * exact.unit_roundoff(np.float64) * np.abs(dots) + self.beside(0.0, np.float64)[items]
-        return dots - self.offset[items], bound + 4 * tiny * self.query_norm[queries] * self.item_norm[items]
+        return bounds.square_between(self.query_square[queries], self.usual_square, self.dim)
 
     def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
         if not self.levels[-1].exact:
@@ -128,12 +93,12 @@ class Euclidean(Product):
 def _about_largest_squares(squares: Float64, step: float) -> tuple[Float64, Bool]:
     """What `_largest_square` gives for many squares, and where it surely is that.
 
-    (√square + step)² is computed with an error far below 2^-48 of (√square + |step|)²; where no integer is that near,
+    Where no integer is as near to (√square + step)² as that may be off,
     it makes no difference whether an equal one counts.
     """
     root = np.sqrt(squares) + step
     with np.errstate(over="ignore", invalid="ignore"):  # far beyond all squares nothing is sure
-        slack = 2.0**-48 * np.square(np.sqrt(squares) + abs(step)) + 2.0**-900
+        slack = bounds.moved_square(np.sqrt(squares), step)
         value = np.square(root)
         whole = np.floor(value)
         sure = (whole < value - slack) & (value + slack < whole + 1) & (root > 0)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
-from deadheat import exact
 from deadheat.distances import scaling
+from deadheat.distances.bounds import divided, multiplied
 from deadheat.distances.distance import Target
 from deadheat.distances.levels import levels_for
 from deadheat.distances.product import Product
-from deadheat.exact.bounds import divided, multiplied
-from deadheat.inputs.sources import Source
+from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import fractions
 
@@ -34,13 +31,6 @@ class InnerProduct(Product):
 
     def score(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         return divided(*divided(low, high, self.unit), self.unit)
-
-    def score_of_dots(
-        self, dots: Float64, of_query: Float64, of_item: Float64, tiny: float, queries: Int64, items: Int64
-    ) -> tuple[Float64, Float64]:
-        scores = dots / self.unit / self.unit
-        bound = 10 * exact.unit_roundoff(np.float64) * np.abs(scores)
-        return scores, bound + 4 * tiny * self.query_norm[queries] * self.item_norm[items]
 
     def exact_values(self, scores: Float64) -> Float64 | None:
         return scaling.exact_multiples(scores, fractions.Fraction(self.unit) ** 2) if self.levels[-1].exact else None

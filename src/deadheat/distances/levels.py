@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from deadheat import _core, exact
+from deadheat import _core
+from deadheat.distances.bounds import ROUNDINGS, gamma, largest_whole
 
 CHUNK = 128  # dimensions whose products are added up before their sum is added to the others,
 CHUNKS = (CHUNK, 64, 32, 16)  # or fewer, where many items would stay open
-ROUNDINGS = 4  # of a score beside those of a sum of products: of either row, of the offset taken off, and one to spare
 
 
 class Level(NamedTuple):
@@ -39,9 +39,9 @@ class Level(NamedTuple):
 
 def levels_for(largest_sum: float) -> tuple[Level, ...]:
     """One exact level in float32 where sums of integers stay below 2^24; else two, the last exact below 2^53."""
-    if largest_sum < 2.0**24:
+    if largest_sum < largest_whole(np.float32):
         return (Level(np.float32, exact=True),)
-    return (Level(np.float32, exact=False), Level(np.float64, exact=bool(largest_sum < 2.0**53)))
+    return (Level(np.float32, exact=False), Level(np.float64, exact=bool(largest_sum < largest_whole(np.float64))))
 
 
 def cheapest(levels: tuple[Level, ...], dim: int, n_relevant: float, symmetric: bool) -> tuple[Level, ...]:
@@ -55,7 +55,7 @@ def cheapest(levels: tuple[Level, ...], dim: int, n_relevant: float, symmetric: 
     first, last = levels
 
     def cost(level: Level) -> float:
-        bound = exact.gamma(level.terms(dim) + ROUNDINGS, np.float32)
+        bound = gamma(level.terms(dim) + ROUNDINGS, np.float32)
         share = min(1.0, n_relevant * 2 * bound * 0.28 * math.sqrt(dim))
         return products * (0.02 * dim + 0.03 * dim / (level.chunk or dim)) + share * (60 + 0.15 * dim)
 

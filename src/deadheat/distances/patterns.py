@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import _core
-from deadheat.inputs.sources import Source
+from deadheat.inputs.source import Source
 from deadheat.support.arrays import Bool, Float64, Int32, Int64, slices
 
 _SAMPLE = 256  # rows that tell whether it is worth looking at all of them

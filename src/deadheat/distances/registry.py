@@ -6,7 +6,6 @@ here, at import, and not in the middle of a run.
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -16,13 +15,13 @@ from numpy.typing import NDArray
 from deadheat import inputs
 from deadheat.distances.cityblock import Cityblock
 from deadheat.distances.cosine import Cosine
-from deadheat.distances.dense import Dense
 from deadheat.distances.distance import Distance
 from deadheat.distances.euclidean import Euclidean
 from deadheat.distances.hamming import Hamming
 from deadheat.distances.inner_product import InnerProduct
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs.sources import Source, open_rows
+from deadheat.inputs.samples import open_rows
+from deadheat.inputs.source import Source
 from deadheat.support import checks
 
 
@@ -76,9 +75,6 @@ ALIASES = {
     "dot": "inner_product", "dot_product": "inner_product", "ip": "inner_product", "inner": "inner_product",
 }  # fmt: skip
 
-_VALUES = {"similarity", "distance"}  # that can be rounded
-_TWINS = {"product": "device_product", "finish": "device_finish"}  # what comes anew for arrays comes anew for tensors
-
 
 def register(kind: type[Distance]) -> None:
     """Add a distance, or say what it lacks."""
@@ -89,29 +85,7 @@ def register(kind: type[Distance]) -> None:
         raise InvalidTypeError(f"distance: {kind.__name__}", f"must have a name, but has {name!r}")
     if name in DISTANCES:
         raise InvalidValueError(f"distance: {name}", "must have a name that is not taken")
-    _check(kind, f"distance: {name}")
     DISTANCES[name] = kind
-
-
-def _check(kind: type[Distance], title: str) -> None:
-    """Refuse a distance that lacks something."""
-    if inspect.isabstract(kind):
-        raise InvalidTypeError(title, f"must define {', '.join(sorted(kind.__abstractmethods__))}")
-    if kind.exact_closeness is Dense.exact_closeness and not hasattr(kind, "key_kind"):
-        raise InvalidTypeError(title, "must define key_kind, or exact_closeness")
-    for method, twin in _TWINS.items():
-        if _depth(kind, method) < _depth(kind, twin):
-            raise InvalidTypeError(title, f"must define {twin}, as it has a {method} of its own")
-    if getattr(kind, "takes", None) not in OPENERS:
-        raise InvalidValueError(title, f"must say that it takes {' or '.join(OPENERS)}")
-    targets = getattr(kind, "targets", {})
-    if not targets or not _VALUES.issuperset(targets) or any(target.sign not in (1, -1) for target in targets.values()):
-        raise InvalidValueError(title, f"must have targets: {' or '.join(sorted(_VALUES))}, with sign 1 or -1")
-
-
-def _depth(kind: type, method: str) -> int:
-    """How many classes up from this one a method is defined."""
-    return next(depth for depth, base in enumerate(kind.__mro__) if method in vars(base))
 
 
 def find(name: Any) -> type[Distance]:

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from deadheat import _core, exact
+from deadheat import _core
+from deadheat.distances import bounds
 from deadheat.distances.derived import CHUNK, Derived
-from deadheat.inputs.sources import Array, Source
+from deadheat.inputs.source import Array, Source
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import fractions
 
@@ -139,15 +140,13 @@ def sizes(rows: Rows) -> Rows:
 def norms(source: Source, scale: float) -> Float64:
     """Euclidean norms of the rows divided by `scale`, rounded up."""
     squares, absolutes = by_piece(source, lambda rows: _core.row_sums(rows, scale)).T
-    lengths = np.where(squares > 2.0**-900, np.sqrt(squares), absolutes)  # tiny squares may have lost their bits
-    lengths *= 1 + (source.shape[1] + 16) * 2.0**-52
-    return np.where(by_piece(source, largest_sizes) > 0, np.maximum(lengths, 2.0**-1000), 0.0)
+    lengths = np.maximum(bounds.norms(squares, absolutes, source.shape[1]), 2.0**-1000)
+    return np.where(by_piece(source, largest_sizes) > 0, lengths, 0.0)
 
 
 def absolute_sums(source: Source, scale: float) -> Float64:
     """Sums of absolute values of the rows divided by `scale`, rounded up."""
-    sums = by_piece(source, lambda rows: _core.row_sums(rows, scale)[:, 1])
-    return np.asarray(sums * (1 + (source.shape[1] + 16) * 2.0**-52))
+    return bounds.sums(by_piece(source, lambda rows: _core.row_sums(rows, scale)[:, 1]), source.shape[1])
 
 
 def integer_squares(rows: Rows) -> Float64:
@@ -184,7 +183,7 @@ def _products_less(
         every, numbers, ones = np.arange(len(part)), np.full((len(part), 1), -number), np.ones((len(part), 1))
         one, two = np.hstack([part, numbers]), np.hstack([other(part), ones])
         left[some] = _core.compensated_dots(one, every, two, every)
-        error[some] = exact.gamma(dim + 100, np.float64) ** 2 * (np.abs(one) * np.abs(two)).sum(axis=1)
+        error[some] = bounds.of_compensated(dim + 1) * (np.abs(one) * np.abs(two)).sum(axis=1)
         nothing = np.flatnonzero(np.abs(left[some]) < 2.0**32 * error[some])
         for k, terms in zip(some[nothing].tolist(), _exact_terms(one[nothing], two[nothing]).tolist(), strict=True):
             left[k], error[k] = math.fsum(terms), 0.0

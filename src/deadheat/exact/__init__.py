@@ -1,6 +1,5 @@
-"""Error bounds and exact arithmetic: in come numbers, out go what rounding can do to them, and what they really are."""
+"""Exact arithmetic: in come numbers, out goes what they really are, or round to."""
 
-from deadheat.exact.bounds import gamma, underflow, unit_roundoff
 from deadheat.exact.formats import ALIASES, FORMATS, cells, from_ordinals, named, ordinals, round_to
 from deadheat.exact.roots import Roots
 
@@ -10,10 +9,7 @@ __all__ = [
     "Roots",
     "cells",
     "from_ordinals",
-    "gamma",
     "named",
     "ordinals",
     "round_to",
-    "underflow",
-    "unit_roundoff",
 ]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from deadheat import _core
 from deadheat.support.arrays import Bool, Float64, Int8, Int64, slices
 from deadheat.support.lazy import fractions
-from deadheat.support.workers import go_on
+from deadheat.support.workers import raise_if_cancelled
 
 _AT_ONCE = 1 << 15  # comparisons, and entries that are sorted, in one call of the core: Python looks up in between
 
@@ -32,8 +32,8 @@ class Roots:
     array([1], dtype=int8)
     """
 
-    def __init__(self, kind: str, n: int = 0) -> None:
-        self.numbers: Any = _core.Roots(_core.KeyKind[kind], n)
+    def __init__(self, numbers: Any) -> None:
+        self.numbers = numbers  # of the core
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -43,20 +43,16 @@ class Roots:
     @classmethod
     def of_values(cls, values: Float64) -> Roots:
         """Finite floats as they are."""
-        roots = cls("product")
+        roots = cls(_core.Roots(_core.KeyKind.product, 0))
         roots.numbers.add_values(np.ascontiguousarray(values, dtype=np.float64))
         return roots
 
     @classmethod
     def of_pairs(cls, kind: str, left: Rows, right: Rows, rows: Int64, others: Int64) -> Roots:
         """The closeness of row rows[p] on the left to row others[p] on the right."""
-        roots = cls(kind, len(rows))
-        roots.put(_core.RootRows(_core.KeyKind[kind], left, right), rows, others, slice(None))
+        roots = cls(_core.Roots(_core.KeyKind[kind], len(rows)))
+        roots.numbers.put(_core.RootRows(_core.KeyKind[kind], left, right), rows, others, np.arange(len(rows)))
         return roots
-
-    def put(self, pairs: Any, rows: Int64, others: Int64, places: Int64 | slice) -> None:
-        """Put the closeness of pairs of rows at some places."""
-        self.numbers.put(pairs, rows, others, np.arange(len(self))[places])
 
     def add(self, others: Roots) -> None:
         """Add other numbers of the same kind."""
@@ -91,7 +87,7 @@ class Roots:
         order, greater = np.empty(len(self), dtype=np.int64), np.empty(len(self), dtype=np.bool_)
         ends = np.cumsum(sizes)
         for part in np.split(np.arange(len(ends)), np.flatnonzero(np.diff(ends // _AT_ONCE)) + 1):
-            go_on()
+            raise_if_cancelled()
             self.numbers.sort(ends[part] - sizes[part], ends[part], order, greater)
         return order, greater
 
@@ -109,6 +105,6 @@ def _filled(n: int, compare: Callable[[slice, Int8], None]) -> Int8:
     """The results of n comparisons, some at a time."""
     out = np.empty(n, dtype=np.int8)
     for part in slices(n, _AT_ONCE):
-        go_on()
+        raise_if_cancelled()
         compare(part, out[part])
     return out

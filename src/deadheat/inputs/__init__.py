@@ -10,8 +10,8 @@ from deadheat.inputs.arrays import (
     scores,
 )
 from deadheat.inputs.conversion import plain
+from deadheat.inputs.item_ids import own_rows
 from deadheat.inputs.labels import label_codes, labels
-from deadheat.inputs.own_rows import own_rows
 from deadheat.inputs.samples import Pair, Samples, open_pair, open_samples, read
 
 __all__ = [

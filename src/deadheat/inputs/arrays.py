@@ -136,7 +136,7 @@ def require_same_dim(query: Any, gallery: Any, codes: bool = False) -> None:
 
 
 def junk_mask(values: ArrayLike | None, n_query: int, n_gallery: int) -> NDArray[np.bool_] | None:
-    """Check the mask of items to ignore: bool, (n_gallery,) for every query alike or (n_query, n_gallery)."""
+    """Check the mask of items to ignore: bool, (n_gallery,) for all queries or (n_query, n_gallery)."""
     if values is None:
         return None
     mask = plain(values, "junk", ragged="must be a mask, but its rows differ in length or kind")
@@ -186,7 +186,6 @@ def _matrix(values: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def _require_finite(array: NDArray[Any], name: str, hint: str = "", start: int = 0) -> None:
-    """Refuse NaN and infinities, and say where the first one is."""
     step = max(1, _ROWS_AT_ONCE // array.shape[1])
     for first in range(0, len(array), step):
         bad = ~np.isfinite(array[first : first + step])

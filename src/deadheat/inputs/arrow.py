@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.support.extras import require
+from deadheat.support.lazy import require
 
 Array = NDArray[Any]
 
 
 def speaks_arrow(values: Any) -> bool:
-    """Whether something is best read as Arrow: it has the protocol, and no shorter way to NumPy as pandas has."""
+    """Whether something is best read as Arrow: it has the protocol, and no direct way to NumPy as pandas has."""
     if not (hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__")):
         return False
     if type(values).__module__.partition(".")[0] == "pandas":
@@ -29,7 +29,7 @@ def speaks_arrow(values: Any) -> bool:
 
 def imported(values: Any, name: str) -> Any:
     """What has the protocol as a `pyarrow.ChunkedArray`; as a `pyarrow.Table` if it has several columns, or names."""
-    pyarrow = require("pyarrow", "arrow", f"{name}: reading Arrow")
+    pyarrow = require("pyarrow", "files", f"{name}: reading Arrow")
     if hasattr(values, "__arrow_c_stream__"):
         chunked = pyarrow.chunked_array(values)
     else:
@@ -39,7 +39,7 @@ def imported(values: Any, name: str) -> Any:
 
 def is_list(kind: Any) -> bool:
     """Whether a type of Arrow's is one of lists that can be a matrix."""
-    types = require("pyarrow.types", "arrow", "reading Arrow")
+    types = require("pyarrow.types", "files", "reading Arrow")
     kind = getattr(kind, "storage_type", kind)  # of an extension type, such as one of tensors
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
@@ -64,7 +64,7 @@ def to_array(column: Any, title: str, *, first: int = 0, width: int | None = Non
     InvalidTypeError
         If it holds lists of something else than numbers, or what NumPy has no type for.
     """
-    pyarrow = require("pyarrow", "arrow", "reading Arrow")
+    pyarrow = require("pyarrow", "files", "reading Arrow")
     try:
         parts = []
         for chunk in column.chunks or [pyarrow.array([], column.type)]:
@@ -79,7 +79,7 @@ def to_array(column: Any, title: str, *, first: int = 0, width: int | None = Non
 
 def _part(chunk: Any, title: str, first: int, width: int | None) -> Array:
     """One piece of a column, which begins at row `first`."""
-    pyarrow = require("pyarrow", "arrow", "reading Arrow")
+    pyarrow = require("pyarrow", "files", "reading Arrow")
     if isinstance(chunk, pyarrow.ExtensionArray):
         chunk = chunk.storage
     _require_present(chunk, title, first)
@@ -93,7 +93,7 @@ def _part(chunk: Any, title: str, first: int, width: int | None) -> Array:
 
 
 def _looked_up(chunk: Any, title: str, first: int) -> Array:
-    """What the numbers of a dictionary stand for; among these, too, one may be missing."""
+    """The values of a dictionary column; one of the values may be missing too."""
     places = chunk.indices.to_numpy(zero_copy_only=False)
     missing = chunk.dictionary.is_null().to_numpy(zero_copy_only=False)
     if missing.any() and missing[places].any():
@@ -103,10 +103,9 @@ def _looked_up(chunk: Any, title: str, first: int) -> Array:
 
 
 def _lists(column: Any, title: str, first: int, width: int | None) -> Array:
-    """A piece of a column of lists, (n, dim)."""
-    types, compute = (require(f"pyarrow.{part}", "arrow", "reading Arrow") for part in ("types", "compute"))
+    types, compute = (require(f"pyarrow.{part}", "files", "reading Arrow") for part in ("types", "compute"))
     numbers = column.flatten()
-    if isinstance(numbers, require("pyarrow", "arrow", "reading Arrow").ExtensionArray):
+    if isinstance(numbers, require("pyarrow", "files", "reading Arrow").ExtensionArray):
         numbers = numbers.storage
     kind = numbers.type
     if len(numbers) and not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):

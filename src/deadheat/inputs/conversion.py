@@ -1,20 +1,21 @@
 """From lists, data frames, tensors and Arrow's columns to NumPy arrays of the same numbers: exactly, or refused.
 
-What NumPy would pass over in silence is refused here with one line: a mask, a missing value, an integer rounded beside
-floats, and what is no array at all, such as a sparse matrix. How each kind of thing is read, its own module says.
+What NumPy would accept silently is refused here with one line: a mask, a missing value, an integer rounded because of
+floats, and what is no array at all, such as a sparse matrix. Numbers of a type that NumPy does not have (bfloat16,
+float8, int4) become float32, or integers of 8 bits, which hold each of them. Arrow's columns are read by `arrow`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import arrow, frames, tensors
+from deadheat.inputs import arrow
 
 Array = NDArray[Any]
 
@@ -62,29 +63,29 @@ def plain(values: Any, name: str, *, ragged: str = _RAGGED, unmasked: str = "") 
         raise InvalidTypeError(name, f"must be dense, but is a sparse {type(values).__name__}: give values.toarray()")
     if _is_dataset_column(values):
         return plain(_from_dataset(values), name, ragged=ragged, unmasked=unmasked)
-    if not frames.is_frame(values) and arrow.speaks_arrow(values):
+    if not is_frame(values) and arrow.speaks_arrow(values):
         values = arrow.imported(values, name)
-        if not frames.is_frame(values):
+        if not is_frame(values):
             return arrow.to_array(values, name)
-    if frames.is_frame(values):
-        lists = frames.column_of_lists(values)
+    if is_frame(values):
+        lists = column_of_lists(values)
         if lists is None:
-            return frames.from_frame(values, name, _require_kept)
+            return from_frame(values, name, _require_kept)
         return plain(lists, name, ragged=ragged, unmasked=unmasked)
-    return _from_rows(tensors.on_host(values, name), name, ragged)
+    return _from_rows(on_host(values, name), name, ragged)
 
 
 def is_array(values: Any) -> bool:
     """Whether something is an array or a column, of whatever library, and no list."""
     known = isinstance(values, (np.ndarray, np.generic)) or _is_dataset_column(values)
-    return known or tensors.is_foreign(values) or arrow.speaks_arrow(values)
+    return known or is_foreign(values) or arrow.speaks_arrow(values)
 
 
 def n_dim(values: Any) -> int | None:
     """How many dimensions something has as an array; None where it does not say."""
     if hasattr(values, "ndim"):
         return int(values.ndim)
-    if frames.is_frame(values):
+    if is_frame(values):
         return 2
     if arrow.speaks_arrow(values):
         kind = getattr(arrow.imported(values, "values"), "type", None)
@@ -110,7 +111,7 @@ def _is_dataset_column(values: Any) -> bool:
 
 
 def _from_dataset(column: Any) -> Any:
-    """A column of Hugging Face's datasets, in the format that somebody chose for it."""
+    """A column of Hugging Face's datasets, in the format that was set for it."""
     # in none it would be Python's numbers: as Arrow it comes without that detour
     unformatted = column.source.format["type"] is None
     return column.source.with_format("arrow")[:][column.column_name] if unformatted else column[:]
@@ -118,14 +119,14 @@ def _from_dataset(column: Any) -> Any:
 
 def _from_rows(values: Any, name: str, ragged: str) -> Array:
     """An array of something that NumPy takes, or of rows that it takes one by one."""
-    if isinstance(values, (list, tuple)) and len(values) and tensors.is_foreign(values[0]):
+    if isinstance(values, (list, tuple)) and len(values) and is_foreign(values[0]):
         values = [plain(row, f"{name}[{place}]") for place, row in enumerate(values)]
     try:
         array = np.asarray(values)
     except (ValueError, TypeError):
         raise InvalidValueError(name, ragged + _uneven(values)) from None
-    array = tensors.widened(array)
-    if array.dtype.kind == "O" and array.ndim == 1 and any(map(frames.is_row, array)):  # a column of lists
+    array = widened(array)
+    if array.dtype.kind == "O" and array.ndim == 1 and any(map(is_row, array)):  # a column of lists
         _require_rows(array, name)
         return _from_rows(array.tolist(), name, ragged)
     if array.dtype.kind == "O" and array.ndim == 2:
@@ -136,8 +137,7 @@ def _from_rows(values: Any, name: str, ragged: str) -> Array:
 
 
 def _require_rows(column: Array, name: str) -> None:
-    """Refuse a column of lists in which one is missing."""
-    row = next((row for row, entry in enumerate(column) if not frames.is_row(entry)), None)
+    row = next((row for row, entry in enumerate(column) if not is_row(entry)), None)
     if row is not None:
         raise InvalidValueError(name, f"must have a list of numbers in each row, but row {row} has {column[row]!r:.40}")
 
@@ -150,7 +150,7 @@ def _require_present(array: Array, name: str) -> None:
 
 
 def _uneven(rows: Sequence[Any]) -> str:
-    """Which row is the first that differs in length from the one before all, where that is what is wrong."""
+    """The first row whose length is not that of row 0, if there is one, for a message."""
     try:
         lengths = [len(row) for row in rows]
     except TypeError:
@@ -169,8 +169,143 @@ def _require_unrounded(array: Array, values: Any, name: str) -> None:
 
 
 def _require_kept(array: Array, given: list[Any], name: str) -> None:
-    """Refuse numbers of Python's, or of NumPy's, that have become others in an array; NaN is for somebody else."""
+    """Refuse integers that an array has rounded."""
     plain = [value.item() if isinstance(value, np.generic) else value for value in given]
     for value, kept in zip(plain, array.ravel().tolist(), strict=True):
         if isinstance(value, int) and value != kept:
             raise InvalidValueError(name, f"must fit one type, but {array.dtype} does not hold {value}")
+
+
+def is_frame(values: Any) -> bool:
+    """Whether something is a data frame."""
+    return hasattr(values, "columns") and hasattr(values, "__array__")
+
+
+def is_row(entry: Any) -> bool:
+    """Whether an entry of a column is a list or an array."""
+    return hasattr(entry, "__len__") and not isinstance(entry, (str, bytes, dict))
+
+
+def column_of_lists(frame: Any) -> Any | None:
+    """The only column of a frame, if it holds lists."""
+    columns = list(_columns(frame)) if frame.shape[1] == 1 else []
+    if not columns:
+        return None
+    entries = np.asarray(columns[0])
+    return columns[0] if entries.ndim == 2 or (entries.dtype.kind == "O" and any(map(is_row, entries))) else None
+
+
+def from_frame(frame: Any, name: str, require_kept: Callable[[Array, list[Any], str], None]) -> Array:
+    """The columns of a data frame as a matrix; nullable ones too, if nothing is missing.
+
+    What `require_kept` gets is a column as it became, its numbers as they were, and the name of the argument.
+    """
+    whole = np.asarray(frame)
+    if whole.ndim != 2 or whole.dtype.kind not in "Of":
+        return whole
+    names, columns = list(getattr(frame, "column_names", frame.columns)), [*map(np.asarray, _columns(frame))]
+    odd = next((place for place, column in enumerate(columns) if column.dtype.kind not in "biuf"), None)
+    if odd is not None:
+        lists = any(map(is_row, columns[odd])) if columns[odd].dtype.kind == "O" else False
+        came = f"column {names[odd]!r} " + (
+            "holds lists: give it alone" if lists else f"has dtype {columns[odd].dtype}"
+        )
+        raise InvalidTypeError(name, f"must hold real numbers and none missing, but {came}")
+    wide = [place for place, column in enumerate(columns) if column.dtype.kind in "iu" and column.dtype.itemsize == 8]
+    if whole.dtype.kind == "f" and not wide:
+        return whole
+    together = np.stack(columns, axis=1)
+    for place in wide:
+        require_kept(together[:, place], columns[place].tolist(), name)
+    return together
+
+
+def _columns(frame: Any) -> Iterable[Any]:
+    for method in ("iter_columns", "itercolumns"):
+        if hasattr(frame, method):
+            return getattr(frame, method)()  # type: ignore[no-any-return]
+    return (column for _, column in frame.items())
+
+
+_FROM_DEVICE = ("get", "copy_to_host", "to_numpy")  # of CuPy, Numba and RAPIDS
+_OTHERS = "__dlpack__", "__cuda_array_interface__"
+
+
+def is_foreign(values: Any) -> bool:
+    """Whether something is an array of another library, which NumPy may not know how to take."""
+    return not isinstance(values, (np.ndarray, np.generic)) and (
+        hasattr(values, "__array__") or any(hasattr(values, protocol) for protocol in _OTHERS)
+    )
+
+
+def on_host(values: Any, name: str) -> Any:
+    """An array of another library as NumPy's, wherever it is; anything else as it came."""
+    if hasattr(values, "detach") and hasattr(values, "cpu"):
+        return _from_torch(values, name)
+    if hasattr(values, "__cuda_array_interface__"):
+        return _from_device(values, name)
+    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+        return _from_dlpack(values, name)
+    return values
+
+
+def widened(array: Array) -> Array:
+    """An array of a type of ml_dtypes, as JAX and TensorFlow have them, as one of NumPy's that holds the same numbers.
+
+    Examples
+    --------
+    >>> widened(np.zeros(2, np.float16)).dtype
+    dtype('float16')
+    """
+    if array.dtype.type.__module__.partition(".")[0] != "ml_dtypes":
+        return array
+    name = array.dtype.name
+    with np.errstate(invalid="ignore"):  # a NaN is refused later
+        return array.astype(np.uint8 if name.startswith("uint") else np.int8 if name.startswith("int") else np.float32)
+
+
+def _from_torch(tensor: Any, name: str) -> Array:
+    """A tensor of PyTorch's, on any device, of any type, with or without a gradient."""
+    _require_dense(tensor, name)
+    here = tensor.detach().cpu()
+    here = here.resolve_neg() if hasattr(here, "resolve_neg") else here  # whose sign is not yet applied
+    try:
+        array: Array = here.numpy()
+    except TypeError:  # bfloat16 and shorter, which NumPy does not have and float32 holds
+        array = here.float().numpy()
+    return array
+
+
+def _require_dense(tensor: Any, name: str) -> None:
+    """Refuse tensors that do not hold their numbers one after another."""
+    if str(getattr(tensor, "layout", "torch.strided")) != "torch.strided" or getattr(tensor, "is_nested", False):
+        raise InvalidTypeError(name, "must be dense, but is a sparse or nested tensor: give tensor.to_dense()")
+    if getattr(tensor, "is_quantized", False):
+        raise InvalidTypeError(name, "must hold plain numbers, but is a quantized tensor: give tensor.dequantize()")
+    if getattr(tensor, "is_meta", False):
+        raise InvalidTypeError(name, "must hold numbers, but is a tensor on the device 'meta', which has none")
+
+
+def _from_device(values: Any, name: str) -> Any:
+    """An array that says that it is on a device of CUDA's, brought here by its own method or by DLPack."""
+    for method in _FROM_DEVICE:
+        try:
+            found = getattr(values, method)()
+        except (AttributeError, TypeError):  # a data frame's `get` wants a key
+            continue
+        return np.asarray(found)
+    if hasattr(values, "__dlpack__"):
+        return _from_dlpack(values, name)
+    raise InvalidTypeError(name, f"must have a way to NumPy, but is a {type(values).__name__} on a device without one")
+
+
+def _from_dlpack(values: Any, name: str) -> Array:
+    try:
+        try:
+            return np.from_dlpack(values, device="cpu")
+        except TypeError:  # an older protocol, which does not know of devices
+            return np.from_dlpack(values)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        came = f"but DLPack says of this {type(values).__name__}: {reason}"
+        raise InvalidTypeError(name, f"must be an array that NumPy can take, {came}") from None

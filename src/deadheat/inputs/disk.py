@@ -1,29 +1,31 @@
-"""Rows on disk: memory maps that are read through windows of a few megabytes and let go again.
+"""Rows on disk: memory maps that are read through windows of a few megabytes, whose pages are then given back.
 
-What is resident does not grow with a file, and no file is kept open: a set may have more files than a process may open.
-Rows are checked a piece at a time. What does not lie row after row (Parquet, columns in Fortran's order) is copied
-once, to a temporary file that goes with its `Source`; ``TMPDIR`` says where.
+The memory in use does not grow with a file, and no file is kept open: a set may have more files than a process may
+open. Rows are checked a piece at a time. What is not stored row after row (Parquet, columns in Fortran's order) is
+copied once, to a temporary file that is deleted with its `Source`; ``TMPDIR`` says where. A `Place` says where rows are
+on disk, so that other processes can open them there.
 """
 
 from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.arrays import float_type, require_exact, require_filled
-from deadheat.inputs.source import Array, Index, Rows, Source
+from deadheat.inputs.source import Array, Index, Rows, Shards, Source
+from deadheat.support import remote
 from deadheat.support.lazy import tempfile
-from deadheat.support.unnamed import Unnamed
+from deadheat.support.scratch import Unnamed, available_memory
 
-TURNED = 16 << 20  # bytes of the rows that are put together from columns at once
+TRANSPOSED = 16 << 20  # bytes of the rows that are put together from columns at once
 RESIDENT = 8 << 20  # bytes of a file that are mapped at once
-AROUND = 2 << 20  # bytes that may become resident beside the row that was asked for
+AROUND = 2 << 20  # bytes that may become resident around the row that was asked for
 
 
 class Mapped(Source):
@@ -55,9 +57,9 @@ class Mapped(Source):
             self._copy(slice(start, start + step), rows, slice(None))
             yield rows
 
-    def turned(self) -> Iterator[Rows]:
-        """The same of an array that lies on disk column after column: some rows of some columns at a time."""
-        step = max(1, TURNED // (self.shape[1] * self.stored.itemsize))
+    def transposed(self) -> Iterator[Rows]:
+        """The same of an array that is stored column after column: some rows of some columns at a time."""
+        step = max(1, TRANSPOSED // (self.shape[1] * self.stored.itemsize))
         for start in range(0, len(self), step):
             rows = np.empty((min(step, len(self) - start), self.shape[1]), dtype=self.stored)
             width = max(1, RESIDENT // (len(rows) * self.stored.itemsize + AROUND))
@@ -141,7 +143,7 @@ def pages(array: Any) -> mmap.mmap | None:
 
 
 def checked(source: Source, mapped: Mapped) -> Source:
-    """A source, when a piece at a time of what is mapped has been found to be in order."""
+    """The source, after all that is mapped has been checked, a piece at a time."""
     if source.stored.kind == "f" or source.stored.itemsize == 8:
         for _ in _exact(mapped.as_stored(), mapped.title):
             pass
@@ -192,3 +194,71 @@ def copied(pieces: Iterable[Rows], file: IO[bytes], path: str) -> tuple[tuple[in
             error.filename = path
             raise
     return (n, dim), dtype
+
+
+_STAYS = 1 / 8  # of the memory that there is
+
+
+class Place(NamedTuple):
+    """Rows that lie one after another in a file."""
+
+    path: str
+    dtype: str
+    offset: int  # bytes before the first row
+    shape: tuple[int, int]
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the rows take."""
+        return self.shape[0] * self.shape[1] * np.dtype(self.dtype).itemsize
+
+
+def places_of(source: Source) -> list[Place | Source]:
+    """The parts of a source: each where it is on disk, or as it is if it is not there row after row.
+
+    Examples
+    --------
+    >>> len(places_of(Shards([Array(np.zeros((2, 3))), Array(np.ones((1, 3)))])))
+    2
+    """
+    if isinstance(source, Shards):
+        return [place for part in source._sources for place in places_of(part)]
+    if isinstance(source, File):
+        return [Place(remote.origin(source._path), source.stored.str, source._offset, source.shape)]
+    place = _place_of_map(source) if isinstance(source, Mapped) else None
+    return [source if place is None else place]
+
+
+def _place_of_map(source: Mapped) -> Place | None:
+    """Where a memory map is in its file; None if it is not as in the file, or not stored row after row."""
+    array, owner = source._array, source._array.base
+    if not (isinstance(owner, np.memmap) and owner.filename and owner.mode in ("r", "r+") and array.flags.c_contiguous):
+        return None
+    assert source._pages is not None
+    begin = owner.offset - owner.offset % mmap.ALLOCATIONGRANULARITY  # of what is mapped, in the file
+    address = np.frombuffer(source._pages, dtype=np.uint8).ctypes.data
+    if owner.mode == "r+":
+        source._pages.flush()
+    return Place(os.path.abspath(owner.filename), array.dtype.str, begin + array.ctypes.data - address, source.shape)
+
+
+def write_rows(source: Source, file: IO[bytes], path: str) -> Place:
+    """Write all rows of a source to a file, in the type in which they are kept where that is known of each."""
+    pieces: Iterable[Rows] = [source.whole()] if isinstance(source, Array) else (rows for _, rows in source.pieces())
+    shape, dtype = copied(pieces, file, path)
+    return Place(path, dtype.str, 0, shape)
+
+
+def open_places(places: Sequence[Place], local: Callable[[str], str], title: str) -> Source:
+    """The source whose rows are there; `local` gives the path of a file on this machine.
+
+    What is small compared with the memory stays mapped, and all processes of a machine share it.
+    """
+    stays = sum(place.nbytes for place in places) <= available_memory() * _STAYS
+    sources = [_opened(place, local(place.path), title, stays) for place in places]
+    return sources[0] if len(sources) == 1 else Shards(sources)
+
+
+def _opened(place: Place, path: str, title: str, stays: bool) -> Source:
+    array: Any = np.memmap(path, np.dtype(place.dtype), "r", place.offset, place.shape)
+    return Array(np.asarray(array)) if stays and array.flags.aligned else File(path, array, title)

@@ -6,8 +6,8 @@ item's label. Two labels are one class if they are equal as what they are, integ
 - *In a file of text* labels are integers if all of them are written as integers ("7", not "07" or "7.0"), else strings.
 - *In several files*, of queries and gallery or of parts of either, they are strings in all as soon as they are strings
   in one: a class called 7 in one file is "7" in the other.
-- *Given as arrays* they are compared as they came, and integers beside strings are refused.
-- *Bytes* stay bytes among themselves; beside strings they are text in UTF-8, or refused.
+- *Given as arrays* they are compared as they came, and a mixture of integers and strings is refused.
+- *Bytes* are compared as bytes; with strings they are compared as text in UTF-8, or refused.
 """
 
 from __future__ import annotations
@@ -108,12 +108,12 @@ def from_text(cells: Sequence[str]) -> Labels:
     return np.array(cells, dtype=np.str_)
 
 
-def alike(parts: Iterable[Labels]) -> list[Labels]:
-    """Labels from several files, all as strings if some of them are.
+def common_kind(parts: Iterable[Labels]) -> list[Labels]:
+    """Labels from several files, all as strings if some are strings.
 
     Examples
     --------
-    >>> alike([np.array([7, 8]), np.array(["7", "x"])])
+    >>> common_kind([np.array([7, 8]), np.array(["7", "x"])])
     [array(['7', '8'], dtype='<U21'), array(['7', 'x'], dtype='<U1')]
     """
     arrays = list(parts)
@@ -150,7 +150,7 @@ def joined(parts: Sequence[tuple[Labels, str]], name: str) -> Labels:
 def _kind(array: Labels) -> str:
     """Labels of one kind can be compared: integers, text, bytes."""
     kind = array.dtype.kind
-    if kind == "O" and len(array) and isinstance(array[0], (str, int, np.integer)):  # whether all are alike comes later
+    if kind == "O" and len(array) and isinstance(array[0], (str, int, np.integer)):  # all are checked later
         return "text" if isinstance(array[0], str) else "integers"
     return "integers" if kind in "iub" else "text" if kind in "UT" else kind
 
@@ -191,7 +191,7 @@ def _as_text(names: list[Any], name: str) -> list[Any]:
 
 
 def _factorize(array: Labels) -> tuple[list[Any], NDArray[np.int64]]:
-    """The distinct labels as integers, strings or bytes of Python's, ascending, and the number of each item's label."""
+    """The distinct labels, ascending, as Python objects, and the number of each item's label."""
     if array.dtype.kind == "O":
         plain = [str(item) if isinstance(item, str) else int(item) for item in array]
         names = {name: code for code, name in enumerate(sorted(set(plain)))}

@@ -1,43 +1,49 @@
-"""The door of the inputs: embeddings and labels together, however they are handed over, of queries and of a gallery.
+"""Embeddings and labels, however they are given: how all of deadheat opens its inputs.
 
-In come arrays, files, patterns and lists; out come `Samples`, checked: embeddings as a `Source` and one label for each
-of its rows. A file may hold both, and then its labels need not be given.
+In come an array, a memory-mapped array, the path of a file, a pattern such as ``emb-*.npy``, or a list of these, taken
+one after another; a file may hold embeddings and labels. Out come `Samples`: embeddings as a `Source`, whose rows have
+been checked piece by piece, and one label for each row.
+
+    array ───────────────────────────────> Array ───┐
+    np.memmap ───────────────────────────> Mapped ──┤
+    path: an array (.npz, .csv) ─────────> Array ───┤
+          a map (.npy, .safetensors) ────> File ────┼──> read, take, pieces: float32 or float64 rows, C-contiguous
+          pieces (.parquet) ───copied────> File ────┤
+    several of these ────────────────────> Shards ──┘
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs.labels import alike, require_together
+from deadheat.inputs.arrays import embeddings as checked_array
+from deadheat.inputs.arrays import float_type, matrix, require_exact, require_filled
+from deadheat.inputs.conversion import n_dim, plain
+from deadheat.inputs.disk import File, Mapped, checked, pages, spooled
+from deadheat.inputs.files import Content, Labels, Layout, Orders, is_path, matching, orders, paths_in
+from deadheat.inputs.labels import common_kind, joined, require_together
 from deadheat.inputs.labels import labels as checked_labels
-from deadheat.inputs.layout import Labels, Layout
-from deadheat.inputs.patterns import Orders, is_path, orders, paths_in
-from deadheat.inputs.source import Source
-from deadheat.inputs.sources import (
-    USUAL,
-    EmbeddingsLike,
-    LabelsLike,
-    Part,
-    are_label_files,
-    join_labels,
-    join_rows,
-    open_content,
-    open_labels,
-    open_rows,
-    row_parts,
-)
+from deadheat.inputs.source import Array, Shards, Source
+from deadheat.support import remote
 from deadheat.support.lazy import lazy
 
 if TYPE_CHECKING:
-    from deadheat.inputs import formats
+    from deadheat.inputs.formats import registry
 else:
-    formats = lazy("deadheat.inputs.formats")
+    registry = lazy("deadheat.inputs.formats.registry")
+
+Files: TypeAlias = str | os.PathLike[str] | Sequence[str] | Sequence[os.PathLike[str]]
+LabelsLike: TypeAlias = ArrayLike | Files
+EmbeddingsLike: TypeAlias = ArrayLike | Source | Files | Sequence[Source]
+
+USUAL = Layout()  # arrays and columns have the names that they usually have
 
 Embeddings = TypeVar("Embeddings")
 AnyPath = str | os.PathLike[str]
@@ -79,7 +85,7 @@ def open_samples(
     name, labels_name : str
         What the caller calls the arguments.
     layout : Layout
-        Where in a file things are: as in `deadheat.read`.
+        Which arrays or columns of a file to read: as in `deadheat.read`.
 
     Raises
     ------
@@ -134,7 +140,7 @@ def open_pair(
     """
     if gallery is None or (gallery_labels is None and not _are_files(gallery)):
         require_together(gallery, gallery_labels, names[2:])
-    _require_heeded(layout, [(embeddings, labels), (gallery, gallery_labels)])
+    _reject_unused_options(layout, [(embeddings, labels), (gallery, gallery_labels)])
     label_files = {
         name: value
         for name, value in ((names[1], labels), (names[3], gallery_labels))
@@ -146,7 +152,7 @@ def open_pair(
         return Pair(query, None, files)
     items = open_samples(gallery, gallery_labels, name=names[2], labels_name=names[3], layout=layout)
     if all(given is None or are_label_files(given) for given in (labels, gallery_labels)):
-        query_labels, item_labels = alike([query.labels, items.labels])
+        query_labels, item_labels = common_kind([query.labels, items.labels])
         query, items = query._replace(labels=query_labels), items._replace(labels=item_labels)
     return Pair(query, items, files)
 
@@ -218,18 +224,18 @@ def read(
     array(['cat', 'dog'], dtype='<U3')
     """
     layout = Layout(embeddings_key, labels_key, label_column, header)
-    _require_heeded(layout, [(path, labels)])
+    _reject_unused_options(layout, [(path, labels)])
     opened = open_samples(path, labels, layout=layout)
     return Samples(opened.embeddings.whole(), opened.labels)
 
 
-def _require_heeded(layout: Layout, samples: Sequence[tuple[Any, Any]]) -> None:
-    """Refuse what is said of a layout that no file has: it would be ignored."""
+def _reject_unused_options(layout: Layout, samples: Sequence[tuple[Any, Any]]) -> None:
+    """Refuse an option that none of the files uses: it would be ignored."""
     if layout == USUAL:
         return
     embeddings = [path for rows, _ in samples for path in paths_in(rows)]
     labels = [path for rows, given in samples for path in paths_in(rows if given is None else given)]
-    found = formats.unheeded(layout, embeddings, labels)
+    found = registry.unused_option(layout, embeddings, labels)
     if found is not None:
         name, endings = found
         raise InvalidValueError(name, f"must be left out unless a file that it is for is read: {', '.join(endings)}")
@@ -242,11 +248,193 @@ def _are_files(embeddings: Any) -> bool:
 
 
 def _open_both(embeddings: Any, name: str, labels_name: str, layout: Layout) -> tuple[Source, Labels]:
-    """The embeddings in files, and the labels beside them."""
     if not _are_files(embeddings):
         raise InvalidTypeError(labels_name, "must be given: only files can hold them beside the embeddings")
-    parts = row_parts(embeddings, name)
-    contents = [formats.read_samples(part.value, layout, part.title) for part in parts]
-    sources = [open_content(content, part) for (content, _), part in zip(contents, parts, strict=True)]
+    parts = _row_parts(embeddings, name)
+    contents = [registry.read(part.value, layout, part.title, "samples") for part in parts]
+    sources = [_open_content(content, part) for (content, _), part in zip(contents, parts, strict=True)]
     of_labels = [Part(part.value, f"{labels_name}: {part.value}") for part in parts]
-    return join_rows(sources, parts, name), join_labels([labels for _, labels in contents], of_labels, labels_name)
+    return _join_rows(sources, parts, name), _join_labels([labels for _, labels in contents], of_labels, labels_name)
+
+
+class Part(NamedTuple):
+    """A part of an argument, the path of a file or an array, and its name in messages."""
+
+    value: Any
+    title: str
+
+    @property
+    def is_file(self) -> bool:
+        return is_path(self.value)
+
+
+def open_rows(value: Any, name: str, layout: Layout = USUAL) -> Source:
+    """Check embeddings, wherever they are, and make a source of them.
+
+    Parameters
+    ----------
+    value : array-like (n, dim), memory-mapped array, path, list of these, or Source
+        As in `deadheat.profile`. A pattern stands for all files that it fits, in natural order: emb-2 before emb-10. A
+        list of paths or of two-dimensional arrays is taken one after another; parts without rows may be among them. A
+        list of rows is an array, as ever.
+    name : str
+        What the caller calls the argument.
+    layout : Layout
+        Which array or column of a file is the embedding: as in `deadheat.read`.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read.
+    FileError
+        If a file is damaged or holds Python objects.
+    InvalidTypeError, InvalidValueError
+        If no file fits a pattern, no format is known by the ending of a file's name, parts differ in dim, there is not
+        a single number, or a value is not a finite real number that float64 holds.
+
+    Examples
+    --------
+    >>> source = open_rows([np.zeros((2, 3), np.float16), np.ones((1, 3))], "gallery")
+    >>> source.shape, source.dtype
+    ((3, 3), dtype('float64'))
+    >>> source.take(np.array([2, 0]))
+    array([[1., 1., 1.],
+           [0., 0., 0.]])
+    """
+    if isinstance(value, Source):
+        return value
+    parts = _row_parts(value, name)
+    return _join_rows([_open_part(part, layout) for part in parts], parts, name)
+
+
+def open_labels(value: Any, name: str, layout: Layout = USUAL) -> Any:
+    """Labels as `inputs.labels` takes them: read from files if `value` is a path, else as they are.
+
+    Parameters
+    ----------
+    value : array-like (n,), path, or list of these
+        As in `deadheat.profile`. A list of paths, all of which are path objects or end as files of one format do, or of
+        one-dimensional arrays, is put together; any other list is labels.
+    name, layout
+        As of `open_rows`.
+
+    Raises
+    ------
+    OSError, FileError, InvalidValueError
+        As `open_rows` does.
+    InvalidTypeError
+        If arrays hold labels of different kinds; of files see `deadheat.inputs.labels`.
+
+    Examples
+    --------
+    >>> open_labels([np.array([7, 9]), np.array([7])], "labels")
+    array([7, 9, 7])
+    """
+    if not is_path(value) and not _are_label_parts(value):
+        return value
+    parts = _files(value, name) if is_path(value) else _parts(value, name)
+    arrays = [
+        registry.read(part.value, layout, part.title, "labels") if part.is_file else plain(part.value, part.title)
+        for part in parts
+    ]
+    return _join_labels(arrays, parts, name)
+
+
+def are_label_files(value: Any) -> bool:
+    """Whether labels come from files, all of them."""
+    return is_path(value) or (_are_label_parts(value) and all(map(is_path, value)))
+
+
+def _row_parts(value: Any, name: str) -> list[Part]:
+    """The parts that embeddings consist of, with each pattern as the files that match it."""
+    if is_path(value):
+        return _files(value, name)
+    is_list = isinstance(value, (list, tuple))
+    if is_list and any(is_path(entry) or isinstance(entry, Source) or n_dim(entry) == 2 for entry in value):
+        return _parts(value, name)
+    return [Part(value, name)]
+
+
+def _open_content(content: Content, part: Part) -> Source:
+    """A source of what a format has read from a file; it may have no rows."""
+    if isinstance(content, Iterator):
+        return spooled(content, part.title)
+    return _open_array(content, part.title, may_close=True)
+
+
+def _join_rows(sources: Sequence[Source], parts: Sequence[Part], name: str) -> Source:
+    filled = [place for place, source in enumerate(sources) if len(source)]
+    if not filled:
+        require_filled(sources[0].shape, parts[0].title if len(parts) == 1 else name)
+    first = filled[0]
+    dim = sources[first].shape[1]
+    for place in filled:
+        if sources[place].shape[1] != dim:
+            raise InvalidValueError(
+                parts[place].title,
+                f"must have the dim of {parts[first].title}, {dim}, but has {sources[place].shape[1]} columns",
+            )
+    return sources[first] if len(filled) == 1 else Shards([sources[place] for place in filled])
+
+
+def _join_labels(arrays: Sequence[Labels], parts: Sequence[Part], name: str) -> Labels:
+    """Labels of an argument's parts as one array: text throughout if all are in files and some are text."""
+    for array, part in zip(arrays, parts, strict=True):
+        if array.ndim != 1:
+            raise InvalidValueError(part.title, f"must be one-dimensional, but has shape {array.shape}")
+    compared = common_kind(arrays) if all(part.is_file for part in parts) else arrays
+    return joined([(array, part.title) for array, part in zip(compared, parts, strict=True)], name)
+
+
+def _parts(values: Sequence[Any], name: str) -> list[Part]:
+    """The parts in a list, with each pattern as the files that match it."""
+    parts = []
+    for place, entry in enumerate(values):
+        parts += _files(entry, name) if is_path(entry) else [Part(entry, f"{name}[{place}]")]
+    return parts
+
+
+def _files(path: str | os.PathLike[str], name: str) -> list[Part]:
+    return [Part(remote.own_copy(path), f"{name}: {path}") for path in matching(path, name)]
+
+
+def _open_part(part: Part, layout: Layout) -> Source:
+    if isinstance(part.value, Source):
+        return part.value
+    if part.is_file:
+        return _open_content(registry.read(part.value, layout, part.title, "embeddings"), part)
+    return _open_array(part.value, part.title)
+
+
+def _open_array(value: Any, title: str, may_close: bool = False) -> Source:
+    """A source of an array, which may have no rows; the file of a map may be closed between readings."""
+    array = matrix(value, title)
+    if not len(array):
+        return Array(np.asarray(array, dtype=float_type(array.dtype, title)))
+    require_filled(array.shape, title)
+    if isinstance(value, np.memmap) and pages(value) is not None:
+        mapped = Mapped(value, title)
+        if mapped.by_column:
+            return spooled(mapped.transposed(), title)
+        base: Any = value.base
+        path = value.filename if may_close and base is pages(value) else None  # the `offset` of a view is not its own
+        return checked(mapped if path is None else File(path, value, title), mapped)
+    if isinstance(value, (list, tuple)) and array.dtype != np.bool_:  # bool may be binary codes, which stay bits
+        return Array(checked_array(array, title))
+    float_type(array.dtype, title)
+    require_exact(array, title)
+    return Array(array)
+
+
+def _are_label_parts(value: Any) -> bool:
+    """Whether a list is one of paths or arrays, and not one of labels."""
+    if not isinstance(value, (list, tuple)) or not len(value):
+        return False
+    if all(isinstance(part, str) for part in value):
+        if "." not in value[0] or not registry.holds_labels(value[0]):  # the first decides, of many labels
+            return False
+        return len({registry.ending_of(part) for part in value}) == 1
+    return all(
+        registry.holds_labels(part) if isinstance(part, str) else isinstance(part, os.PathLike) or n_dim(part) == 1
+        for part in value
+    )

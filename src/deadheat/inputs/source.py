@@ -1,7 +1,7 @@
 """What a source is: rows of embeddings that are handed out in pieces, so that they need not fit in memory.
 
-Nobody after the inputs knows where rows are. What is here holds them in memory, and puts sources together; sources on
-disk are in `disk`. Rows have been checked before a source is made of them.
+No code after the inputs knows where rows are. Here are sources in memory and combinations of sources; those on disk are
+in `disk`. Rows have been checked before a source is made of them.
 """
 
 from __future__ import annotations

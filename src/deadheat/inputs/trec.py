@@ -1,8 +1,11 @@
 """TREC runs and qrels: in come files, dictionaries or tables, out go dictionaries of Python numbers.
 
-Fields of a line are separated by blanks or tabs, blank lines and comments (# ...) are skipped, and gzip is recognised.
-Ids are UTF-8 or any other bytes, which stay distinct ("surrogateescape", as in file names). A file is read quickly
-first and, if anything in it is out of the ordinary, again with a look at each line.
+Tables are those of other libraries: dictionaries (pytrec_eval, BEIR), data frames and iterables of named tuples
+(ir_measures, ir_datasets, PyTerrier), and objects with a `to_dict` (ranx). None of these libraries is imported.
+
+In a file, fields of a line are separated by blanks or tabs, blank lines and comments (# ...) are skipped, and gzip is
+recognised. Ids are UTF-8 or any other bytes, which stay distinct ("surrogateescape", as in file names). A file is read
+fast first and, if anything in it is unusual, again line by line.
 """
 
 from __future__ import annotations
@@ -13,9 +16,10 @@ import io
 import math
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -23,10 +27,83 @@ import numpy as np
 
 from deadheat import _core
 from deadheat.errors import FileError, InputError, InvalidTypeError, InvalidValueError
-from deadheat.inputs.trec_tables import Table, as_mapping
 from deadheat.printable import reason
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
+
+Mappings: TypeAlias = Mapping[str, Mapping[str, float]]  # query id -> document id -> score or grade
+Table: TypeAlias = Mappings | Iterable[Any] | Any
+
+_IDS = (("query_id", "qid", "q_id"), ("doc_id", "docno", "docid"))  # as ir_measures, PyTerrier and ranx call them
+_NUMBERS = {"run": ("score",), "qrels": ("relevance", "rel", "label", "score")}
+
+
+def as_mapping(source: Table, argument: str) -> Mappings:
+    """A run or qrels as dictionaries of dictionaries; whether ids and numbers are such is not looked at.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> class ScoredDoc(NamedTuple):
+    ...     query_id: str
+    ...     doc_id: str
+    ...     score: float
+    >>> as_mapping([ScoredDoc("q1", "d1", 0.5), ScoredDoc("q1", "d2", 0.25)], "run")
+    {'q1': {'d1': 0.5, 'd2': 0.25}}
+    """
+    if isinstance(source, Mapping):
+        return source
+    if hasattr(source, "columns") or hasattr(source, "column_names"):
+        return _gathered(_rows_of_frame(source, argument), argument)
+    if hasattr(source, "to_dict"):
+        made: Mappings = source.to_dict()
+        return made
+    if isinstance(source, Iterable) and not isinstance(source, (str, bytes)):
+        return _gathered(_rows_of_tuples(source, argument), argument)
+    raise InvalidTypeError(
+        argument, f"must be a path, dictionaries, a data frame or named tuples, but is {type(source).__name__}"
+    )
+
+
+def _gathered(rows: Iterable[tuple[Any, Any, Any]], argument: str) -> Mappings:
+    """Rows of query, document and number, by query; a document comes once."""
+    table: dict[Any, dict[Any, Any]] = {}
+    for query, item, number in rows:
+        row = table.setdefault(query, {})
+        if item in row:
+            raise InvalidValueError(argument, f"must list document {item!r} once for query {query!r}, but has it again")
+        row[item] = number
+    return table
+
+
+def _rows_of_frame(frame: Any, argument: str) -> Iterator[tuple[Any, Any, Any]]:
+    held = list(getattr(frame, "column_names", None) or frame.columns)  # Arrow's `columns` are the values
+    names = _chosen(held.__contains__, argument, f"columns {', '.join(map(str, held))}")
+    columns = (frame[name] for name in names)
+    return zip(*(each.to_pylist() if hasattr(each, "to_pylist") else list(each) for each in columns), strict=True)
+
+
+def _rows_of_tuples(rows: Iterable[Any], argument: str) -> Iterator[tuple[Any, Any, Any]]:
+    """Named tuples, or other objects with such attributes, as plain tuples; the first says what the fields are called.
+
+    An iterator is consumed.
+    """
+    names: tuple[str, ...] | None = None
+    for row in rows:
+        if names is None:
+            names = _chosen(partial(hasattr, row), argument, f"{type(row).__name__} {row!r:.50}")
+        query, item, number = (getattr(row, name, None) for name in names)
+        yield query, item, number
+
+
+def _chosen(has: Callable[[str], bool], argument: str, came: str) -> tuple[str, ...]:
+    wanted = (*_IDS, _NUMBERS[argument])
+    names = tuple(next(filter(has, spellings), None) for spellings in wanted)
+    if None in names:
+        rule = f"must have {', '.join(spellings[0] for spellings in wanted)}, but has {came}"
+        raise InvalidTypeError(argument, rule)
+    return names  # type: ignore[return-value]
+
 
 Path: TypeAlias = str | os.PathLike[str]
 Checked: TypeAlias = dict[str, dict[str, Any]]
@@ -69,7 +146,7 @@ class _Form:
         return query, item, self.check(_number(text, self.kind))
 
     def add(self, block: bytes, table: Checked) -> bool:
-        """Add whole lines to a table; False, and a table of no use, where a line has to be looked at by itself."""
+        """Add whole lines to a table; False, and a table of no use, where a line needs a closer look."""
         n_line = block.count(b"\n") + 1
         places, numbers = np.empty((n_line, 6), dtype=np.int64), np.empty(n_line)
         firsts = np.empty(n_line, dtype=np.int64)
@@ -89,7 +166,7 @@ class _Form:
         return True
 
     def _values(self, block: bytes, places: Int64, numbers: Float64) -> list[Any] | None:
-        """The numbers of lines, where the fast ones are NaN too; None if there is one that `check` may refuse."""
+        """The numbers of lines, read again where the fast reader gave NaN; None if `check` may refuse one."""
         slow = np.isnan(numbers)
         values: list[Any] = np.where(slow, 0, numbers).astype(np.int64 if self.kind is int else np.float64).tolist()
         for i in np.flatnonzero(slow).tolist():
@@ -131,7 +208,6 @@ def _number(text: str, kind: type[float] | type[int]) -> Any:
 
 
 def _open(source: Path | Table, form: _Form, may_be_empty: bool) -> Checked:
-    """A run or qrels as dictionaries of Python numbers, from a file or a table."""
     rule = "must hold at least one query, but is empty"
     if isinstance(source, (str, os.PathLike)):
         checks.without_nul(source, form.argument)
@@ -146,7 +222,6 @@ def _open(source: Path | Table, form: _Form, may_be_empty: bool) -> Checked:
 
 
 def _checked(source: Mapping[str, Mapping[str, float]], form: _Form) -> Checked:
-    """A copy of dictionaries, checked."""
     name = form.argument
     table: Checked = {}
     for query, row in source.items():
@@ -181,7 +256,6 @@ def run_id(path: Path) -> str:
 
 
 def _read(path: Path, form: _Form) -> Checked:
-    """The lines of a file."""
     table: Checked = {}
     with _opened(path) as file:
         for block in _blocks(file):
@@ -202,7 +276,7 @@ def _blocks(file: io.BufferedIOBase) -> Iterator[bytes]:
 
 
 def _read_one_by_one(path: Path, form: _Form) -> Checked:
-    """The same with a look at each line: comments and blank lines are skipped, and an error names its line."""
+    """The same line by line: comments and blank lines are skipped, and an error names its line."""
     table: Checked = {}
     with _opened(path) as lines:
         for count, text in enumerate(lines, 1):
@@ -221,7 +295,6 @@ def _read_one_by_one(path: Path, form: _Form) -> Checked:
 
 
 def _texts(block: bytes, places: Int64) -> list[str]:
-    """The ids at some places."""
     ends = zip(*places.T.tolist(), strict=True)
     if block.isascii():
         text = block.decode("ascii")

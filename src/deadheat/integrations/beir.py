@@ -14,7 +14,7 @@ from deadheat.counting.runs import profile_run
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.profiles import TieProfile
 from deadheat.reports import Result, measure
-from deadheat.reports.scaled import over_min_of_k_and_relevant
+from deadheat.reports.result import over_min_of_k_and_relevant
 from deadheat.support import checks
 
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]  # query id -> document id -> grade
@@ -189,7 +189,6 @@ def _unjudged(qrels: Qrels, results: Results) -> dict[str, dict[str, int]]:
 
 
 def _values(name: str, cutoffs: list[int], result: Callable[[int], Result]) -> Values:
-    """A measure by name and cutoff, then its bounds."""
     results = {k: result(k) for k in cutoffs}
     return {
         f"{name}@{k}{end}": round(getattr(results[k], which), _DIGITS) for end, which in _ENDS.items() for k in cutoffs
@@ -197,7 +196,6 @@ def _values(name: str, cutoffs: list[int], result: Callable[[int], Result]) -> V
 
 
 def _cutoffs(k_values: Any) -> list[int]:
-    """Cutoffs, checked."""
     if isinstance(k_values, str) or not isinstance(k_values, Iterable):
         raise InvalidTypeError("k_values", f"must be a list of cutoffs, but is {k_values!r}")
     cutoffs = [checks.positive_integer(k, "k_values") for k in k_values]
@@ -207,7 +205,6 @@ def _cutoffs(k_values: Any) -> list[int]:
 
 
 def _require_tables(qrels: Any, results: Any) -> None:
-    """Refuse what is no dictionary of dictionaries."""
     for name, table in (("qrels", qrels), ("results", results)):
         if not isinstance(table, Mapping) or not all(isinstance(row, Mapping) for row in table.values()):
             raise InvalidTypeError(name, f"must be a dictionary of dictionaries, but is {type(table).__name__}")

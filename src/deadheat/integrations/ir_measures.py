@@ -1,4 +1,4 @@
-"""A provider for ir_measures: its measures with the exact expectation over all orders of ties, and bounds beside.
+"""A provider for ir_measures: its measures with the exact expectation over all orders of ties, and bounds.
 
 Importing this module registers the provider, and for each measure two more, such as ``AP_lower`` and ``AP_upper``,
 which `ir_measures.parse_measure` then knows. What ir_measures computes by itself stays with its own providers; the
@@ -22,8 +22,8 @@ from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
 from deadheat.profiles import TieProfile, at_level, judged_at_level
 from deadheat.support import checks
-from deadheat.support.extras import require
 from deadheat.support.floats import plain_floats
+from deadheat.support.lazy import require
 
 ir_measures = require("ir_measures", "ir-measures", "deadheat.integrations.ir_measures")
 
@@ -184,8 +184,6 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
 
 
 class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
-    """Measures and qrels, ready for runs."""
-
     def __init__(self, measures: list[Any], judged: trec.Checked, score_dtype: ScoreDtype | None) -> None:
         super().__init__(measures, list(judged))
         self.judged, self.score_dtype = judged, score_dtype
@@ -220,7 +218,6 @@ class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
 
 
 def _given(measure: Any, name: str, otherwise: Any) -> Any:
-    """A parameter of a measure, if the measure has it."""
     value = measure[name] if name in measure.SUPPORTED_PARAMS else otherwise
     return otherwise if value is _NOT_PROVIDED else value
 
@@ -237,7 +234,7 @@ def _values(profile: TieProfile, measure: Any) -> list[float]:
         return [float(count) for count in (profile.n_ranked if every else counts[measure.NAME])]
     choice = f"dcg='{measure['dcg']}'" if name == "nDCG" else None
     called = "SetRelP" if _given(measure, "relative", False) else _NAMES[name]
-    family, _ = rank_measures.FAMILIES.find(called)  # type: ignore[misc]
+    family, _ = rank_measures.find(called)  # type: ignore[misc]
     asked = family.measure(_given(measure, "recall", _given(measure, "cutoff", None)), choice)
     values = getattr(rank_measures.per_query(profile if name == "nDCG" else level, asked), side or "expected")
     return [float(value) for value in np.where(level.n_relevant > 0, values, 0.0)]

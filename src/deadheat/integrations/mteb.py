@@ -22,66 +22,13 @@ from deadheat.counting.neighbors import profile_neighbors
 from deadheat.counting.runs import profile_run
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
 from deadheat.inputs import trec
+from deadheat.inputs.predictions import read_predictions
 from deadheat.printable import reason
 from deadheat.profiles import TieProfile
 from deadheat.reports import Report, measure
 from deadheat.support import checks
 
 DEFAULT_MEASURES = ("nDCG@10", "mAP@10", "Recall@10", "P@10", "MRR@10", "Hit@10")  # those of MTEB, at its main cutoff
-_ABOUT = "mteb_model_meta"  # the key beside the subsets
-
-
-def read_predictions(
-    path: str | os.PathLike[str], *, subset: str | None = None, split: str | None = None
-) -> dict[str, dict[str, float]]:
-    """Read what MTEB saved with ``prediction_folder=``: the best documents of each query, with their scores.
-
-    Parameters
-    ----------
-    path : path
-        ``{task}_predictions.json``. Also the older form, which holds one subset and split and nothing else.
-    subset, split : str, optional
-        Such as ``"default"`` and ``"test"``; needed where the file holds several.
-
-    Returns
-    -------
-    dict of query id to dict of document id to score
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    FileError
-        If it holds something else.
-    InvalidValueError
-        If it has no such subset or split, or several and none was named.
-
-    Examples
-    --------
-    >>> import json, tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "Toy_predictions.json"
-    >>> saved = {"mteb_model_meta": {"model_name": "toy"}, "default": {"test": {"q": {"a": 0.5, "b": 0.5}}}}
-    >>> _ = path.write_text(json.dumps(saved))
-    >>> read_predictions(path)
-    {'q': {'a': 0.5, 'b': 0.5}}
-    """
-    try:
-        content = json.loads(Path(path).read_bytes())
-    except ValueError as error:  # of JSON or of UTF-8
-        raise FileError(path, f" is not JSON: {reason(error)}") from None
-    if not _is_table(content):
-        raise FileError(path, " must hold a dictionary of dictionaries, as MTEB saves its predictions")
-    if _ABOUT in content or not _holds_scores(content):
-        subsets = {name: splits for name, splits in content.items() if name != _ABOUT}
-        if not all(map(_is_table, subsets.values())):
-            raise FileError(path, " must hold a dictionary of splits for each subset")
-        content = _chosen(_chosen(subsets, subset, "subset"), split, "split")
-    elif subset is not None or split is not None:
-        raise InvalidValueError("subset and split", f"must be left out: {os.fspath(path)} has none")
-    if not _holds_scores(content):
-        raise FileError(path, " must hold scores by query and document, as MTEB saves them for retrieval")
-    table: dict[str, dict[str, float]] = content
-    return table
 
 
 def profile_predictions(
@@ -249,7 +196,6 @@ def _number(path: Path) -> int:
 
 
 def _index(path: Path) -> dict[str, int]:
-    """The row of each hash."""
     try:
         index = json.loads(path.read_bytes())
     except ValueError as error:
@@ -257,24 +203,3 @@ def _index(path: Path) -> dict[str, int]:
     if not isinstance(index, dict) or not all(type(row) is int and row >= 0 for row in index.values()):
         raise FileError(path, " must hold a dictionary of row numbers")
     return index
-
-
-def _is_table(value: Any) -> bool:
-    """Whether something is a dictionary of dictionaries."""
-    return isinstance(value, dict) and all(isinstance(row, dict) for row in value.values())
-
-
-def _holds_scores(value: Any) -> bool:
-    """Whether something is a dictionary of dictionaries of numbers."""
-    return _is_table(value) and all(isinstance(each, (int, float)) for row in value.values() for each in row.values())
-
-
-def _chosen(tables: dict[str, Any], name: str | None, argument: str) -> Any:
-    """The table with a name, or the only one."""
-    listed = ", ".join(tables) or "none"
-    if name is None and len(tables) == 1:
-        return next(iter(tables.values()))
-    if name not in tables:
-        came = "is not given" if name is None else f"is {name!r}"
-        raise InvalidValueError(argument, f"must be one of those in the file, {listed}, but {came}")
-    return tables[name]

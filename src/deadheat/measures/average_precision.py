@@ -12,8 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from deadheat import _core
-from deadheat.measures.family import ClosedForms, Counted, Fill, Float64, Int64, Measure, RankSum
-from deadheat.measures.groups import (
+from deadheat.measures.family import (
+    ClosedForms,
+    Counted,
+    Fill,
+    Measure,
+    RankSum,
     defined,
     distinct,
     groups_within,
@@ -22,7 +26,7 @@ from deadheat.measures.groups import (
     sum_by_query,
 )
 from deadheat.profiles import TieProfile
-from deadheat.support.arrays import pieces
+from deadheat.support.arrays import Float64, Int64, pieces
 
 
 class AveragePrecision(ClosedForms):

@@ -6,72 +6,20 @@ ir_measures, ranx, torchmetrics, pytorch-metric-learning, sentence-transformers 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from deadheat.errors import InvalidValueError
-from deadheat.measures.area import Area
 from deadheat.measures.average_precision import AveragePrecision
 from deadheat.measures.discounted_gain import GAINS, DiscountedGain
 from deadheat.measures.family import Family, key
-from deadheat.measures.hits import Hits
+from deadheat.measures.first_last_hit import FirstHit, LastHit
+from deadheat.measures.hits import Hits, SetCounts
 from deadheat.measures.interpolated import RECALLS, Interpolated, nearest, reached
-from deadheat.measures.one_end import FirstHit, LastHit
-from deadheat.measures.preferences import Preferences
-from deadheat.measures.sets import SetCounts
+from deadheat.measures.pairs import Area, Preferences
 
 DEFAULT_MEASURES: tuple[str, ...] = ("mAP", "MAP@R", "R-Precision", "Hit@1", "Hit@10", "MRR", "nDCG@10")
 
 
-class Catalogue:
-    """Rows in the order in which they are shown, found by any of their names.
-
-    Examples
-    --------
-    >>> [row.name for row in FAMILIES][:3]
-    ['mAP', 'MAP@R', 'R-Precision']
-    >>> FAMILIES.find("Success")[0].name
-    'Hit'
-    """
-
-    def __init__(self, *rows: Family) -> None:
-        self._rows: list[Family] = []
-        self._spellings: dict[str, tuple[Family, str | None]] = {}
-        for row in rows:
-            self.add(row)
-
-    def __iter__(self) -> Iterator[Family]:
-        return iter(self._rows)
-
-    def add(self, row: Family) -> None:
-        """Make a measure known, to everything; raises InvalidValueError if one of its names is taken."""
-        for spelling in row.spellings:
-            if spelling in self._spellings:
-                other = self._spellings[spelling][0].name
-                raise InvalidValueError(
-                    "aliases", f"must be a measure's own, but {row.name} and {other} share {spelling!r}"
-                )
-        self._rows.append(row)
-        self._spellings |= {spelling: (row, choice) for spelling, choice in row.spellings.items()}
-
-    def remove(self, row: Family) -> None:
-        """Forget a measure."""
-        self._rows.remove(row)
-        for spelling in row.spellings:
-            del self._spellings[spelling]
-
-    @property
-    def spellings(self) -> list[str]:
-        """The names of all rows, without what does not matter in them."""
-        return list(self._spellings)
-
-    def find(self, name: str) -> tuple[Family, str | None] | None:
-        """The row that a name without cutoff stands for, and the choice that it means; None if there is no such row."""
-        return self._spellings.get(key(name))
-
-
-FAMILIES = Catalogue(
+FAMILIES = (
     Family(
         "mAP", "may", "precision", AveragePrecision(),
         "precision at the rank of each relevant item (up to k only), summed, over R",
@@ -175,6 +123,19 @@ FAMILIES = Catalogue(
     ),
 )  # fmt: skip
 
+SPELLINGS = {spelling: (row, choice) for row in FAMILIES for spelling, choice in row.spellings.items()}
+
+
+def find(name: str) -> tuple[Family, str | None] | None:
+    """The row that a name without cutoff stands for, and the choice that it means; None if there is no such row.
+
+    Examples
+    --------
+    >>> find("Success")[0].name
+    'Hit'
+    """
+    return SPELLINGS.get(key(name))
+
 
 def listing() -> str:
     """The catalogue as people read it: what `deadheat measures` prints.
@@ -199,7 +160,6 @@ def listing() -> str:
 
 
 def _cells(row: Family) -> tuple[str, str, str]:
-    """What the listing says of a row."""
     end = {"must": "@k", "recall": "@r"}.get(row.cutoff, "")
     name = f"{row.name}, {row.name}@k" if row.cutoff == "may" else row.name + end
     also = row.aliases[0] + end if row.aliases else ""

@@ -16,10 +16,20 @@ import numpy as np
 
 from deadheat import _core
 from deadheat.errors import InvalidValueError
-from deadheat.measures.family import ClosedForms, Counted, Fill, Float64, Int64, Measure, RankSum
-from deadheat.measures.groups import distinct, groups_within, kernel_arrays, last_ranks, sum_by_query
+from deadheat.measures.family import (
+    ClosedForms,
+    Counted,
+    Fill,
+    Measure,
+    RankSum,
+    distinct,
+    groups_within,
+    kernel_arrays,
+    last_ranks,
+    sum_by_query,
+)
 from deadheat.profiles import TieProfile
-from deadheat.support.arrays import pieces, slices
+from deadheat.support.arrays import Float64, Int64, pieces, slices
 
 # The gains of a grade g, as ir_measures calls them: g itself, which is the default, or 2^g - 1.
 EXPONENTIAL = "dcg='exp-log2'"
@@ -72,7 +82,6 @@ def _counts_by_grade(profile: TieProfile) -> tuple[Int64, Int64]:
 
 
 def _gains(profile: TieProfile, measure: Measure) -> Float64:
-    """The gain of each grade."""
     if len(profile.grades) == 1:
         return np.ones(1)  # its gain cancels out
     if measure.choice != EXPONENTIAL:

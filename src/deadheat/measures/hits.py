@@ -1,19 +1,36 @@
-"""Hits among the first k ranks: P@k, Recall@k, R-Precision and F1@k.
+"""Hits among the first k ranks (P@k, Recall@k, R-Precision and F1@k) and in the whole set that was retrieved.
 
-Each is a hits / (b k + c R), the constants a, b and c by family. Only the group that straddles the cutoff decides
-anything, and its hits are hypergeometric.
+Each of the first is a hits / (b k + c R), the constants a, b and c by family. Only the group that straddles the cutoff
+decides anything, and its hits are hypergeometric.
+
+SetP, SetR, SetRelP, SetAP and SetF are trec_eval's set_P, set_recall, set_relative_P, set_map and set_F: functions of
+how many items are ranked (n), relevant (R), and both (h). No order changes them: lower, expected and upper are equal.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from deadheat import _core
-from deadheat.measures.family import ClosedForms, Counted, Fill, Float64, Int64, Measure, RankSum
-from deadheat.measures.groups import defined, groups_within, kernel_arrays, sum_by_query
+from deadheat.measures.family import (
+    ClosedForms,
+    Counted,
+    Fill,
+    Measure,
+    NoRankSum,
+    RankSum,
+    defined,
+    filled,
+    groups_within,
+    kernel_arrays,
+    sum_by_query,
+)
 from deadheat.profiles import TieProfile
+from deadheat.support.arrays import Float64, Int64
+from deadheat.support.triple import Triple
 
 
 @dataclass(frozen=True)
@@ -43,3 +60,21 @@ class Hits(ClosedForms):
 
     def _divisor(self, measure: Measure, relevant: Int64) -> Float64:
         return np.asarray(self.size * measure.limit + self.share * relevant, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class SetCounts(NoRankSum):
+    """A ratio of two functions of h, n and R; 0 where nothing relevant was retrieved."""
+
+    over: Callable[[Float64], Float64]  # of h
+    under: Callable[[Float64, Float64], Float64]  # of n and R
+
+    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
+        hits = sum_by_query(profile, np.arange(profile.n_group), profile.tied_relevant)
+        ranked, relevant = profile.n_ranked.astype(np.float64), profile.n_relevant.astype(np.float64)
+        nothing = np.zeros(profile.n_query)
+        values = defined(profile, np.divide(self.over(hits), self.under(ranked, relevant), out=nothing, where=hits > 0))
+        return filled(Triple(values, values, values), out)
+
+    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
+        return defined(profile, np.zeros(profile.n_query))

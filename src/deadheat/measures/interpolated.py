@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.measures.family import Fill, Float64, Int64, Measure, NoRankSum
-from deadheat.measures.groups import defined, filled
+from deadheat.measures.family import Fill, Measure, NoRankSum, defined, filled
 from deadheat.profiles import TieProfile
+from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import lazy
 from deadheat.support.triple import Triple
 
@@ -110,7 +110,6 @@ def _best(profile: TieProfile, first: Int64, worst: bool) -> Float64:
 
 
 def _mean(values: Sequence[Float64]) -> Float64:
-    """The mean over recalls, added in their order."""
     return sum(values[1:], values[0]) / len(values)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.measures.catalogue import DEFAULT_MEASURES, FAMILIES
+from deadheat.measures.catalogue import DEFAULT_MEASURES, FAMILIES, SPELLINGS, find
 from deadheat.measures.family import Family, Measure, key
 from deadheat.support import checks
 from deadheat.support.lazy import difflib
@@ -59,7 +59,7 @@ def parse(name: str) -> Measure:
         raise InvalidTypeError("a measure", f"must be given by its name, such as 'mAP' or 'P@10', but got {name!r}")
     text, parameter = _split_parameter(name)
     base, cutoff = _split_cutoff(text)
-    row, choice = FAMILIES.find(base) or (None, None)
+    row, choice = find(base) or (None, None)
     if row is None:
         raise MeasureNameError("measures", f"unknown measure {name!r}; {_suggestion(base, cutoff)}")
     if parameter is None:
@@ -125,7 +125,6 @@ def _at(name: str, top_k: int) -> str:
 
 
 def _is_name(text: str) -> bool:
-    """Whether the text as a whole stands for a measure."""
     try:
         parse(text)
     except MeasureNameError:
@@ -150,7 +149,6 @@ def _choice(row: Family, parameter: str, name: str, of_alias: str | None) -> str
 
 
 def _level(row: Family, parameter: str, name: str) -> int:
-    """The least grade that is relevant, from ``rel=2``."""
     match = re.fullmatch(r"\s*rel\s*=\s*([0-9]{1,18})\s*", parameter)
     if match is None or not int(match[1]) or row.forms.graded:
         rule = f"takes rel=1, rel=2, ... as its parameter, the least grade that is relevant, but got {name!r}"
@@ -160,7 +158,7 @@ def _level(row: Family, parameter: str, name: str) -> int:
 
 def _split_cutoff(text: str) -> tuple[str, str | None]:
     """Split ``P@10``, ``precision_at_10`` or ``P_10``; a name that is an alias as a whole has no cutoff."""
-    if FAMILIES.find(text):
+    if find(text):
         return text, None
     if "@" in text:
         base, _, cutoff = text.rpartition("@")
@@ -170,7 +168,6 @@ def _split_cutoff(text: str) -> tuple[str, str | None]:
 
 
 def _cutoff(row: Family, text: str | None, name: str) -> float | None:
-    """The number that a name ends in, if the row wants one."""
     if row.cutoff == "recall":
         return _recall(row, text, name)
     if text is None:
@@ -187,7 +184,6 @@ def _cutoff(row: Family, text: str | None, name: str) -> float | None:
 
 
 def _recall(row: Family, text: str | None, name: str) -> float:
-    """The recall that a name ends in."""
     if text is None or not re.fullmatch(r"[0-9]?\.?[0-9]{1,6}", text) or float(text) > 1:
         rule = f"needs a recall from 0 to 1, as in '{row.name}@0.1', with 6 decimals at most, but got {name!r}"
         raise MeasureNameError("measures", f"{row.name} {rule}")
@@ -197,8 +193,8 @@ def _recall(row: Family, text: str | None, name: str) -> float:
 
 def _suggestion(base: str, cutoff: str | None) -> str:
     """The nearest name or, where none is near, all of them."""
-    close = difflib.get_close_matches(key(base), FAMILIES.spellings, n=1)
-    nearest = FAMILIES.find(close[0]) if close else None
+    close = difflib.get_close_matches(key(base), SPELLINGS, n=1)
+    nearest = find(close[0]) if close else None
     if nearest is None:
         ends = {"may": "[@k]", "must": "@k", "recall": "@r"}
         return f"the measures are {', '.join(row.name + ends.get(row.cutoff, '') for row in FAMILIES)}"

@@ -10,15 +10,19 @@ was cut, its rest is such a group too, and they are NaN for a query where they d
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
-from deadheat.measures.family import Float64, Measure
+from deadheat.measures.family import Measure, in_threads
 from deadheat.measures.names import parse
-from deadheat.measures.ranges import in_threads, ranges_of_queries
 from deadheat.profiles import TieProfile, at_level, in_parts
+from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
+
+WORTH_A_THREAD = 2**16  # as many groups take longer than to start a thread
+MOST_AT_ONCE = 2**17  # groups in a call, so that no interrupt waits long; a large mixed one takes some microseconds
 
 
 @plain_floats
@@ -89,6 +93,14 @@ def _fill(profile: TieProfile, measures: Sequence[Measure], out: Sequence[Float6
             measure.row.forms.complete(profile, measure, Triple(lower, expected, upper), threads)
     if profile.n_ordered is not None:
         _forget_expected(profile, measures, out, threads)
+
+
+def ranges_of_queries(profile: TieProfile, threads: int) -> list[tuple[int, int]]:
+    """The queries in ranges with about as many groups each: one a thread where that is worth it, or more."""
+    n = profile.n_group
+    count = max(1, min(threads, n // WORTH_A_THREAD), n // MOST_AT_ONCE)
+    ends = np.searchsorted(profile.offsets, [n * i // count for i in range(1, count)])
+    return list(pairwise((0, *ends.tolist(), profile.n_query)))
 
 
 def _forget_expected(profile: TieProfile, measures: Sequence[Measure], out: Sequence[Float64], threads: int) -> None:

@@ -1,4 +1,4 @@
-"""What the page draws: in come results, out go places on a drawing, in hundredths of its width and height."""
+"""The drawings of a page: in come results, out go positions in hundredths of a drawing's width and height."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deadheat.analyses.comparison.difference import Difference
 from deadheat.analyses.confidence import RejectCurve
+from deadheat.analyses.difference import Difference
 from deadheat.profiles import TieProfile, in_parts
 from deadheat.reports.result import Result
+from deadheat.support.arrays import Int64
 from deadheat.support.triple import Triple
 
 _POINTS = 400  # of a curve: more than a screen shows
@@ -65,8 +65,8 @@ def curve(found: RejectCurve) -> dict[str, Any]:
 
 
 def tie_sizes(profile: TieProfile) -> dict[str, Any]:
-    """How many tie groups of relevant beside irrelevant items there are, by their size, in powers of two."""
-    sizes: NDArray[np.int64] = np.zeros(64, dtype=np.int64)
+    """How many tie groups of relevant and irrelevant items there are, by their size, in powers of two."""
+    sizes: Int64 = np.zeros(64, dtype=np.int64)
     for _, part in in_parts(profile):
         mixed = part.tied[part.tied_relevant < part.tied]
         if len(mixed):
@@ -81,7 +81,6 @@ def tie_sizes(profile: TieProfile) -> dict[str, Any]:
 
 
 def _range(power: int) -> str:
-    """The sizes above 2^(power − 1) and up to 2^power."""
     low, high = 2 ** (power - 1) + 1, 2**power
     return f"{low}" if low == high else f"{low} to {high}"
 

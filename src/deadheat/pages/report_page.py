@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.collisions.results import Collisions, CollisionTable
-from deadheat.analyses.comparison import compare
-from deadheat.analyses.comparison.comparison import Comparison
+from deadheat.analyses.collisions import Collisions, CollisionTable
+from deadheat.analyses.comparison import Comparison, compare
 from deadheat.analyses.confidence import error_reject_curve
 from deadheat.errors import InvalidTypeError
-from deadheat.pages import drawing, grids
+from deadheat.pages import drawing
 from deadheat.reports import Report
-from deadheat.reports.tables import DIGITS, TabularResult, decimals, number, percents, program
-from deadheat.support.extras import require
+from deadheat.reports.breakdown import Breakdown, triples
+from deadheat.reports.tables import DIGITS, TabularResult, decimals, number, percents, program, value
 from deadheat.support.floats import plain_floats
+from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
 
+MOST_CLASSES = 10_000  # that a page holds, and a browser sorts at once
 WORST = 100  # queries that the page lists
 MANY = 20_000  # queries beyond which intervals of means are not drawn, but computed
 _TITLE = "Evaluation report"
@@ -86,6 +88,7 @@ def html_report(
     if collisions is not None and not isinstance(collisions, (Collisions, CollisionTable)):
         raise InvalidTypeError("collisions", f"must be what deadheat.collisions found, but is {type(collisions)}")
     decimals(digits)
+    classes = None if report.classes is None else report.per_class(MOST_CLASSES)
     content = {
         "title": str(title),
         "version": program(),
@@ -93,23 +96,19 @@ def html_report(
         "headline": _headline(report, digits),
         "measures": _measures(report, digits),
         "ties": drawing.tie_sizes(report.profile),
-        "classes": None if report.classes is None else grids.of_classes(report, digits),
-        "worst": grids.of_queries(report, WORST, digits),
+        "classes": classes and _grid("classes", "Each class", classes, digits),
+        "worst": _grid("queries", "The worst queries", report.worst(WORST), digits),
         "reject": None if confidence is None else _reject(report, confidence, digits),
         "collisions": None if collisions is None else _tabular(collisions),
         "comparison": None if other is None else _compared(compare(report, other, names=names), digits),
     }
-    return str(_environment().get_template("page.html").render(content))
-
-
-def _environment() -> Any:
     jinja2 = require("jinja2", "html", "an HTML report")
     loader = jinja2.PackageLoader("deadheat.pages", "templates")
-    return jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return str(environment.get_template("page.html").render(content))
 
 
 def _headline(report: Report, digits: int) -> list[dict[str, str]]:
-    """The lower bounds, with what they are bounds of."""
     form = decimals(digits)
     cards = []
     for name in report:
@@ -145,6 +144,30 @@ def _interval(report: Report, name: str) -> tuple[float, float] | None:
     return (low, high) if low == low and high == high else None
 
 
+def _grid(name: str, title: str, found: Breakdown, digits: int) -> dict[str, Any]:
+    """A table that sorts and filters: the rows of a breakdown, column by column, each with what it is sorted by."""
+    columns: list[dict[str, Any]] = [
+        {"name": heading, "numeric": all(isinstance(cell, int) for cell in cells), "text": list(map(str, cells))}
+        for heading, cells in found.rows.items()
+    ]
+    for column, cells in zip(columns, found.rows.values(), strict=True):
+        column["keys"] = list(cells) if column["numeric"] else column["text"]
+    for heading, values in found.per_row.items():
+        columns.append(
+            {
+                "name": f"{heading} (%)", "numeric": True, "text": [value(each, digits) for each in triples(values)],
+                "keys": [_key(each) for each in triples(values)],
+            }
+        )  # fmt: skip
+    return {"name": name, "title": title, "columns": columns, "n": len(columns[0]["text"]), "notes": found.notes()}
+
+
+def _key(triple: Triple[float]) -> float | None:
+    """What a cell is sorted by: the expected value, or the lower one where there is none; None comes last."""
+    key = triple.lower if math.isnan(triple.expected) else triple.expected
+    return None if math.isnan(key) else round(key, 12)
+
+
 def _reject(report: Report, confidence: ArrayLike, digits: int) -> dict[str, Any]:
     """The error of the first measure against the share of queries that are rejected."""
     name = next(iter(report))
@@ -158,5 +181,4 @@ def _compared(comparison: Comparison, digits: int) -> dict[str, Any]:
 
 
 def _tabular(result: TabularResult, **options: Any) -> dict[str, Any]:
-    """The tables of a result, and its notes."""
     return {"tables": result.tables(**options), "notes": result.notes()}

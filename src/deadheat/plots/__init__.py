@@ -1,10 +1,14 @@
 """Plots: in come results, out go Matplotlib axes: those given as `ax`, or new ones. `pip install 'deadheat[plots]'`.
 
+A `measure` is any name of one; `legend=False` leaves the legend to the caller; nothing to draw is a ValueError.
+
 cmc                            Hit@k against k
 precision_recall               precision against recall, of a query or a mean
+roc                            true against false positives of pooled scores
 per_class                      the classes, the worst on top
 caterpillar                    each query from worst to best, with what ties leave open
-bounds                         a report, or several side by side: lower, expected, upper
+bounds                         a report, or several: lower, expected, upper
+rank_intervals                 the ranks that models may have, and who is tied for first place
 mean_intervals                 several reports with the confidence intervals of their means
 differences                    A − B for each query of a comparison
 collision_image                who collides, query by query and rank by rank
@@ -24,18 +28,17 @@ group_values                   the groups of a grouped measure, and their mean
 model_correlation              two measures of many models
 gap_trend                      gaps against a number of each model, such as its size
 processor_time                 seconds against the number of samples
-precision_changes              the same embeddings in fewer bits: differences
+format_changes              the same embeddings in fewer bits: differences
 measure_against_bytes          the same embeddings in fewer bits: what a vector takes
 mixed_queries                  how many queries have a tie that decides something
 tie_sizes                      how large tie groups are
 tie_states                     the paths through one tie group, and the expectation that they add up to
 """
 
-from deadheat.support.extras import require
+from deadheat.support.lazy import require
 
 require("matplotlib", "plots", "deadheat.plots")
 
-from deadheat.plots.bands import Band, gap_histogram, interval_coverage, measure_against_classes, processor_time
 from deadheat.plots.confidences import (
     credible_recall,
     error_reject,
@@ -44,13 +47,30 @@ from deadheat.plots.confidences import (
     reliability,
     risk_coverage,
 )
-from deadheat.plots.groups import gap_trend, group_values, model_correlation
+from deadheat.plots.grouped import (
+    Band,
+    gap_histogram,
+    gap_trend,
+    group_values,
+    interval_coverage,
+    measure_against_classes,
+    model_correlation,
+    processor_time,
+)
 from deadheat.plots.images import collision_image, collision_legend, distance_matrix, shift_matrix
-from deadheat.plots.orders import order_ranges, sample_order
-from deadheat.plots.precisions import measure_against_bytes, precision_changes
-from deadheat.plots.queries import caterpillar, cmc, per_class, precision_recall
-from deadheat.plots.summaries import bounds, differences, mean_intervals
-from deadheat.plots.ties import mixed_queries, tie_sizes, tie_states
+from deadheat.plots.precisions import format_changes, measure_against_bytes
+from deadheat.plots.ranks import rank_intervals
+from deadheat.plots.reports import (
+    bounds,
+    caterpillar,
+    cmc,
+    differences,
+    mean_intervals,
+    per_class,
+    precision_recall,
+    roc,
+)
+from deadheat.plots.ties import mixed_queries, order_ranges, sample_order, tie_sizes, tie_states
 from deadheat.support.floats import plain_floats
 
 __all__ = [
@@ -64,6 +84,7 @@ __all__ = [
     "differences",
     "distance_matrix",
     "error_reject",
+    "format_changes",
     "gap_histogram",
     "gap_trend",
     "group_values",
@@ -77,11 +98,12 @@ __all__ = [
     "model_correlation",
     "order_ranges",
     "per_class",
-    "precision_changes",
     "precision_recall",
     "processor_time",
+    "rank_intervals",
     "reliability",
     "risk_coverage",
+    "roc",
     "sample_order",
     "shift_matrix",
     "tie_sizes",

@@ -6,15 +6,17 @@ label for it.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deadheat.analyses.confidence import Calibration, CredibleRecall, HighestDensity, RejectCurve
 from deadheat.plots import style
+from deadheat.support.arrays import Float64
 from deadheat.support.triple import Triple
 
-_BAND = 0.25  # opacity
 _DIAGONAL = "as draws"
 
 
@@ -34,7 +36,6 @@ def error_reject(
     Parameters
     ----------
     curve : RejectCurve
-    ax : Axes, optional
     label : str
         In the legend. The line is the expected error, or the upper bound where the values have no expectation.
     number : int
@@ -74,7 +75,7 @@ def risk_coverage(
 
 def _curve(
     curve: RejectCurve,
-    x: NDArray[np.float64],
+    x: Float64,
     what: str,
     ax: Axes | None,
     label: str,
@@ -88,31 +89,26 @@ def _curve(
     drawn = style.line(number)
     middle = curve.upper if np.isnan(curve.expected).any() else curve.expected
     ax.plot(x, middle, linewidth=1.6, label=f"{label}: {_area(curve.area)}", **drawn)
-    if (curve.lower < curve.upper).any():
-        look = {"color": drawn["color"], "alpha": _BAND, "linewidth": 0}
-        ax.fill_between(x, curve.lower, curve.upper, label=f"{label}: what ties decide", **look)
+    style.band(ax, x, curve.lower, curve.upper, drawn["color"], f"{label}: what ties decide")
     ax.set(xlabel=f"{what} (%)", ylabel="error of the kept (%)", xlim=(0, 1))
     highest = max(middle[curve.n_query // 50 :].max(initial=0.0), curve.random_area.upper)
     before = ax.get_ylim()[1] if ax.get_ylim()[0] == 0 else 0.0  # of the curves that are there already
     ax.set_ylim(0, max(min(1.2 * highest, 1.03), before))
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(style.per_cent)
+    style.per_cent_axes(ax)
     if legend:
         style.legend_above(ax)
     return ax
 
 
 def _area(area: Triple[float]) -> str:
-    """An area in per cent, and its bounds if they differ."""
     lower, expected, upper = (100 * value for value in area)
     if lower == upper:
         return f"area {upper:.2f} %"
     return f"area {'' if np.isnan(expected) else f'{expected:.2f} '}[{lower:.2f}, {upper:.2f}] %"
 
 
-def _references(ax: Axes, curve: RejectCurve, x: NDArray[np.float64]) -> None:
-    random, perfect = (f"{order} order: {_area(area)}" for order, area in
-                       (("random", curve.random_area), ("perfect", curve.optimal_area)))  # fmt: skip
+def _references(ax: Axes, curve: RejectCurve, x: Float64) -> None:
+    random, perfect = f"random order: {_area(curve.random_area)}", f"perfect order: {_area(curve.optimal_area)}"
     ax.axhline(curve.random_area.upper, color=style.GREY, linestyle=style.DOTTED, linewidth=1.2, label=random)
     ax.plot(x, curve.optimal.upper, color=style.INK, linestyle=style.DASHED, linewidth=1.0, label=perfect)
     if curve.n_open:
@@ -142,8 +138,7 @@ def reliability(
     shown = f"{label} of a bin: area by number, {counts.min(initial=largest)} to {largest}"
     ax.scatter(x, middle, s=size, color=style.BLUE, edgecolor="white", linewidth=0.6, zorder=3, label=shown)
     ax.set(xlabel="mean confidence of the bin (%)", ylabel="right queries (%)", xlim=(-0.03, 1.03), ylim=(-0.03, 1.05))
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(style.per_cent)
+    style.per_cent_axes(ax)
     ax.set_aspect("equal")
     if legend:
         style.legend_above(ax, markerscale=0.6)
@@ -166,8 +161,6 @@ def highest_density(
     density : (places, heights), optional
     samples : (n,), optional
         Drawn as a histogram of the same total.
-    ax : Axes, optional
-    legend : bool
     """
     ax = style.quiet(style.axes(ax))
     if samples is not None:
@@ -177,14 +170,11 @@ def highest_density(
         ax.plot(x, height, color=style.BLUE, linewidth=1.4, label="density")
         for low, high in region.intervals:
             inside = (x >= low) & (x <= high)
-            ax.fill_between(
-                x[inside], height[inside], facecolor="none", edgecolor=style.BLUE, hatch="////", linewidth=0
-            )
+            ax.fill_between(x[inside], height[inside], fc="none", ec=style.BLUE, hatch="////", linewidth=0)
     for number, (low, high) in enumerate(region.intervals):
         label = f"{100 * region.probability:.1f} % interval" if number == 0 else None
-        ax.plot(
-            [low, high], [0, 0], color=style.VERMILION, linewidth=5, solid_capstyle="butt", clip_on=False, label=label
-        )
+        look: dict[str, Any] = {"color": style.VERMILION, "linewidth": 5, "solid_capstyle": "butt", "clip_on": False}
+        ax.plot([low, high], [0, 0], label=label, **look)
     ax.axvline(region.mode, color=style.INK, linestyle=style.DASHED, linewidth=1.0, label="mode")
     ax.set(xlabel="parameter", ylabel="density")
     ax.set_ylim(bottom=0)
@@ -209,10 +199,9 @@ def credible_recall(
     Parameters
     ----------
     found : CredibleRecall
-    ax : Axes, optional
     label : str
-        In the legend. The line is the expected share, or the upper bound where there is none; the band, what ends of
-        regions decide.
+        In the legend. The line is the expected share, or the upper bound where there is none; the band,
+        what ties at the ends of regions decide.
     number : int
         Of the curve in the picture: the next colour and line style for each.
     others : bool
@@ -234,15 +223,12 @@ def credible_recall(
     lower, expected, upper = found.relevant
     middle = np.where(np.isnan(expected), upper, expected)
     ax.plot(found.masses, middle, markersize=4, linewidth=1.6, label=label, **drawn)
-    if (lower < upper).any():
-        look = {"color": drawn["color"], "alpha": _BAND, "linewidth": 0}
-        ax.fill_between(found.masses, lower, upper, label=f"{label}: what ends decide", **look)
+    style.band(ax, found.masses, lower, upper, drawn["color"], f"{label}: what ends decide")
     if others:
         look = {"color": drawn["color"], "linestyle": style.DOTTED, "linewidth": 1.2}
         ax.plot(found.masses, found.others.upper, label=f"{label}: others", **look)
     ax.set(xlabel="mass of the region (%)", ylabel="items inside (%)", xlim=(-0.03, 1.03), ylim=(-0.03, 1.05))
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(style.per_cent)
+    style.per_cent_axes(ax)
     ax.set_aspect("equal")
     if legend:
         style.legend_above(ax)
@@ -274,9 +260,8 @@ def labelled_points(
         Points to be ringed.
     mark : str
         What the ring means, for the legend.
-    ax : Axes, optional
     legend : bool
-        Above the axes, unless there are more than 36 classes, which no colour and mark tells apart.
+        Above the axes, unless there are more than 36 classes, which colours and marks do not distinguish.
 
     Examples
     --------
@@ -298,14 +283,14 @@ def labelled_points(
     if marked is not None:
         ring = np.asarray(marked, dtype=bool)
         ax.scatter(
-            places[ring, 0], places[ring, 1], s=26, facecolor="none", edgecolor=style.INK, linewidth=0.7, label=mark
+            places[ring, 0], places[ring, 1], 26, facecolor="none", edgecolor=style.INK, linewidth=0.7, label=mark
         )
     if legend and len(names) <= len(_CLASSES) * len(style.MARKERS):
         style.legend_above(ax, markerscale=2)
     return ax
 
 
-def _opacity(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
+def _opacity(confidence: Float64) -> Float64:
     low, high = confidence.min(), confidence.max()
     share = (confidence - low) / (high - low) if high > low else np.ones(len(confidence))
     return np.asarray(0.08 + 0.87 * share)

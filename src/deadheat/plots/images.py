@@ -44,7 +44,6 @@ def collision_image(
     Parameters
     ----------
     collisions : Collisions, or (n_query, depth) of `deadheat.analyses.collisions.Kind`
-    ax : Axes, optional
     amplify : int, optional
         Widen each mark by so many ranks and queries on every side, so that single ones can be seen. By default, as
         little as lets no mark fall between the pixels at the resolution of the figure (``figure.dpi``; save it with
@@ -142,7 +141,6 @@ def distance_matrix(distances: ArrayLike, *, ax: Axes | None = None, label: str 
     Parameters
     ----------
     distances : (n_query, n_gallery)
-    ax : Axes, optional
     label : str
         What the distance is, and its unit.
     """
@@ -158,7 +156,6 @@ def shift_matrix(relevant: ArrayLike, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     relevant : (n_query, n_gallery) bool
-    ax : Axes, optional
     """
     ax = style.axes(ax, (4.6, 4.0))
     irrelevant = ~np.asarray(relevant, dtype=np.bool_)

@@ -11,15 +11,14 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from deadheat.analyses.comparison import compare
-from deadheat.analyses.precision import FORMATS, Precisions
+from deadheat.analyses.quantization import FORMATS, FormatComparison
 from deadheat.errors import InvalidValueError
-from deadheat.plots import style, ticks
+from deadheat.plots import style
 from deadheat.reports import Report
-
-Float64 = NDArray[np.float64]
+from deadheat.support.arrays import Float64, Int64
 
 _FAR = 10  # rows so many times as far out as all others leave the axis
-_LOOKS = {  # of formats, by number and scale: colour, and a mark that tells them apart in grey
+_LOOKS = {  # of formats, by number and scale: colour, and a mark that distinguishes them in grey
     ("float64", "all"): (style.INK, "*"),
     ("float32", "all"): (style.INK, "o"),
     ("bfloat16", "all"): (style.GREEN, "P"),
@@ -31,8 +30,8 @@ _LOOKS = {  # of formats, by number and scale: colour, and a mark that tells the
 }
 
 
-def precision_changes(
-    reports: Precisions | Mapping[str, Report],
+def format_changes(
+    reports: FormatComparison | Mapping[str, Report],
     *,
     base: str | None = None,
     measure: str = "mAP",
@@ -43,13 +42,10 @@ def precision_changes(
 
     Parameters
     ----------
-    reports : Precisions, or mapping of str to Report
+    reports : FormatComparison, or mapping of str to Report
         One row each, the first on top.
     base : str, optional
-        The name of the report that is 0; by default that of `Precisions.base`, or the first.
-    measure : str
-        Any name of a measure.
-    ax : Axes, optional
+        The name of the report that is 0; by default that of `FormatComparison.base`, or the first.
     **settings
         For `deadheat.compare`: `confidence_level`, `resample`, `n_resamples`, `seed`.
 
@@ -61,26 +57,20 @@ def precision_changes(
         dot at 0. The difference stands on the right. Where one row is more than ten times as far out as most, the axis
         ends before it, and an arrow says so.
 
-    Raises
-    ------
-    ValueError
-        If there is no report, none is named `base`, or they are not of the same queries.
-
     Examples
     --------
     >>> import deadheat as dh
     >>> points, labels = [[0.1], [0.2], [0.9], [0.8]], [0, 0, 1, 1]
-    >>> found = dh.precision.precisions(points, labels, formats="int8,binary", distance="l2")
-    >>> ax = dh.plots.precision_changes(found)
+    >>> found = dh.quantization.compare_formats(points, labels, formats="int8,binary", distance="l2")
+    >>> ax = dh.plots.format_changes(found)
     >>> [row.get_text() for row in ax.get_yticklabels()]
     ['float64', 'int8', '1 bit']
     """
-    if isinstance(reports, Precisions):
+    if isinstance(reports, FormatComparison):
         base = reports.base if base is None else base
         reports = reports.reports
     names = list(reports)
-    if not names:
-        raise InvalidValueError("reports", "must hold at least one report, but is empty")
+    style.check_some(reports, "report")
     base = names[0] if base is None else base
     if base not in reports:
         raise InvalidValueError("base", f"must be one of {', '.join(names)}, but is {base!r}")
@@ -130,8 +120,7 @@ def _limits(ax: Axes, values: Float64) -> None:
     ax.set_xlim(low - room, high + room)
 
 
-def _arrows(ax: Axes, rows: NDArray[np.int64], values: Float64) -> None:
-    """A mark at the edge for what lies beyond it."""
+def _arrows(ax: Axes, rows: Int64, values: Float64) -> None:
     for beyond, edge, marker in ((values < 0, 0.0, 4), (values >= 0, 1.0, 5)):  # carets to the left, to the right
         if beyond.any():
             ax.plot(
@@ -145,20 +134,17 @@ def _signed(points: float) -> str:
     return "0" if points == 0 else f"{points:+.2f}".replace("-", "−") if abs(points) >= 0.005 else "≈ 0"
 
 
-def measure_against_bytes(found: Precisions, measure: str = "mAP", *, ax: Axes | None = None) -> Axes:
+def measure_against_bytes(found: FormatComparison, measure: str = "mAP", *, ax: Axes | None = None) -> Axes:
     """Draw what a measure is worth in each format against the bytes that a vector takes.
 
     Parameters
     ----------
-    found : Precisions
-    measure : str
-        Any name of a measure.
-    ax : Axes, optional
+    found : FormatComparison
 
     Returns
     -------
     Axes
-        Bytes on a log scale; formats of one size stand side by side. A mark is the expected value (hollow with float
+        Bytes on a log scale; formats of one size are neighbours. A mark is the expected value (hollow with float
         queries), and a bar goes from lower to upper. A thin line goes from the base's value plus the low end of the
         paired interval to the same plus the high end: what fewer bits can have changed.
 
@@ -166,7 +152,7 @@ def measure_against_bytes(found: Precisions, measure: str = "mAP", *, ax: Axes |
     --------
     >>> import deadheat as dh
     >>> points, labels = [[0.1], [0.2], [0.9], [0.8]], [0, 0, 1, 1]
-    >>> found = dh.precision.precisions(points, labels, formats="int8,binary", distance="l2")
+    >>> found = dh.quantization.compare_formats(points, labels, formats="int8,binary", distance="l2")
     >>> dh.plots.measure_against_bytes(found, "Hit@1").get_ylabel()
     'Hit@1 (%)'
     """
@@ -185,14 +171,13 @@ def measure_against_bytes(found: Precisions, measure: str = "mAP", *, ax: Axes |
         face = "white" if row.float_query else colour
         ax.plot(place, 100 * result.expected, marker, color=colour, markerfacecolor=face, markersize=6.5,
                 linestyle="", label=f"{name}: {size:,}")  # fmt: skip
-    ticks.log_axis(ax, "x", [sizes])
+    style.log_axis(ax, "x", [sizes])
     ax.set(xlabel="bytes per vector", ylabel=f"{found[found.base][measure].name} (%)")
     style.legend_right(ax, "format: bytes", _lines(found))
     return ax
 
 
-def _lines(found: Precisions) -> list[Any]:
-    """What the lines through a mark mean."""
+def _lines(found: FormatComparison) -> list[Any]:
     level = 100 * found.comparisons[found.base].test.confidence_level
     tied = any(report.ties.mixed_groups for report in found.reports.values())
     bar = [Line2D([], [], color=style.GREY, linewidth=4, alpha=0.5, label="lower to upper: ties")] if tied else []

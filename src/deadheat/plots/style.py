@@ -1,19 +1,24 @@
-"""How all plots look: colours that colour-blind people tell apart and a grey printer keeps apart, and quiet axes.
+"""How all plots look: colours that colour-blind people and grey printers distinguish, and quiet axes.
 
 The colours are those of Okabe and Ito; a line also differs by its style, a mark by its shape.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
+from matplotlib.ticker import AutoLocator, Locator, NullFormatter, NullLocator, StrMethodFormatter
+from numpy.typing import ArrayLike
 
-from deadheat.support.extras import require
+from deadheat.errors import InvalidValueError
+from deadheat.support.arrays import Float64
+from deadheat.support.lazy import require
 
 BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9"
 GREY, INK, PALE = "#7F7F7F", "#1A1A1A", "#E5E5E5"
@@ -49,7 +54,7 @@ def quiet(ax: Axes, grid: str = "y") -> Axes:
 
 
 def line(number: int) -> dict[str, Any]:
-    """Colour and dashes of a line by its number, so that colour is not all that tells it apart."""
+    """Colour and dashes of a line by its number, so that colour is not all that distinguishes it."""
     return {"color": CYCLE[number % len(CYCLE)], "linestyle": STYLES[number % len(STYLES)]}
 
 
@@ -58,20 +63,25 @@ def marked_line(number: int) -> dict[str, Any]:
     return line(number) | {"marker": MARKERS[number % len(MARKERS)]}
 
 
+def check_some(named: Mapping[str, Any], what: str) -> None:
+    """Refuse to draw nothing."""
+    if not named:
+        raise InvalidValueError(f"{what}s", f"must hold at least one {what}, but is empty")
+
+
 def rows(ax: Axes, names: list[str]) -> None:
     """A row for each name, the first on top."""
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.4, -0.6)
 
 
-def ends(ax: Axes, values: NDArray[np.float64], size: int) -> None:
+def ends(ax: Axes, values: Float64, size: int) -> None:
     """Lower, expected and upper, (3, n), a row each: a bar with a mark at each of them, or one dot where they agree."""
     rows = np.arange(values.shape[1])
     tied = values[0] < values[2]
     ax.hlines(rows[tied], values[0, tied], values[2, tied], color=GREY, linewidth=3, zorder=1)
-    name = (
-        "expected" if tied.all() else "value: no tie decides" if not tied.any() else "expected (alone: no tie decides)"
-    )
+    alone = "expected (alone: no tie decides)" if tied.any() else "value: no tie decides"
+    name = "expected" if tied.all() else alone
     marks = (("lower", "<", VERMILION, tied), (name, "o", INK, tied | True), ("upper", ">", BLUE, tied))
     for (label, marker, colour, where), row in zip(marks, values, strict=True):
         if where.any():
@@ -86,12 +96,24 @@ def right_column(ax: Axes, title: str, texts: Iterable[str]) -> None:
 
 
 def per_cent(value: float, _: object = None) -> str:
-    """A fraction as a tick says it in per cent."""
+    """A fraction as a tick shows it in per cent."""
     return f"{100 * value:.4g}"
 
 
+def per_cent_axes(ax: Axes) -> None:
+    """Ticks in per cent for fractions, on both axes."""
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(per_cent)
+
+
+def band(ax: Axes, x: ArrayLike, lower: Float64, upper: Float64, color: Any, label: str | None = None) -> None:
+    """What is open between lower and upper, if anything is."""
+    if (lower < upper).any():
+        ax.fill_between(x, lower, upper, color=color, alpha=0.22, linewidth=0, label=label)
+
+
 def legend_above(ax: Axes, *, handles: Sequence[Any] | None = None, **more: Any) -> None:
-    """A legend without a frame that stands on the axes, in as many columns as there is room for."""
+    """A legend without a frame that stands on the axes, in as many columns as fit."""
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
     names = [str(handle.get_label()) for handle in handles]
     ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_columns(ax, names), frameon=False,
@@ -99,7 +121,6 @@ def legend_above(ax: Axes, *, handles: Sequence[Any] | None = None, **more: Any)
 
 
 def _columns(ax: Axes, names: list[str]) -> int:
-    """How many columns of names fit on axes."""
     grid, figure = ax.get_subplotspec(), ax.get_figure(root=True)
     width = (4.0 if figure is None else figure.get_figwidth()) / (1 if grid is None else grid.get_gridspec().ncols)
     return max(1, min(len(names), int(0.84 * width / (_LETTER * max(map(len, names), default=1) + _HANDLE))))
@@ -110,3 +131,63 @@ def legend_right(ax: Axes, title: str, more: Sequence[Any]) -> None:
     handles = [*ax.get_legend_handles_labels()[0], *more]
     ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize="small",
               title=title, title_fontsize="small", alignment="left", borderaxespad=0.0)  # fmt: skip
+
+
+# Logarithmic axes whose numbers do not touch
+
+_LABEL = "{x:,.10g}"
+_SIZE = 10 / 72  # inches: about as high as a number is
+_WIDTH, _GAP, _HEIGHT = 0.62, 0.8, 1.4  # of a digit, between two numbers, from line to line: in that unit
+
+
+def log_axis(ax: Axes, which: Literal["x", "y"], places: Iterable[ArrayLike] | None = None) -> None:
+    """A logarithmic axis with numbers at these places, as far as there is space; else at 1, 2, 5, 10 ..."""
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    (ax.set_xscale if which == "x" else ax.set_yscale)("log")
+    axis.set_major_locator(_Spaced(ax, which, places))
+    axis.set_major_formatter(StrMethodFormatter(_LABEL))
+    axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
+
+
+class _Spaced(Locator):
+    """Ticks whose numbers do not touch.
+
+    Given places come ends first, as many as fit. Otherwise it is 1, 2, 5 and so on, or powers of ten, or every second
+    of them: the most that fit.
+    """
+
+    def __init__(self, ax: Axes, which: Literal["x", "y"], places: Iterable[ArrayLike] | None) -> None:
+        self.ax, self.which = ax, which
+        given = [np.ravel(np.asarray(part)) for part in places or ()]
+        self.places = np.unique(np.concatenate(given)).tolist() if given else []
+
+    def __call__(self) -> Any:
+        if self.places:
+            return self._thinned([self.places[-1], *self.places[:-1]])
+        low, high = sorted(self.ax.get_xlim() if self.which == "x" else self.ax.get_ylim())
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        of_decades = [[10.0**power * factor for power in powers for factor in (1.0, 2.0, 5.0)]]
+        of_decades += [[10.0**power for power in powers if power % step == 0] for step in (1, 2, 3, 4, 6, 12)]
+        for candidates in of_decades:
+            ticks = [place for place in candidates if low <= place <= high]
+            if len(ticks) > 1 and all(self._separated(*pair) for pair in pairwise(ticks)):
+                return np.array(ticks)
+        within = np.asarray(AutoLocator().tick_values(low, high))  # of less than a decade
+        return self._thinned(within[(within >= low) & (within <= high) & (within > 0)].tolist())
+
+    def _separated(self, place: float, other: float) -> bool:
+        pixels = np.abs(np.diff(self.ax.transData.transform([(place, place), (other, other)]), axis=0)[0])
+        size = self.ax.figure.dpi * _SIZE
+        if self.which == "y":
+            return bool(pixels[1] > size * _HEIGHT)
+        digits = (len(_LABEL.format(x=place)) + len(_LABEL.format(x=other))) / 2
+        return bool(pixels[0] > size * (_WIDTH * digits + _GAP))
+
+    def _thinned(self, places: list[float]) -> Float64:
+        """The first place, and each of the others whose number touches none that is there."""
+        kept: list[float] = []
+        for place in places:
+            if all(self._separated(place, other) for other in kept):
+                kept.append(place)
+        return np.array(sorted(kept))

@@ -1,25 +1,31 @@
-"""Ties: how large tie groups are, how many queries have one that decides something, and the paths through one group."""
+"""Ties: how large groups are, which queries have one that decides, the paths through a group, and orders of samples."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
-from numpy.typing import NDArray
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
 
-from deadheat import reference
+from deadheat import inputs, reference
+from deadheat.analyses.exploit import Exploit
 from deadheat.errors import InvalidValueError
-from deadheat.plots import style, ticks
+from deadheat.plots import style
 from deadheat.profiles import TieProfile
 from deadheat.reports import Report
+from deadheat.support.arrays import Int64
 
 _MOST_DRAWN = 12  # tied items, so that cells can be read
 
 
-def group_sizes(profile: TieProfile) -> NDArray[np.int64]:
+def group_sizes(profile: TieProfile) -> Int64:
     """For every query and each of its relevant items, how many items are at the item's distance, itself included.
 
     Examples
@@ -39,7 +45,6 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
     ----------
     profiles : mapping of str to TieProfile
         One row each, the first on top.
-    ax : Axes, optional
 
     Returns
     -------
@@ -62,7 +67,7 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
     ax.hlines(rows, levels[:, 1], levels[:, 3], color=style.SKY, linewidth=7, label="middle half")
     ax.plot(levels[:, 2], rows, "o", color=style.INK, markersize=5, label="median")
     ax.plot(levels[:, 5], rows, "x", color=style.VERMILION, markersize=5, label="largest")
-    ticks.log_axis(ax, "x")
+    style.log_axis(ax, "x")
     style.rows(ax, list(profiles))
     ax.set_xlabel("items at the distance of a relevant item")
     style.legend_above(ax)
@@ -76,7 +81,6 @@ def mixed_queries(reports: Mapping[str, Report], *, ax: Axes | None = None) -> A
     ----------
     reports : mapping of str to Report
         One row each, the first on top.
-    ax : Axes, optional
 
     Returns
     -------
@@ -111,7 +115,6 @@ def tie_states(group: reference.TieGroup, *, ax: Axes | None = None) -> Axes:
     group : (closer, closer_relevant, tied, tied_relevant)
         Items strictly closer to the query, the relevant ones of them, items tied, the relevant ones of them (at least
         one); at most 12 tied.
-    ax : Axes, optional
 
     Returns
     -------
@@ -157,7 +160,6 @@ def tie_states(group: reference.TieGroup, *, ax: Axes | None = None) -> Axes:
 
 
 def _draw_state(ax: Axes, state: reference.TieState, size: int, m: int) -> None:
-    """One cell, and the steps that leave it."""
     i, j = state.position, state.hits
     for up in (0, 1):
         if i < size and j + up <= m and (m - j - up) <= size - i - 1:
@@ -167,3 +169,125 @@ def _draw_state(ax: Axes, state: reference.TieState, size: int, m: int) -> None:
     ax.text(i, j, str(state.through), ha="center", va="center", fontsize="medium", bbox=box, zorder=3)
     if state.by_hit:
         ax.text(i, j - 0.27, f"{state.by_hit} · {state.precision}", ha="center", va="top", fontsize="x-small", zorder=3)
+
+
+def sample_order(labels: ArrayLike, order: ArrayLike | None = None, *, ax: Axes | None = None) -> Axes:
+    """Draw which class comes when in an order of the samples.
+
+    Parameters
+    ----------
+    labels : (n,)
+        Integers or strings.
+    order : (n,) int, optional
+        The samples in that order; by default as they are.
+
+    Returns
+    -------
+    Axes
+        Across: the place in the order, from 1. Upwards: the class, by size, the largest lowest.
+
+    Raises
+    ------
+    ValueError
+        If `order` is not a permutation of the samples.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> dh.plots.sample_order(["b", "a", "a"]).get_ylabel()
+    'class'
+    """
+    _, codes = inputs.label_codes(inputs.labels(labels, np.size(labels), "labels", "labels"))
+    n, sizes = len(codes), np.bincount(codes)
+    places = np.arange(n) if order is None else np.asarray(order)
+    if not np.array_equal(np.sort(places), np.arange(n)):
+        raise InvalidValueError(
+            "order", f"must be a permutation of the {n} samples, but holds {places.tolist()[:5]} and so on"
+        )
+    row = np.empty(len(sizes), dtype=np.int64)
+    row[np.argsort(-sizes, kind="stable")] = np.arange(1, len(sizes) + 1)
+    ax = style.quiet(style.axes(ax, (5.0, 2.4)), grid="")
+    drawn = row[codes[places]]
+    begin = np.flatnonzero(np.diff(drawn, prepend=0))  # of each run of one class
+    length = np.diff(begin, append=n)
+    ax.bar(begin + 0.5, 0.8, length, drawn[begin] - 0.4, align="edge", color=style.BLUE, linewidth=0, snap=False)
+    ax.set_xlim(0.5 - 0.005 * n, 1.005 * n + 0.5)
+    ax.set_ylim(0.3, len(sizes) + 0.7)
+    ax.set_xlabel("place in the file")
+    ax.set_ylabel("class")
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    return ax
+
+
+def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> Axes:
+    """Draw where the values that orders of the samples give lie between the bounds.
+
+    Parameters
+    ----------
+    exploits : mapping of str to Exploit
+        One row each, the first on top.
+
+    Returns
+    -------
+    Axes
+        Across: the way from the lower bound (0) to the upper bound (100), in per cent; both are written next to
+        the row, in per cent of the measure. A bar reaches from the lowest to the highest value found, with a cap at an
+        end where it is known that no order goes beyond it. A row whose bounds are one value has no bar.
+    """
+    ax = style.quiet(style.axes(ax, (7.2, 1.2 + 0.5 * len(exploits))), grid="x")
+    series: dict[str, list[tuple[float, float]]] = {"expected": [], "as given": []}
+    for row, exploit in enumerate(exploits.values()):
+        low, high = exploit.bounds.lower, exploit.bounds.upper
+        if low == high:
+            ax.text(50, row, "no tie decides: one value", ha="center", va="center", fontsize="small")
+            continue
+        ax.hlines(row, 0, 100, color=style.GREY, linewidth=0.8, zorder=1)
+        ends = (exploit.lowest, exploit.highest)
+        values = (*(end.value for end in ends), exploit.bounds.expected, exploit.as_given, exploit.random_mean)
+        least, most, expected, given, mean = (100 * (value - low) / (high - low) for value in values)
+        std = 100 * exploit.random_std / (high - low)
+        ax.barh(row, most - least, 0.36, least, color=style.SKY, edgecolor=style.BLUE, linewidth=0.6, zorder=2)
+        proven = [place for place, end in zip((least, most), ends, strict=True) if end.exact]
+        ax.vlines(proven, row - 0.3, row + 0.3, color=style.BLUE, linewidth=2.2, zorder=3)
+        ax.hlines(row, mean - std, mean + std, color=style.INK, linewidth=3, zorder=4)
+        series["expected"].append((expected, row))
+        series["as given"].append((given, row))
+    _marks(ax, "expected", series["expected"], marker="o", facecolor="white", edgecolor=style.INK)
+    _marks(ax, "as given", series["as given"], marker="x", color=style.VERMILION)
+    _legend_of_orders(ax)
+    _write_bounds(ax, exploits)
+    ax.set_xlim(-2, 102)
+    ax.set_xlabel("between lower bound and upper bound (%)")
+    return ax
+
+
+def _marks(ax: Axes, name: str, points: list[tuple[float, float]], **look: Any) -> None:
+    across, rows = np.array(points).reshape(-1, 2).T
+    ax.scatter(across, rows, s=34, linewidths=1.4, label=name, zorder=5, **look)
+
+
+def _legend_of_orders(ax: Axes) -> None:
+    handles, _ = ax.get_legend_handles_labels()
+    more = [
+        Patch(facecolor=style.SKY, edgecolor=style.BLUE, linewidth=0.6, label="lowest to highest found"),
+        Line2D([], [], color=style.BLUE, linewidth=2.2, marker="|", linestyle="", markersize=11, markeredgewidth=2.2,
+               label="no order beyond"),
+        Line2D([], [], color=style.INK, linewidth=3, label="random orders ± std"),
+    ]  # fmt: skip
+    style.legend_above(ax, handles=[*more, *handles])
+
+
+def _write_bounds(ax: Axes, exploits: Mapping[str, Exploit]) -> None:
+    style.rows(ax, list(exploits))
+    for row, exploit in enumerate(exploits.values()):
+        text = _between(100 * exploit.bounds.lower, 100 * exploit.bounds.upper)
+        ax.text(1.02, row, text, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
+    ax.text(1.02, 1.0, "bounds (%)", transform=ax.transAxes, va="bottom", fontsize="small")
+
+
+def _between(low: float, high: float) -> str:
+    """Both ends, with as many digits as it takes to distinguish them."""
+    if low == high:
+        return f"{low:.2f}"
+    digits = next((digits for digits in range(2, 7) if f"{low:.{digits}f}" != f"{high:.{digits}f}"), 7)
+    return f"{low:.{digits}f} to {high:.{digits}f}"

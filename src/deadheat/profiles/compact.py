@@ -1,6 +1,6 @@
 """The tie groups of many queries in few bytes: nearly all of them are one relevant item alone.
 
-Of such a group only `closer` is kept, 4 bytes; of the others, `tied` and `tied_relevant` beside it. The four arrays of
+Of such a group only `closer` is kept, 4 bytes; of the others, `tied` and `tied_relevant` too. The four arrays of
 a profile, 32 bytes a group, are written out for as many queries at a time as somebody looks at.
 """
 
@@ -33,10 +33,10 @@ class CompactGroups(NamedTuple):
     closer: Int32
     others: Int64  # (3, n), of groups that are more than a relevant item: places, ascending, tied and tied_relevant
 
-    def arrays(self, queries: slice | Int64, room: Int64 | None = None) -> Int64:
-        """`closer`, `closer_relevant`, `tied` and `tied_relevant` of some queries, (4, n_group); in `room` if given."""
+    def arrays(self, queries: slice | Int64, out: Int64 | None = None) -> Int64:
+        """`closer`, `closer_relevant`, `tied` and `tied_relevant` of some queries, (4, n_group); in `out` if given."""
         n_group = int(self.lengths[queries].sum())
-        out = np.empty((4, n_group), dtype=np.int64) if room is None else room[:, :n_group]
+        out = np.empty((4, n_group), dtype=np.int64) if out is None else out[:, :n_group]
         self.write(queries, *out)
         return out
 

@@ -16,10 +16,11 @@ import numpy as np
 
 from deadheat import _core
 from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
-from deadheat.profiles import cut_rankings, validity
+from deadheat.profiles import validity
 from deadheat.profiles.compact import CompactGroups
+from deadheat.profiles.validity import OF_GROUPS, OF_QUERIES
 from deadheat.support import scratch
-from deadheat.support.arrays import Int64, offsets_of, pieces, spread
+from deadheat.support.arrays import Bool, Int64, offsets_of, pieces, spread
 from deadheat.support.lazy import hashlib, lazy
 
 if TYPE_CHECKING:
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
 else:
     archive = lazy("deadheat.profiles.archive")
 
-_OF_GROUPS, _OF_QUERIES = ("closer", "closer_relevant", "tied", "tied_relevant"), ("n_ranked", "n_relevant")
-_ARRAYS = ("offsets", *_OF_GROUPS, *_OF_QUERIES, "grades")
+_ARRAYS = ("offsets", *OF_GROUPS, *OF_QUERIES, "grades")
 _GRADED_ARRAYS = ("tied_by_grade", "relevant_by_grade")
 _OPTIONAL = (*_GRADED_ARRAYS, "n_ordered")
 
@@ -107,21 +107,7 @@ class TieProfile:
             if array is not None:
                 object.__setattr__(self, name, _integers(array, name))
         if check:
-            self._check()
-
-    def _check(self) -> None:
-        """Refuse arrays that cannot be a profile."""
-        named = {name: getattr(self, name) for name in _ARRAYS}
-        of_groups, of_queries = ({name: named[name] for name in names} for names in (_OF_GROUPS, _OF_QUERIES))
-        optional = {name: getattr(self, name) for name in ("query_ids", "n_ordered")}
-        ids = {name: array for name, array in optional.items() if array is not None}
-        validity.check_lengths(self.offsets, of_groups, {**of_queries, **ids}, len(self.closer), self.n_query)
-        validity.check_groups(self.offsets, **of_groups, **of_queries, bounds_only=self.bounds_only)
-        validity.check_grades(
-            self.grades, self.tied_relevant, self.n_relevant, self.tied_by_grade, self.relevant_by_grade
-        )
-        if self.n_ordered is not None:
-            cut_rankings.check(self.closer, self.tied, self.query_of_group, self.n_ranked, self.n_ordered)
+            validity.check(self._arrays, self.query_ids, self.bounds_only)
 
     @property
     def _arrays(self) -> dict[str, Int64]:
@@ -164,11 +150,11 @@ class TieProfile:
     def __getattr__(self, name: str) -> Any:
         """The arrays of compact groups, which are the only ones that are not there at once."""
         groups = self.compact
-        if groups is None or name not in _OF_GROUPS:
+        if groups is None or name not in OF_GROUPS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        arrays = scratch.arrays(len(_OF_GROUPS), self.n_group)
+        arrays = scratch.arrays(len(OF_GROUPS), self.n_group)
         groups.write(slice(None), *arrays)
-        vars(self).update(zip(_OF_GROUPS, arrays, strict=True))
+        vars(self).update(zip(OF_GROUPS, arrays, strict=True))
         scratch.let_go(*arrays)
         return vars(self)[name]
 
@@ -189,7 +175,7 @@ class TieProfile:
         array([0, 0])
         """
         lengths = np.concatenate([np.diff(profile.offsets) for profile in profiles])
-        names = _OF_GROUPS + _OF_QUERIES
+        names = OF_GROUPS + OF_QUERIES
         arrays: dict[str, Any] = {
             name: np.concatenate([getattr(profile, name) for profile in profiles]) for name in names
         }
@@ -228,8 +214,7 @@ class TieProfile:
         for queries in pieces(np.diff(self.offsets)):
             offsets = self.offsets[queries.start : queries.stop + 1]
             groups_of = slice(offsets[0], offsets[-1])
-            by_grade = self.tied_relevant[:, None] if self.tied_by_grade is None else self.tied_by_grade
-            more = _core.count_mixed(offsets - offsets[0], self.tied[groups_of], by_grade[groups_of])
+            more = _core.count_mixed(offsets - offsets[0], self.tied[groups_of], self._by_grade[groups_of])
             found = Ties(found.mixed_groups + more[0], found.queries + more[1], max(found.largest, more[2]))
             scratch.let_go(self.tied, self.tied_relevant)
         return found
@@ -240,8 +225,8 @@ class TieProfile:
         lengths = np.diff(self.offsets)[chosen]
         offsets = offsets_of(lengths)
         groups = spread(self.offsets[chosen], lengths)
-        arrays = {name: getattr(self, name)[groups] for name in _OF_GROUPS}
-        arrays |= {name: getattr(self, name)[chosen] for name in _OF_QUERIES}
+        arrays = {name: getattr(self, name)[groups] for name in OF_GROUPS}
+        arrays |= {name: getattr(self, name)[chosen] for name in OF_QUERIES}
         return replace(
             self,
             offsets=offsets,
@@ -252,14 +237,23 @@ class TieProfile:
             **arrays,
         )
 
+    @property
+    def _by_grade(self) -> Int64:
+        """The relevant items of each group by grade, also where relevance is binary."""
+        return self.tied_relevant[:, None] if self.tied_by_grade is None else self.tied_by_grade
+
+    @property
+    def _unordered(self) -> Bool:
+        """Which groups are the unordered rest of a ranking that was cut, (n_group,)."""
+        assert self.n_ordered is not None
+        return np.asarray(self.closer >= self.n_ordered[self.query_of_group])
+
     def best_completed(self) -> TieProfile:
         """The profile with the unordered rest of every query in its best order, so that all rankings are whole."""
         if self.n_ordered is None:
             return self
-        rest = cut_rankings.unordered(self.closer, self.query_of_group, self.n_ordered)
-        by_grade = self.tied_relevant[:, None] if self.tied_by_grade is None else self.tied_by_grade
-        lengths, groups, by_grade = cut_rankings.best_first(
-            rest, by_grade, {name: getattr(self, name) for name in _OF_GROUPS}
+        lengths, groups, by_grade = _best_first(
+            self._unordered, self._by_grade, {name: getattr(self, name) for name in OF_GROUPS}
         )
         new: dict[str, Any] = {**groups, "offsets": offsets_of(lengths)[self.offsets], "n_ordered": None}
         return replace(self, tied_by_grade=None if self.tied_by_grade is None else by_grade, **new)
@@ -269,8 +263,7 @@ class TieProfile:
         """How many queries have relevant items in an unordered rest that also holds others."""
         if self.n_ordered is None:
             return 0
-        rest = cut_rankings.unordered(self.closer, self.query_of_group, self.n_ordered)
-        return int(np.count_nonzero(rest & (self.tied > self.tied_relevant)))
+        return int(np.count_nonzero(self._unordered & (self.tied > self.tied_relevant)))
 
     def __add__(self, other: TieProfile) -> TieProfile:
         """The profile of a gallery in two shards, from the profile of each.
@@ -380,3 +373,22 @@ def _integers(values: Any, name: str) -> Int64:
     if array.ndim != (2 if name in _GRADED_ARRAYS else 1):
         raise InvalidValueError(name, f"must not have shape {array.shape}")
     return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def _best_first(rest: Bool, by_grade: Int64, groups: dict[str, Int64]) -> tuple[Int64, dict[str, Int64], Int64]:
+    """The groups once the rest of every query is put in its best order: by grade descending, the irrelevant items last.
+
+    Returns how many groups each group has become, the new groups, and their relevant items by grade.
+    """
+    lengths = np.where(rest, (by_grade > 0).sum(axis=1), 1)
+    new = {name: np.repeat(numbers, lengths) for name, numbers in groups.items()}
+    new_by_grade = np.repeat(by_grade, lengths, axis=0)
+    counts = by_grade[rest][:, ::-1]
+    row, backwards = np.nonzero(counts)
+    count, before = counts[row, backwards], (np.cumsum(counts, axis=1) - counts)[row, backwards]
+    of_rest = np.repeat(rest, lengths)
+    for name in ("closer", "closer_relevant"):
+        new[name][of_rest] += before
+    new["tied"][of_rest] = new["tied_relevant"][of_rest] = count
+    new_by_grade[of_rest] = count[:, None] * (np.arange(counts.shape[1]) == counts.shape[1] - 1 - backwards[:, None])
+    return lengths, new, new_by_grade

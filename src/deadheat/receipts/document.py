@@ -1,18 +1,27 @@
-"""The receipt of a result: a dictionary that JSON can hold, with a digest of its own and perhaps a signature."""
+"""The receipt of a result: a dictionary that JSON can hold, with a digest of its own and perhaps a signature.
+
+It has exactly the members that its schema has, with exactly their types. JSON Schema takes 60.0 for an integer and
+Python takes True for 1; a receipt that is changed so would be equal to the one that was made. So the schema is read
+here, as strictly as it is written. No other part of JSON Schema is known than what is in that file.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from deadheat.errors import FileError, InvalidTypeError
 from deadheat.printable import MOST, printable, reason
-from deadheat.receipts import form, signing
+from deadheat.receipts import signing
+from deadheat.reports.tables import program
 from deadheat.support import checks
 from deadheat.support.atomic import replacing
 from deadheat.support.checks import shown
@@ -22,6 +31,10 @@ SCHEMA, VERSION = "deadheat.Receipt", 1
 READABLE = (1,)  # versions that are verified
 MOST_BYTES = 16 << 20  # of a file: a receipt has a few thousand
 DIGEST, SIGNATURE = "receipt", "signature"
+FIRST = "0.1.0"  # the first release that makes receipts
+_TYPES = {"object": (dict, "an object"), "array": (list, "an array"), "string": (str, "a string"),
+          "integer": (int, "an integer")}  # fmt: skip
+_SHOWN = 60  # characters of a value
 
 
 @dataclass(frozen=True)
@@ -53,12 +66,12 @@ class Receipt:
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Self:
         """A receipt with this content and its digest."""
-        return cls({**content, DIGEST: hashlib.sha256(canonical(content)).hexdigest()})
+        return cls({**content, DIGEST: _digest(content)})
 
     @property
     def is_whole(self) -> bool:
         """Whether its own digest fits its content: nothing was changed by someone who does not know how."""
-        return self.content.get(DIGEST) == hashlib.sha256(canonical(self.content)).hexdigest()
+        return self.content.get(DIGEST) == _digest(self.content)
 
     @property
     def signer(self) -> str | None:
@@ -70,7 +83,7 @@ class Receipt:
             If there is a signature that does not fit.
         """
         signature = self.content.get(SIGNATURE)
-        return None if signature is None else signing.signer(signature, self._signed())
+        return None if signature is None else signing.signer(signature, _canonical(self.content, SIGNATURE))
 
     def sign(self, key: str | os.PathLike[str], password: bytes | None = None) -> Self:
         """The same receipt, signed.
@@ -89,7 +102,7 @@ class Receipt:
         MissingPackageError
             Without cryptography (the extra ``signed``).
         """
-        signature = signing.sign(self._signed(), signing.private_key(key, password))
+        signature = signing.sign(_canonical(self.content, SIGNATURE), signing.private_key(key, password))
         return type(self)({**self.content, SIGNATURE: signature}, self.name)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -99,7 +112,7 @@ class Receipt:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a receipt; whether it is true is what `deadheat.verify` tells.
+        """Read a receipt; `deadheat.verify` finds out whether it is true.
 
         Raises
         ------
@@ -137,7 +150,7 @@ class Receipt:
         if type(version) is not int or version not in READABLE:
             raise FileError(title, f" has schema_version {shown(version)}, but this deadheat verifies {READABLE[-1]}")
         try:
-            form.require_form(content)
+            _require_form(content)
         except ValueError as error:
             raise FileError(title, f" is not a receipt: {error}") from None
 
@@ -146,21 +159,18 @@ class Receipt:
         values = self.content["measures"][measure]
         return Triple(*(float.fromhex(values[name]["hex"]) for name in Triple._fields))
 
-    def _signed(self) -> bytes:
-        """What a signature is of: all but itself."""
-        return _compact({name: part for name, part in self.content.items() if name != SIGNATURE})
-
     def __repr__(self) -> str:
         return printable(f"Receipt({', '.join(self.content['measures'])}; {self.content[DIGEST][:12]})", MOST)
 
 
-def canonical(content: Mapping[str, Any]) -> bytes:
-    """What the digest of a receipt is of: all but itself and the signature, as sorted JSON in ASCII without blanks."""
-    return _compact({name: part for name, part in content.items() if name not in (DIGEST, SIGNATURE)})
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_canonical(content, DIGEST, SIGNATURE)).hexdigest()
 
 
-def _compact(content: Any) -> bytes:
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+def _canonical(content: Mapping[str, Any], *without: str) -> bytes:
+    """All but some members, as sorted JSON in ASCII without blanks: what a digest or a signature is of."""
+    kept = {name: part for name, part in content.items() if name not in without}
+    return json.dumps(kept, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _refuse_constant(text: str) -> NoReturn:
@@ -172,3 +182,84 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(content) < len(pairs):
         raise ValueError("a name comes twice in it")
     return content
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the form
+
+
+def _require_form(content: Mapping[str, Any]) -> None:
+    """Refuse what is not exactly as the schema says, with a ValueError that names the place."""
+    _check(dict(content), _schema(), "")
+    if sorted(content["measures"]) != sorted(content["options"]["measures"]):
+        raise ValueError("measures must be those that options has, but has others")
+    made_by, ours = content["deadheat"], program()
+    if not _numbers(FIRST) <= _numbers(made_by) <= _numbers(ours):
+        known = FIRST if _numbers(FIRST) == _numbers(ours) else f"{FIRST} to {ours}"
+        raise ValueError(f"deadheat must be a version that is known here, {known}, but is {_as_json(made_by)}")
+
+
+@cache
+def _schema() -> Any:
+    return json.loads((resources.files("deadheat.receipts") / "receipt-1.schema.json").read_text("utf-8"))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """The numbers of a version, without what says that it is a development version."""
+    return tuple(map(int, re.findall("[0-9]+", version)[:3]))
+
+
+def _check(value: Any, rule: Mapping[str, Any], place: str) -> None:
+    """Refuse a value that breaks a rule of the schema."""
+    if "$ref" in rule:
+        rule = _schema()["$defs"][rule["$ref"].rpartition("/")[2]]
+    allowed = [rule["const"]] if "const" in rule else rule.get("enum")
+    if allowed is not None:
+        if not any(type(value) is type(each) and value == each for each in allowed):
+            _refuse(place, f"must be {' or '.join(map(repr, allowed))}", value)
+        return
+    kind, title = _TYPES[rule["type"]]
+    if type(value) is not kind:
+        _refuse(place, f"must be {title}", value)
+    if kind is dict:
+        _check_members(value, rule, place)
+    elif kind is list:
+        _check_items(value, rule, place)
+    elif kind is int and value < rule["minimum"]:
+        _refuse(place, f"must be at least {rule['minimum']}", value)
+    elif kind is str and not re.search(rule.get("pattern", ""), value.replace("\n", "\\n")):  # "$" is before one too
+        _refuse(place, f"must have the form {rule['pattern']}", value)
+
+
+def _check_members(value: dict[str, Any], rule: Mapping[str, Any], place: str) -> None:
+    named, others = rule.get("properties", {}), rule["additionalProperties"]
+    dependent = rule.get("dependentRequired", {})
+    needed = [*rule.get("required", ()), *(other for name in value for other in dependent.get(name, ()))]
+    missing = next((name for name in needed if name not in value), None)
+    if missing is not None:
+        raise ValueError(f"{place or 'it'} has no {missing}")
+    added = next((name for name in value if name not in named), None)
+    if added is not None and not others:
+        raise ValueError(f"{place or 'it'} has a member {_as_json(added)}, which no receipt has")
+    if len(value) < rule.get("minProperties", 0):
+        raise ValueError(f"{place} is empty")
+    for name, part in value.items():
+        _check(part, named.get(name, others), f"{place}.{name}" if place else name)
+
+
+def _check_items(value: list[Any], rule: Mapping[str, Any], place: str) -> None:
+    least, most = rule.get("minItems", 0), rule.get("maxItems", len(value))
+    if not least <= len(value) <= most:
+        raise ValueError(f"{place} has {len(value)} entries")
+    for number, item in enumerate(value):
+        _check(item, rule["items"], f"{place}[{number}]")
+    if rule.get("uniqueItems") and len(set(value)) < len(value):
+        raise ValueError(f"{place} has an entry twice")
+
+
+def _refuse(place: str, rule: str, value: Any) -> None:
+    raise ValueError(f"{printable(place, _SHOWN)} {rule}, but is {_as_json(value)}")
+
+
+def _as_json(value: Any) -> str:
+    return printable(json.dumps(value, ensure_ascii=False), _SHOWN)

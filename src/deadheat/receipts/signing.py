@@ -12,14 +12,14 @@ from deadheat.errors import FileError, InvalidValueError
 from deadheat.printable import reason
 from deadheat.support import checks
 from deadheat.support.atomic import replacing
-from deadheat.support.extras import require
+from deadheat.support.lazy import require
 
 _ALGORITHM = "Ed25519"
 _MOST_BYTES = 1 << 16  # of a file with a key
 
 
 def make_keys(path: str | os.PathLike[str]) -> tuple[Path, Path]:
-    """Write a new private key, readable by its owner alone, and its public key beside it; the paths of both."""
+    """Write a new private key, readable by its owner alone, and its public key next to it; the paths of both."""
     ed25519, serialization = _of_cryptography()
     private, public = Path(path), Path(path).with_suffix(".pub.pem")
     taken = next((file for file in (private, public) if file.exists()), None)
@@ -56,7 +56,7 @@ def fingerprint_of_file(path: str | os.PathLike[str]) -> str:
 
 
 def sign(message: bytes, key: Any) -> dict[str, str]:
-    """A signature as a receipt carries it, with the public key beside it."""
+    """A signature as a receipt has it, with the public key."""
     parts = {"public_key": _raw(key.public_key()), "value": key.sign(message)}
     return {"algorithm": _ALGORITHM, **{name: base64.b64encode(part).decode() for name, part in parts.items()}}
 

@@ -1,26 +1,66 @@
-"""What a mean is over, queries or classes, and which of them are independent units."""
+"""What a report is asked for, checked, and what its means are over: queries or classes, and which are independent."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import inputs
+from deadheat import measures as rank_measures
 from deadheat.errors import InvalidValueError
-from deadheat.inputs.sources import LabelsLike, open_labels
-from deadheat.reports.options import Average
+from deadheat.inputs.samples import LabelsLike, open_labels
 from deadheat.support import checks
+from deadheat.support.arrays import Float64, Int64
 from deadheat.support.means import exact_mean, exact_total
 
 NO_LABELS = "No labels are known, so each query counts as independent; where queries come in classes, give labels."
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+
+Singletons = Literal["skip", "zero", "one", "balanced"]
+Average = Literal["query", "class"]
+
+
+class SummaryOptions(NamedTuple):
+    """The options of `deadheat.measure`, checked.
+
+    Attributes
+    ----------
+    measures : tuple of str
+        The measures' own names, each once, in the order in which they were asked for.
+    singletons, average : str
+    """
+
+    measures: tuple[str, ...]
+    singletons: str = "skip"
+    average: str = "query"
+
+    @classmethod
+    def checked(
+        cls, measures: str | Iterable[str] | None, singletons: str = "skip", average: str = "query"
+    ) -> SummaryOptions:
+        """The options, or an error that names the argument.
+
+        Examples
+        --------
+        >>> SummaryOptions.checked("AP, success@1").measures
+        ('mAP', 'Hit@1')
+        """
+        return cls(
+            measure_names(measures),
+            checks.choice(singletons, get_args(Singletons), "singletons"),
+            checks.choice(average, get_args(Average), "average"),
+        )
+
+
+def measure_names(measures: str | Iterable[str] | None) -> tuple[str, ...]:
+    """The measures' own names, each once; the default ones for None."""
+    return tuple(measure.name for measure in rank_measures.parse_all(measures))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,14 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.profiles import Int64
 from deadheat.reports.result import Result
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, plain, program, value
-from deadheat.support.arrays import offsets_of
+from deadheat.support.arrays import Float64, Int64, offsets_of
 from deadheat.support.means import exact_means_of_runs
 from deadheat.support.triple import Triple
-
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +43,7 @@ class Breakdown(TabularResult):
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """One table: a row for each class or query, a column for each measure."""
         columns = [list(map(str, column)) for column in self.rows.values()]
-        columns += [[value(each, digits) for each in _triples(values)] for values in self.per_row.values()]
+        columns += [[value(each, digits) for each in triples(values)] for values in self.per_row.values()]
         header = [*self.rows, *(f"{name} (%)" for name in self.per_row)]
         return [Table(header, [list(cells) for cells in zip(*columns, strict=True)])]
 
@@ -65,7 +62,7 @@ class Breakdown(TabularResult):
 
     def to_dict(self) -> dict[str, Any]:
         """The rows as plain Python values that JSON can hold; None where a value is undefined."""
-        values = {name: [plain(each._asdict()) for each in _triples(triple)] for name, triple in self.per_row.items()}
+        values = {name: [plain(each._asdict()) for each in triples(triple)] for name, triple in self.per_row.items()}
         n_row = len(next(iter(self.rows.values())))
         rows = [
             {
@@ -130,8 +127,7 @@ def _worst_first(values: Triple[Float64]) -> Int64:
     return np.lexsort((values.upper, values.lower, headline))
 
 
-def _triples(values: Triple[Float64]) -> list[Triple[float]]:
-    """A triple of numbers for each row."""
+def triples(values: Triple[Float64]) -> list[Triple[float]]:
     return [Triple(*each) for each in zip(*(row.tolist() for row in values), strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""The doors: from embeddings, or from a tie profile, to the means over queries that people quote.
+"""`evaluate` and `measure`: from embeddings, or from a tie profile, to the means over queries that people quote.
 
 embeddings, labels ──counting──> TieProfile ──measures──> Report
 """
@@ -14,11 +14,10 @@ from numpy.typing import ArrayLike
 from deadheat.counting import CountingOptions, profile_pair, queries_in_gallery
 from deadheat.errors import InvalidTypeError, InvalidValueError, UndefinedError
 from deadheat.inputs import Pair, open_pair
-from deadheat.inputs.own_rows import OwnRows
-from deadheat.inputs.sources import EmbeddingsLike, LabelsLike
+from deadheat.inputs.item_ids import OwnRows
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike
 from deadheat.profiles import TieProfile
-from deadheat.reports.averaging import checked_labels
-from deadheat.reports.options import Average, Singletons, SummaryOptions
+from deadheat.reports.averaging import Average, Singletons, SummaryOptions, checked_labels
 from deadheat.reports.report import Report
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
@@ -93,7 +92,7 @@ def evaluate(
 def evaluate_pair(
     pair: Pair, options: CountingOptions, summary: SummaryOptions, n_in_gallery: int | None = None
 ) -> Report:
-    """`evaluate` of queries and a gallery, or of leave one out, that the door of the inputs has opened and checked.
+    """`evaluate` of queries and a gallery, or of leave one out, that `open_pair` has opened and checked.
 
     `n_in_gallery` is the number of queries that are in the gallery, where it has been looked for and warned of.
     """
@@ -142,7 +141,7 @@ def measure(
         query that counts does not count.
     labels : (n_query,), optional
         The labels of the queries; needed for ``average="class"``. The report keeps them, and takes their classes as
-        the independent units of `Report.interval` and `deadheat.compare`: a profile does not tell whether there was a
+        the independent units of `Report.interval` and `deadheat.compare`: a profile does not say whether there was a
         separate gallery.
     threads : int, optional
         Worker threads, for this call alone; by default as many as there are processors. A small profile takes fewer.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from deadheat.errors import InvalidValueError
 from deadheat.reports.report import Report
 from deadheat.support.atomic import is_special
-from deadheat.support.extras import require
+from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
 
 Columns = dict[str, NDArray[Any]]
@@ -27,39 +27,30 @@ Columns = dict[str, NDArray[Any]]
 
 def check(path: Path) -> None:
     """Refuse a file name with an unknown ending, or Parquet without pyarrow."""
-    ending = ending_of(path)
+    ending = _ending(path)
     if ending not in FORMATS:
         raise InvalidValueError(
             f"--per-query {path}", f"must end in one of {', '.join(FORMATS)}, but ends in {ending!r}"
         )
     if ending == ".parquet":
-        require("pyarrow", "parquet", f"{path}: writing Parquet")
+        require("pyarrow", "files", f"{path}: writing Parquet")
 
 
-def ending_of(path: Path) -> str:
-    """The ending of a file's name in lower case; what goes through a pipe without one is comma-separated text."""
-    return path.suffix.lower() or (".csv" if is_special(path) else "")
-
-
-def columns(report: Report, labels: NDArray[Any] | None = None) -> Columns:
-    """The columns: ``query`` (its id, or its row from 0), ``label`` if labels are given, ``mAP_lower``, ..."""
+def write(report: Report, file: IO[bytes], path: Path) -> None:
+    """Write ``query`` (its id, or its row from 0), ``label`` if known, ``mAP_lower`` ... to a file, open at `path`."""
     table: Columns = {"query": report.query_names}
-    if labels is not None:
-        table["label"] = _as_text(labels)
+    if report.labels is not None:
+        labels = np.asarray(report.labels)  # bytes come as the text that they are; what is not UTF-8 as \\x..
+        table["label"] = np.char.decode(labels, "utf-8", "backslashreplace") if labels.dtype.kind == "S" else labels
     for name in report:
         values = report[name].per_query
         table |= {f"{name}_{bound}": getattr(values, bound) for bound in Triple._fields}
-    return table
+    FORMATS[_ending(path)](table, file)
 
 
-def _as_text(labels: NDArray[Any]) -> NDArray[Any]:
-    """Labels, with bytes as the text that they are; what is not UTF-8 comes as \\x.. ."""
-    return np.char.decode(labels, "utf-8", "backslashreplace") if labels.dtype.kind == "S" else labels
-
-
-def write(table: Columns, file: IO[bytes], ending: str) -> None:
-    """Write the columns to an open file, in the format that the ending of its name stands for."""
-    FORMATS[ending](table, file)
+def _ending(path: Path) -> str:
+    """The ending of a file's name in lower case; what goes through a pipe without one is comma-separated text."""
+    return path.suffix.lower() or (".csv" if is_special(path) else "")
 
 
 def _write_text(table: Columns, file: IO[bytes], delimiter: str) -> None:
@@ -80,9 +71,9 @@ def _write_npz(table: Columns, file: IO[bytes]) -> None:
 
 
 def _write_parquet(table: Columns, file: IO[bytes]) -> None:
-    pyarrow = require("pyarrow", "parquet", "writing Parquet")
+    pyarrow = require("pyarrow", "files", "writing Parquet")
     arrays = {name: pyarrow.array(column, from_pandas=column.dtype.kind == "f") for name, column in table.items()}
-    require("pyarrow.parquet", "parquet", "writing Parquet").write_table(pyarrow.table(arrays), file)
+    require("pyarrow.parquet", "files", "writing Parquet").write_table(pyarrow.table(arrays), file)
 
 
 FORMATS: dict[str, Callable[[Columns, IO[bytes]], None]] = {

@@ -1,4 +1,4 @@
-"""The measures of a profile as people read them, beside what there is to know about its ties."""
+"""The measures of a profile as people read them, with what there is to know about its ties."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 
 from deadheat import measures as rank_measures
 from deadheat.errors import InputError, InvalidValueError
-from deadheat.inputs.patterns import sentences
-from deadheat.profiles import Int64, TieProfile, judged_at_level
+from deadheat.inputs.files import sentences
+from deadheat.profiles import TieProfile, judged_at_level
 from deadheat.profiles import Ties as TieCounts
-from deadheat.reports.averaging import Averaging
+from deadheat.reports.averaging import Averaging, measure_names
 from deadheat.reports.breakdown import Breakdown, by_class, every_query, worst_queries
-from deadheat.reports.options import measure_names
 from deadheat.reports.result import Result, results_of
-from deadheat.reports.sentences import about_cut, about_gallery, about_queries, about_ties
 from deadheat.reports.tables import (
     DIGITS,
     Table,
@@ -34,13 +32,12 @@ from deadheat.reports.tables import (
     program,
 )
 from deadheat.support import checks
-from deadheat.support.named import ByName
-from deadheat.support.triple import Triple
+from deadheat.support.arrays import Int64
+from deadheat.support.triple import ByName, Triple
 
 if TYPE_CHECKING:
-    from deadheat.statistics.intervals import Intervals
+    from deadheat.statistics.interval import Intervals
 
-Float64 = NDArray[np.float64]
 
 _COUNTS = ("n_query", "n_undefined")
 
@@ -82,7 +79,7 @@ class Report(TabularResult, ByName[Result]):
         By argument, the files for which a pattern such as ``emb-*.npy`` stood, in the order in which they were taken.
     n_in_gallery : int
         Queries that are in the gallery themselves, as an equal row with their label, and are ranked against it; 0 where
-        equal rows tell nothing, because the gallery has as many of its own.
+        equal rows say nothing, because the gallery has as many of its own.
     n_excluded : int
         Queries that left out their own row in the gallery (`exclude`).
     separate_gallery : bool
@@ -259,7 +256,7 @@ class Report(TabularResult, ByName[Result]):
         <BLANKLINE>
         2 of 5 queries, worst mAP first; 1 without a value left out.
         """
-        return worst_queries(self._asked(measures), self._about_queries(), checks.positive_integer(n, "n"))
+        return worst_queries(self._asked(measures), self.__about_queries(), checks.positive_integer(n, "n"))
 
     def per_query(self, *, measures: str | Iterable[str] | None = None) -> Breakdown:
         """Each query by itself, in the order in which they came; NaN where a measure has no value.
@@ -285,7 +282,7 @@ class Report(TabularResult, ByName[Result]):
         >>> report.per_query(measures="mAP").columns()["mAP_lower"]
         [0.5, 1.0, 0.3333333333333333, 0.25, nan]
         """
-        return every_query(self._asked(measures), self._about_queries())
+        return every_query(self._asked(measures), self.__about_queries())
 
     @property
     def query_names(self) -> NDArray[Any]:
@@ -295,7 +292,7 @@ class Report(TabularResult, ByName[Result]):
             return np.arange(self.n_query)
         return np.array([_SURROGATE.sub(_escaped, name) for name in ids], dtype=np.str_)
 
-    def _about_queries(self) -> dict[str, NDArray[Any]]:
+    def __about_queries(self) -> dict[str, NDArray[Any]]:
         """The columns that say what each query is."""
         about = {"query": self.query_names}
         if self.labels is not None:
@@ -304,7 +301,6 @@ class Report(TabularResult, ByName[Result]):
         return about
 
     def _asked(self, measures: str | Iterable[str] | None) -> list[Result]:
-        """The results for some measures, or for those of the report."""
         return [self[name] for name in (self.measures if measures is None else measure_names(measures))]
 
     def tables(self, *, digits: int = DIGITS, std: bool = False) -> list[Table]:
@@ -318,7 +314,7 @@ class Report(TabularResult, ByName[Result]):
         return [Table(["measure (%)", *columns], rows)]
 
     def notes(self) -> list[str]:
-        """What a reader has to know beside the numbers: the queries that count, and the ties."""
+        """What a reader has to know in addition to the numbers: the queries that count, and the ties."""
         undefined = [
             f"{name} is undefined for {count(self[name].n_undefined, 'query', 'queries')} "
             "with a relevant item, left out of its mean."
@@ -327,14 +323,14 @@ class Report(TabularResult, ByName[Result]):
         ]
         n_cut, affected = self.profile.n_cut, any(map(has_ties, self.values()))
         return [
-            about_queries(self.n_query, self.n_singleton, self.n_class, self.singletons),
+            _about_queries(self.n_query, self.n_singleton, self.n_class, self.singletons),
             *undefined,
-            *about_gallery(self.n_query, self.n_in_gallery, self.n_excluded),
-            about_ties(
+            *_about_gallery(self.n_query, self.n_in_gallery, self.n_excluded),
+            _about_ties(
                 self.ties, self.distance, self.tie_rule, bounds_only=self.profile.bounds_only, affected=affected,
                 n_cut=n_cut,
             ),
-            *about_cut(n_cut, affected),
+            *_about_cut(n_cut, affected),
             *sentences(self.files),
             *self.remarks,
         ]  # fmt: skip
@@ -372,5 +368,61 @@ class Report(TabularResult, ByName[Result]):
 
 
 def _columns(std: bool) -> tuple[str, ...]:
-    """The values of a measure that are shown."""
     return (*Triple._fields, *(("std",) if std else ()))
+
+
+def _about_queries(n_query: int, n_singleton: int, n_class: int | None, singletons: str) -> str:
+    """How many queries there are, and which of them count."""
+    queries = count(n_query, "query", "queries")
+    mean = "" if n_class is None else f" Means are over {count(n_class, 'class', 'classes')}."
+    if not n_singleton:
+        return f"{queries}, each with a relevant item.{mean}"
+    noun = "a singleton" if n_singleton == 1 else "singletons"
+    treated = {
+        "skip": "left out of the means",
+        "zero": "counted as 0",
+        "one": "counted as 100 %",
+        "balanced": "counted as 0 in measures of precision and 100 % in those of recall",
+    }[singletons]
+    return f"{queries}, {n_singleton} of them without a relevant item ({noun}) and {treated}.{mean}"
+
+
+def _about_gallery(n_query: int, n_in_gallery: int, n_excluded: int) -> list[str]:
+    """Whether queries are in the gallery themselves; mostly nothing."""
+    what_of_them = {
+        "as an equal row with their label, and ranked against it: exclude= leaves it out": n_in_gallery,
+        "and not ranked against their own row": n_excluded,
+    }
+    return [
+        f"{n} of {count(n_query, 'query', 'queries')} {'is' if n == 1 else 'are'} in the gallery themselves, {what}."
+        for what, n in what_of_them.items()
+        if n
+    ]
+
+
+def _about_ties(
+    ties: TieCounts, distance: str | None, rule: str | None, *, bounds_only: bool, affected: bool, n_cut: int = 0
+) -> str:
+    """What the ties decide, by the distance and the rule where these are known."""
+    where = ", ".join(filter(None, (distance, rule)))
+    by = f" ({where})" if where else ""
+    if bounds_only:
+        return f"Ties{by}: every relevant item may move by the tolerance, either way; that has no expectation."
+    if not ties.mixed_groups:
+        of_what = " among what was returned" if n_cut else ""
+        return f"No tie{of_what} affects the result{by}{'' if n_cut and affected else ': lower = expected = upper'}."
+    groups = f"{count(ties.mixed_groups, 'group', 'groups')} in {count(ties.queries, 'query', 'queries')}"
+    size = f"of {ties.largest} items" if ties.mixed_groups == 1 else f"the largest of {ties.largest} items"
+    verdict = "" if affected else "; none affects a value shown, so that lower = expected = upper"
+    return f"Ties between relevant and irrelevant items{by}: {groups}, {size}{verdict}."
+
+
+def _about_cut(n_cut: int, affected: bool) -> list[str]:
+    """Where rankings were cut, what is not known of them; mostly nothing."""
+    if not n_cut:
+        return []
+    effect = "this affects no value shown"
+    if affected:
+        effect = "their ranks have bounds only, and what depends on them no expectation"
+    queries = count(n_cut, "query", "queries")
+    return [f"In {queries} relevant items were not returned or may tie with the last returned; {effect}."]

@@ -9,23 +9,23 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deadheat import measures as rank_measures
 from deadheat.profiles import TieProfile, at_level
-from deadheat.reports.averaging import Averaging
-from deadheat.reports.options import Average
+from deadheat.reports.averaging import Average, Averaging
 from deadheat.reports.tables import DIGITS, value
+from deadheat.support.arrays import Float64
 from deadheat.support.floats import PlainFloats
 from deadheat.support.lazy import lazy
 from deadheat.support.triple import Triple
 
 if TYPE_CHECKING:
     from deadheat.statistics import intervals
+    from deadheat.statistics.interval import Intervals
 else:
     intervals = lazy("deadheat.statistics.intervals")
 
-Float64 = NDArray[np.float64]
 
 DEFAULT_METHOD = "percentile"  # of an interval over queries or classes; see `deadheat.statistics.intervals`
 
@@ -106,7 +106,7 @@ class Result(PlainFloats):
         method: str | None = None,
         n_resamples: int = 9999,
         seed: int = 0,
-    ) -> intervals.Intervals:
+    ) -> Intervals:
         """Confidence intervals for the mean over the population that the queries were drawn from.
 
         Parameters
@@ -209,3 +209,36 @@ def results_of(
         counts = int(np.count_nonzero(defined)), int(np.count_nonzero(has_relevant & ~defined))
         results[measure.name] = Result(measure.name, values, *counts, profile, averaging)
     return results
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledResult(Result):
+    """A measure with each query's value times a factor of its own: for those who divide by something else."""
+
+    _of: Result = field(repr=False)
+    _factors: Float64 = field(repr=False)
+
+    @cached_property
+    def std_per_query(self) -> Float64:
+        return self._of.std_per_query * self._factors
+
+
+def over_min_of_k_and_relevant(result: Result, k: int) -> Result:
+    """A measure that divides by R, the number of relevant items, as those define it who divide by min(k, R).
+
+    So sentence-transformers has its ``map@k``, and MTEB and BEIR their capped recall.
+
+    Examples
+    --------
+    Of three relevant items, one is found, at rank 1. AP@1 is 1/3, and 1 for those who divide by min(1, 3):
+
+    >>> from deadheat import TieProfile, measure
+    >>> profile = TieProfile.from_groups([[(0, 0, 1, 1)]], n_ranked=[9], n_relevant=[3])
+    >>> over_min_of_k_and_relevant(measure(profile, "mAP@1")["mAP@1"], 1).lower
+    1.0
+    """
+    n_relevant = result._profile.n_relevant
+    factors = n_relevant / np.minimum(k, np.maximum(n_relevant, 1))
+    values = Triple(*(np.minimum(values * factors, 1.0) for values in result.per_query))
+    name, counts = f"{result.name} over min(k, R)", (result.n_query, result.n_undefined)
+    return ScaledResult(name, values, *counts, result._profile, result._averaging, result, factors)

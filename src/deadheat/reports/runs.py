@@ -1,4 +1,4 @@
-"""The door for people with runs: from a TREC run and its qrels to a report.
+"""`evaluate_run`: from a TREC run and its qrels to a report.
 
 run, qrels ──counting.runs──> TieProfile ──measures──> Report
 """
@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from deadheat import measures as rank_measures
 from deadheat.counting.runs import RunOptions, ScoreDtype, open_both, profile_judged_documents, profile_tables
 from deadheat.errors import UndefinedError
-from deadheat.inputs.trec import Path
-from deadheat.inputs.trec_tables import Table
-from deadheat.reports.options import Singletons, SummaryOptions
+from deadheat.inputs.trec import Path, Table
+from deadheat.reports.averaging import Singletons, SummaryOptions
 from deadheat.reports.report import Report
 from deadheat.reports.tables import count
 from deadheat.support import checks

@@ -1,15 +1,15 @@
 """One shape for every result: what it shows as a table, and the same as text, Markdown, LaTeX, HTML, JSON and frame.
 
-A result says what its tables hold, what a reader has to know beside them, and what it is as plain values. All the rest
+A result says what its tables hold, what else a reader has to know, and what it is as plain values. All the rest
 follows from these three, and is here. Tables for people are in per cent; plain values and frames hold fractions.
 
     result ──> tables(), notes()  ──> to_text (print), to_markdown, to_latex, _repr_html_
            ──> to_dict()          ──> to_json
            ──> columns()          ──> to_pandas, to_polars, to_arrow
 
-Where these take options, what follows from them takes the same ones: ``report.to_latex(digits=4)``. How values in per
-cent are written is told in `percents`, and in `value` which of lower, expected and upper to report: the one number that
-they are, or else the expected one with ``[lower, upper]``.
+Where these take options, what follows from them takes the same ones: ``report.to_latex(digits=4)``. `percents` says how
+values in per cent are written, and `value` which of lower, expected and upper to report: the one number that they are,
+or else the expected one with ``[lower, upper]``.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ import numpy as np
 from deadheat.errors import InvalidValueError, MissingPackageError
 from deadheat.printable import printable
 from deadheat.support import checks
-from deadheat.support.extras import require
 from deadheat.support.floats import PlainFloats
-from deadheat.support.lazy import html, json
+from deadheat.support.lazy import html, json, require
 from deadheat.support.triple import Triple
 
 FRAMES = ("pandas", "polars")  # the first that is installed is what `to_pandas` returns
@@ -86,12 +85,10 @@ class Table(NamedTuple):
         return _formatted(header, rows, "html")
 
     def _printable(self) -> list[list[str]]:
-        """The header and the rows, as they may be shown."""
         return [[printable(cell, _MOST_CHARACTERS) for cell in row] for row in [self.header, *self.rows]]
 
 
 def _formatted(header: Sequence[str], rows: Sequence[Sequence[str]], style: str) -> str:
-    """A table in a style of tabulate's."""
     sides = ("left", *("right" for _ in header[1:])) if rows else None
     tabulate = import_module("tabulate").tabulate  # not before a table is shown: the first result comes sooner
     text: str = tabulate(rows, headers=header, tablefmt=style, disable_numparse=True, colalign=sides)
@@ -172,7 +169,7 @@ class TabularResult(PlainFloats, ABC):
         MissingPackageError
             Without pyarrow, which the extra ``arrow`` brings.
         """
-        return require("pyarrow", "arrow", "a table of Arrow").table(dict(self.columns(**options)))
+        return require("pyarrow", "files", "a table of Arrow").table(dict(self.columns(**options)))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """`to_arrow` by Arrow's protocol."""
@@ -180,12 +177,10 @@ class TabularResult(PlainFloats, ABC):
         return stream
 
     def _frame(self, library: str, options: dict[str, Any]) -> Any:
-        """The rows of the tables as a data frame of pandas or Polars."""
         narwhals = require("narwhals", "frames", "a data frame")
         return narwhals.from_dict(dict(self.columns(**options)), backend=library).to_native()
 
     def _below(self, tables: Sequence[Table]) -> list[str]:
-        """What belongs below the tables, a line each."""
         return [printable(note) for note in [*footnotes(tables), *self.notes()]]
 
     def _with_notes(self, texts: list[str], tables: Sequence[Table]) -> str:

@@ -10,13 +10,11 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.statistics.interval import Interval, Settings
-from deadheat.support.extras import require
+from deadheat.support.arrays import Float64, Int64
+from deadheat.support.lazy import require
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 Statistic = Callable[..., Float64]
 
 _AT_ONCE = 1 << 18  # values drawn in one go, so that memory stays flat
@@ -29,12 +27,23 @@ def bootstrap(rows: Float64, weights: Float64 | None, settings: Settings) -> lis
     if settings.method == "BCa":
         low, high = _bca(statistic, rows.shape[1], settings)
     else:
-        sides = np.array([(1 - settings.level) / 2, 1 - (1 - settings.level) / 2])
-        low, high = _quantiles(_resampled(rows, weights, statistic, settings), sides)
+        low, high = np.array(percentiles(_resampled(rows, weights, statistic, settings), settings.level)).T
         if settings.method == "basic":
             whole = statistic(np.arange(rows.shape[1]), axis=-1)
             low, high = 2 * whole - high, 2 * whole - low
     return [Interval(float(a), float(b)) for a, b in zip(low, high, strict=True)]
+
+
+def percentiles(values: Float64, level: float) -> list[Interval]:
+    """The percentile interval of each row, from its values of all resamples; NaN where one has none.
+
+    Examples
+    --------
+    >>> percentiles(np.array([[0.0, 0.25, 0.5, 0.75, 1.0]]), 0.5)
+    [Interval(low=0.25, high=0.75)]
+    """
+    sides = np.array([(1 - level) / 2, 1 - (1 - level) / 2])
+    return [Interval(*map(float, ends)) for ends in _quantiles(values, sides).T]
 
 
 def _ratio_of_drawn(rows: Float64, weights: Float64 | None) -> Statistic:
@@ -49,7 +58,6 @@ def _ratio_of_drawn(rows: Float64, weights: Float64 | None) -> Statistic:
 
 
 def _resampled(rows: Float64, weights: Float64 | None, statistic: Statistic, settings: Settings) -> Float64:
-    """The statistic of every resample, (k, n_resamples)."""
     n, rng = rows.shape[1], np.random.default_rng(settings.seed)
     if weights is None:
         distinct, counts = np.unique(rows, axis=1, return_counts=True)

@@ -1,9 +1,14 @@
-"""What an interval is, for one mean or for the three of a measure, and what every maker of one is given, checked."""
+"""What an interval is, for one mean or for the three of a measure, and what those who compute one share.
+
+These are the options, checked; the units (queries, classes or groups) that a mean is over, in an order of their own, so
+that no result depends on the order in which they came; and what there is to say of their number.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat import inputs
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.statistics.units import counted
 from deadheat.support import checks
-
-Float64 = NDArray[np.float64]
+from deadheat.support.arrays import Float64, Int64
 
 PARAMETRIC = ("auto", "normal", "t")
 BOOTSTRAP = ("percentile", "basic", "BCa")
@@ -22,6 +25,8 @@ METHODS = (*PARAMETRIC, *BOOTSTRAP)
 
 MOST_RESAMPLES = 10**7  # beyond which no digit that anybody quotes changes, and a call takes hours
 _FEW = 30  # from here on "auto" takes the normal distribution for Student's
+FEW_CLASSES = 10  # below, an interval or a test over classes says less than it seems to
+UNITS = {"query": "queries", "class": "classes", "group": "groups", "item": "items"}
 
 
 def resolved(method: str, n: int) -> str:
@@ -55,7 +60,7 @@ NOTHING = Interval(math.nan, math.nan)
 class Intervals:
     """Confidence intervals for the lower, expected and upper value of a measure.
 
-    Printed, they are in per cent, with what a reader has to know beside them; everything else is a fraction.
+    Printed, they are in per cent, with what a reader has to know; everything else is a fraction.
 
     Attributes
     ----------
@@ -71,7 +76,7 @@ class Intervals:
     unit : {"query", "class", "group"}
         What they are.
     notes : tuple of str
-        What a reader has to know beside the numbers, such as that there are few classes.
+        What a reader has to know in addition to the numbers, such as that there are few classes.
 
     Examples
     --------
@@ -168,3 +173,58 @@ def defined(values: ArrayLike, name: str) -> Float64:
     """Real numbers in one dimension, without NaN."""
     array = vector(values, name)
     return array[~np.isnan(array)]
+
+
+def class_sums(rows: Float64, classes: NDArray[Any]) -> tuple[Float64, Float64]:
+    """Correctly rounded sums over each class that occurs, (k, n_class), and how many values each class has.
+
+    Examples
+    --------
+    >>> class_sums(np.array([[1.0, 2.0, 4.0]]), np.array([7, 3, 7]))
+    (array([[2., 5.]]), array([1., 2.]))
+    """
+    order = np.argsort(classes, kind="stable")
+    starts = np.flatnonzero(np.diff(classes[order])) + 1
+    ends = np.concatenate([[0], starts, [len(order)]])
+    sums = [[math.fsum(row[i:j]) for i, j in pairwise(ends.tolist())] for row in rows[:, order].tolist()]
+    sizes = np.diff(ends)
+    if not len(order):
+        return np.zeros((len(rows), 0)), np.zeros(0)
+    return np.array(sums), sizes.astype(np.float64)
+
+
+def own_order(*rows: Float64) -> Int64:
+    """The order of the columns by the first row, then by the second and so on, (n,).
+
+    Examples
+    --------
+    >>> own_order(np.array([0.5, 0.0, 0.5]), np.array([2.0, 1.0, 1.0]))
+    array([1, 2, 0])
+    """
+    return np.lexsort(rows[::-1])
+
+
+def counted(n: int, unit: str) -> str:
+    """How many of which unit.
+
+    Examples
+    --------
+    >>> counted(1, "class"), counted(12, "class")
+    ('1 class', '12 classes')
+    """
+    return f"{n} {unit if n == 1 else UNITS[unit]}"
+
+
+def about_few(n: int, unit: str) -> tuple[str, ...]:
+    """A sentence where units are too few to say much; none where they are not.
+
+    Examples
+    --------
+    >>> about_few(6, "class")
+    ('Only 6 classes: with fewer than about 10 neither intervals nor p-values can be trusted.',)
+    """
+    if unit != "class" or n >= FEW_CLASSES:
+        return ()
+    return (
+        f"Only {counted(n, unit)}: with fewer than about {FEW_CLASSES} neither intervals nor p-values can be trusted.",
+    )

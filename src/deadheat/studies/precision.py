@@ -1,4 +1,4 @@
-"""The study of precision: the same embeddings, and the same scores, in fewer and fewer bits.
+"""The same embeddings, and the same scores, in fewer and fewer bits.
 
 In come PHOCNet's embeddings of George Washington's letters, images of digits, and made clusters; out go bounds and
 ties by precision.
@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat import plots
-from deadheat.analyses.precision import FORMATS, precisions, quantized
+from deadheat.analyses.quantization import FORMATS, compare_formats, quantized
 from deadheat.plots import style
 from deadheat.reports import Report, evaluate
 from deadheat.studies import published
-from deadheat.studies.data import GEORGE_WASHINGTON, WASHINGTON_MAP, WASHINGTON_ROUNDED, digits, george_washington
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, beside, missing
+from deadheat.studies.published import GEORGE_WASHINGTON, WASHINGTON_MAP, WASHINGTON_ROUNDED, digits, george_washington
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, compared, missing
 from deadheat.ties import Rounded
 
 _SOURCE = (
@@ -27,8 +27,8 @@ _SOURCE = (
 )
 _ABOUT = (
     "Embeddings are stored and compared in ever shorter numbers. Each number of an embedding is rounded to a type, and "
-    "then distances are compared exactly: what changes is what rounding did. Beside it the scores are rounded instead, "
-    "as a system does that serves them in a short type. Cosine distance, leave one out."
+    "then distances are compared exactly: what changes is what rounding did. For comparison the scores are rounded "
+    "instead, as a system does that serves them in a short type. Cosine distance, leave one out."
 )
 
 MEASURES = ("mAP", "Hit@1")
@@ -57,7 +57,7 @@ class Data(NamedTuple):
 
 
 def run(setting: Setting) -> Outcome:
-    """Round each data set in every way, and put George Washington's numbers beside what is known of them."""
+    """Round each data set in every way, and compare George Washington's numbers with what is known of them."""
     findings: list[Finding] = []
     pictures, tables, conclusions = [], [], []
     for data in _data(setting):
@@ -77,17 +77,12 @@ def run(setting: Setting) -> Outcome:
 
 
 def _data(setting: Setting) -> list[Data]:
-    """The data sets that are there."""
     file = setting.file(GEORGE_WASHINGTON)
     letters = [] if file is None else [washington_letters(*george_washington(file))]
     images, labels = digits()
     kept = slice(300 if setting.quick else None)
     title = "scikit-learn's digits, 64 grey levels from 0 to 16"
-    return [
-        *letters,
-        Data("digits", title, images[kept], labels[kept], 8.0),
-        clusters(20 if setting.quick else 100),
-    ]
+    return [*letters, Data("digits", title, images[kept], labels[kept], 8.0), clusters(20 if setting.quick else 100)]
 
 
 def washington_letters(features: NDArray[Any], labels: NDArray[Any]) -> Data:
@@ -105,7 +100,7 @@ def clusters(n_class: int, size: int = 10, dim: int = 32) -> Data:
 def rounded(data: Data, threads: int | None) -> dict[str, Report]:
     """A report for each way to round: first the embedding, then the score."""
     settings: dict[str, Any] = {"measures": MEASURES, "threads": threads}
-    reports = dict(precisions(data.embeddings, data.labels, formats=_FORMATS, **settings).reports)
+    reports = dict(compare_formats(data.embeddings, data.labels, formats=_FORMATS, **settings).reports)
     if data.split is not None:
         halves = quantized(data.embeddings, "1 bit", threshold=data.split)
         reports[f"1 bit, split at {data.split:g}"] = evaluate(halves, data.labels, **settings)
@@ -116,45 +111,29 @@ def rounded(data: Data, threads: int | None) -> dict[str, Report]:
     return reports
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# what is shown
-
-
 def _exact_values(data: Data, cosine: Report, threads: int | None) -> list[Finding]:
-    """Our values beside the paper's, and beside those of SciPy's distances."""
+    """Our values, the paper's, and those of SciPy's distances."""
     value, (low, high) = 100 * cosine["mAP"].expected, published.WASHINGTON_RANGE
-    beside_range = Finding(
-        "George Washington, mAP, cosine",
-        f"{value:.4f} %",
-        Mark.of(low <= value <= high),
-        _RANGE,
-        _PAPER,
-        "their code takes the first of a ranking for the query itself, and counts a miss at rank 1: docs/ties.md",
-    )
-    values = {"cosine": value}
-    for distance in ("euclidean", "cityblock"):
+    why = "their code takes the first of a ranking for the query itself, and counts a miss at rank 1: docs/ties.md"
+    mark = Mark.of(low <= value <= high)
+    findings = [Finding("George Washington, mAP, cosine", f"{value:.4f} %", mark, _RANGE, _PAPER, why)]
+    for distance, known in WASHINGTON_MAP.items():
         report = evaluate(data.embeddings, data.labels, measures="mAP", distance=distance, threads=threads)
-        values[distance] = 100 * report["mAP"].expected
-    title = "George Washington, mAP, exact, "
-    return [
-        beside_range,
-        *(
-            beside(title + name, values[name], known, digits=4, source=_BY_CDIST)
-            for name, known in WASHINGTON_MAP.items()
-        ),
-    ]
+        title, value = f"George Washington, mAP, exact, {distance}", 100 * report["mAP"].expected
+        findings.append(compared(title, value, known, digits=4, source=_BY_CDIST))
+    return findings
 
 
 def _rounded_distances(dtype: str, report: Report) -> list[Finding]:
     """Ties and bounds of George Washington's cosine distances, rounded to a type."""
-    groups, lower, upper, digits = WASHINGTON_ROUNDED[dtype]
+    groups, lower, upper, decimals = WASHINGTON_ROUNDED[dtype]
     title = f"George Washington, cosine distance in {dtype}"
     result, mixed = report["mAP"], report.ties.mixed_groups
     mark = Mark.of(mixed == groups)
     return [
         Finding(f"{title}: mixed tie groups", str(mixed), mark, str(groups), _BY_CDIST),
-        beside(f"{title}: mAP, lower", 100 * result.lower, lower, digits=digits, source=_BY_CDIST),
-        beside(f"{title}: mAP, upper", 100 * result.upper, upper, digits=digits, source=_BY_CDIST),
+        compared(f"{title}: mAP, lower", 100 * result.lower, lower, digits=decimals, source=_BY_CDIST),
+        compared(f"{title}: mAP, upper", 100 * result.upper, upper, digits=decimals, source=_BY_CDIST),
     ]
 
 
@@ -166,20 +145,18 @@ def _range(data: Data, name: str, report: Report) -> Finding:
 
 
 def _conclusion(data: Data, reports: Mapping[str, Report]) -> str:
-    """What int8 and one bit lose against float64, and how far ties leave that open."""
     whole = 100 * reports["float64"]["mAP"].expected
-    told = []
+    changes = []
     for name in ("int8", "1 bit" if data.split is None else f"1 bit, split at {data.split:g}"):
         result = reports[name]["mAP"]
         lower, expected, upper = (100 * value - whole for value in (result.lower, result.expected, result.upper))
-        told.append(f"{name} changes mAP by {expected:+.2f} points [{lower:+.2f}, {upper:+.2f}]")
-    return f"{data.title}: {whole:.2f} % in float64; {', '.join(told)}."
+        changes.append(f"{name} changes mAP by {expected:+.2f} points [{lower:+.2f}, {upper:+.2f}]")
+    return f"{data.title}: {whole:.2f} % in float64; {', '.join(changes)}."
 
 
 def _bits(name: str) -> int | str:
-    """Bits of a number of the embedding; empty where the score is what is rounded."""
     row = FORMATS.get(name.split(",")[0])
-    return "" if row is None else row.bits
+    return "" if row is None else row.bits  # empty where the score is what is rounded
 
 
 def _table(data: Data, reports: Mapping[str, Report]) -> Table:
@@ -198,26 +175,17 @@ def _table(data: Data, reports: Mapping[str, Report]) -> Table:
 def _picture(data: Data, reports: Mapping[str, Report]) -> Picture:
     figure = style.figure(8.6, 1.1 + 0.27 * len(reports))
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    plots.precision_changes(reports, ax=left)
+    plots.format_changes(reports, ax=left)
     plots.mixed_queries(reports, ax=right)
     right.set_yticklabels([])
     for ax in (left, right):
         ax.axhline(len(reports) - 2 * len(_SCORE_TYPES) - 0.5, color=style.INK, linewidth=0.8, linestyle=":")
     caption = (
         f"{data.title}. Left: mAP against that of float64, lower, expected and upper. Right: queries with a mixed tie "
-        "group; beside it how many groups, and the "
+        "group, with how many groups, and the "
         "size of the largest. Above the dotted line embeddings were rounded, below it scores."
     )
     return Picture(f"precision-{data.name}", caption, figure)
 
 
-STUDY = Study(
-    name="precision",
-    question="the same embeddings in fewer bits",
-    title="The same embeddings in fewer bits",
-    source=_SOURCE,
-    about=_ABOUT,
-    docs="docs/studies/precision.md",
-    run=run,
-    needs=("sklearn",),
-)
+STUDY = Study(title="The same embeddings in fewer bits", source=_SOURCE, about=_ABOUT, run=run, needs=("sklearn",))

@@ -1,11 +1,19 @@
-"""Values printed in published work, as its tables have them: facts, each with the place where it stands.
+"""Values printed in published work, each with its source, and the data sets that several studies read.
 
 Per cent and percentage points throughout, as printed.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.errors import MissingPackageError
+from deadheat.inputs import read
+from deadheat.support.lazy import require
 
 GROUPED = "M. Zhdanov, I. Karpukhin, Catching Image Retrieval Generalization, 2023, arXiv:2306.13357"
 GROUPED_TABLE_1, GROUPED_TABLE_2 = "arXiv:2306.13357, Table 1", "arXiv:2306.13357, Table 2"
@@ -13,16 +21,10 @@ GROUP_SIZE = 10  # section 5.3: the same splitting by 10 classes for a group
 
 
 class TestSet(NamedTuple):
-    """A row of Table 1: two halves of a test set compared.
+    """A row of Table 1: Recall@1, the grouped one and its bound, and how two halves of the test set differ.
 
-    Attributes
-    ----------
-    n_class : int
-        Classes of the test set: of the data set's usual split, not printed in the table.
-    recall, grouped, bound : float
-        Recall@1, the grouped one, and its bound.
-    difference, bound_on_difference : tuple of float
-        Of the grouped measure between two halves of the test set, each with its spread.
+    The classes are those of the data set's usual split, which the table does not print. The last two are values with
+    their spread: the difference of the grouped measure between the halves, and the bound on it.
     """
 
     n_class: int
@@ -67,23 +69,46 @@ RANK_CORRELATION_AVERAGE = 6777.5  # the same in the figure: "Avrg. of original 
 MOVED_FIGURE = "figures/confidence_recall_metrics.png, right axis"
 MOVED_ERROR = 23  # per cent, read off: the error by Recall@1 where the flipped have a confidence of 1
 
-
-class ToyTitle(NamedTuple):
-    """What the title of a toy example's figure prints."""
-
-    recall_at_1: float
-    r_precision: float
-    map_at_r: float
-
-
 TOY_FIGURES = "figures/reality_check_example1.png to example3.png, titles"
-TOY_TITLES = {1: ToyTitle(99.2, 76.1, 68.3), 2: ToyTitle(99.6, 82.6, 77.1), 3: ToyTitle(100.0, 98.6, 98.6)}
+TOY_MEASURES = ("Hit@1", "R-Precision", "MAP@R")  # Hit@1 is printed as Recall@1
+TOY_TITLES = {1: (99.2, 76.1, 68.3), 2: (99.6, 82.6, 77.1), 3: (100.0, 98.6, 98.6)}
 
 TIES = "arXiv:1806.07171"
 TIES_SLIDES = 'slides of arXiv:1806.07171, "Can we hack mAP?"'
 WASHINGTON_QUERIES, WASHINGTON_CLASSES = 899, 166  # slides
 WASHINGTON_EFFECT = 0.05  # per cent of mAP, from one collision: slides
 FEWER_COLLISIONS = 20  # times, about: under Euclidean distance than under cosine
-NOISE_EPS = "10,000 times; both 1e-6 and 1e-5 stand there"  # of white noise; the code has 1e-5
+NOISE_EPS = "10,000 times; both 1e-6 and 1e-5 are printed"  # of white noise; the code has 1e-5
 WASHINGTON_RANGE = (95.34, 95.36)
 ZERO_GAIN = 155  # standard deviations of random embeddings, at least: slides
+
+GEORGE_WASHINGTON = "phocnet_gw.npz"
+# What was measured on it with SciPy's float64 distances: mAP in per cent by distance; and for the cosine distance in
+# another type, mixed tie groups, lower and upper mAP, and their digits.
+WASHINGTON_MAP = {"cosine": 95.5491, "euclidean": 95.7809, "cityblock": 95.6911}
+WASHINGTON_ROUNDED = {"float32": (33, 95.54905, 95.54910, 5), "float16": (173, 95.5351, 95.5620, 4)}
+# Data sets of arXiv:2306.13357, and what the names of their files begin with: cars196-test.npz.
+IMAGE_SETS = {"CARS196": "cars196", "CUB200": "cub200", "InShop": "inshop", "SOP": "sop", "CIFAR-100": "cifar100"}
+
+
+def george_washington(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+    """PHOCNet's embeddings of the George Washington words, (1164, 504) float32, and the labels of the words."""
+    embeddings, labels = read(path, embeddings_key="phocnet_features", labels_key="phocnet_labels")
+    return np.asarray(embeddings), labels
+
+
+def digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Scikit-learn's handwritten digits as rows (1797, 64) of grey levels from 0 to 16, and which digit each one shows.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If scikit-learn is not installed.
+    """
+    try:
+        datasets = require("sklearn.datasets", "demo", "the demo")
+    except MissingPackageError as error:
+        text = "the demo's images come with scikit-learn: pip install 'deadheat[demo]'"
+        raise MissingPackageError(text, name=error.name) from None
+    images, labels = datasets.load_digits(return_X_y=True)
+    return images, labels

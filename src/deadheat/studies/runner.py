@@ -1,16 +1,53 @@
-"""Runs studies, one after another, and leaves what they find."""
+"""Runs studies, one after another, and writes what they find: PNG, CSV, and one page that shows all of a folder.
+
+Every study leaves ``outcome.json`` in its folder, and the page is made from all of these, so that a study can be run
+again by itself.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.studies import page
-from deadheat.studies.registry import STUDIES
-from deadheat.studies.study import Outcome, Setting
+from deadheat import __version__
+from deadheat.errors import InvalidValueError
+from deadheat.studies.study import Mark, Outcome, Setting, Study
 from deadheat.support import checks
+from deadheat.support.atomic import replacing
+from deadheat.support.lazy import require
+
+STUDIES = {  # by module, in the order of the page: what each asks
+    "toy": "three toy embeddings that Hit@1 cannot distinguish",
+    "confidence": "ranking measures with a model's confidence",
+    "collisions": "which neighbours are equally far",
+    "exploit": "what the order of the samples is worth",
+    "words": "edit distances and PHOC codes, where nearly everything ties",
+    "precision": "the same embeddings in fewer bits",
+    "grouped": "Grouped Recall@K: cost, intervals, and the number of classes",
+    "sampling": "what intervals hold when queries are drawn, or whole classes",
+    "null": "how often a test says p < 0.05 where nothing differs",
+    "rerankers": "what rules for ties make of a reranker whose inputs are cut off",
+    "dropout": "a network on rendered words: train, test, and the gap between",
+}
+PAGE = "index.html"
+_RECORD = "outcome.json"
+_SHOWN_ROWS = 40  # of a table on the page; its file has them all
+
+
+def load(name: str) -> Study:
+    """Import a study. A `ModuleNotFoundError` says what to install if Matplotlib or what it needs is not there."""
+    require("matplotlib", "reproduce", "reproduce")  # studies import it without saying who needs it
+    study: Study = import_module(f"deadheat.studies.{name}").STUDY
+    for package in ("jinja2", *study.needs):
+        require(package, "reproduce", "reproduce")
+    return study
 
 
 def reproduce(
@@ -40,7 +77,7 @@ def reproduce(
         Smaller sizes, for a first look.
     threads : int, optional
     say : callable
-        Takes lines that tell what is going on.
+        Takes lines that say what is going on.
 
     Returns
     -------
@@ -56,26 +93,75 @@ def reproduce(
     chosen = list(dict.fromkeys(checks.choice(name, STUDIES, "study") for name in names)) or list(STUDIES)
     if data is not None and not Path(data).is_dir():
         raise InvalidValueError("data", f"must be a folder, but {data} is not one")
-    studies = [STUDIES[name].load() for name in chosen]
-    for study in studies:
-        study.require_packages()
+    studies = {name: load(name) for name in chosen}
     folder = _folder(Path(out), "out")
     store = _folder(folder / "cache" if cache is None else Path(cache), "cache")
     setting = Setting(None if data is None else Path(data), store, quick, threads, say)
     outcomes = {}
-    for study in studies:
-        say(f"{study.name}: {study.question}")
-        outcomes[study.name] = outcome = study.run(setting)
-        if not isinstance(outcome, Outcome):
-            raise InvalidTypeError(f"study {study.name}", f"must find an Outcome, but found {outcome!r}")
-        page.write_study(folder, study, outcome, quick)
-        page.write_index(folder, STUDIES)
+    for name, study in studies.items():
+        say(f"{name}: {STUDIES[name]}")
+        outcomes[name] = study.run(setting)
+        _write_study(folder / name, study, outcomes[name], quick)
+        _write_page(folder)
     return outcomes
 
 
 def _folder(place: Path, argument: str) -> Path:
-    """A folder that is there, or made."""
     if place.exists() and not place.is_dir():
         raise InvalidValueError(argument, f"must be a folder, but {place} is a file")
     place.mkdir(parents=True, exist_ok=True)
     return place
+
+
+def _write_study(own: Path, study: Study, outcome: Outcome, quick: bool) -> None:
+    """Write a study's pictures, tables and record into its own folder."""
+    own.mkdir(exist_ok=True)
+    for picture in outcome.pictures:
+        content = io.BytesIO()
+        picture.figure.savefig(content, format="png", dpi=160)
+        _write(own / f"{picture.name}.png", content.getvalue())
+    for table in outcome.tables:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(table.headings)
+        writer.writerows(table.cells())
+        _write(own / f"{table.name}.csv", text.getvalue().encode())
+    record = {
+        "name": own.name,
+        "title": study.title,
+        "source": study.source,
+        "about": study.about,
+        "quick": quick,
+        "conclusion": outcome.conclusion,
+        "text": list(outcome.text),
+        "marks": dict(Counter(str(finding.mark) for finding in outcome.findings)),
+        "findings": [vars(finding) for finding in outcome.findings],
+        "pictures": [{"name": picture.name, "caption": picture.caption} for picture in outcome.pictures],
+        "tables": [
+            {"name": table.name, "caption": table.caption, "columns": table.headings, "rows": table.cells()}
+            for table in outcome.tables
+        ],
+    }
+    _write(own / _RECORD, json.dumps(record, indent=1).encode())
+
+
+def _write_page(folder: Path) -> None:
+    jinja2 = require("jinja2", "reproduce", "reproduce")
+    paths = [folder / name / _RECORD for name in STUDIES]
+    records = [json.loads(path.read_text()) for path in paths if path.is_file()]
+    loader = jinja2.PackageLoader("deadheat.studies", "templates")
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["cell"] = _cell
+    page = environment.get_template("page.html").render(
+        studies=records, marks=list(Mark), version=__version__, shown=_SHOWN_ROWS
+    )
+    _write(folder / PAGE, page.encode())
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _write(path: Path, content: bytes) -> None:
+    with replacing(path) as file:
+        file.write(content)

@@ -1,11 +1,15 @@
-"""The toy examples of "A Metric Learning Reality Check": stripes of two classes that Hit@1 cannot tell apart.
+"""The toy examples of "A Metric Learning Reality Check": stripes of two classes that Hit@1 cannot distinguish.
 
-In comes a setting; out come the measures of each example over several draws, and what the code of the ranking-metrics
-study makes of the same points.
+In comes a setting; out come the measures of each example over several draws, and what the code of the study
+arrrrrmin/ranking-metrics makes of the same points. Its own points are drawn here too. Its tests seed PyTorch with 42
+and draw one after the other, so that a picture depends on which tests were run before. PyTorch's generator on a
+processor is the Mersenne Twister, which NumPy has too, and a uniform float32 is the low 24 bits of one of its numbers:
+the study's points come out bit by bit, without PyTorch.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +19,7 @@ from numpy.typing import NDArray
 import deadheat as dh
 from deadheat import plots
 from deadheat.plots import style
-from deadheat.studies import published, seeded
-from deadheat.studies.published import ToyTitle
+from deadheat.studies import published
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table
 
 _SOURCE = (
@@ -24,9 +27,9 @@ _SOURCE = (
     "points as in the study arrrrrmin/ranking-metrics, tests/conftest.py"
 )
 _ABOUT = (
-    "Points of two classes lie in uniform stripes of a plane: each class in two stripes, side by side, and apart. "
-    "Every point is a query among all others by euclidean distance. The measures stand under each example, with their "
-    "spread over several draws of the points."
+    "Points of two classes lie in uniform stripes of a plane: each class in two stripes, in one, and in one with a gap "
+    "between the classes. Every point is a query among all others by euclidean distance. The measures are printed "
+    "under each example, with their spread over several draws of the points."
 )
 
 MEASURES = ("R-Precision", "MAP@R", "Hit@1", "Hit@10")
@@ -41,8 +44,11 @@ WIDER = {
     2: ((-1, 0), (0, 1)),
     3: ((-3, -1), (1, 3)),
 }  # the study's first version
-_TITLE = ("Hit@1", "R-Precision", "MAP@R")  # in the order of `ToyTitle`
-_README = "README of arrrrrmin/ranking-metrics"
+SEED = 42  # of the study
+
+Stripes = Sequence[tuple[float, float]]
+Values = dict[int, NDArray[np.float64]]  # by example: (draws, measures)
+Titles = dict[int, tuple[list[float], list[float]]]  # by example: by the study's code, and by deadheat
 
 
 class Points(NamedTuple):
@@ -77,11 +83,31 @@ def draw(example: int, seed: int, n: int = 2000, *, wider: bool = False) -> Poin
     return Points(points, (x > 0).astype(np.int64))
 
 
-def drawn_there() -> dict[int, Points]:
-    """The study's own points of the three examples, in the order in which its tests draw them."""
-    uniform = seeded.Uniform()
-    points = {example: seeded.points(uniform, stripes) for example, stripes in STRIPES.items()}
-    return {example: Points(drawn, (drawn[:, 0] > 0).astype(np.int64)) for example, drawn in points.items()}
+class Uniform:
+    """Uniform float32 numbers as `torch.distributions.Uniform` draws them after `torch.manual_seed`.
+
+    Examples
+    --------
+    >>> print(*Uniform(42).draw(0.0, 1.0, 3))  # torch.manual_seed(42); torch.rand(3)
+    0.88226926 0.91500396 0.38286376
+    """
+
+    def __init__(self, seed: int = SEED) -> None:
+        self._twister = np.random.RandomState(seed)
+
+    def draw(self, low: float, high: float, n: int) -> NDArray[np.float32]:
+        """N numbers from `low` to below `high`."""
+        bits = self._twister.randint(0, 2**32, size=n, dtype=np.uint32) & np.uint32(2**24 - 1)
+        unit = bits.astype(np.float32) / np.float32(2**24)
+        return np.asarray(np.float32(low) + unit * (np.float32(high) - np.float32(low)))
+
+
+def points_there(uniform: Uniform, stripes: Stripes) -> Points:
+    """The 2000 points of an example as the study draws them: stripe after stripe, all x and then all y of each."""
+    size = 2000 // len(stripes)
+    drawn = [(uniform.draw(low, high, size), uniform.draw(0.0, 1.0, size)) for low, high in stripes]
+    points = np.concatenate([np.column_stack(each) for each in drawn]).astype(np.float64)
+    return Points(points, (points[:, 0] > 0).astype(np.int64))
 
 
 def hits_by_sorting(toy: Points) -> NDArray[np.bool_]:
@@ -125,12 +151,10 @@ def as_first_published(toy: Points) -> Scores:
 
 
 def measured(toy: Points, threads: int | None = None) -> dh.Report:
-    """The measures of an example, by euclidean distance, leave one out."""
     return dh.evaluate(toy.points, toy.labels, distance="euclidean", measures=MEASURES, threads=threads)
 
 
 def run(setting: Setting) -> Outcome:
-    """Draw, measure, and put beside what was said and what the study's code gives."""
     n, seeds = (400, range(3)) if setting.quick else (2000, range(20))
     setting.say(f"{len(seeds)} draws of three examples, {n} points each")
     values = {example: np.empty((len(seeds), len(MEASURES))) for example in STRIPES}
@@ -143,8 +167,12 @@ def run(setting: Setting) -> Outcome:
     versions, titles = _versions(n, setting), _titles(setting)
     return Outcome(
         findings=[
-            *_shapes(values), *_printed(titles), *_other_code(versions, n), _ties(n_tied, len(seeds)),
-            _not_printed_here(),
+            *_shapes(values), *_printed(titles), *_other_code(versions, n),
+            Finding(f"mixed tie groups in all {3 * len(seeds)} evaluations", str(n_tied), Mark.NEW,
+                    why="the tables have lower bounds" if n_tied else "so lower, expected and upper are one value"),
+            Finding("values printed with the original examples", "", Mark.NO_DATA, "", "arXiv:2003.08505",
+                    "the figure prints NMI, F1, Recall@1, R-Precision and MAP@R of its own points, "
+                    "which were not published"),
         ],
         pictures=[
             Picture("examples", f"One draw of each example; means ± standard deviation of {len(seeds)} draws.",
@@ -156,23 +184,18 @@ def run(setting: Setting) -> Outcome:
     )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# findings
-
-
-def _conclusion(values: dict[int, NDArray[np.float64]]) -> str:
-    """The three means by the two measures that matter."""
+def _conclusion(values: Values) -> str:
     means = {
         name: ", ".join(f"{100 * table[:, MEASURES.index(name)].mean():.1f}" for table in values.values())
         for name in ("Hit@1", "MAP@R")
     }
     return (
-        f"Hit@1 finds the three embeddings nearly alike ({means['Hit@1']} %); MAP@R tells them apart "
-        f"({means['MAP@R']} %). Report both."
+        f"Hit@1 is nearly the same for the three embeddings ({means['Hit@1']} %); MAP@R distinguishes "
+        f"them ({means['MAP@R']} %). Report both."
     )
 
 
-def _shapes(values: dict[int, NDArray[np.float64]]) -> list[Finding]:
+def _shapes(values: Values) -> list[Finding]:
     mapr, hit = MEASURES.index("MAP@R"), MEASURES.index("Hit@1")
     first, second, third = (values[example][:, mapr] for example in (1, 2, 3))
     ordered = int(((first < second) & (second < third)).sum())
@@ -183,9 +206,9 @@ def _shapes(values: dict[int, NDArray[np.float64]]) -> list[Finding]:
         Finding(
             "draws in which MAP@R puts example 1 below 2 below 3",
             f"{ordered} of {len(first)}",
-            Mark.of(ordered == len(first)),
+            Mark.of_every_draw(ordered, len(first)),
             "MAP@R rewards well clustered embedding spaces",
-            _README,
+            published.RANKING_METRICS,
             "each step brings a class closer together or the classes further apart",
         ),
         Finding("the lowest Hit@1 of all draws and examples", f"{worst:.2f} %", Mark.NEW),
@@ -196,30 +219,28 @@ def _shapes(values: dict[int, NDArray[np.float64]]) -> list[Finding]:
     ]
 
 
-def _titles(setting: Setting) -> dict[int, tuple[ToyTitle, ToyTitle]]:
-    """What the titles of the study's figures print, from its own points: by its code, and by deadheat."""
-    found = {}
-    for example, toy in drawn_there().items():
+def _titles(setting: Setting) -> Titles:
+    """What the titles of the study's figures print, from its own points in the order in which its tests draw them."""
+    found, uniform = {}, Uniform()
+    for example, stripes in STRIPES.items():
+        toy = points_there(uniform, stripes)
         theirs, report = as_published(toy), measured(toy, setting.threads)
-        found[example] = (
-            ToyTitle(theirs.recall_at_1, theirs.r_precision, theirs.map_at_r),
-            ToyTitle(*(report[name].lower for name in _TITLE)),
-        )
+        by_code = [theirs.recall_at_1, theirs.r_precision, theirs.map_at_r]
+        found[example] = by_code, [report[name].lower for name in published.TOY_MEASURES]
     return found
 
 
-def _printed(titles: dict[int, tuple[ToyTitle, ToyTitle]]) -> list[Finding]:
-    """The titles of the figures, from the study's own points by its own code."""
+def _printed(titles: Titles) -> list[Finding]:
     findings = []
     for example, (theirs, ours) in titles.items():
-        here, there = (" / ".join(f"{value:.1f}" for value in title)
-                       for title in ((100 * value for value in theirs), published.TOY_TITLES[example]))  # fmt: skip
+        here = " / ".join(f"{100 * value:.1f}" for value in theirs)
+        printed = " / ".join(f"{value:.1f}" for value in published.TOY_TITLES[example])
         findings.append(
             Finding(
                 f"example {example}, the study's own points and code: Recall@1 / R-Precision / MAP@R",
                 f"{here} %",
-                Mark.of(here == there),
-                f"{there} %",
+                Mark.of(here == printed),
+                f"{printed} %",
                 published.TOY_FIGURES,
                 f"by deadheat on the same points {' / '.join(f'{100 * value:.2f}' for value in ours)} %",
             )
@@ -260,22 +281,8 @@ def _other_code(versions: dict[tuple[str, int], tuple[Scores, Scores]], n: int) 
     ]
 
 
-def _ties(n_tied: int, n_draw: int) -> Finding:
-    return Finding(
-        f"mixed tie groups in all {3 * n_draw} evaluations", str(n_tied), Mark.NEW,
-        why="without any, lower, expected and upper are one value" if n_tied == 0 else "the tables have lower bounds",
-    )  # fmt: skip
-
-
-def _not_printed_here() -> Finding:
-    return Finding(
-        "values printed with the original examples", "", Mark.NO_DATA, "", "arXiv:2003.08505",
-        "the figure prints NMI, F1, Recall@1, R-Precision and MAP@R of its own points, which were not published",
-    )  # fmt: skip
-
-
 def _versions(n: int, setting: Setting) -> dict[tuple[str, int], tuple[Scores, Scores]]:
-    """What each version of the study's code gives on its own stripes, beside deadheat on the same points."""
+    """What each version of the study's code gives on its own stripes, and deadheat on the same points."""
     scores = {}
     for version, code in (("first", as_first_published), ("later", as_published)):
         for example in STRIPES:
@@ -285,25 +292,20 @@ def _versions(n: int, setting: Setting) -> dict[tuple[str, int], tuple[Scores, S
     return scores
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# tables and pictures
-
-
-def _measures_table(values: dict[int, NDArray[np.float64]]) -> Table:
+def _measures_table(values: Values) -> Table:
     rows = [
         [example, name, drawn.mean(), drawn.std(ddof=1), drawn.min(), drawn.max(), len(drawn)]
         for example, table in values.items()
         for drawn, name in zip(table.T, MEASURES, strict=True)
     ]
     columns = ["example", "measure", "mean", "standard deviation", "least", "most", "draws"]
-    return Table("measures", "The measures over the draws", columns, rows, percent=columns[2:])
+    return Table("measures", "The measures over the draws", columns, rows, percent=columns[2:-1])
 
 
-def _titles_table(titles: dict[int, tuple[ToyTitle, ToyTitle]], values: dict[int, NDArray[np.float64]]) -> Table:
-    """What is printed, next to the study's own points by both codes, and to our draws."""
+def _titles_table(titles: Titles, values: Values) -> Table:
     rows = []
     for example, (theirs, ours) in titles.items():
-        for at, name in enumerate(_TITLE):
+        for at, name in enumerate(published.TOY_MEASURES):
             drawn = values[example][:, MEASURES.index(name)]
             printed = published.TOY_TITLES[example][at] / 100
             rows.append([example, name, printed, theirs[at], ours[at], drawn.mean(), drawn.std(ddof=1)])
@@ -318,16 +320,11 @@ def _versions_table(versions: dict[tuple[str, int], tuple[Scores, Scores]]) -> T
         for who, scores in zip(("the study's code", "deadheat"), both, strict=True)
     ]
     columns = ["version", "example", "by", "R-Precision", "MAP@R", "Recall@1 / Hit@1", "Recall@10 / Hit@10"]
-    return Table(
-        "versions",
-        "The study's code and the definitions on one draw: first (wider stripes) and later",
-        columns,
-        rows,
-        percent=columns[3:],
-    )
+    caption = "The study's code and the definitions on one draw: first (wider stripes) and later"
+    return Table("versions", caption, columns, rows, percent=columns[3:])
 
 
-def _examples(values: dict[int, NDArray[np.float64]], n: int) -> Figure:
+def _examples(values: Values, n: int) -> Figure:
     figure = style.figure(8.6, 3.4)
     for ax, example in zip(figure.subplots(1, 3, sharey=True), STRIPES, strict=True):
         plots.labelled_points(*draw(example, 0, n), ax=ax, legend=False)
@@ -341,7 +338,7 @@ def _examples(values: dict[int, NDArray[np.float64]], n: int) -> Figure:
     return figure
 
 
-def _draws(values: dict[int, NDArray[np.float64]]) -> Figure:
+def _draws(values: Values) -> Figure:
     figure = style.figure(6.2, 3.2)
     ax = style.quiet(figure.subplots(), grid="x")
     for number, (example, table) in enumerate(values.items()):
@@ -356,12 +353,4 @@ def _draws(values: dict[int, NDArray[np.float64]]) -> Figure:
     return figure
 
 
-STUDY = Study(
-    name="toy",
-    question="three toy embeddings that Hit@1 cannot tell apart",
-    title="Three toy embeddings that Hit@1 cannot tell apart",
-    source=_SOURCE,
-    about=_ABOUT,
-    docs="docs/studies/toy.md",
-    run=run,
-)
+STUDY = Study(title="Three toy embeddings that Hit@1 cannot distinguish", source=_SOURCE, about=_ABOUT, run=run)

@@ -1,1 +1,1 @@
-"""What any program needs and nothing of retrieval: files, threads, progress, optional packages, exact means."""
+"""What any program needs: files, threads, progress, optional packages, exact means. Nothing here knows retrieval."""

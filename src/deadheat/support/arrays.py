@@ -1,4 +1,4 @@
-"""What many rooms say of arrays: their types, and runs of consecutive places, as in CSR form or of equal length."""
+"""Types of arrays, and runs of consecutive indices: of equal length, or of any length as in CSR form."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Float64 = NDArray[np.float64]
 
 
 def slices(n: int, step: int) -> list[slice]:
-    """The places 0 to n, so many at a time; the last slice may end beyond n."""
+    """The indices 0 to n, `step` at a time; the last slice may end beyond n."""
     return [slice(start, start + step) for start in range(0, n, step)]
 
 
 def pieces(work: Int64, most: int = 2**22) -> list[slice]:
-    """The places of things with so much work each, cut where that adds up to `most`: a call for each is short.
+    """Runs of items whose work adds up to about `most` each, so that a call for each run is short.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def pieces(work: Int64, most: int = 2**22) -> list[slice]:
 
 
 def distinct(numbers: NDArray[Any]) -> tuple[Int64, Int64]:
-    """The different ones of some integers, ascending, and the place of each integer among them.
+    """The distinct values of some integers, ascending, and the index of each integer among them.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def distinct(numbers: NDArray[Any]) -> tuple[Int64, Int64]:
 
 
 def offsets_of(lengths: NDArray[Any]) -> Int64:
-    """Where runs that follow each other begin, and where the last of them ends.
+    """Where consecutive runs of these lengths begin, and where the last of them ends.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def offsets_of(lengths: NDArray[Any]) -> Int64:
 
 
 def spread(starts: Int64, lengths: Int64) -> Int64:
-    """The numbers of all runs, one run after another.
+    """The indices in all runs, one run after another.
 
     Examples
     --------

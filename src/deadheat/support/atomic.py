@@ -17,16 +17,16 @@ _UMASK = Lock()
 
 
 def is_special(path: Path) -> bool:
-    """Whether a path is there and is a device, a pipe or the like, which nothing can replace."""
+    """Whether a path is of a device, a pipe or the like, which nothing can replace."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a binary file that takes the place of `path` when the block ends without an error.
+    """Open a binary file that replaces `path` when the block ends without an error.
 
-    Whatever goes wrong (a full disk, an interrupt), `path` stays as it was and no temporary file is left. A link is
-    followed, the permissions of a file that was there are kept, and a device or a pipe is written as it is.
+    Whatever goes wrong (a full disk, an interrupt), `path` stays as it was and no temporary file is left. Links are
+    followed, permissions are kept, and a device or a pipe is written as it is.
 
     Raises
     ------
@@ -34,23 +34,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         If the folder does not exist, cannot be written, or is full; `filename` is `path`.
     """
     checks.without_nul(path)
-    with _named(path):
+    try:
         if is_special(Path(path)):  # by the path as it is: a pipe has no other
             with open(path, "wb") as file:
                 yield file
         else:
             with _replacing(Path(os.path.realpath(path))) as file:
                 yield file
-
-
-@contextmanager
-def _named(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Say of an error which file could not be written, and not which temporary one."""
-    try:
-        yield
     except OSError as error:
         if error.errno is not None:
-            error.filename = os.fspath(path)
+            error.filename = os.fspath(path)  # and not the temporary one
         raise
 
 
@@ -66,7 +59,7 @@ def _replacing(target: Path) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(file.fileno())
             if not temporary.exists():
-                _name(file, temporary)
+                _link(file, temporary)
         os.chmod(temporary, mode)
         os.replace(temporary, target)
     except BaseException:
@@ -75,25 +68,27 @@ def _replacing(target: Path) -> Iterator[IO[bytes]]:
 
 
 def _without_a_name(folder: Path) -> IO[bytes] | None:
-    """A new file in a folder that a process takes with it even where it is killed; None where there are none such."""
+    """A new file that is deleted even where the process is killed; None where the system has no such files."""
     if not hasattr(os, "O_TMPFILE"):
         return None
     try:
         return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600), "w+b")
-    except OSError:  # not on this file system; or for a reason that a file with a name has too
+    except OSError:  # not on this file system, or for a reason that a file with a name has too
         return None
 
 
 def _new(path: Path) -> IO[bytes]:
-    """A new file, for its owner alone."""
     return open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600))
 
 
-def _name(file: IO[bytes], path: Path) -> None:
-    """Give a file its name."""
+def _link(file: IO[bytes], path: Path) -> None:
+    """Give a file without a name this one."""
     try:
-        with _opened_folder("/") as root:  # with one, the link in /proc is followed
+        root = os.open("/", os.O_RDONLY)  # with a folder, os.link follows the link in /proc
+        try:
             os.link(f"/proc/self/fd/{file.fileno()}", path, src_dir_fd=root)
+        finally:
+            os.close(root)
     except OSError:  # there is no /proc, or no second name: what took long to compute must not be lost
         file.seek(0)
         with _new(path) as copy:
@@ -101,18 +96,8 @@ def _name(file: IO[bytes], path: Path) -> None:
             os.fsync(copy.fileno())
 
 
-@contextmanager
-def _opened_folder(path: str) -> Iterator[int]:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
 def _umask() -> int:
-    """The umask of this process, which can only be read by setting it."""
-    with _UMASK:  # two threads at once could leave it at 0
+    with _UMASK:  # it can only be read by setting it, and two threads at once could leave it at 0
         mask = os.umask(0)
         os.umask(mask)
     return mask

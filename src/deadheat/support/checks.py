@@ -41,7 +41,7 @@ def choice(value: Any, options: Iterable[str], name: str, aliases: Mapping[str, 
 
 
 def shown(value: Any) -> str:
-    """A value as a message shows it, however long that would be.
+    """A value for a message, cut where it is long.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def shown(value: Any) -> str:
 
 
 def without_nul(path: Any, name: str = "path") -> None:
-    """Refuse a path that no system takes, which is said by Python without the path.
+    """Refuse a path that no system takes; Python's own message does not name it.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def real_number(value: Any, name: str, *, least: float = -math.inf) -> float:
 
 
 def whole_number(value: Any, name: str, least: int = 0, most: int | None = None) -> int:
-    """An integer of at least so much, and perhaps of at most so much.
+    """An integer between `least` and `most`.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def positive_integer(value: Any, name: str, most: int | None = None) -> int:
 
 
 def thread_count(threads: int | None) -> int:
-    """How many threads to work with; by default, the processors that this process may use."""
+    """The number of threads, checked; by default, the processors that this process may use."""
     if threads is not None:
         return positive_integer(threads, "threads", MOST_THREADS)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,9 +1,9 @@
-"""The floating-point mode of the doors: as IEEE 754 has it, whatever the process is in.
+"""The floating-point mode of public functions: that of IEEE 754, whatever the process has set.
 
 A library built with ``-ffast-math``, or ``torch.set_flush_denormal(True)``, makes a thread take subnormal numbers for
-0, and `numpy.seterr` can make an underflow an error. Neither may change a number here, so what is public sets the plain
-mode for the call, and puts back what was: functions by `plain_floats`, and results, which compute much of what they
-hold when it is asked for, by being `PlainFloats`. So it is with a rounding other than to the nearest (`fesetround`).
+0, `fesetround` changes the rounding, and `numpy.seterr` can make an underflow an error. None of these may change a
+number here, so public functions set the plain mode for the call and restore what was (`plain_floats`). So do results,
+which compute much of what they hold when it is asked for (`PlainFloats`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def plain_floats(function: Callable[_Parameters, _Result]) -> Callable[_Paramete
 
     @wraps(function)
     def in_plain_mode(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-        before = _core.set_float_mode(_core.PLAIN_FLOAT_MODE)  # as `plain_mode`, which takes twice as long
+        before = _core.set_float_mode(_core.PLAIN_FLOAT_MODE)  # `plain_mode` would take twice as long
         try:
             with np.errstate(**_WARNINGS):
                 return function(*args, **kwargs)
@@ -52,10 +52,7 @@ def plain_floats(function: Callable[_Parameters, _Result]) -> Callable[_Paramete
 
 
 class PlainFloats:
-    """A base of classes whose methods and properties compute in the plain mode, whoever asks for them.
-
-    Methods that others of the class call (``_name``) and generators are left as they are.
-    """
+    """A base of classes whose public methods and properties compute in the plain mode, except for generators."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

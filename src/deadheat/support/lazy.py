@@ -1,6 +1,6 @@
-"""Modules that a first result does not need: they are imported when something of them is first asked for.
+"""Modules that are imported when they are used: slow ones of the standard library and our own, and optional packages.
 
-`lazy` makes one of any name. Of the standard library they are made here, once, to be imported from here:
+`lazy` makes a stand-in for any module. Those of the standard library are made here, once, to be imported from here:
 
     from deadheat.support.lazy import json
 """
@@ -8,12 +8,15 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from deadheat.errors import MissingPackageError
+
+_TITLES = {"torch": "PyTorch", "sentence_transformers": "sentence-transformers"}  # of packages known by another name
 
 
 class _Lazy:
-    """Stands for a module, and hands on whatever is asked of it."""
-
     def __init__(self, name: str) -> None:
         self._name = name
 
@@ -25,9 +28,9 @@ class _Lazy:
 
 
 def lazy(name: str) -> Any:
-    """A module by its full name, imported on use.
+    """A stand-in for a module, by its full name, that imports it on use.
 
-    Whoever wants its types imports it under `typing.TYPE_CHECKING` too, under the same name.
+    For its types, import the module under `typing.TYPE_CHECKING` too, under the same name.
 
     Examples
     --------
@@ -56,4 +59,18 @@ else:
     json = lazy("json")
     tempfile = lazy("tempfile")
 
-__all__ = ["difflib", "fractions", "futures", "glob", "hashlib", "html", "json", "lazy", "tempfile"]
+__all__ = ["difflib", "fractions", "futures", "glob", "hashlib", "html", "json", "lazy", "require", "tempfile"]
+
+
+def require(module: str, extra: str, what: str) -> ModuleType:
+    """Import a module of an optional package.
+
+    If it is not installed, the message says what needs it (`what`, the subject of a sentence) and which extra installs
+    it.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        package = (error.name or module).split(".")[0]
+        title = _TITLES.get(package, package)
+        raise MissingPackageError(f"{what} needs {title}: pip install 'deadheat[{extra}]'", name=package) from None

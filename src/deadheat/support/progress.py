@@ -1,12 +1,14 @@
-"""Progress: what a long run tells a function, or a person at a terminal.
+"""What a caller hears of a run: progress, as calls of a function or as a bar on standard error, and warnings.
 
-In come amounts of work, from any thread; out go calls with (done, total), or a bar on standard error: the library
-draws it at once, the command after a while.
+In come amounts of work, from any thread; out go calls with (done, total), or a bar: the library draws it at once, the
+command after a while.
 """
 
 from __future__ import annotations
 
+import sys
 import time
+import warnings
 from collections.abc import Callable
 from datetime import timedelta
 from importlib import import_module
@@ -14,6 +16,7 @@ from threading import Lock, Timer
 from typing import Any
 
 from deadheat.errors import InvalidTypeError
+from deadheat.printable import MOST, printable
 
 Progress = Callable[[int, int], None]
 
@@ -25,16 +28,16 @@ def require_progress(progress: bool | Progress) -> None:
 
 
 class Reporting:
-    """Adds up finished work and tells of it: `with Reporting(progress, total) as report: report(amount)`.
+    """Adds up finished work and reports it: `with Reporting(progress, total) as report: report(amount)`.
 
     Parameters
     ----------
     progress : bool or callable
         True for a bar on standard error. A function is called with (done, total): once at the start, then after
-        every amount, never with less than before, from one thread at a time and, where all gets done, just once
-        with done == total. What it raises goes to whoever reported, and it is not called again.
+        every amount, never with less than before, from one thread at a time and, if all gets done, just once with
+        done == total. What it raises goes to the caller of `report`, and it is not called again.
     total, done : int
-        How much there is to do, and what was done before, by a run that this one continues: no part of the rate.
+        How much there is to do, and how much was done by a run that this one continues, which is no part of the rate.
     what, unit : str
         The bar's title, and what is counted, in the plural.
 
@@ -58,13 +61,13 @@ class Reporting:
         self._show: Progress | None = self._bar or (None if isinstance(progress, bool) else progress)
 
     def report(self, amount: int) -> None:
-        """Note that so much more is done."""
+        """Add an amount of finished work."""
         with self._lock:
             self.done += amount
             if amount:
-                self._tell()
+                self._call()
 
-    def _tell(self) -> None:
+    def _call(self) -> None:
         if self._show is None:
             return
         try:
@@ -74,7 +77,7 @@ class Reporting:
             raise
 
     def __enter__(self) -> Callable[[int], None]:
-        self._tell()
+        self._call()
         return self.report
 
     def __exit__(self, *error: object) -> None:
@@ -83,11 +86,10 @@ class Reporting:
 
 
 class Bar:
-    """A bar on standard error with percentage, rate, time gone by and time left: `with Bar("counting") as bar`.
+    """A bar on standard error with percentage, rate, time elapsed and time left: `with Bar("counting") as bar`.
 
-    `bar(done, total)` moves it; the first call says what was done before. It comes up after `patience` seconds, or
-    never where it is closed before, and is wiped away at the end. Where standard error is no terminal, only the
-    last state is printed.
+    `bar(done, total)` moves it; the first call says what was done before. It appears after `patience` seconds, unless
+    closed before, and is erased at the end. Where standard error is no terminal, only the last state is printed.
     """
 
     def __init__(self, what: str, unit: str = "pairs", patience: float = 0) -> None:
@@ -131,7 +133,7 @@ class Bar:
             self._drawn = drawn
 
     def close(self) -> None:
-        """Take the bar away, for good."""
+        """Erase the bar."""
         if self._timer is not None:
             self._timer.cancel()
         with self._lock:
@@ -155,18 +157,17 @@ class _Meter:
         self.begin = self.last = time.monotonic()
 
     def update(self, done: int) -> None:
-        """Note how much is done by now."""
         if done > self.done:
             self.done, self.last = done, time.monotonic()
 
     def __str__(self) -> str:
         now = time.monotonic()
-        gone = _clock(now - self.begin)
+        elapsed = _clock(now - self.begin)
         if self.last <= self.begin:
-            return gone
+            return elapsed
         rate = (self.done - self.before) / (self.last - self.begin)
         left = max(0.0, (self.total - self.done) / rate - (now - self.last))
-        return f"{rate_text(rate, self.unit)} {gone}, {_clock(left)} left"
+        return f"{rate_text(rate, self.unit)} {elapsed}, {_clock(left)} left"
 
 
 def rate_text(rate: float, unit: str) -> str:
@@ -186,3 +187,11 @@ def rate_text(rate: float, unit: str) -> str:
 
 def _clock(seconds: float) -> str:
     return str(timedelta(seconds=int(seconds)))
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn as if the line that called deadheat did."""
+    depth, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "deadheat":
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(printable(message, MOST), category, stacklevel=depth)

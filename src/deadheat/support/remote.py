@@ -1,4 +1,4 @@
-"""Files that may be on another machine: paths as they are, URLs through fsspec, of which a machine keeps a copy."""
+"""Files that may be on another machine: paths as they are, and URLs through fsspec, with one copy a machine."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
-from deadheat.support.extras import require
-from deadheat.support.lazy import glob, hashlib, lazy, tempfile
+from deadheat.support.lazy import glob, hashlib, lazy, require, tempfile
 
 if sys.platform != "win32":
     import fcntl
@@ -26,7 +25,7 @@ _PIECE = 8 << 20  # bytes that are copied at once
 
 
 def is_url(path: str) -> bool:
-    """Whether a path is a URL, such as ``s3://bucket/run``, and not a file of this machine's."""
+    """Whether a path is a URL, such as ``s3://bucket/run``."""
     return "://" in path
 
 
@@ -48,7 +47,7 @@ def writing(path: str) -> Iterator[IO[bytes]]:
 
 def delete_folder(folder: str) -> None:
     """Delete a folder with all that is in it, as far as that can be done."""
-    with suppress(Exception):  # what is left costs room, and no result
+    with suppress(Exception):  # what is left costs disk space, and no result
         if is_url(folder):
             file_system, path = _fsspec(folder).core.url_to_fs(folder)
             file_system.rm(path, recursive=True)
@@ -57,10 +56,10 @@ def delete_folder(folder: str) -> None:
 
 
 def opened_folder(folder: str) -> IO[bytes]:
-    """A lock, to be closed, that says of a folder among this machine's temporary ones that it is in use.
+    """A lock on a temporary folder, to be closed, which says that the folder is in use.
 
-    Such a folder has a name for other processes to find it, and stays where all of them are killed; so those that
-    nobody uses any more are deleted first.
+    Such a folder has a name for other processes to find it, and stays where all of them are killed; so folders that
+    are no longer in use are deleted first.
     """
     users = open(os.path.join(folder, _USERS), "ab")  # noqa: SIM115
     _lock(users, shared=True)
@@ -69,7 +68,7 @@ def opened_folder(folder: str) -> IO[bytes]:
 
 
 def _delete_left_behind() -> None:
-    """Delete what killed processes of this user have left: folders that nobody has locked, and that are not new."""
+    """Delete the folders that killed processes of this user have left: those not locked, and not new."""
     if not hasattr(os, "getuid"):  # Windows, where nothing is locked
         return
     for folder in glob.glob(os.path.join(glob.escape(tempfile.gettempdir()), f"{PREFIX}*")):
@@ -108,8 +107,8 @@ class LocalCopies:
             self._users = opened_folder(self._folder)
         name = hashlib.blake2b(url.encode(), digest_size=12).hexdigest()
         copy = os.path.join(self._folder, f"{name}-{os.path.basename(url)}")  # with the ending, which names its format
-        with open(os.path.join(self._folder, f"{name}.lock"), "ab") as turn:
-            _lock(turn, shared=False)
+        with open(os.path.join(self._folder, f"{name}.lock"), "ab") as lock:
+            _lock(lock, shared=False)
             if not os.path.exists(copy):
                 self._fetch(url, copy)
         return copy
@@ -134,7 +133,7 @@ _own: list[LocalCopies] = []
 
 
 def own_copy(path: str) -> str:
-    """The path of a file, or of a copy that this process keeps until it ends."""
+    """The path of a file, or of a copy that exists until this process ends."""
     if not is_url(path):
         return path
     if not _own:
@@ -151,7 +150,7 @@ def origin(path: str) -> str:
 
 
 def matching(pattern: str) -> list[str]:
-    """The URLs that a pattern fits; the URL itself if it is none."""
+    """The URLs that match a pattern; the URL itself if it is none."""
     if "*" not in pattern:
         return [pattern]
     file_system, path = _fsspec(pattern).core.url_to_fs(pattern)
@@ -159,11 +158,11 @@ def matching(pattern: str) -> list[str]:
 
 
 def _fsspec(url: str) -> Any:
-    return require("fsspec", "remote", f"'{url}'")
+    return require("fsspec", "files", f"'{url}'")
 
 
 def _lock(file: IO[bytes], *, shared: bool, wait: bool = True) -> bool:
-    """Lock a file among processes; whether that was done. Without locks a file may be fetched twice, and stay."""
+    """Lock a file against other processes, if possible. Without locks a file may be fetched twice, and stay."""
     if sys.platform == "win32":
         return False
     try:

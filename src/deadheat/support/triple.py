@@ -1,8 +1,12 @@
-"""What every measure comes as: lower, expected and upper."""
+"""What results are made of: lower, expected and upper of a measure, and parts by name."""
 
 from __future__ import annotations
 
-from typing import Generic, NamedTuple, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+
+from deadheat.errors import InputError
 
 T = TypeVar("T")
 
@@ -21,3 +25,56 @@ class Triple(NamedTuple, Generic[T]):
     lower: T
     expected: T
     upper: T
+
+
+def columns_of_bounds(results: Iterable[Any]) -> dict[str, list[Any]]:
+    """Lower, expected and upper of each of some results.
+
+    Examples
+    --------
+    >>> columns_of_bounds([Triple(0, 1, 2), Triple(3, 4, 5)])
+    {'lower': [0, 3], 'expected': [1, 4], 'upper': [2, 5]}
+    """
+    listed = list(results)
+    return {name: [getattr(result, name) for result in listed] for name in Triple._fields}
+
+
+class ByName(ABC, Generic[T]):
+    """The methods of a mapping, made from `__getitem__` and `__iter__`; `dict` makes a dictionary of it.
+
+    It is no `collections.abc.Mapping`, so that a report differs from a dictionary of reports, and it is equal to
+    nothing but itself. A name that `iter` does not list may still have a part: an alias, or a part made on demand.
+    """
+
+    @abstractmethod
+    def __getitem__(self, name: str) -> T:
+        """The part of this name; raises ValueError where there is none."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[str]:
+        """The names."""
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        return any(each == name for each in self)
+
+    def keys(self) -> KeysView[str]:
+        """The names."""
+        return KeysView(cast(Mapping[str, T], self))
+
+    def values(self) -> ValuesView[T]:
+        """The parts, in the order of the names."""
+        return ValuesView(cast(Mapping[str, T], self))
+
+    def items(self) -> ItemsView[str, T]:
+        """The names, each with its part."""
+        return ItemsView(cast(Mapping[str, T], self))
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The part of this name, or the default where there is none."""
+        try:
+            return self[name]
+        except InputError:
+            return default

@@ -1,4 +1,4 @@
-"""Threads for one call, and nothing else: the only pool there is."""
+"""The only pool of threads: one for each call."""
 
 from __future__ import annotations
 
@@ -17,14 +17,11 @@ _of_this_thread = local()
 
 
 class Stopped(Exception):
-    """Raised in a worker whose call has been given up; nobody ever sees it."""
+    """Raised in a thread whose call was cancelled; never seen by a user."""
 
 
-def go_on() -> None:
-    """Ask whether to go on: what takes long does so again and again, so that an interrupt waits for nobody.
-
-    In the caller's own thread an interrupt needs no asking.
-    """
+def raise_if_cancelled() -> None:
+    """Stop this thread if its call was cancelled. Long loops call it often, so that an interrupt need not wait."""
     stop: Event | None = getattr(_of_this_thread, "stop", None)
     if stop is not None and stop.is_set():
         raise Stopped
@@ -33,8 +30,8 @@ def go_on() -> None:
 class Workers:
     """Threads for one call, which compute in the plain floating-point mode.
 
-    There are no more threads than processors. With one, or for one item, the work is done in the caller's. An
-    interrupt, or an error, drops what has not begun, and what has begun ends at its next `go_on`.
+    There are no more threads than processors. With one thread, or one item, the caller's thread works. An interrupt or
+    an error drops what has not begun; what has begun ends at its next `raise_if_cancelled`.
     """
 
     def __init__(self, threads: int) -> None:
@@ -51,7 +48,7 @@ class Workers:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
     def each(self, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
-        """What the work makes of each item, in their order."""
+        """The result for each item, in their order."""
         items = list(items)
         if self._n_thread == 1 or len(items) < 2:
             return [work(item) for item in items]
@@ -63,6 +60,5 @@ class Workers:
         return [done.result() for done in begun]
 
     def _begin(self) -> None:
-        """Make a thread ready for work."""
         _of_this_thread.stop = self.stop
         _core.set_float_mode(_core.PLAIN_FLOAT_MODE)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from deadheat import exact
-from deadheat.ties.exact import Exact
 from deadheat.ties.rounded import Rounded
-from deadheat.ties.rule import Ties
+from deadheat.ties.rule import Exact, Ties
 
 
 def make(ties: Any) -> Ties:

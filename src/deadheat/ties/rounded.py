@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from deadheat import exact
 from deadheat.distances import Distance, Target, find
+from deadheat.distances.bounds import nudged
 from deadheat.errors import InvalidValueError
 from deadheat.exact import Roots
-from deadheat.exact.bounds import nudged
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64, slices
-from deadheat.ties.rule import Cuts, Groups, Member, Relevant, Ties
+from deadheat.ties.rule import Cuts, Groups, Relevant, Ties, group_by_score
 
 
 class Rounded(Ties):
@@ -57,7 +57,7 @@ class Rounded(Ties):
         return distance.targets[self.of or next(iter(distance.targets))]
 
     def group(self, distance: Distance, relevant: Relevant) -> Groups:
-        target, valid = self._target(distance), relevant.count > 0
+        target, valid = self._target(distance), relevant.sizes > 0
         rows = np.broadcast_to(relevant.rows[:, None], valid.shape)
         score = np.where(valid, relevant.score, 0.0)
         values, last = self._rounded(distance, rows, score, relevant.bound, target)
@@ -65,16 +65,10 @@ class Rounded(Ties):
         for part in slices(len(undecided[0]), 1 << 15):
             row, entry = undecided[0][part], undecided[1][part]
             queries, columns = relevant.rows[row], relevant.columns[row, entry]
-            compensated = distance.compensated_scores(queries, columns)
-            if compensated is not None:
-                values[row, entry], last[row, entry] = self._rounded(distance, queries, *compensated, target)
-                still = values[row, entry] != last[row, entry]
-                row, entry, queries, columns = row[still], entry[still], queries[still], columns[still]
             closeness = distance.exact_closeness(queries, columns)
             values[row, entry] = self._settled(values[row, entry], last[row, entry], closeness, target)
-        relevant.score = np.where(valid, target.sign * values, np.nan)
-        relevant.bound = np.zeros_like(relevant.score)
-        return relevant.groups(relevant.sort())
+        rounded = np.where(valid, target.sign * values, np.nan)
+        return group_by_score(distance, relevant._replace(score=rounded, bound=np.zeros_like(rounded)))
 
     def _rounded(
         self, distance: Distance, rows: Int64, score: Float64, bound: Float64, target: Target
@@ -100,7 +94,7 @@ class Rounded(Ties):
             which = which[low[which] < high[which]]
         return exact.from_ordinals(low, self.dtype)
 
-    def cuts(self, distance: Distance, groups: Groups, member: Member) -> list[Cuts]:
+    def cuts(self, distance: Distance, groups: Groups) -> list[Cuts]:
         target, padding = self._target(distance), groups.padding
         sign, shift = target
         values = sign * np.where(padding, 0.0, groups.score)
@@ -116,7 +110,7 @@ class Rounded(Ties):
             side = closeness.compare_values(which, end, *target)
             return np.asarray((side > 0) | ((side == 0) & (closed[rows, group] != nearer)))
 
-        return [Cuts(_interleaved(bounds[0]), _interleaved(bounds[1]), 1, above)]
+        return [Cuts(_interleaved(bounds[0]), _interleaved(bounds[1]), above)]
 
 
 def _interleaved(pair: NDArray[Any]) -> NDArray[Any]:

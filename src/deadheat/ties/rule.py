@@ -7,6 +7,8 @@ number, known to lie between two floats and exactly comparable with any item:
     far                                                                                 near
     ───────────┤ tied with group 0 ├─────────────────┤ tied with group 1 ├──────────────────>  closeness
              cut 0               cut 1             cut 2               cut 3
+
+The exact distance is grouped and cut in the core (src/core/pass/grouping.h); the other two meanings here.
 """
 
 from __future__ import annotations
@@ -17,100 +19,37 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat import _core
 from deadheat.distances import Distance
 from deadheat.exact import Roots
 from deadheat.support.arrays import Bool, Float64, Int32, Int64
+from deadheat.support.workers import raise_if_cancelled
 
 Above = Callable[[Int64, Int64, Roots, Int64], Bool]  # whether items are above cuts: rows, cuts, closeness, which of it
-Member = Callable[[Int64, Int64], Int64]  # the columns of members of groups, given their rows and numbers
 
 
-class Items(NamedTuple):
-    """Items that lie between two intervals of their rows: from the first interval they may be in to beyond the last."""
-
-    rows: Int64
-    columns: Int64
-    low: Int64
-    high: Int64
-    weights: Int32
-
-    def take(self, which: Int64 | slice) -> Items:
-        """Some of them."""
-        return Items(*(numbers[which] for numbers in self))  # type: ignore[arg-type]
-
-
-Direct = Callable[[Items, Int32], Int64]  # counts items; which are left
-
-
-@dataclass
-class Relevant:
+class Relevant(NamedTuple):
     """The relevant columns of a block of queries, as matrices of shape (n_row, width)."""
 
     rows: Int64  # (n_row,), the queries
     columns: Int64
-    count: Int64  # of relevant items in a column; 0 is padding
+    sizes: Int64  # the relevant items in a column; 0 is padding
     irrelevant: Int64  # items in it
     score: Float64  # of the last level, NaN in padding
     bound: Float64  # on the error of the score
 
-    def matrices(self) -> tuple[Int64, Int64, Int64, Float64, Float64]:
-        """What is put into a new order together: columns, count, irrelevant, score, bound."""
-        return self.columns, self.count, self.irrelevant, self.score, self.bound
-
-    def sort(self) -> Bool:
-        """Sort the entries of every row by score; returns where a score is surely above all before it."""
-        order = np.argsort(self.score, axis=1)
-        starts = np.empty(order.shape, dtype=np.bool_)
-        _core.sort_rows(order, *self.matrices(), starts)
-        return starts
-
-    def apart(self) -> Groups | None:
-        """Groups of one item each, if scores alone show that all are, and no entry has irrelevant ones beside it."""
-        n_group, reach = np.empty(len(self.rows), dtype=np.int64), np.empty(len(self.rows))
-        has_zero = np.empty(len(self.rows), dtype=np.bool_)
-        if not _core.single_items(*self.matrices(), n_group, reach, has_zero):
-            return None
-        score = np.sort(self.score, axis=1)
-        if not _core.all_apart(score, reach, n_group):
-            return None
-        score = score[:, : max(1, n_group.max())]
-        total = (np.arange(score.shape[1]) < n_group[:, None]).astype(np.int32)
-        bound = np.broadcast_to(reach[:, None], score.shape)
-        if has_zero.any():  # which is known to be one, and what is as far ties with it
-            bound = np.where((score == 0) & has_zero[:, None], 0.0, bound)
-        return Groups(self.rows, n_group, score, bound, total, None, None)
-
-    def groups(self, starts: Bool) -> Groups:
-        """The groups of sorted entries, given where each of them starts."""
-        n_group = starts.sum(axis=1)
-        shape = (len(starts), max(1, int(n_group.max(initial=0))))
-        group, first, total = np.full(starts.shape, -1), np.full(shape, -1), np.zeros(shape, dtype=np.int32)
-        _core.number_groups(starts, self.count, group, first, total)
-
-        def of_first(values: NDArray[Any], fill: float) -> NDArray[Any]:
-            return np.where(first >= 0, np.take_along_axis(values, np.maximum(first, 0), axis=1), fill)
-
-        score, bound = of_first(self.score, np.nan), of_first(self.bound, 0.0)
-        return Groups(self.rows, n_group, score, bound, total, of_first(self.columns, 0).astype(np.int32), group)
-
 
 class Groups(NamedTuple):
-    """The tie groups of a block of queries, farthest first, as matrices of shape (n_row, largest n_group).
-
-    `of_entry` is the group of each relevant entry in the order of its row, (n_row, width), −1 in padding. Where groups
-    are one relevant item each, by ascending score, it and `columns` are None.
-    """
+    """The tie groups of a block of queries, farthest first, as matrices of shape (n_row, largest n_group)."""
 
     rows: Int64  # (n_row,), the queries
     n_group: Int64  # (n_row,)
     score: Float64  # of a member of each group, NaN in padding
     bound: Float64  # on the error of that score
     total: Int32  # relevant items in each group
-    columns: Int32 | None  # of that member
-    of_entry: Int64 | None
+    columns: Int32  # of that member
+    of_entry: Int64  # the group of each relevant entry in the order of its row, (n_row, width), −1 in padding
 
     @property
     def padding(self) -> Bool:
@@ -120,29 +59,23 @@ class Groups(NamedTuple):
 
 @dataclass
 class Cuts:
-    """Ascending cuts for each row of a block: intervals that hold them, and the exact test for what these leave open.
+    """Ascending cuts for each row of a block, one in each interval, and the exact test for what these leave open.
 
-    An item whose score is at least `high` is above all cuts in the interval, one whose score is below `low` above none.
+    An item whose score is at least `high` is above the cut in the interval, one whose score is below `low` is not.
     """
 
     low: Float64  # (n_row, n_interval), infinite in padding
     high: Float64
-    each: int  # how many cuts are in an interval: 1, or 2 that belong to one group
     above: Above
-    members: Member | None = (
-        None  # of the groups that the intervals belong to, where what ties with one is between cuts
-    )
     sharp: bool = False  # whether scores are exact, and each interval is the least score above its cut
-    direct: Direct | None = None  # counts items at once, as far as it can
-
-    def __post_init__(self) -> None:
-        _core.make_ascending(self.low, self.high)
+    each: int = 1  # how many cuts are in an interval
 
     def count_below(self, rows: Int64, closeness: Roots, low: Int64, high: Int64) -> Int64:
         """How many cuts of its row each item is above, known to be from `low` to `high`, by bisection."""
         low, high = low.copy(), high.copy()
         which = np.flatnonzero(low < high)
         while len(which):
+            raise_if_cancelled()
             middle = (low[which] + high[which]) // 2
             above = self.above(rows[which], middle, closeness, which)
             low[which] = np.where(above, middle + 1, low[which])
@@ -165,9 +98,31 @@ class Ties(ABC):
         """Sort the relevant items of every query into groups; the entries of `relevant` are put into their order."""
 
     @abstractmethod
-    def cuts(self, distance: Distance, groups: Groups, member: Member) -> list[Cuts]:
+    def cuts(self, distance: Distance, groups: Groups) -> list[Cuts]:
         """One sequence of cuts with two for each group, or two sequences with one each: tied or closer, and closer."""
 
     @abstractmethod
     def describe(self, distance: str) -> str:
         """How it is written in a report on this distance."""
+
+
+class Exact(Ties):
+    """Tied is what is equally far as a real number."""
+
+    exact_only = True
+
+    def describe(self, distance: str) -> str:
+        return "exact"
+
+    def group(self, distance: Distance, relevant: Relevant) -> Groups:
+        return group_by_score(distance, relevant)
+
+    def cuts(self, distance: Distance, groups: Groups) -> list[Cuts]:
+        raise NotImplementedError  # the core makes them
+
+
+def group_by_score(distance: Distance, relevant: Relevant) -> Groups:
+    """Sort by the exact closeness: by score, and by exact arithmetic where the bounds of scores overlap."""
+    rows, columns, sizes, irrelevant, score, bound = relevant
+    found: Any = _core.group_exactly(distance.scores, distance.exact, rows, columns, sizes, irrelevant, score, bound)
+    return Groups(rows, *found)

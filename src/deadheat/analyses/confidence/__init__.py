@@ -8,13 +8,16 @@ Equal confidences are ties, as equal distances are: where their order decides, t
 and rounded once: their bits do not depend on the order of the queries.
 """
 
-from deadheat.analyses.confidence.accuracy import ConfidenceAccuracy, confidence_accuracy
-from deadheat.analyses.confidence.calibrating import Calibration, calibration
 from deadheat.analyses.confidence.correlation import RankCorrelation, rank_correlation
-from deadheat.analyses.confidence.credible import CredibleRecall, credible_recall, normal_credible_recall
-from deadheat.analyses.confidence.density import HighestDensity, highest_density_interval
-from deadheat.analyses.confidence.judging import ConfidenceReport, confidence_report
-from deadheat.analyses.confidence.rejecting import RejectCurve, error_reject_curve
+from deadheat.analyses.confidence.hits import Calibration, ConfidenceAccuracy, calibration, confidence_accuracy
+from deadheat.analyses.confidence.regions import (
+    CredibleRecall,
+    HighestDensity,
+    credible_recall,
+    highest_density_interval,
+    normal_credible_recall,
+)
+from deadheat.analyses.confidence.rejecting import ConfidenceReport, RejectCurve, confidence_report, error_reject_curve
 from deadheat.analyses.confidence.targets import annotation_entropy, distribution_entropy, label_entropy, norms
 
 __all__ = [

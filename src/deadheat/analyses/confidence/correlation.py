@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.confidence.queries import UNDEFINED, Int64, confidences, plain_values
+from deadheat.analyses.confidence.queries import UNDEFINED, confidences, plain_values
 from deadheat.errors import InvalidValueError
 from deadheat.reports.tables import Table, TabularResult, count, has_ties, number
-from deadheat.support.extras import require
+from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
+from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
 
 
@@ -72,7 +73,7 @@ class RankCorrelation(TabularResult):
 
 @plain_floats
 def rank_correlation(confidence: ArrayLike, target: ArrayLike) -> RankCorrelation:
-    """Return Spearman's rho and Kendall's tau-b of predicted and target confidences, two-sided p-values beside them.
+    """Return Spearman's rho and Kendall's tau-b of predicted and target confidences with two-sided p-values.
 
     SciPy computes them, from ranks: any increasing change of scale leaves every bit as it is, and so does the order of
     the pairs.

@@ -1,12 +1,9 @@
-"""What the analyses of confidences share: values of queries, checked and matched, exact sums, and how results show.
-
-Nothing here judges a confidence.
-"""
+"""What the analyses of confidences share: values of queries, checked and matched, exact sums, and parts of tables."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,11 +13,10 @@ from deadheat import inputs
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports import Report, Result
 from deadheat.reports.tables import Table, TabularResult, columns_of_values, count, plain
+from deadheat.support.arrays import Float64
 from deadheat.support.means import exact_mean
 from deadheat.support.triple import Triple
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 Values: TypeAlias = "ArrayLike | Triple[Float64] | Result"
 
 UNDEFINED = Triple(math.nan, math.nan, math.nan)
@@ -117,12 +113,6 @@ def table_of_triples(title: str, rows: Mapping[str, Triple[float]], digits: int)
     """A row for each name, in per cent."""
     columns, cells = columns_of_values(list(rows.values()), digits)
     return Table((f"{title} (%)", *columns), [[name, *row] for name, row in zip(rows, cells, strict=True)])
-
-
-def columns_of_triples(title: str, rows: Mapping[str, Triple[float]]) -> dict[str, Sequence[Any]]:
-    """The same rows as columns of fractions."""
-    values = {bound: [getattr(triple, bound) for triple in rows.values()] for bound in Triple._fields}
-    return {title: list(rows), **values}
 
 
 def about_queries(n_query: int, n_left_out: int, n_open: int) -> str:

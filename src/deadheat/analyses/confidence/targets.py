@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat import inputs
-from deadheat.analyses.confidence.queries import Float64
 from deadheat.counting.ranking import Rankings, nearest_groups
 from deadheat.errors import InvalidValueError
-from deadheat.inputs.sources import EmbeddingsLike, LabelsLike, open_rows
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, open_rows
 from deadheat.support import checks
+from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
 from deadheat.ties import Ties
 
@@ -197,7 +197,7 @@ def norms(embeddings: EmbeddingsLike) -> Float64:
 
     Notes
     -----
-    Ties: norms that are equal as real numbers can come out one unit apart. Rows that were scaled to length 1 have
+    Ties: norms that are equal as real numbers can differ by one unit. Rows that were scaled to length 1 have
     norms that differ by their rounding alone, which says nothing.
 
     Raises

@@ -20,7 +20,7 @@ from deadheat.counting.candidates import Judged, Relevance
 from deadheat.counting.portions import Cut
 from deadheat.errors import ClusterError
 from deadheat.inputs import Pair
-from deadheat.inputs.places import Place, places_of, write_rows
+from deadheat.inputs.disk import Place, places_of, write_rows
 from deadheat.inputs.source import Source
 from deadheat.support import remote
 from deadheat.support.arrays import Array

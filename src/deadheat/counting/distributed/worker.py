@@ -14,7 +14,7 @@ from deadheat.counting.distributed.job import Files, Job
 from deadheat.counting.passes import CountingPass
 from deadheat.counting.portions import Portion, PortionedPass
 from deadheat.errors import ClusterError
-from deadheat.inputs.places import open_places
+from deadheat.inputs.disk import open_places
 from deadheat.inputs.source import Chosen, Source
 from deadheat.support.arrays import Array, Int64
 from deadheat.support.floats import plain_floats

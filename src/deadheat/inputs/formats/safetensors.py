@@ -1,6 +1,6 @@
 """Safetensors: named tensors of numbers, which stay on disk. It needs safetensors, for bfloat16 and float8 ml_dtypes.
 
-The package checks a file and says what is in it; the format promises that a tensor lies there row after row, in one
+The package checks a file and says what is in it; the format promises that a tensor is stored row after row, in one
 piece, so that it can be mapped. There is no text in such files: labels are integers, or in a file of their own.
 """
 
@@ -11,21 +11,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.errors import FileError
-from deadheat.inputs.formats import keyed, npy
-from deadheat.inputs.layout import Content, Labels, Layout
+from deadheat.inputs.files import Content
+from deadheat.inputs.formats.keyed import Arrays, Reader, Shape
 from deadheat.printable import reason
-from deadheat.support.extras import require
-from deadheat.support.lazy import json
+from deadheat.support.arrays import Array
+from deadheat.support.lazy import json, require
 
 PIECE = 8 << 20  # bytes that are widened at once
-
-Array = NDArray[Any]
 
 _NUMPY = {
     "BOOL": "?", "U8": "u1", "I8": "i1", "U16": "<u2", "I16": "<i2", "U32": "<u4", "I32": "<i4", "U64": "<u8",
@@ -37,58 +34,50 @@ _SHORT = {  # what NumPy does not have, under the names of ml_dtypes
 }  # fmt: skip
 
 
-def embeddings(path: Path, layout: Layout) -> Content:
-    """The tensor of the given name or of a usual one, or else the only one of two dimensions."""
-    with _opened(path) as file:
-        key = _key(file, "embeddings", layout, path)
-        kind = file.get_slice(key).get_dtype()
+@contextmanager
+def _opened(path: Path) -> Iterator[Arrays]:
+    """An open file, of which nothing but the header has been read."""
+    package = require("safetensors", "files", f"{path}: reading safetensors")
+    with open(path, "rb"):  # what the system says of it comes first
+        pass
+    try:
+        file = package.safe_open(path, framework="numpy")
+    except package.SafetensorError as error:
+        raise FileError(path, f" cannot be read as safetensors; truncated or damaged? {reason(error)}") from None
+    with file as opened:
+        shapes = {key: partial(_shape, opened, key) for key in opened.keys()}  # noqa: SIM118 - it is no dictionary
+        yield Arrays(
+            shapes,
+            lambda key: _embeddings(path, key, opened.get_slice(key).get_dtype()),
+            lambda key: np.array(_mapped(path, key, opened.get_slice(key).get_dtype())),
+        )
+
+
+def _shape(file: Any, key: str) -> Shape:
+    return tuple(file.get_slice(key).get_shape())
+
+
+def _embeddings(path: Path, key: str, kind: str) -> Content:
     array = _mapped(path, key, kind)
     return _widened(array) if kind in _SHORT and array.ndim == 2 else array
 
 
-def labels(path: Path, layout: Layout) -> Labels:
-    """The tensor of the given name or of a usual one, or else the only one that is a row or a column."""
-    with _opened(path) as file:
-        key = _key(file, "labels", layout, path)
-        kind = file.get_slice(key).get_dtype()
-    return npy.flat(np.array(_mapped(path, key, kind)))
-
-
-def samples(path: Path, layout: Layout) -> tuple[Content, Labels]:
-    """Both, from one file."""
-    return embeddings(path, layout), labels(path, layout)
-
-
-def _key(file: Any, what: Literal["embeddings", "labels"], layout: Layout, path: Path) -> str:
-    shapes = {key: partial(_shape, file, key) for key in file.keys()}  # noqa: SIM118 - it is no dictionary
-    return keyed.chosen(shapes, what, layout, path)
-
-
-def _shape(file: Any, key: str) -> tuple[int, ...]:
-    return tuple(file.get_slice(key).get_shape())
-
-
 def _mapped(path: Path, key: str, kind: str) -> Array:
-    """A tensor as it lies in the file, in a type of NumPy's or of ml_dtypes'."""
+    """A tensor as it is stored, in a type of NumPy's or of ml_dtypes'."""
     if kind in _SHORT:
-        short = require("ml_dtypes", "safetensors", f"{path}: reading {kind}")
+        short = require("ml_dtypes", "files", f"{path}: reading {kind}")
         dtype = np.dtype(getattr(short, _SHORT[kind]))
     elif kind in _NUMPY:
         dtype = np.dtype(_NUMPY[kind])
     else:
         raise FileError(path, f", tensor {key!r} must be of a type that float64 holds, but has type {kind}")
-    begin, shape = _place(path, key)
-    if not math.prod(shape):
-        return np.empty(shape, dtype=dtype)
-    return np.memmap(path, dtype, "r", begin, shape)
-
-
-def _place(path: Path, key: str) -> tuple[int, tuple[int, ...]]:
-    """Where a tensor begins, and its shape: a file opens with the length of its header, in JSON; then come numbers."""
-    with open(path, "rb") as file:
+    with open(path, "rb") as file:  # a file begins with the length of its header, which is JSON; then come numbers
         length = int.from_bytes(file.read(8), "little")
         entry = json.loads(file.read(length))[key]
-    return 8 + length + entry["data_offsets"][0], tuple(entry["shape"])
+    shape = tuple(entry["shape"])
+    if not math.prod(shape):
+        return np.empty(shape, dtype=dtype)
+    return np.memmap(path, dtype, "r", 8 + length + entry["data_offsets"][0], shape)
 
 
 def _widened(array: Array) -> Iterator[Array]:
@@ -99,15 +88,4 @@ def _widened(array: Array) -> Iterator[Array]:
             yield np.asarray(array[start : start + step]).astype(np.float32)
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    """An open file, of which nothing but the header has been read."""
-    package = require("safetensors", "safetensors", f"{path}: reading safetensors")
-    with open(path, "rb"):  # what the system says of it comes first
-        pass
-    try:
-        file = package.safe_open(path, framework="numpy")
-    except package.SafetensorError as error:
-        raise FileError(path, f" cannot be read as safetensors; truncated or damaged? {reason(error)}") from None
-    with file as opened:
-        yield opened
+SAFETENSORS = Reader(_opened)

@@ -19,7 +19,7 @@ import numpy as np
 
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.support.atomic import is_special
-from deadheat.support.unnamed import Unnamed
+from deadheat.support.scratch import Unnamed
 
 LIMIT = "DEADHEAT_STREAM_LIMIT"  # in the environment: bytes, or 500M, 32G
 _USUAL = 16 << 30  # bytes, but no more than half of the free disk space

@@ -1,4 +1,4 @@
-"""Tables, wherever they come from: which column is the labels and which are the embedding, and arrays of these.
+"""Tables, wherever they come from: which columns are the embedding, which one the labels, as arrays.
 
 Messages name the file and, for text, the line.
 """
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError
+from deadheat.inputs.files import Labels, Layout
 from deadheat.inputs.labels import from_text
-from deadheat.inputs.layout import Labels, Layout
 
 _INTEGER = re.compile("[+-]?[0-9]+")
 LABEL_COLUMNS = ("labels", "label", "class", "y")
@@ -39,7 +39,7 @@ class Table:
     lines: Sequence[int] = ()
 
     def title(self, place: int) -> str:
-        """How a message calls a column."""
+        """The column for an error message."""
         return f"column {place}" if self.names is None else f"column {self.names[place]!r}"
 
     def is_numeric(self, place: int) -> bool:
@@ -61,20 +61,20 @@ def split(table: Table, layout: Layout, with_labels: bool) -> tuple[list[int], i
     column = layout.label_column
     place = label_place(table, column) if with_labels or column is not None else _usual_place(table)
     taken = {place, *_left_out(table, layout)}
-    beside = [i for i in range(len(table.columns)) if i not in taken and (table.names is None or table.names[i])]
-    lists = [i for i in beside if getattr(table.columns[i], "ndim", 1) == 2]
+    others = [i for i in range(len(table.columns)) if i not in taken and (table.names is None or table.names[i])]
+    lists = [i for i in others if getattr(table.columns[i], "ndim", 1) == 2]
     if len(lists) > 1:
         names = ", ".join(repr(table.title(i).removeprefix("column ").strip("'")) for i in lists)
         raise FileError(
             table.path, f" has more than one column of lists: name the embedding (--embeddings-key), one of {names}"
         )
-    if not beside:
-        raise FileError(table.path, " has no column of numbers beside the labels")
-    return lists or beside, place
+    if not others:
+        raise FileError(table.path, " has no column of numbers other than the labels")
+    return lists or others, place
 
 
 def _left_out(table: Table, layout: Layout) -> Iterator[int]:
-    """The places of the columns that are left out, as far as they are there: a gallery need not have them."""
+    """The places of the columns that are left out, if they are there: a gallery need not have them."""
     for name in layout.left_out:
         with suppress(FileError):
             yield _place(table, name)
@@ -108,7 +108,6 @@ def only_label_place(table: Table, column: str | int | None) -> int:
 
 
 def _usual_place(table: Table) -> int:
-    """The place of the column with a usual name for labels, or -1."""
     lower = {name.lower(): i for i, name in reversed(list(enumerate(table.names or [])))}
     return next((lower[name] for name in LABEL_COLUMNS if name in lower), -1)
 
@@ -162,7 +161,7 @@ def _floats_in_text(table: Table, place: int, column: list[str]) -> Array:
 
 
 def _unrounded(table: Table, place: int, values: Array, column: list[str]) -> Array:
-    """Numbers in text, of which no integer has become another; what is written with a point or an exponent may."""
+    """Refuse integers in text that float64 rounds; numbers with a point or an exponent may be rounded."""
     for index in np.flatnonzero(np.abs(values) >= 2.0**53).tolist():
         cell, value = column[index].strip(), values[index]
         if _INTEGER.fullmatch(cell) and (np.isinf(value) or int(cell) != int(value)):
@@ -172,7 +171,7 @@ def _unrounded(table: Table, place: int, values: Array, column: list[str]) -> Ar
 
 
 def _where(table: Table, place: int, index: int) -> str:
-    """How a message calls a cell of text."""
+    """Format a cell for an error message."""
     return f", line {table.lines[index]}, {table.title(place)}"
 
 
@@ -188,7 +187,7 @@ def labels(table: Table, place: int) -> Labels:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell of text is a number; one with an underscore is not, whatever Python says."""
+    """Whether a cell of text is a number; Python's underscores are not allowed."""
     try:
         float(cell)
     except ValueError:
@@ -197,5 +196,5 @@ def is_number(cell: str) -> bool:
 
 
 def clipped(cell: str) -> str:
-    """A cell as a message shows it."""
+    """A cell for a message, cut where it is long."""
     return repr(cell) if len(cell) <= 40 else repr(cell[:37] + "...")

@@ -16,9 +16,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from deadheat.errors import FileError
+from deadheat.inputs.files import Labels, Layout
 from deadheat.inputs.formats import table
 from deadheat.inputs.formats.table import LABEL_COLUMNS, Table
-from deadheat.inputs.layout import Labels, Layout
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _rows(path: Path, delimiter: str) -> tuple[list[list[str]], list[int]]:
 
 
 def _open_quote(text: str, delimiter: str, n_line: int) -> str | None:
-    """What is wrong with a row that begins after so many lines, if a quote in it is not closed."""
+    """The message for a row that begins after `n_line` lines, if a quote in it is not closed."""
     begins = [0, *(match.end() for match in re.finditer("\r\n|\r|\n", text))]
     field = re.compile(rf'(?:"(?:[^"]|"")*"|[^{delimiter}"\r\n][^{delimiter}\r\n]*|)(?:{delimiter}|\r\n|\r|\n)')
     place, longest = begins[n_line], csv.field_size_limit()

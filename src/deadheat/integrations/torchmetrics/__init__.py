@@ -6,7 +6,7 @@ ScoredRetrieval      scores, targets and the queries that they belong to, as the
 Both are a `torchmetrics.Metric` whose value is a dictionary: of each measure ``mAP``, ``mAP_lower`` and ``mAP_upper``.
 """
 
-from deadheat.support.extras import require
+from deadheat.support.lazy import require
 
 require("torchmetrics", "torchmetrics", "deadheat.integrations.torchmetrics")
 

@@ -1,7 +1,11 @@
-"""One batch of embeddings, checked and ready to be kept; and all of them together, read again.
+"""Batches of embeddings, checked and ready to be kept; and all of them together, read again, without copies.
 
 Whatever is kept is a tensor of numbers, so that torchmetrics can move, copy and gather it. Labels that are text are
 kept as their bytes in UTF-8 (`text`, all in one row of bytes) and the length of each (`labels`).
+
+`torch.utils.data.DistributedSampler` deals the samples out in turn, and then begins again until every process has as
+many as the others. In leave one out a copy is the nearest neighbour of its own sample, so copies must be removed before
+anything is counted. With the ids of the samples they are known; without, they show at the ends of the processes' rows.
 """
 
 from __future__ import annotations
@@ -19,14 +23,14 @@ from deadheat import inputs
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.integrations.torchmetrics.gathering import kept
 from deadheat.support import checks
-from deadheat.support.arrays import Int64, offsets_of
+from deadheat.support.arrays import Bool, Int64, offsets_of
 
 STATES = ("kinds", "labels", "text", "ids", "embeddings")
 ROLES = ("query", "gallery")
-_TEXT, _WITH_IDS = 4, 8  # beside the role, 0 for both at once, in `kinds`
+_TEXT, _WITH_IDS = 4, 8  # added to the role, 0 for both at once, in `kinds`
 
 
-class Samples(NamedTuple):
+class KeptRows(NamedTuple):
     """Some of the rows that were kept."""
 
     embeddings: NDArray[Any]  # (n, dim)
@@ -34,10 +38,10 @@ class Samples(NamedTuple):
     ids: Int64 | None  # (n,), where they were given
     rank: Int64  # (n,), the process that each row is from
 
-    def take(self, index: Any) -> Samples:
+    def take(self, index: Any) -> KeptRows:
         """Some of them."""
         ids = None if self.ids is None else self.ids[index]
-        return Samples(self.embeddings[index], self.labels[index], ids, self.rank[index])
+        return KeptRows(self.embeddings[index], self.labels[index], ids, self.rank[index])
 
 
 def checked_batch(embeddings: Tensor, labels: Any, ids: Any, role: str | None) -> dict[str, Tensor]:
@@ -64,7 +68,7 @@ def checked_batch(embeddings: Tensor, labels: Any, ids: Any, role: str | None) -
     }
 
 
-def samples_by_role(states: Mapping[str, Tensor | None], rows_of_ranks: list[int]) -> dict[str | None, Samples]:
+def samples_by_role(states: Mapping[str, Tensor | None], rows_of_ranks: list[int]) -> dict[str | None, KeptRows]:
     """All rows: under None those that are queries and gallery at once, else under "query" and under "gallery"."""
     if states["kinds"] is None or states["embeddings"] is None:
         return {}
@@ -80,7 +84,7 @@ def samples_by_role(states: Mapping[str, Tensor | None], rows_of_ranks: list[int
         labels = _strings(labels, states["text"])
     ids = inputs.plain(states["ids"], "ids") if kinds[0] & _WITH_IDS else None
     rank = np.repeat(np.arange(max(1, len(rows_of_ranks))), rows_of_ranks or [len(kinds)])
-    samples = Samples(inputs.plain(states["embeddings"], "embeddings"), labels, ids, rank)
+    samples = KeptRows(inputs.plain(states["embeddings"], "embeddings"), labels, ids, rank)
     if not roles.any():
         return {None: samples}
     return {role: samples.take(roles == code) for code, role in enumerate(ROLES, 1)}
@@ -101,7 +105,6 @@ def _labels(labels: Any, n: int) -> tuple[Tensor, Tensor | None]:
 
 
 def _integers(values: Any, n: int, name: str) -> Tensor:
-    """One integer for each row, as int64."""
     try:
         tensor = values if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
     except (TypeError, ValueError, OverflowError):  # what is no number, or one that 64 bits do not hold
@@ -118,9 +121,63 @@ def _integers(values: Any, n: int, name: str) -> Tensor:
 
 
 def _strings(lengths: Int64, text: Tensor | None) -> NDArray[Any]:
-    """Strings from their lengths and bytes."""
     whole = b"" if text is None else inputs.plain(text, "labels").tobytes()
     ends = offsets_of(lengths).tolist()
     array = np.empty(len(lengths), dtype=object)
     array[:] = [whole[start:stop].decode() for start, stop in pairwise(ends)]
     return array
+
+
+_ROUNDING = 0.05  # of a row's largest number: what batches of another size may do to one sample, in bfloat16 too
+
+
+def without_copies(samples: KeptRows) -> KeptRows:
+    """One row for each id, ascending; as they are where there are no ids.
+
+    Raises
+    ------
+    InvalidValueError
+        If rows with one id are not one sample: their labels differ, or their embeddings do by more than rounding.
+    """
+    if samples.ids is None:
+        return samples
+    _, first, inverse = np.unique(samples.ids, return_index=True, return_inverse=True)
+    copies = np.setdiff1d(np.arange(len(samples.ids)), first)
+    original = first[inverse[copies]]
+    same = (samples.labels[copies] == samples.labels[original]) & _close(samples.embeddings, copies, original)
+    if not same.all():
+        odd = samples.ids[copies[np.flatnonzero(~same)[0]]]
+        rule = f"must name one sample each, as its row of the dataset does, but rows of different ones have id {odd}"
+        raise InvalidValueError("ids", f"{rule}: is it the place in a batch, or was reset() left out?")
+    return samples.take(first)
+
+
+def n_padded(samples: KeptRows) -> int:
+    """How many rows seem to be copies that `DistributedSampler` added: 0 unless all processes have equally many.
+
+    With p copies the last rows of the last p processes are the first rows of the first p.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0], [2.0], [1.0], [0.0]])  # samples 0 and 2, and then 1 and 0 once more
+    >>> n_padded(KeptRows(rows, np.array([5, 5, 6, 5]), None, np.array([0, 0, 1, 1])))
+    1
+    """
+    starts = np.flatnonzero(np.diff(samples.rank, prepend=-1))
+    counts = np.diff(starts, append=len(samples.rank))
+    if len(counts) < 2 or (counts != counts[0]).any() or (samples.rank[starts] != np.arange(len(starts))).any():
+        return 0
+    last = starts + counts - 1
+    for n in range(len(starts) - 1, 0, -1):
+        copies, original = last[-n:], starts[:n]
+        same = samples.labels[copies] == samples.labels[original]
+        if np.all(same) and _close(samples.embeddings, copies, original).all():
+            return n
+    return 0
+
+
+def _close(embeddings: NDArray[np.generic], rows: Int64, others: Int64) -> Bool:
+    """Whether rows are equal to others but for rounding, pair by pair."""
+    left, right = (embeddings[index].astype(np.float64) for index in (rows, others))
+    reach = _ROUNDING * np.abs(right).max(axis=1, initial=0)
+    return np.asarray(np.abs(left - right).max(axis=1, initial=0) <= reach)

@@ -1,24 +1,38 @@
-"""The metric of embeddings and labels: what `deadheat.evaluate` says of all rows that the updates brought."""
+"""The metric of embeddings and labels: what `deadheat.evaluate` returns for all rows that the updates brought.
+
+Every process has all rows. It profiles a run of the queries against the whole gallery; then all gather the integers of
+all, put them together in the order of the queries, and measure the same profile: the bits are those of one process.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
 from torch import Tensor
 from torchmetrics.utilities import rank_zero_warn
 
-from deadheat.counting import CountingOptions, queries_in_gallery
+from deadheat.counting import CountingOptions, profile_pair, queries_in_gallery
 from deadheat.errors import InvalidValueError, QueryInGalleryWarning, UndefinedError
-from deadheat.inputs import Pair, open_pair
-from deadheat.integrations.torchmetrics.batches import STATES, Samples, checked_batch, samples_by_role
-from deadheat.integrations.torchmetrics.copies import n_padded, without_copies
+from deadheat.inputs import Pair, Samples, open_pair
+from deadheat.inputs.source import Array, Source
+from deadheat.integrations.torchmetrics.batches import (
+    STATES,
+    KeptRows,
+    checked_batch,
+    n_padded,
+    samples_by_role,
+    without_copies,
+)
 from deadheat.integrations.torchmetrics.gathering import RowMetric
-from deadheat.integrations.torchmetrics.shares import shared_profile
+from deadheat.profiles import TieProfile
 from deadheat.reports import Report
+from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.evaluating import report_on
-from deadheat.reports.options import Average, Singletons, SummaryOptions
+from deadheat.support.arrays import Int64, offsets_of
 from deadheat.ties import Ties
 
 
@@ -107,7 +121,7 @@ class EmbeddingRetrieval(RowMetric):
             Floats of any size, bfloat16 among them, integers or bool, on any device; kept without its graph. A batch
             may be empty.
         labels : (n,) integers or strings
-            A tensor, array or list. Integers of up to 64 bits stay apart, however large.
+            A tensor, array or list. Integers of up to 64 bits stay distinct, however large.
         ids : (n,) integers, optional
             The row of the dataset that each sample is. Rows with one id are copies, such as those that a
             `DistributedSampler` adds, and count once. Without ids they are only warned of.
@@ -123,7 +137,7 @@ class EmbeddingRetrieval(RowMetric):
         self.keep(checked_batch(embeddings, labels, ids, role))
 
     def compute(self) -> Any:
-        """The measures over all rows, and over all processes unless told otherwise, each with its bounds."""
+        """The measures over all rows, and over all processes unless configured otherwise, each with its bounds."""
         try:
             report = self._report()
         except UndefinedError as error:
@@ -157,7 +171,6 @@ class EmbeddingRetrieval(RowMetric):
         )
 
     def _report(self) -> Report:
-        """The report on the rows that are here."""
         states = {name: self.rows(name) for name in STATES}
         parts = samples_by_role(states, self._rows_of_ranks if self._is_synced else [])
         if not parts or not all(len(part.labels) for part in parts.values()):
@@ -188,7 +201,7 @@ class EmbeddingRetrieval(RowMetric):
         )
 
 
-def _warn_of_padding(role: str | None, samples: Samples) -> None:
+def _warn_of_padding(role: str | None, samples: KeptRows) -> None:
     """Say where copies seem to be among the rows, and no ids tell."""
     n = n_padded(samples) if samples.ids is None else 0
     if n:
@@ -197,3 +210,32 @@ def _warn_of_padding(role: str | None, samples: Samples) -> None:
             f"all processes have equally many {rows}, and the last of {n} seems to be a copy that DistributedSampler "
             "added, which counts as a sample of its own: give update() the ids of the samples, and copies are left out"
         )
+
+
+def shared_profile(
+    pair: Pair, options: CountingOptions, share: tuple[int, int], gather: Callable[[Int64], list[Int64]]
+) -> TieProfile:
+    """The profile of all queries; `share` says which process this is, of how many."""
+    rank, n_rank = share
+    if n_rank == 1:
+        return profile_pair(pair, options)
+    cuts = np.arange(n_rank + 1) * len(pair.query.labels) // n_rank
+    of_queries, of_groups = np.empty((0, 3), dtype=np.int64), np.empty((0, 4), dtype=np.int64)
+    if cuts[rank] < cuts[rank + 1]:
+        mine = _profile_of_run(pair, options, int(cuts[rank]), int(cuts[rank + 1]))
+        of_queries = np.stack([np.diff(mine.offsets), mine.n_ranked, mine.n_relevant], axis=1)
+        of_groups = np.stack([mine.closer, mine.closer_relevant, mine.tied, mine.tied_relevant], axis=1)
+    n_group, n_ranked, n_relevant = np.concatenate(gather(of_queries)).T
+    closer, closer_relevant, tied, tied_relevant = np.concatenate(gather(of_groups)).T
+    return TieProfile(
+        offsets_of(n_group), closer, closer_relevant, tied, tied_relevant, n_ranked, n_relevant,
+        bounds_only=options.rule.bounds_only, check=False,
+    )  # fmt: skip
+
+
+def _profile_of_run(pair: Pair, options: CountingOptions, start: int, stop: int) -> TieProfile:
+    run = slice(start, stop)
+    query: Samples[Source] = Samples(Array(pair.query.embeddings.whole()[run]), pair.query.labels[run])
+    if pair.gallery is not None:
+        return profile_pair(pair._replace(query=query), options)
+    return profile_pair(Pair(query, pair.query), replace(options, exclude=np.arange(start, stop)))

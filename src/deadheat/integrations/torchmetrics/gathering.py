@@ -1,4 +1,4 @@
-"""Metrics that keep rows: as they came, on every device, and put together right over processes.
+"""Metrics that keep rows: as they came, on every device, put together correctly over processes, and drawn.
 
 torchmetrics gathers list states as tensors of one type and one number of dimensions in all processes, which a process
 that saw nothing, or something of another type, does not have: the gathering aborts. Here all agree beforehand:
@@ -12,19 +12,21 @@ import math
 from collections.abc import Callable, Mapping
 from functools import partial, reduce
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 import torchmetrics
+from numpy.typing import NDArray
 from torch import Tensor
 from torchmetrics.utilities import rank_zero_warn
 from torchmetrics.utilities.distributed import gather_all_tensors
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.integrations.torchmetrics import drawing
 from deadheat.reports import Result
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
+from deadheat.support.lazy import lazy
 from deadheat.support.triple import Triple
 
 _ENDS = {"expected": "", "lower": "_lower", "upper": "_upper"}  # of the keys
@@ -60,7 +62,7 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
     def keep(self, batch: dict[str, Tensor]) -> None:
         """Append rows to each state, or to none if one of them does not fit what is there."""
         for name, rows in batch.items():
-            _require_alike(_filled([*getattr(self, name)[-1:], rows]), name)
+            _require_common_kind(_filled([*getattr(self, name)[-1:], rows]), name)
         for name, rows in batch.items():
             getattr(self, name).append(rows)
 
@@ -69,7 +71,7 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         state = getattr(self, name)
         parts = [state] if isinstance(state, Tensor) else state
         filled = _filled(parts)
-        _require_alike(filled, name)
+        _require_common_kind(filled, name)
         return torch.cat(filled) if filled else None
 
     def sync(
@@ -93,7 +95,7 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         everyone = torch.stack(gather(described)).cpu()  # (n_process, n_state, 3)
         for place, (name, rows) in enumerate(mine.items()):
             samples = [_like(*each) for each in everyone[:, place].tolist() if each[0]] or [torch.empty(1)]
-            _require_alike(samples, name)
+            _require_common_kind(samples, name)
             dtype = reduce(torch.promote_types, [sample.dtype for sample in samples])
             nothing = torch.empty((0, *samples[0].shape[1:]), device=device)
             setattr(self, name, [(nothing if rows is None else rows).to(dtype)])
@@ -160,7 +162,7 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
             Without Matplotlib, which the extra ``plots`` brings.
         """
         val = self.compute() if val is None else val
-        return drawing.draw(val, ax) if self.value is None else self._plot(val, ax)
+        return draw(val, ax) if self.value is None else self._plot(val, ax)
 
 
 def kept(tensor: Tensor) -> Tensor:
@@ -185,7 +187,7 @@ def _filled(parts: list[Tensor]) -> list[Tensor]:
     return [part for part in parts if len(part)]
 
 
-def _require_alike(parts: list[Tensor], name: str) -> None:
+def _require_common_kind(parts: list[Tensor], name: str) -> None:
     """Refuse rows of different width, and numbers of different kinds, which no type need hold exactly."""
     for first, part in pairwise(parts):
         if part.shape[1:] != first.shape[1:]:
@@ -193,3 +195,47 @@ def _require_alike(parts: list[Tensor], name: str) -> None:
             raise InvalidValueError(name, f"must have the same dim throughout, but have {came}")
         if part.dtype != first.dtype and not (part.is_floating_point() and first.is_floating_point()):
             raise InvalidTypeError(name, f"must be of one kind throughout, but have {first.dtype} and {part.dtype}")
+
+
+if TYPE_CHECKING:
+    from deadheat.plots import style
+else:
+    style = lazy("deadheat.plots.style")
+
+Values = dict[str, NDArray[np.float64]]  # of a measure, (3, n_step): lower, expected, upper
+
+
+def draw(val: Any, ax: Any) -> tuple[Any, Any]:
+    """The figure and the axes, new ones unless some are given."""
+    steps = [val] if isinstance(val, Mapping) else list(val)
+    values = _by_measure(steps)
+    ax = style.quiet(style.axes(ax), grid="x" if len(steps) == 1 else "y")
+    (_draw_one if len(steps) == 1 else _draw_several)(ax, values)
+    return ax.get_figure(), ax
+
+
+def _by_measure(steps: list[Mapping[str, Any]]) -> Values:
+    names = [name for name in steps[0] if f"{name}_lower" in steps[0]]
+    keys = {name: (f"{name}_lower", name, f"{name}_upper") for name in names}
+    return {name: np.array([[float(step[key]) for step in steps] for key in keys[name]]) for name in names}
+
+
+def _draw_one(ax: Any, values: Values) -> None:
+    style.ends(ax, 100 * np.concatenate(list(values.values()), axis=1), 6)
+    style.rows(ax, list(values))
+    ax.set_xlim(-2, 102)
+    ax.set_xlabel("value (%)")
+    style.legend_above(ax)
+
+
+def _draw_several(ax: Any, values: Values) -> None:
+    for number, (name, (lower, expected, upper)) in enumerate(values.items()):
+        marker = style.MARKERS[(number + number // len(style.CYCLE)) % len(style.MARKERS)]  # new colours run out
+        line, at = style.line(number) | {"marker": marker, "markersize": 4.5}, np.arange(len(expected))
+        ax.fill_between(at, 100 * lower, 100 * upper, color=line["color"], alpha=0.18, linewidth=0)
+        ax.plot(at, 100 * expected, label=name, **line)
+    ax.set_ylim(-2, 102)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set_xlabel("step")
+    ax.set_ylabel("value (%)")
+    style.legend_above(ax)

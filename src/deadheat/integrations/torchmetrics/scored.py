@@ -131,7 +131,7 @@ class ScoredRetrieval(RowMetric):
         })  # fmt: skip
 
     def compute(self) -> Any:
-        """The measures over all queries, and over all processes unless told otherwise, each with its bounds."""
+        """The measures over all queries, and over all processes unless configured otherwise, each with its bounds."""
         report = self._report()
         if report is None or not any(report[name].n_query for name in report):
             return self.undefined("there is no query with a relevant item")
@@ -173,7 +173,6 @@ class ScoredRetrieval(RowMetric):
         self._check_grades(target if self.ignore_index is None else target[target != self.ignore_index])
 
     def _check_grades(self, target: Tensor) -> None:
-        """Refuse targets that are no grades of relevance."""
         if target.dtype == torch.bool or not target.numel():
             return
         odd = target[(target != target.to(torch.int64)) | (target < 0)]
@@ -202,7 +201,6 @@ class ScoredRetrieval(RowMetric):
         return Report(named, self.measures, SINGLETONS[self.empty_target_action], tie_rule="exact")
 
     def _aggregated(self, values: Float64) -> float:
-        """One value for those of the queries that have one."""
         defined = torch.from_numpy(values[~np.isnan(values)])
         if callable(self.aggregation):
             return float(self.aggregation(defined, dim=None))

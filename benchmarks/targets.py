@@ -1,0 +1,77 @@
+"""All targets in one table: what is asked for, and the figure that meets it.
+
+`ENGINE` is what the engine has to reach, in the order in which ``--only targets`` prints it; `OTHERS` are the rest.
+A case names its target by the key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Target:
+    """A figure to reach: at most or at least `limit`, or within `tolerance` of it."""
+
+    what: str
+    limit: float
+    kind: Literal["at most", "at least", "about"] = "at most"
+    tolerance: float = 0.0
+
+    def missed_by(self, figure: float) -> float:
+        """How far a figure is beyond what is allowed, at most 0 if it is met: a share of the limit, or a difference."""
+        if self.kind == "about":
+            return abs(figure - self.limit) - self.tolerance
+        return 1 - figure / self.limit if self.kind == "at least" else figure / self.limit - 1
+
+    def __str__(self) -> str:
+        if self.kind == "about":
+            return f"{self.limit:.2f} ± {self.tolerance:g}"
+        return f"{'≥' if self.kind == 'at least' else '≤'} {self.limit:g}"
+
+
+def _to_the_product() -> dict[str, Target]:
+    limits = {  # for classes of 5, 100 and 1000
+        "20000x512 clustered": (0.4, 0.45, 1.0),
+        "20000x512 random": (0.45, 0.65, 1.5),
+        "10000x128 clustered": (0.5, 0.8, 2.0),
+        "10000x128 random": (0.5, 1.0, 3.0),
+    }
+    return {
+        f"{data}, {size}": Target(f"{data}, classes of {size}, to the product", limit)
+        for data, of_sizes in limits.items()
+        for size, limit in zip((5, 100, 1000), of_sizes, strict=True)
+    }
+
+
+ENGINE: dict[str, Target] = {
+    "names": Target("names that cross between Python and C++", 35),
+    "python": Target("code lines of Python in the engine", 2200),
+    "core": Target("lines in src/core", 6500),
+    "methods": Target("methods of a distance", 18),
+    "interpreter": Target("share of wall time in which the interpreter is held, two threads", 0.02),
+    "threads": Target("one thread / two threads, where the product reaches 1.9", 1.85, "at least"),
+    **_to_the_product(),
+    "gallery clustered": Target("5,000 to 100,000 × 256 clustered, to the product", 1.1),
+    "gallery random": Target("5,000 to 100,000 × 256 random, to the product", 1.3),
+    "giant": Target("one giant class, 20,000 × 64, to random data in classes of 20", 6),
+    "cliffs 2000": Target("cliffs at 2,000 rows", 3),
+    "cliffs 20000": Target("cliffs at 20,000 rows", 3),
+    "hurt 2000": Target("made to hurt, at 2,000 rows", 10),
+    "hurt 20000": Target("made to hurt, at 20,000 rows", 10),
+    "both ends of the range": Target("both ends of the range × 16, at 1,000 and 8,000 rows", 30),
+    "last bits": Target("last bits × 13, at 1,000 and 8,000 rows", 10),
+    "memory": Target("more memory than the inputs, MB", 200),
+    "interrupt": Target("seconds from Ctrl-C to its end, at worst", 0.5),
+}
+OTHERS: dict[str, Target] = {
+    "degenerate": Target("degenerate data, to random data", 1.5),
+    "cityblock": Target("city block, to cdist in one thread", 0.5),
+    "hamming": Target("Hamming, to XOR by NumPy", 0.5),
+    "out of core": Target("all that is resident with a gallery on disk, MB", 1000),
+    "growth": Target("exponent of the time in N", 2.0, "about", 0.05),
+    "import": Target("seconds of import and first call", 0.3),
+    "command": Target("seconds of the command on a tiny file", 0.5),
+}
+TARGETS = {**ENGINE, **OTHERS}

@@ -1,0 +1,515 @@
+// The counting pass as Python sees it: what it is given is read from a description, attribute by attribute, whose arrays are
+// kept as long as it lives.
+#include "casters.h"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+
+#include "pass/grouping.h"
+#include "pass/pass.h"
+#include "support/float_mode.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace deadheat;
+
+namespace {
+
+template <class T>
+T field(nb::handle from, const char *name) {
+    return nb::cast<T>(from.attr(name));
+}
+
+/// Rows that a source of Python's holds or reads.
+Source source_of(nb::object source) {
+    const auto shape = nb::cast<nb::tuple>(source.attr("shape"));
+    Source rows;
+    rows.n = nb::cast<Index>(shape[0]), rows.dim = nb::cast<Index>(shape[1]);
+    rows.wide = field<int>(source.attr("dtype"), "itemsize") == 8;
+    if (field<bool>(source, "in_memory")) {
+        const nb::object array = source.attr("array");
+        const auto take = [&]<class T>(Matrix<const T> matrix) { rows.memory = matrix.data, rows.stride = matrix.stride; };
+        if (rows.wide)
+            take(nb::cast<Matrix<const double>>(array));
+        else
+            take(nb::cast<Matrix<const float>>(array));
+        return rows;
+    }
+    const Index dim = rows.dim;
+    const bool wide = rows.wide;
+    rows.read = [source, dim, wide](Span<const std::int64_t> index, void *out) {
+        const nb::gil_scoped_acquire hold;
+        Fresh<std::int64_t> copy({static_cast<Index>(index.size())});
+        std::copy(index.begin(), index.end(), copy.data.get());
+        const nb::object found = source.attr("take")(std::move(copy));
+        const std::size_t n = index.size() * static_cast<std::size_t>(dim);
+        if (wide)
+            std::memcpy(out, nb::cast<Matrix<const double>>(found).data, n * sizeof(double));
+        else
+            std::memcpy(out, nb::cast<Matrix<const float>>(found).data, n * sizeof(float));
+    };
+    return rows;
+}
+
+ScaledSource scaled_source_of(nb::object rows) {
+    return {source_of(nb::borrow(rows.attr("source"))), field<Span<const double>>(rows, "factor"),
+            field<bool>(rows, "divide")};
+}
+
+/// Scores, and the description that owns what they are made of.
+struct OwnedScores {
+    nb::object description;
+    Scores scores;
+
+    explicit OwnedScores(nb::object from) : description(from) {
+        const auto form = field<std::string>(from, "form");
+        scores.form = form == "product"   ? Form::product
+                      : form == "overlap" ? Form::overlap
+                      : form == "bits"    ? Form::bits
+                                          : Form::difference;
+        if (scores.form == Form::bits) {
+            scores.query_words = field<Matrix<const std::uint64_t>>(from, "query");
+            scores.item_words = field<Matrix<const std::uint64_t>>(from, "item");
+        } else {
+            scores.query = scaled_source_of(nb::borrow(from.attr("query")));
+            scores.item = scaled_source_of(nb::borrow(from.attr("item")));
+        }
+        scores.offset = field<Span<const double>>(from, "offset");
+        scores.squares = field<Span<const double>>(from, "squares");
+        scores.item_of_column = field<Int64s>(from, "item_of_column");
+        scores.spread = field<bool>(from, "spread");
+        for (nb::handle level : from.attr("levels")) scores.levels.push_back(level_of(level));
+        const auto numbers = field<Matrix<const double>>(from, "band_errors");  // (n_band · n_level, 7)
+        Index row = 0;
+        for (nb::handle band : from.attr("bands")) {
+            Band made{nb::cast<Index>(band[0]), nb::cast<Index>(band[1]), {}};
+            for (std::size_t level = 0; level < scores.levels.size(); ++level, ++row) {
+                const double *of = numbers.row(row);
+                made.of_level.push_back({of[0], of[1], of[2], of[3], of[4], of[5], of[6]});
+            }
+            scores.bands.push_back(made);
+        }
+    }
+
+    static Level level_of(nb::handle level) {
+        const auto real = [&](const char *name) { return field<double>(level, name); };
+        const auto reals = [&](const char *name) { return field<Span<const double>>(level, name); };
+        return {field<bool>(level, "wide"),
+                field<bool>(level, "wide_rows"),
+                field<bool>(level, "exact"),
+                field<bool>(level, "zeros_exact"),
+                field<Index>(level, "chunk"),
+                field<bool>(level, "additive"),
+                {reals("of_query"), reals("of_item"), reals("beside"), reals("offset"), real("part"), real("tiny"),
+                 real("relative"), real("relative_tiny")}};
+    }
+};
+
+/// Matrices that Python may look at, and change, as long as they live.
+template <class T>
+nb::object view(Table<T> &table) {
+    using Array = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
+    const std::size_t shape[] = {static_cast<std::size_t>(table.rows), static_cast<std::size_t>(table.columns)};
+    return nb::cast(Array(table.memory.data(), 2, shape, nb::handle()), nb::rv_policy::reference);
+}
+
+nb::object array_of(const Numbers64 &numbers) {
+    Fresh<std::int64_t> copy({static_cast<Index>(numbers.size())});
+    std::copy(numbers.begin(), numbers.end(), copy.data.get());
+    return nb::cast(std::move(copy));
+}
+
+template <class T>
+Table<T> table_of(nb::handle array) {
+    const auto matrix = nb::cast<Matrix<const T>>(array);
+    Table<T> table(matrix.rows, matrix.columns);
+    for (Index i = 0; i < matrix.rows; ++i) std::copy_n(matrix.row(i), matrix.columns, table.row(i));
+    return table;
+}
+
+Numbers64 numbers_of(nb::handle array) {
+    const auto span = nb::cast<Int64s>(array);
+    return {span.begin(), span.end()};
+}
+
+/// What a rule in Python decides for open items.
+class PythonDecision : public Decision {
+public:
+    explicit PythonDecision(nb::object decide) : decide_(std::move(decide)) {}
+    ~PythonDecision() override {
+        const nb::gil_scoped_acquire hold;
+        decide_.reset();
+    }
+    Numbers64 cuts_below(Index counter, const OpenItems &items) override {
+        const nb::gil_scoped_acquire hold;
+        return numbers_of(
+            decide_(counter, array_of(items.rows), array_of(items.columns), array_of(items.low), array_of(items.high)));
+    }
+
+private:
+    nb::object decide_;
+};
+
+/// A meaning of "tied" that is written in Python.
+class PythonRule : public Rule {
+public:
+    explicit PythonRule(nb::object group) : group_(std::move(group)) {}
+    std::unique_ptr<Decision> group(Span<const std::int64_t> queries, Relevant &relevant, TieGroups &groups,
+                                    std::vector<Cuts> &cuts) const override {
+        const nb::gil_scoped_acquire hold;
+        const nb::object found =
+            group_(array_of({queries.begin(), queries.end()}), view(relevant.columns), view(relevant.count),
+                   view(relevant.irrelevant), view(relevant.score), view(relevant.bound));
+        groups.n_group = numbers_of(found.attr("n_group"));
+        groups.total = table_of<std::int32_t>(found.attr("total"));
+        groups.columns = table_of<std::int32_t>(found.attr("columns"));
+        groups.of_entry = table_of<std::int64_t>(found.attr("of_entry"));
+        for (nb::handle each : found.attr("cuts")) {
+            cuts.push_back({table_of<double>(each.attr("low")), table_of<double>(each.attr("high")),
+                            field<Index>(each, "each"), field<bool>(each, "sharp")});
+            make_ascending(cuts.back().low, cuts.back().high);
+        }
+        return std::make_unique<PythonDecision>(nb::borrow(found.attr("decide")));
+    }
+
+private:
+    nb::object group_;
+};
+
+/// Exact closeness of pairs of rows of two sources.
+struct OwnedExact {
+    nb::object query, item;
+    ExactPairs pairs;
+
+    OwnedExact(KeyKind kind, nb::object of_query, nb::object of_item)
+        : query(of_query), item(of_item), pairs(kind, source_of(query), source_of(item), of_query.is(of_item)) {}
+};
+
+struct OwnedPass {
+    nb::object description;
+    Problem problem{};
+    Patterns patterns{};
+    std::unique_ptr<PythonRule> rule;
+    Pass pass{problem};
+
+    explicit OwnedPass(nb::object from) : description(from) {
+        problem.scores = &nb::cast<OwnedScores &>(from.attr("scores")).scores;
+        const nb::object exact = from.attr("exact");
+        problem.exact = exact.is_none() ? nullptr : &nb::cast<OwnedExact &>(exact).pairs;
+        const nb::object group = from.attr("group");
+        if (!group.is_none()) rule = std::make_unique<PythonRule>(group);
+        problem.rule = rule.get();
+        problem.n_column = static_cast<Index>(problem.scores->n_column());
+        problem.weight = field<Span<const std::int32_t>>(from, "weight");
+        problem.plain = field<bool>(from, "plain");
+        problem.class_start = field<Int64s>(from, "class_start");
+        problem.class_keys = field<Int64s>(from, "class_keys");
+        problem.class_count = field<Int64s>(from, "class_count");
+        problem.query_class = field<Int64s>(from, "query_class");
+        problem.gallery_class = field<Int64s>(from, "gallery_class");
+        problem.column_of_item = field<Int64s>(from, "column_of_item");
+        problem.itself = field<Int64s>(from, "itself");
+        problem.ranked = field<Span<const bool>>(from, "ranked");
+        if (!nb::object(from.attr("junk")).is_none()) {
+            problem.junk = field<Matrix<const bool>>(from, "junk");
+            problem.items = {field<Int64s>(from, "items"), field<Int64s>(from, "items_start")};
+        }
+        const nb::object placed = from.attr("patterns");
+        if (placed.is_none()) return;
+        const nb::object query = placed.attr("query"), item = placed.attr("item");
+        patterns = {field<Matrix<const std::uint64_t>>(query, "masks"),
+                    field<Matrix<const std::uint64_t>>(item, "masks"),
+                    field<Span<const std::int32_t>>(query, "table"),
+                    field<Span<const std::int32_t>>(item, "table"),
+                    field<Span<const std::int32_t>>(item, "kind"),
+                    field<bool>(placed, "zeros"),
+                    field<bool>(placed, "differences"),
+                    field<Index>(placed, "levels")};
+        problem.patterns = &patterns;
+    }
+
+    /// Threads that ask Python now and then whether to go on, and tell it what is done.
+    std::unique_ptr<Threads> threads(int n, const nb::callable &poll) {
+        return std::make_unique<Threads>(n, [this, poll] {
+            const nb::gil_scoped_acquire hold;
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            poll(pass.done.load());
+        });
+    }
+};
+
+Pass::Queries queries_of(nb::dict from) {
+    Pass::Queries queries;
+    for (auto [number, of_block] : from) queries[nb::cast<std::int64_t>(number)] = numbers_of(of_block);
+    return queries;
+}
+
+std::vector<Range> ranges_of(nb::handle from) {
+    const auto rows = nb::cast<Matrix<const std::int64_t>>(from);
+    std::vector<Range> ranges;
+    for (Index i = 0; i < rows.rows; ++i) ranges.push_back({rows(i, 0), rows(i, 1), rows(i, 2), rows(i, 3)});
+    return ranges;
+}
+
+Groups64 groups_of(nb::handle from) {
+    return {nb::cast<Int64s>(from[0]), nb::cast<Span<std::int32_t>>(from[1]), nb::cast<Span<std::int64_t>>(from[2]),
+            nb::cast<Span<std::int64_t>>(from[3])};
+}
+
+nb::object others_of(const Pass::Others &others) {
+    Index n = 0;
+    for (const auto &each : others) n += each.columns;
+    Fresh<std::int64_t, 2> all({3, n});
+    Index begin = 0;
+    for (const auto &each : others) {
+        for (Index k = 0; k < 3; ++k) std::copy_n(each.row(k), each.columns, all.data.get() + k * n + begin);
+        begin += each.columns;
+    }
+    return nb::cast(std::move(all));
+}
+
+/// The blocks of a shard whose tiles are counted elsewhere.
+struct OwnedBlocks {
+    OwnedPass &pass;
+    Pass::Queries queries;
+    std::unique_ptr<Threads> threads;
+    Pass::Blocks blocks;
+};
+
+using QueriesArgument = nb::typed<nb::dict, std::int64_t, nb::object>;
+using Poll = nb::typed<nb::callable, void(std::int64_t)>;
+
+const std::atomic<bool> NEVER{false};
+
+template <class T>
+nb::object copy_of(const Table<T> &table) {
+    Fresh<T, 2> copy({table.rows, table.columns});
+    std::copy(table.memory.begin(), table.memory.end(), copy.data.get());
+    return nb::cast(std::move(copy));
+}
+
+template <class T>
+void copy_back(const Table<T> &table, Matrix<T> out) {
+    for (Index i = 0; i < table.rows; ++i) std::copy_n(table.row(i), table.columns, out.row(i));
+}
+
+/// What `group_exactly` makes of relevant entries, which are put into their order; `exact` is None where no bound is above
+/// 0.
+nb::object group_of_entries(const OwnedScores &scores, nb::object exact, Int64s queries, nb::object columns,
+                            nb::object count, nb::object irrelevant, nb::object score, nb::object bound) {
+    Problem problem{};
+    problem.scores = &scores.scores;
+    problem.exact = exact.is_none() ? nullptr : &nb::cast<OwnedExact &>(exact).pairs;
+    Relevant relevant{table_of<std::int64_t>(columns), table_of<std::int64_t>(count), table_of<std::int64_t>(irrelevant),
+                      table_of<double>(score), table_of<double>(bound)};
+    TieGroups groups;
+    {
+        const nb::gil_scoped_release release;
+        const FloatMode mode;
+        group_exactly(problem, queries, relevant, NEVER, groups, false);
+    }
+    copy_back(relevant.columns, nb::cast<Matrix<std::int64_t>>(columns));
+    copy_back(relevant.count, nb::cast<Matrix<std::int64_t>>(count));
+    copy_back(relevant.irrelevant, nb::cast<Matrix<std::int64_t>>(irrelevant));
+    copy_back(relevant.score, nb::cast<Matrix<double>>(score));
+    copy_back(relevant.bound, nb::cast<Matrix<double>>(bound));
+    return nb::make_tuple(array_of(groups.n_group), copy_of(groups.score), copy_of(groups.bound), copy_of(groups.total),
+                          copy_of(groups.columns), copy_of(groups.of_entry));
+}
+
+}  // namespace
+
+void bind_pass(nb::module_ &m);
+
+void bind_pass(nb::module_ &m) {
+    using Pairs = Span<const std::int64_t>;
+    using Released = nb::call_guard<nb::gil_scoped_release, FloatMode>;
+    nb::class_<OwnedScores>(m, "Scores")
+        .def(nb::init<nb::object>(), "description"_a)
+        .def(
+            "pair_scores",
+            [](const OwnedScores &self, Pairs queries, Pairs columns) {
+                Fresh<double> out({static_cast<Index>(queries.size())});
+                self.scores.pair_scores(queries, columns, out);
+                return out;
+            },
+            "queries"_a, "columns"_a, Released())
+        .def(
+            "pair_bounds",
+            [](const OwnedScores &self, Pairs queries, Pairs columns, Span<const double> scores) {
+                Fresh<double> out({static_cast<Index>(queries.size())});
+                self.scores.pair_bounds(queries, columns, scores, out);
+                return out;
+            },
+            "queries"_a, "columns"_a, "scores"_a, Released())
+        .def(
+            "tile",
+            [](const OwnedScores &self, int level, Pairs queries, Pairs columns) -> nb::object {
+                const auto make = [&]<class T>(T) {
+                    Fresh<T, 2> out({static_cast<Index>(queries.size()), static_cast<Index>(columns.size())});
+                    {
+                        const nb::gil_scoped_release release;
+                        const FloatMode mode;
+                        self.scores.tile<T>(level, queries, columns, out);
+                    }
+                    return nb::cast(std::move(out));
+                };
+                return self.scores.levels[static_cast<std::size_t>(level)].wide ? make(double{}) : make(float{});
+            },
+            "level"_a, "queries"_a, "columns"_a)
+        .def(
+            "reach",
+            [](const OwnedScores &self, int level, Pairs queries, Index band) {
+                Fresh<double, 2> out({static_cast<Index>(queries.size()), 3});
+                for (std::size_t i = 0; i < queries.size(); ++i) {
+                    const Reach reach =
+                        self.scores.reach(level, queries[i], self.scores.bands[static_cast<std::size_t>(band)]);
+                    out.data[3 * i] = reach.absolute, out.data[3 * i + 1] = reach.relative, out.data[3 * i + 2] = reach.tiny;
+                }
+                return out;
+            },
+            "level"_a, "queries"_a, "band"_a, Released());
+    nb::class_<OwnedExact>(m, "ExactPairs")
+        .def(nb::init<KeyKind, nb::object, nb::object>(), "kind"_a, "query"_a, "item"_a)
+        .def(
+            "closeness",
+            [](const OwnedExact &self, Pairs queries, Pairs items) { return self.pairs.closeness(queries, items, NEVER); },
+            "queries"_a, "items"_a, Released());
+    m.def("group_exactly", &group_of_entries, "scores"_a, "exact"_a.none(), "queries"_a, "columns"_a, "count"_a,
+          "irrelevant"_a, "score"_a, "bound"_a);
+    nb::class_<OwnedBlocks>(m, "Blocks")
+        .def("listed",
+             [](OwnedBlocks &self) {
+                 nb::list all;
+                 for (auto &[number, block] : self.blocks) all.append(nb::cast(block.get(), nb::rv_policy::reference));
+                 return nb::typed<nb::list, nb::object>(all);
+             })
+        .def(
+            "collect",
+            [](OwnedBlocks &self, bool all, nb::object groups) {
+                const Groups64 into = groups_of(groups);
+                Pass::Others others;
+                {
+                    const nb::gil_scoped_release release;
+                    others = self.pass.pass.collect(self.blocks, all, into, *self.threads);
+                }
+                return others_of(others);
+            },
+            "all"_a, "groups"_a);
+    nb::class_<Block>(m, "Block")
+        .def_prop_ro("queries", [](const Block &self) { return array_of({self.queries().begin(), self.queries().end()}); })
+        .def_prop_ro("tiled", &Block::tiled)
+        .def_prop_ro("n_counter", [](Block &self) { return self.counters().size(); })
+        .def_prop_ro("excluded",
+                     [](const Block &self) {
+                         const auto from = self.excluded();
+                         Fresh<std::int32_t, 2> out({from.rows, from.columns});
+                         for (Index i = 0; i < from.rows; ++i)
+                             std::copy_n(from.row(i), from.columns, out.data.get() + i * from.columns);
+                         return out;
+                     })
+        .def(
+            "n_slot", [](Block &self, std::size_t counter) { return self.counters()[counter]->counts.columns; }, "counter"_a)
+        .def(
+            "edges",
+            [](Block &self, std::size_t counter, int level, Index band, bool wide) {
+                nb::object edges;
+                bool closed = false;
+                const auto make = [&]<class T>(T) {
+                    const auto table = self.counters()[counter]->template edges<T>(level, band);
+                    const Index n = std::max<Index>(1, table->n_edge);
+                    Fresh<T, 2> out({table->edges.rows, n});
+                    for (Index i = 0; i < table->edges.rows; ++i)
+                        std::copy_n(table->edges.row(i), n, out.data.get() + i * n);
+                    edges = nb::cast(std::move(out)), closed = table->closed;
+                };
+                wide ? make(double{}) : make(float{});
+                return nb::make_tuple(edges, closed);
+            },
+            "counter"_a, "level"_a, "band"_a, "wide"_a)
+        .def(
+            "add",
+            [](Block &self, std::size_t counter, Matrix<const std::int32_t> counts) {
+                const std::lock_guard hold(self.counting);
+                Table<std::int32_t> &own = self.counters()[counter]->counts;
+                for (Index i = 0; i < own.rows; ++i)
+                    for (Index j = 0; j < own.columns; ++j) own(i, j) += counts(i, j);
+            },
+            "counter"_a, "counts"_a, Released())
+        .def(
+            "place",
+            [](Block &self, std::size_t counter, Pairs rows, Pairs columns, Span<const double> scores, Pairs guess,
+               Pairs weights) {
+                const std::lock_guard hold(self.counting);
+                auto tallies = self.own_tallies();
+                self.counters()[counter]->place({rows.begin(), rows.end()}, {columns.begin(), columns.end()},
+                                                {scores.begin(), scores.end()}, {guess.begin(), guess.end()},
+                                                {weights.begin(), weights.end()}, tallies[counter]);
+                self.decide(tallies);
+            },
+            "counter"_a, "rows"_a, "columns"_a, "scores"_a, "guess"_a, "weights"_a, Released());
+    nb::class_<OwnedPass>(m, "Pass")
+        .def(nb::init<nb::object>(), "description"_a)
+        .def_prop_rw(
+            "done", [](OwnedPass &self) { return self.pass.done.load(); },
+            [](OwnedPass &self, std::int64_t done) { self.pass.done = done; })
+        .def(
+            "count",
+            [](OwnedPass &self, QueriesArgument queries, nb::typed<nb::list, nb::object> sections, bool all,
+               nb::object groups, int threads, Poll poll) {
+                std::vector<Section> made;
+                for (nb::handle section : sections) made.push_back({ranges_of(section[0]), numbers_of(section[1])});
+                const auto of_blocks = queries_of(queries);
+                const Groups64 into = groups_of(groups);
+                Pass::Others others;
+                const auto workers = self.threads(threads, poll);
+                {
+                    const nb::gil_scoped_release release;
+                    others = self.pass.count(of_blocks, made, all, into, *workers);
+                }
+                return others_of(others);
+            },
+            "queries"_a, "sections"_a, "all"_a, "groups"_a, "threads"_a, "poll"_a)
+        .def(
+            "stream",
+            [](OwnedPass &self, QueriesArgument queries, nb::object ranges, nb::object groups, int threads, Poll poll) {
+                const auto of_blocks = queries_of(queries);
+                const auto made = ranges_of(ranges);
+                const Groups64 into = groups_of(groups);
+                Pass::Others others;
+                const auto workers = self.threads(threads, poll);
+                {
+                    const nb::gil_scoped_release release;
+                    others = self.pass.stream(of_blocks, made, into, *workers);
+                }
+                return others_of(others);
+            },
+            "queries"_a, "ranges"_a, "groups"_a, "threads"_a, "poll"_a)
+        .def(
+            "relevant_items",
+            [](const OwnedPass &self, Pairs queries) {
+                RelevantItems items;
+                {
+                    const nb::gil_scoped_release release;
+                    const FloatMode mode;
+                    items = relevant_items(self.problem, queries);
+                }
+                const Relevant &found = items.relevant;
+                return nb::make_tuple(copy_of(found.columns), copy_of(found.count), copy_of(found.irrelevant),
+                                      copy_of(found.score), copy_of(found.bound));
+            },
+            "queries"_a)
+        .def(
+            "make",
+            [](OwnedPass &self, QueriesArgument queries, int threads, Poll poll) {
+                auto made = std::make_unique<OwnedBlocks>(self, queries_of(queries), nullptr, Pass::Blocks());
+                made->threads = self.threads(threads, poll);
+                const nb::gil_scoped_release release;
+                made->blocks = self.pass.make(made->queries, *made->threads);
+                return made.release();
+            },
+            "queries"_a, "threads"_a, "poll"_a, nb::rv_policy::take_ownership, nb::keep_alive<0, 1>());
+}

@@ -1,0 +1,75 @@
+// The loops of the measures. The closed forms, and where they come from, are in src/deadheat/measures, a module a family.
+#pragma once
+
+#include "measures/double_double.h"
+#include "measures/groups.h"
+#include "support/targets.h"
+
+namespace deadheat {
+
+/// Fill in AUC, from the pairs of a relevant item and an irrelevant one in front of it, or at the same distance.
+void areas(Index first, Index last, const Groups &groups, Matrix<double> out);
+
+/// Fill in `factor` times the hits in the first `cutoff` ranks, over `size` + `share` · `n_relevant`.
+void hits(Index first, Index last, const Groups &groups, std::int64_t cutoff, double factor, double size, double share,
+          Matrix<double> out);
+
+/// Fill in Hit@k or the reciprocal rank: only the first group matters. A mean over its slots is left NaN.
+void first_hits(Index first, Index last, const Groups &groups, std::int64_t cutoff, bool reciprocal, Matrix<double> out);
+
+/// Fill in mINP: only the last group matters, if nothing relevant is missing. A mean over its slots is left NaN.
+void inverse_penalties(Index first, Index last, const Groups &groups, Matrix<double> out);
+
+struct FirstLastHitLoops {
+    /// Fill in the expectation of f(i), i the slot of the first of the relevant items of a group in random order.
+    ///
+    /// P(i + 1) = P(i) (tied − tied_relevant − i + 1)/(tied − i), from P(1) = tied_relevant/tied. Up to `slots`, f(i) is 1
+    /// for kind 0, one over the rank counted from the front for kind 1 and from the back (the slot of the last of the
+    /// relevant items) for kind −1; beyond it 0. Where `centred`, it is the distance to f(1) instead: the variance is the
+    /// same, and small differences keep their digits. Where `squared`, the expectation is that of (f(i) − shift)².
+    void (*slot_expectations)(Span<const std::int64_t> closer, Span<const std::int64_t> tied,
+                              Span<const std::int64_t> tied_relevant, Span<const std::int64_t> slots, int kind, bool centred,
+                              Span<const double> shift, bool squared, Span<double> out);
+};
+
+DEADHEAT_DECLARE_LOOPS(FirstLastHitLoops, first_last_hit_loops)
+
+/// Fill in AP, cut at rank `cutoff`, divided by `n_relevant`, for the queries from `first` up to `last`.
+void average_precisions(Index first, Index last, const Groups &groups, std::int64_t cutoff, Matrix<double> out);
+
+/// Fill in the variance of the sum of the precisions at the relevant ranks of each of some mixed groups, over its orders.
+void precision_variances(Span<const std::int64_t> closer, Span<const std::int64_t> closer_relevant,
+                         Span<const std::int64_t> tied, Span<const std::int64_t> tied_relevant,
+                         Span<const std::int64_t> slots, Span<double> out);
+
+/// Ranks from one kept running sum of the discounts to the next.
+constexpr Index DISCOUNT_BLOCK = 64;
+
+/// 1/log2(rank + 1) for every rank, and its sum up to every DISCOUNT_BLOCK-th rank, as double-doubles.
+template <class Number>
+struct Discounts {
+    Span<Number> discount, high, low;
+};
+using DiscountTable = Discounts<const double>;
+
+/// The relevant items by grade: of each group, (n_group, n_grade), and of each query.
+struct Grades {
+    Matrix<const std::int64_t> tied, relevant;
+};
+
+/// Fill in the table for the ranks behind `first`, a multiple of DISCOUNT_BLOCK, up to and with `last`; up to `first` it is.
+void fill_discounts(Index first, Index last, Discounts<double> table);
+
+/// Fill in nDCG, cut at rank `cutoff`, with the gains of the grades, ascending.
+void discounted_gains(Index first, Index last, const Groups &groups, std::int64_t cutoff, const Grades &grades,
+                      Span<const double> gains, const DiscountTable &table, Matrix<double> out);
+
+/// Fill in the discounted gain of the best order of some queries, cut at the rank `cutoff` of each.
+void ideal_gains(Matrix<const std::int64_t> relevant, Span<const double> gains, Span<const std::int64_t> cutoff,
+                 const DiscountTable &table, Span<double> out);
+
+/// Fill in the sum over the slots of each of some groups of (d − mean d)², d their discounts, 0 beyond the cutoff.
+void discount_spreads(Span<const std::int64_t> closer, Span<const std::int64_t> tied, Span<const std::int64_t> slots,
+                      Span<const double> discount, Span<double> out);
+
+}  // namespace deadheat

@@ -1,0 +1,154 @@
+#include "pass/block.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "counting/groups.h"
+#include "pass/grouping.h"
+#include "pass/sorting.h"
+
+namespace deadheat {
+
+namespace {
+
+constexpr double MANY_OPEN = 1.0 / 8;  // share of open items beyond which tiles of the last level are cheaper
+
+}  // namespace
+
+Block::Block(const Problem &problem, Span<const std::int64_t> queries, const std::atomic<bool> &stop)
+    : problem_(problem), queries_(queries), stop_(stop) {
+    RelevantItems items = relevant_items(problem, queries);
+    excluded_ = std::move(items.excluded);
+    singles_ = std::move(items.singles);
+    tiled_ = !few_outside(problem, queries, singles_);
+    std::vector<Cuts> cuts;
+    if (problem.rule != nullptr) {
+        decision_ = problem.rule->group(queries, items.relevant, groups_, cuts);
+    } else {
+        group_exactly(problem, queries, items.relevant, stop, groups_);
+        cuts.push_back(cuts_of(groups_));
+    }
+    const auto members = [this](const Numbers64 &rows, const Numbers64 &groups) { return this->members(rows, groups); };
+    for (Cuts &each : cuts)
+        counters_.push_back(
+            std::make_unique<Counter>(problem, queries, std::move(each), members, static_cast<Index>(counters_.size())));
+    const Relevant &relevant = items.relevant;
+    if (groups_.of_entry.rows == 0 || problem.plain) return;
+    for (Index i = 0; i < relevant.irrelevant.rows; ++i)
+        for (Index j = 0; j < relevant.irrelevant.columns; ++j) {
+            if (relevant.irrelevant(i, j) <= 0) continue;
+            sharing_.row.push_back(i), sharing_.column.push_back(relevant.columns(i, j));
+            sharing_.weight.push_back(relevant.irrelevant(i, j)), sharing_of_.push_back(groups_.of_entry(i, j));
+        }
+}
+
+/// The columns of members of groups.
+Numbers64 Block::members(const Numbers64 &rows, const Numbers64 &groups) {
+    Numbers64 found(rows.size());
+    if (groups_.columns.rows > 0) {
+        for (std::size_t p = 0; p < rows.size(); ++p) found[p] = groups_.columns(rows[p], groups[p]);
+        return found;
+    }
+    const std::lock_guard hold(asking_);
+    for (std::size_t p = 0; p < rows.size(); ++p) {
+        Numbers64 &columns = ascending_[rows[p]];
+        if (columns.empty()) {
+            const RelevantItems items = relevant_items(problem_, queries_.subspan(at(rows[p]), 1));
+            const Relevant &relevant = items.relevant;
+            Numbers64 order(at(relevant.columns.columns));
+            order_numbers({relevant.score.row(0), order.size()}, order.data());
+            for (std::int64_t entry : order) columns.push_back(relevant.columns(0, entry));
+        }
+        found[p] = columns[at(groups[p])];
+    }
+    return found;
+}
+
+std::int64_t Block::n_relevant(Index row) const {
+    return std::accumulate(groups_.total.row(row), groups_.total.row(row) + groups_.total.columns, std::int64_t{0});
+}
+
+std::vector<Tally> Block::own_tallies() {
+    std::vector<Tally> tallies;
+    for (auto &counter : counters_) tallies.push_back({counter->counts, {}});
+    return tallies;
+}
+
+template <class T>
+void Block::count(Square<T> square, const Finer &finer, std::vector<Tally> &tallies) {
+    if (problem_.has_junk()) {
+        const auto starts = problem_.items.starts;
+        const std::int64_t first = starts[at(square.column)], last = starts[at(square.column + square.scores.columns)];
+        const Int64s here = problem_.items.items.subspan(at(first), at(last - first));
+        Numbers64 places(here.size());
+        for (std::size_t p = 0; p < here.size(); ++p) places[p] = problem_.column_of_item[at(here[p])] - square.column;
+        leave_out_junk<T>({queries_.subspan(at(square.row), at(square.scores.rows)), problem_.junk}, here, places,
+                          square.scores);
+    }
+    Index most = 0;
+    for (std::size_t k = 0; k < counters_.size(); ++k)
+        most = std::max(most, counters_[k]->template count<T>(square, excluded_, finer, tallies[k]));
+    if (square.level == problem_.scores->last()) return;
+    const std::lock_guard hold(learning_);
+    seen_ += static_cast<double>(square.scores.rows * square.scores.columns), open_ += static_cast<double>(most);
+    if (open_ > MANY_OPEN * seen_) level_ = problem_.scores->last();
+}
+
+template void Block::count(Square<float>, const Finer &, std::vector<Tally> &);
+template void Block::count(Square<double>, const Finer &, std::vector<Tally> &);
+
+void Block::decide(std::vector<Tally> &tallies) {
+    for (std::size_t k = 0; k < tallies.size(); ++k)
+        counters_[k]->decide(tallies[k].open, counters_[k]->counts, decision_.get(), stop_);
+}
+
+void Block::add(const std::vector<Table<std::int32_t>> &others) {
+    for (std::size_t k = 0; k < others.size(); ++k)
+        for (std::size_t p = 0; p < others[k].memory.size(); ++p) counters_[k]->counts.memory[p] += others[k].memory[p];
+}
+
+/// Count single items in every counter.
+void Block::place(Numbers64 rows, Numbers64 columns, Numbers64 weights) {
+    std::size_t n = 0;
+    for (std::size_t p = 0; p < rows.size(); ++p)
+        if (weights[p] > 0) rows[n] = rows[p], columns[n] = columns[p], weights[n++] = weights[p];
+    rows.resize(n), columns.resize(n), weights.resize(n);
+    if (n == 0) return;
+    Numbers64 query(n);
+    for (std::size_t p = 0; p < n; ++p) query[p] = queries_[at(rows[p])];
+    std::vector<double> scores(n);
+    problem_.scores->pair_scores(query, columns, scores);
+    std::vector<Tally> tallies = own_tallies();
+    for (std::size_t k = 0; k < counters_.size(); ++k)
+        counters_[k]->place(rows, columns, scores, Numbers64(n, -1), weights, tallies[k]);
+    decide(tallies);
+}
+
+void Block::count_next_to_tiles() {
+    if (counters_.size() == 1) {  // what shares a relevant item's column is tied with it
+        Counter &only = *counters_[0];
+        for (std::size_t p = 0; p < sharing_.row.size(); ++p)
+            only.counts(sharing_.row[p], (2 * sharing_of_[p] + 1) * (2 / only.cuts().each)) +=
+                static_cast<std::int32_t>(sharing_.weight[p]);
+    } else {
+        place(sharing_.row, sharing_.column, sharing_.weight);
+    }
+    place(singles_.row, singles_.column, singles_.weight);
+    const Singles more = next_to_junk(problem_, queries_);
+    place(more.row, more.column, more.weight);
+}
+
+Table<std::int64_t> Block::collect(Span<const std::int64_t> starts, Span<std::int32_t> closer) {
+    const Counter &first = *counters_.front(), &last = *counters_.back();
+    const bool two = counters_.size() == 2;
+    const Index each = first.cuts().each, step = two || each == 2 ? 2 : 4, lead = two ? 0 : each == 2 ? 1 : 2;
+    const Index n = std::accumulate(groups_.n_group.begin(), groups_.n_group.end(), Index{0});
+    Table<std::int64_t> others(3, n);
+    const Index n_other = collect_groups(queries_, groups_.n_group, groups_.total, first.counts, last.counts, step, lead,
+                                         starts, closer, others);
+    Table<std::int64_t> kept(3, n_other);
+    for (Index k = 0; k < 3; ++k) std::copy_n(others.row(k), n_other, kept.row(k));
+    return kept;
+}
+
+}  // namespace deadheat

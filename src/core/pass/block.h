@@ -1,0 +1,66 @@
+// A block of queries on its way through the counting pass.
+//
+//     relevant items ──sorted into groups──> cuts ──moved apart by the error──> edges ──square by square──> counts ──>
+//     groups
+#pragma once
+
+#include "pass/counter.h"
+#include "pass/relevant.h"
+
+namespace deadheat {
+
+class Block {
+public:
+    /// Make the groups and the cuts of queries that have something relevant.
+    Block(const Problem &problem, Span<const std::int64_t> queries, const std::atomic<bool> &stop);
+
+    Span<const std::int64_t> queries() const { return queries_; }
+    /// Whether anything is left to tiles.
+    bool tiled() const { return tiled_; }
+    /// The level at which tiles are best computed.
+    int level() const { return level_; }
+    Matrix<const std::int32_t> excluded() const { return excluded_; }
+    std::vector<std::unique_ptr<Counter>> &counters() { return counters_; }
+
+    /// What is counted in by one thread: its own counts, with `counting` held, or others.
+    std::vector<Tally> own_tallies();
+    /// Count a square for every sequence of cuts.
+    template <class T>
+    void count(Square<T> square, const Finer &finer, std::vector<Tally> &tallies);
+    /// Decide what tallies have left open. With `counting` held.
+    void decide(std::vector<Tally> &tallies);
+    /// Add what was counted next to its own counts. With `counting` held.
+    void add(const std::vector<Table<std::int32_t>> &others);
+
+    /// Count what tiles leave out, and that does count.
+    void count_next_to_tiles();
+    /// Write its compact groups, see counting/groups.h; returns their `others`.
+    Table<std::int64_t> collect(Span<const std::int64_t> starts, Span<std::int32_t> closer);
+    const Numbers64 &n_group() const { return groups_.n_group; }
+    std::int64_t n_relevant(Index row) const;
+
+    std::mutex counting;
+
+private:
+    Numbers64 members(const Numbers64 &rows, const Numbers64 &groups);
+    void place(Numbers64 rows, Numbers64 columns, Numbers64 weights);
+
+    const Problem &problem_;
+    Span<const std::int64_t> queries_;
+    const std::atomic<bool> &stop_;
+    bool tiled_ = true;
+    std::atomic<int> level_{0};
+    std::mutex learning_;
+    double seen_ = 0, open_ = 0;
+    Table<std::int32_t> excluded_;
+    Singles singles_;
+    Singles sharing_;       // irrelevant items in columns of relevant ones: row, column, how many,
+    Numbers64 sharing_of_;  // and the group of each
+    TieGroups groups_;
+    std::unique_ptr<Decision> decision_;
+    std::vector<std::unique_ptr<Counter>> counters_;
+    std::map<std::int64_t, Numbers64> ascending_;  // the relevant columns by score, of rows that somebody asked for
+    std::mutex asking_;
+};
+
+}  // namespace deadheat

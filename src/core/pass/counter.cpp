@@ -1,0 +1,435 @@
+#include "pass/counter.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "counting/edges.h"
+#include "counting/open_items.h"
+#include "distances/levels.h"
+
+namespace deadheat {
+
+namespace {
+
+constexpr double MANY_OPEN = 1.0 / 32;  // share of a square beyond which float64 is cheaper as a product than pair by pair
+constexpr Index ENOUGH_SEEN = 1 << 10;  // items that only exact arithmetic has decided before it is turned to at once,
+constexpr double MOSTLY = 0.75;         // if it decides so many of all open ones
+constexpr std::size_t MOST_EXACT = 1 << 15;  // items that are decided exactly before anybody asks whether to go on
+constexpr std::size_t SAMPLE = 1 << 10;      // items that tell whether double-double decides enough:
+constexpr double ENOUGH_TOLD = 1.0 / 6;      // as it takes a tenth of the time of integers
+constexpr std::size_t MOST_EDGES = 4;        // tables that are kept: those of bands that have been passed are not
+
+/// How many bins to spread over so many edges: about two each, as long as a row of them stays in cache.
+Index n_bins(Index n_edge) {
+    const double bits = std::ceil(std::log2(2.0 * static_cast<double>(std::max<Index>(1, n_edge))));
+    return Index{1} << static_cast<int>(std::clamp(bits, 9.0, 11.0));
+}
+
+/// Half a word of the places of all numbers of a row, which has so many halves of words for each of its numbers.
+std::uint32_t half_of_places(const std::uint64_t *mask, Index halves, Index half) {
+    std::uint64_t all = 0;
+    for (Index level = 0; level < LEVELS; ++level) all |= mask[level * halves / 2 + half / 2];
+    return static_cast<std::uint32_t>(half % 2 == 0 ? all : all >> 32);
+}
+
+template <class T>
+auto count_tile(std::uint16_t) {
+    if constexpr (sizeof(T) == 4)
+        return counting_loops().count_single;
+    else
+        return counting_loops().count_double;
+}
+
+template <class T>
+auto count_tile(std::uint32_t) {
+    if constexpr (sizeof(T) == 4)
+        return counting_loops().count_single_many;
+    else
+        return counting_loops().count_double_many;
+}
+
+/// Some of many numbers.
+template <class Numbers>
+Numbers chosen(const Numbers &all, Span<const std::int64_t> which) {
+    Numbers some(which.size());
+    for (std::size_t p = 0; p < which.size(); ++p) some[p] = all[at(which[p])];
+    return some;
+}
+
+template <class T>
+Matrix<T> rows_of(Matrix<T> matrix, Index first, Index n) {
+    return {matrix.row(first), n, matrix.columns, matrix.stride};
+}
+
+}  // namespace
+
+Counter::Counter(const Problem &problem, Span<const std::int64_t> queries, Cuts cuts, Members members, Index number)
+    : counts(cuts.low.rows, 2 * cuts.low.columns + 1),
+      problem_(problem),
+      queries_(queries),
+      cuts_(std::move(cuts)),
+      members_(std::move(members)),
+      number_(number) {}
+
+// Rung 1 -------------------------------------------------------------------------------------------------------------
+
+template <class T>
+std::shared_ptr<const EdgeTable<T>> Counter::edges(int level, Index band) {
+    const std::lock_guard hold(lock_);
+    auto &kept = edges_[{level, band}];
+    if (!kept) {
+        auto made = make_edges<T>(level, band);
+        if (edges_.size() > MOST_EDGES) edges_.clear();
+        edges_[{level, band}] = made;
+        return made;
+    }
+    return std::static_pointer_cast<const EdgeTable<T>>(kept);
+}
+
+template <class T>
+std::shared_ptr<const EdgeTable<T>> Counter::make_edges(int level, Index band) {
+    const Scores &scores = *problem_.scores;
+    const Level &of = scores.levels[at(level)];
+    const Index n_row = cuts_.low.rows;
+    auto made = std::make_shared<EdgeTable<T>>();
+    std::vector<double> absolute(at(n_row)), relative(at(n_row)), tiny(at(n_row));
+    for (Index i = 0; i < n_row; ++i) {
+        const Reach reach = scores.reach(level, queries_[at(i)], scores.bands[at(band)]);
+        absolute[at(i)] = reach.absolute, relative[at(i)] = reach.relative, tiny[at(i)] = reach.tiny;
+    }
+    made->closed = of.exact && (cuts_.each == 2 || cuts_.sharp);
+    made->edges = Table<T>(n_row, 2 * cuts_.low.columns + 1);
+    made->n_edge = build_edges<T>(cuts_.low, cuts_.high, {absolute, relative, tiny}, made->closed, made->edges);
+    const bool few = made->n_edge <= FEW_EDGES;
+    const Index n_bin = few ? 1 : n_bins(made->n_edge);
+    made->base.resize(at(n_row)), made->scale.resize(at(n_row));
+    if (made->n_edge < (1 << 15)) {
+        made->codes = Table<std::uint16_t>(n_row, n_bin);
+        if (!few) build_bins<T, std::uint16_t>(made->edges, made->closed, made->base, made->scale, made->codes);
+    } else {
+        made->long_codes = Table<std::uint32_t>(n_row, n_bin);
+        build_bins<T, std::uint32_t>(made->edges, made->closed, made->base, made->scale, made->long_codes);
+    }
+    made->zero_slot.assign(at(n_row), -1);
+    if (cuts_.each == 2 && of.zeros_exact) {
+        if (!made->closed) slots_of_zero(cuts_.low, cuts_.high, made->zero_slot);
+    } else if (cuts_.each == 2 && problem_.patterns != nullptr && problem_.patterns->zeros) {
+        const Meetings *met = meetings();
+        made->by_places = met != nullptr && met->any_zero;
+        if (made->by_places) made->zero_slot = met->zero_slot;
+    }
+    return made;
+}
+
+template <class T>
+Index Counter::filter(const Square<T> &square, Matrix<const std::int32_t> excluded, const EdgeTable<T> &table,
+                      Matrix<std::int32_t> tally, Matrix<std::int32_t> opened) {
+    const Index row = square.row, n_row = square.scores.rows, n_column = square.scores.columns;
+    const TileColumns columns{square.column, problem_.weight.subspan(at(square.column), at(n_column)), problem_.plain,
+                              rows_of(excluded, row, n_row)};
+    const Matrix<const T> edges = rows_of(Matrix<const T>(table.edges), row, n_row);
+    const auto part = [&](const auto &all) {
+        return Span<const typename std::decay_t<decltype(all)>::value_type>(all).subspan(at(row), at(n_row));
+    };
+    Table<std::uint32_t> of_columns;
+    TilePlaces places{};
+    if (table.by_places) {
+        const Meetings &met = *meetings_;
+        const Index words = met.places.columns;
+        of_columns = Table<std::uint32_t>(words, n_column);
+        const Matrix<const std::uint64_t> masks = problem_.patterns->item;
+        for (Index j = 0; j < n_column; ++j) {
+            const std::uint64_t *mask = masks.row(problem_.scores->item_of_column[at(square.column + j)]);
+            for (Index half = 0; half < words; ++half) of_columns(half, j) = half_of_places(mask, words, half);
+        }
+        places = {rows_of(Matrix<const std::uint32_t>(met.places), row, n_row), of_columns};
+    }
+    const auto count = [&](const auto &codes) {
+        using Code = typename std::decay_t<decltype(codes.memory)>::value_type;
+        return count_tile<T>(Code{})(square.scores, columns,
+                                     {edges, table.n_edge, table.closed, part(table.base), part(table.scale),
+                                      rows_of(Matrix<const Code>(codes), row, n_row), part(table.zero_slot), places},
+                                     rows_of(tally, row, n_row), opened);
+    };
+    return table.codes.rows > 0 ? count(table.codes) : count(table.long_codes);
+}
+
+// The shortcut -------------------------------------------------------------------------------------------------------
+
+const Meetings *Counter::meetings() {
+    if (problem_.patterns == nullptr || cuts_.each != 2) return nullptr;
+    std::call_once(met_, [&] {
+        const Patterns &patterns = *problem_.patterns;
+        auto met = std::make_unique<Meetings>();
+        const Index n_row = cuts_.low.rows, n_group = cuts_.low.columns, halves = 2 * patterns.query.columns / LEVELS;
+        met->masks = Table<std::uint64_t>(n_row, patterns.query.columns);
+        met->places = Table<std::uint32_t>(n_row, halves);
+        Numbers64 rows, groups;
+        for (Index i = 0; i < n_row; ++i) {
+            const std::uint64_t *mask = patterns.query.row(queries_[at(i)]);
+            std::copy_n(mask, patterns.query.columns, met->masks.row(i));
+            met->tables.push_back(patterns.query_table[at(queries_[at(i)])]);
+            for (Index half = 0; half < halves; ++half) met->places(i, half) = half_of_places(mask, halves, half);
+            for (Index g = 0; g < n_group && std::isfinite(cuts_.low(i, g)); ++g) rows.push_back(i), groups.push_back(g);
+        }
+        Numbers64 items = members_(rows, groups);
+        for (std::int64_t &item : items) item = problem_.scores->item_of_column[at(item)];
+        Table<std::uint16_t> found(static_cast<Index>(rows.size()), MEETINGS);
+        std::vector<std::int32_t> kind(rows.size());
+        const PlacedRows placed{met->masks,         patterns.item,        met->tables,    patterns.item_table,
+                                patterns.item_kind, patterns.differences, patterns.zeros, patterns.levels};
+        alike_loops().count_meetings(placed, rows, items, found, kind);
+        met->counts = Table<std::uint16_t>(n_row, n_group * MEETINGS);
+        met->kind = Table<std::int32_t>(n_row, n_group, -1);
+        met->zero_slot.assign(at(n_row), -1);
+        for (std::size_t p = 0; p < rows.size(); ++p) {
+            std::copy_n(found.row(static_cast<Index>(p)), MEETINGS, met->counts.row(rows[p]) + groups[p] * MEETINGS);
+            met->kind(rows[p], groups[p]) = kind[p];
+            if (kind[p] != APART || met->zero_slot[at(rows[p])] >= 0) continue;
+            met->zero_slot[at(rows[p])] = static_cast<std::int32_t>(2 * groups[p] + 1);
+            met->any_zero = true;
+        }
+        meetings_ = std::move(met);
+    });
+    return meetings_.get();
+}
+
+Index Counter::settle_alike(Index row, Index n_row, Index column, Index n_column, Matrix<std::int32_t> opened,
+                            Span<double> scores, Matrix<std::int32_t> tally) {
+    const Meetings &met = *meetings();
+    const Patterns &patterns = *problem_.patterns;
+    Table<std::uint64_t> masks(n_column, patterns.item.columns);
+    std::vector<std::int32_t> tables(at(n_column)), kinds(at(n_column));
+    for (Index j = 0; j < n_column; ++j) {
+        const std::int64_t item = problem_.scores->item_of_column[at(column + j)];
+        std::copy_n(patterns.item.row(item), masks.columns, masks.row(j));
+        tables[at(j)] = patterns.item_table[at(item)], kinds[at(j)] = patterns.item_kind[at(item)];
+    }
+    const auto own_tables = Span<const std::int32_t>(met.tables).subspan(at(row), at(n_row));
+    const PlacedRows placed{rows_of(Matrix<const std::uint64_t>(met.masks), row, n_row),
+                            masks,
+                            own_tables,
+                            tables,
+                            kinds,
+                            patterns.differences,
+                            patterns.zeros,
+                            patterns.levels};
+    const GroupMeetings groups{rows_of(Matrix<const std::uint16_t>(met.counts), row, n_row),
+                               rows_of(Matrix<const std::int32_t>(met.kind), row, n_row)};
+    return alike_loops().settle_alike(opened, scores, placed, groups, problem_.weight.subspan(at(column), at(n_column)),
+                                      rows_of(tally, row, n_row));
+}
+
+// Rungs 2 and 3 ------------------------------------------------------------------------------------------------------
+
+template <class T>
+Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, const Finer &finer, Tally &tally) {
+    const auto table = edges<T>(square.level, square.band);
+    const Index n_row = square.scores.rows, n_column = square.scores.columns;
+    thread_local std::vector<std::int32_t> memory;
+    if (memory.size() < at(3 * n_row * n_column)) memory.resize(at(3 * n_row * n_column));
+    Matrix<std::int32_t> opened{memory.data(), 3, n_row * n_column, n_row * n_column};
+    Index n = filter(square, excluded, *table, tally.counts, opened);
+    if (n == 0) return 0;
+    const bool at_last = square.level == problem_.scores->last();
+    std::vector<double> scores(at_last ? at(n) : 0);
+    for (std::size_t p = 0; p < scores.size(); ++p)
+        scores[p] = static_cast<double>(square.scores(opened(0, static_cast<Index>(p)), opened(1, static_cast<Index>(p))));
+    opened.columns = n;
+    if (meetings() != nullptr) n = settle_alike(square.row, n_row, square.column, n_column, opened, scores, tally.counts);
+    if (n == 0) return 0;
+    opened.columns = n;
+    const bool exactly =
+        problem_.rule == nullptr && problem_.exact != nullptr &&
+        static_cast<double>(n_exact_) > std::max<double>(ENOUGH_SEEN, MOSTLY * static_cast<double>(n_refined_));
+    if (exactly) {
+        Table<std::int64_t> found(4, n);
+        intervals_of_open<T>(opened, rows_of(Matrix<const T>(table->edges), square.row, n_row),
+                             rows_of(Matrix<const double>(cuts_.low), square.row, n_row), found);
+        OpenItems open;
+        for (Index p = 0; p < n; ++p)
+            open.add(found(0, p) + square.row, found(1, p) + square.column, found(2, p), found(3, p),
+                     problem_.weight[at(found(1, p) + square.column)]);
+        if (integers() == nullptr)
+            tally.open.add(open);
+        else if (static_cast<double>(n) > MANY_OPEN * static_cast<double>(n_row * n_column))
+            decide_at_once(square.row, square.column, open, finer, tally.counts);
+        else
+            decide_short(open, tally.counts);
+        return n;
+    }
+    Numbers64 rows(at(n)), columns(at(n)), guess(at(n)), weights(at(n));
+    for (std::size_t p = 0; p < at(n); ++p) {
+        const auto q = static_cast<Index>(p);
+        rows[p] = opened(0, q) + square.row, columns[p] = opened(1, q) + square.column, guess[p] = opened(2, q) >> 1;
+        weights[p] = problem_.weight[at(columns[p])];
+    }
+    scores.resize(at(n));
+    const double share = static_cast<double>(n) / static_cast<double>(n_row * n_column);
+    if (!at_last) finer.scores(rows, columns, share > MANY_OPEN, scores);
+    place(rows, columns, scores, guess, weights, tally);
+    return n;
+}
+
+void Counter::place(const Numbers64 &rows, const Numbers64 &columns, const std::vector<double> &scores,
+                    const Numbers64 &guess, const Numbers64 &weights, Tally &tally) {
+    Numbers64 query(rows.size());
+    for (std::size_t p = 0; p < rows.size(); ++p) query[p] = queries_[at(rows[p])];
+    std::vector<double> errors(rows.size());
+    problem_.scores->pair_bounds(query, columns, scores, errors);
+    Table<std::int64_t> listed(3, static_cast<Index>(rows.size()));
+    const Index n = open_item_loops().place_pairs({rows, guess, scores, errors, weights},
+                                                  {cuts_.low, cuts_.high, tally.counts}, cuts_.each, listed);
+    n_refined_ += static_cast<Index>(rows.size()), n_exact_ += n;
+    for (Index q = 0; q < n; ++q) {
+        const std::size_t p = at(listed(0, q));
+        tally.open.add(rows[p], columns[p], listed(1, q) / cuts_.each, listed(2, q) / cuts_.each,
+                       static_cast<std::int32_t>(weights[p]));
+    }
+}
+
+void Counter::decide(OpenItems &open, Matrix<std::int32_t> tally, Decision *decision, const std::atomic<bool> &stop) {
+    const std::size_t n = open.rows.size();
+    if (n == 0) return;
+    if (decision != nullptr) {
+        const Numbers64 below = decision->cuts_below(number_, open);
+        for (std::size_t p = 0; p < n; ++p) tally(open.rows[p], below[p] * (2 / cuts_.each)) += open.weights[p];
+        open = {};
+        return;
+    }
+    if (integers() != nullptr) {
+        decide_short(open, tally);
+        open = {};
+        return;
+    }
+    if (problem_.exact->tries_twofold()) decide_twofold(open, tally, stop);
+    if (!thresholds_)
+        thresholds_ = std::make_unique<RootThresholds>(problem_.exact->kind(), cuts_.low.rows, cuts_.low.columns);
+    know<RootRows>(*thresholds_, open, stop);
+    Numbers64 query, item;
+    pairs_of(open, query, item);
+    problem_.exact->each<RootRows>(query, item, stop, [&](const ReadyPairs<RootRows> &pairs) {
+        for (std::size_t begin = 0; begin < pairs.which.size(); begin += MOST_EXACT) {
+            if (stop) throw Stopped();
+            const std::size_t count = std::min(MOST_EXACT, pairs.which.size() - begin);
+            const auto which = pairs.which.subspan(begin, count);
+            thresholds_->count(pairs.rows, pairs.left.subspan(begin, count), pairs.right.subspan(begin, count),
+                               chosen(open.rows, which), chosen(open.low, which), chosen(open.high, which),
+                               chosen(open.weights, which), tally);
+        }
+    });
+    open = {};
+}
+
+/// The rows as short integers, once the thresholds are too; null where they are not such.
+const IntegerRows *Counter::integers() {
+    const IntegerRows *rows = problem_.exact->integers();
+    if (rows == nullptr) return nullptr;
+    std::call_once(numbered_, [&] {
+        Numbers64 row, group;
+        for (Index i = 0; i < cuts_.low.rows; ++i)
+            for (Index g = 0; g < cuts_.low.columns && std::isfinite(cuts_.low(i, g)); ++g)
+                row.push_back(i), group.push_back(g);
+        const Numbers64 member = members_(row, group);
+        short_thresholds_.resize(cuts_.low.memory.size());
+        for (std::size_t p = 0; p < row.size(); ++p)
+            short_thresholds_[at(row[p] * cuts_.low.columns + group[p])] =
+                rows->number(queries_[at(row[p])], problem_.scores->item_of_column[at(member[p])]);
+    });
+    return rows;
+}
+
+/// Count an open item by its number, by bisection between the thresholds where it may lie.
+void Counter::count_between(const ShortNumber &number, std::size_t p, const OpenItems &open, Matrix<std::int32_t> tally) {
+    const IntegerRows &rows = *problem_.exact->integers();
+    const ShortNumber *thresholds = short_thresholds_.data() + open.rows[p] * cuts_.low.columns;
+    Index begin = open.low[p], end = open.high[p], slot = -1;
+    while (begin < end && slot < 0) {
+        const Index middle = (begin + end) / 2;
+        const int order = rows.compare(number, thresholds[middle]);
+        if (order == 0) slot = 2 * middle + 1;
+        (order > 0 ? begin : end) = order > 0 ? middle + 1 : middle;
+    }
+    tally(open.rows[p], slot < 0 ? 2 * begin : slot) += open.weights[p];
+}
+
+void Counter::decide_short(const OpenItems &open, Matrix<std::int32_t> tally) {
+    for (std::size_t p = 0; p < open.rows.size(); ++p) {
+        const std::int64_t item = problem_.scores->item_of_column[at(open.columns[p])];
+        count_between(problem_.exact->integers()->number(queries_[at(open.rows[p])], item), p, open, tally);
+    }
+}
+
+/// The same from the exact tile of a square whose first row and column are these.
+void Counter::decide_at_once(Index row, Index column, const OpenItems &open, const Finer &finer,
+                             Matrix<std::int32_t> tally) {
+    const auto [tile, transposed] = finer.integers();
+    for (std::size_t p = 0; p < open.rows.size(); ++p) {
+        const Index i = open.rows[p] - row, j = open.columns[p] - column;
+        const std::int64_t item = problem_.scores->item_of_column[at(open.columns[p])];
+        const IntegerRows &rows = *problem_.exact->integers();
+        count_between(transposed ? rows.number(*tile, j, i, item) : rows.number(*tile, i, j, item), p, open, tally);
+    }
+}
+
+/// The query and the item of each open item.
+void Counter::pairs_of(const OpenItems &open, Numbers64 &query, Numbers64 &item) const {
+    query.resize(open.rows.size()), item.resize(open.rows.size());
+    for (std::size_t p = 0; p < open.rows.size(); ++p) {
+        query[p] = queries_[at(open.rows[p])];
+        item[p] = problem_.scores->item_of_column[at(open.columns[p])];
+    }
+}
+
+/// Add the thresholds between which items lie to those that are known.
+template <class Rows, class Thresholds>
+void Counter::know(Thresholds &thresholds, const OpenItems &open, const std::atomic<bool> &stop) {
+    const auto unknown = thresholds.unknown(open.rows, open.low, open.high);
+    Numbers64 row(unknown.size()), group(unknown.size()), query(unknown.size());
+    for (std::size_t p = 0; p < unknown.size(); ++p) {
+        row[p] = unknown[p].first, group[p] = unknown[p].second;
+        query[p] = queries_[at(row[p])];
+    }
+    Numbers64 item = members_(row, group);
+    for (std::int64_t &each : item) each = problem_.scores->item_of_column[at(each)];
+    problem_.exact->each<Rows>(query, item, stop, [&](const ReadyPairs<Rows> &pairs) {
+        thresholds.add(pairs.rows, pairs.left, pairs.right, chosen(row, pairs.which), chosen(group, pairs.which));
+    });
+}
+
+/// Count what double-double decides; the others are left open, between thresholds that may be closer.
+void Counter::decide_twofold(OpenItems &open, Matrix<std::int32_t> tally, const std::atomic<bool> &stop) {
+    const std::size_t n = open.rows.size();
+    if (!twofold_) twofold_ = std::make_unique<TwofoldThresholds>(cuts_.low.rows, cuts_.low.columns);
+    std::vector<char> told(n);
+    for (std::size_t begin = 0, size = 0; begin < n; begin += size) {
+        if (static_cast<double>(n_told_) < ENOUGH_TOLD * static_cast<double>(n_tried_)) break;
+        size = std::min(n_tried_ == 0 ? SAMPLE : MOST_EXACT, n - begin);
+        const OpenItems some = open.part(begin, size);
+        know<TwofoldRows>(*twofold_, some, stop);
+        Numbers64 query, item;
+        pairs_of(some, query, item);
+        problem_.exact->each<TwofoldRows>(query, item, stop, [&](const ReadyPairs<TwofoldRows> &pairs) {
+            Numbers64 low = chosen(some.low, pairs.which), high = chosen(some.high, pairs.which);
+            const auto found = std::make_unique<bool[]>(low.size());
+            twofold_->count(pairs.rows, pairs.left, pairs.right, chosen(some.rows, pairs.which), low, high,
+                            chosen(some.weights, pairs.which), tally, {found.get(), low.size()});
+            for (std::size_t k = 0; k < low.size(); ++k) {
+                const std::size_t p = begin + at(pairs.which[k]);
+                told[p] = found[k], open.low[p] = low[k], open.high[p] = high[k];
+                ++n_tried_, n_told_ += found[k];
+            }
+        });
+    }
+    OpenItems left;
+    for (std::size_t p = 0; p < n; ++p)
+        if (!told[p]) left.add(open.rows[p], open.columns[p], open.low[p], open.high[p], open.weights[p]);
+    open = std::move(left);
+}
+
+template Index Counter::count(Square<float>, Matrix<const std::int32_t>, const Finer &, Tally &);
+template Index Counter::count(Square<double>, Matrix<const std::int32_t>, const Finer &, Tally &);
+template std::shared_ptr<const EdgeTable<float>> Counter::edges(int, Index);
+template std::shared_ptr<const EdgeTable<double>> Counter::edges(int, Index);
+
+}  // namespace deadheat

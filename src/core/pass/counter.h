@@ -1,0 +1,131 @@
+// The ladder: how an item is placed between the cuts of a query, each rung by what its proven bound decides.
+//
+//     1  filter   float32 scores of a square of items ──decided──> counted
+//                     │ open: within the bound of a cut
+//     2  refine   float64 scores, of the square where many are open, else of single pairs ──decided──> counted
+//                     │ open
+//     3  decide   exact closeness, as integers (exact/), against that of a member of the group ──────> counted
+//                 in front of it double-double, for single pairs, as long as that decides enough
+//
+// Levels of scores that are exact close every interval, and nothing is open below them. A shortcut stands in front of rung
+// 2: items whose rows meet the query's as those of a group do surely tie with it (counting/alike.h). Where rung 3 decides
+// nearly all that rung 1 leaves open, rung 2 is left out.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <mutex>
+
+#include "counting/tiles.h"
+#include "exact/root_thresholds.h"
+#include "pass/problem.h"
+
+namespace deadheat {
+
+/// Edges for the scores of one level in one band, and bins to find a score's place among them: see counting/edges.h.
+template <class T>
+struct EdgeTable {
+    Table<T> edges;
+    Index n_edge = 0;
+    bool closed = false;  // what is between two edges is tied
+    std::vector<T> base, scale;
+    Table<std::uint16_t> codes;
+    Table<std::uint32_t> long_codes;  // in place of the others where there are many edges
+    std::vector<std::int32_t> zero_slot;
+    bool by_places = false;  // whether places tell which scores of 0 are
+};
+
+/// How the queries of a block meet a member of each of their groups.
+struct Meetings {
+    Numbers64 queries;
+    Table<std::uint16_t> counts;
+    Table<std::int32_t> kind;
+    std::vector<std::int32_t> zero_slot;  // of the group without a place in common with its query; −1 where there is none
+    bool any_zero = false;
+    std::vector<std::int32_t> tables;
+    Table<std::uint64_t> masks;
+    Table<std::uint32_t> places;
+};
+
+/// A square of a tile for one side: the scores of neighbouring queries of a block for neighbouring columns.
+template <class T>
+struct Square {
+    Matrix<T> scores;
+    Index row, column;  // the first query, in the block, and the first column
+    int level;
+    Index band;
+};
+
+/// What one thread counts into, and what it leaves to exact arithmetic.
+struct Tally {
+    Matrix<std::int32_t> counts;
+    OpenItems open;
+};
+
+/// How to see more of a square.
+struct Finer {
+    /// Float64 scores of items, (row in the block, column), from those of the whole square if `all`.
+    std::function<void(const Numbers64 &rows, const Numbers64 &columns, bool all, Span<double> scores)> scores;
+    /// The exact tile of the whole square, and whether it is that transposed.
+    std::function<std::pair<const IntegerTile *, bool>()> integers;
+};
+
+/// Counts the items of one block of queries between one sequence of cuts. Slot 2i of a row counts what is surely between
+/// interval i − 1 and interval i; where two cuts share an interval, slot 2i + 1 counts what is between them.
+class Counter {
+public:
+    using Members = std::function<Numbers64(const Numbers64 &rows, const Numbers64 &groups)>;
+
+    Counter(const Problem &problem, Span<const std::int64_t> queries, Cuts cuts, Members members, Index number);
+
+    /// Count a square, `excluded` columns left out; returns how many items its level left open.
+    template <class T>
+    Index count(Square<T> square, Matrix<const std::int32_t> excluded, const Finer &finer, Tally &tally);
+    /// Place single items by scores of the last level; what these leave open is added to the tally.
+    void place(const Numbers64 &rows, const Numbers64 &columns, const std::vector<double> &scores, const Numbers64 &guess,
+               const Numbers64 &weights, Tally &tally);
+    /// Decide open items exactly.
+    void decide(OpenItems &open, Matrix<std::int32_t> counts, Decision *decision, const std::atomic<bool> &stop);
+
+    template <class T>
+    std::shared_ptr<const EdgeTable<T>> edges(int level, Index band);
+    const Cuts &cuts() const { return cuts_; }
+
+    Table<std::int32_t> counts;
+
+private:
+    template <class T>
+    std::shared_ptr<const EdgeTable<T>> make_edges(int level, Index band);
+    template <class T>
+    Index filter(const Square<T> &square, Matrix<const std::int32_t> excluded, const EdgeTable<T> &table,
+                 Matrix<std::int32_t> counts, Matrix<std::int32_t> opened);
+    const Meetings *meetings();
+    void pairs_of(const OpenItems &open, Numbers64 &query, Numbers64 &item) const;
+    template <class Rows, class Thresholds>
+    void know(Thresholds &thresholds, const OpenItems &open, const std::atomic<bool> &stop);
+    void decide_at_once(Index row, Index column, const OpenItems &open, const Finer &finer, Matrix<std::int32_t> counts);
+    void decide_short(const OpenItems &open, Matrix<std::int32_t> counts);
+    void count_between(const ShortNumber &number, std::size_t p, const OpenItems &open, Matrix<std::int32_t> counts);
+    const IntegerRows *integers();
+    void decide_twofold(OpenItems &open, Matrix<std::int32_t> counts, const std::atomic<bool> &stop);
+    Index settle_alike(Index row, Index n_row, Index column, Index n_column, Matrix<std::int32_t> opened,
+                       Span<double> scores, Matrix<std::int32_t> counts);
+
+    const Problem &problem_;
+    Span<const std::int64_t> queries_;
+    Cuts cuts_;
+    Members members_;
+    Index number_;
+    std::mutex lock_;
+    std::map<std::pair<int, Index>, std::shared_ptr<const void>> edges_;
+    std::once_flag met_;
+    std::unique_ptr<Meetings> meetings_;
+    std::atomic<Index> n_refined_{0}, n_exact_{0};  // open items that were looked at in float64, and those that left it open
+    std::once_flag numbered_;
+    std::vector<ShortNumber> short_thresholds_;   // of all groups, row by row, where rows are short integers
+    std::unique_ptr<RootThresholds> thresholds_;  // made when they are asked for
+    std::unique_ptr<TwofoldThresholds> twofold_;
+    Index n_tried_ = 0, n_told_ = 0;  // in double-double
+};
+
+}  // namespace deadheat

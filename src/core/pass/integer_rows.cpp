@@ -1,0 +1,183 @@
+#include "pass/integer_rows.h"
+
+#include <bit>
+#include <cmath>
+
+#include "distances/products.h"
+#include "distances/tiles.h"
+#include "exact/root_keys.h"
+#include "pass/integer_loops.h"
+
+namespace deadheat {
+
+namespace {
+
+constexpr int MOST_BITS = 62;                   // of a number, without its sign
+constexpr std::size_t KEPT_NUMBERS = 8u << 20;  // in all rows
+constexpr Index CHUNK = 16;       // dimensions whose products are added up first: few roundings follow each other
+constexpr double SURE = 0x1p-48;  // more than estimates of cosines may be off, as a part of them
+
+/// Rows as they came, in float64; the exponents between which the bits of each lie.
+struct RawRows {
+    std::vector<double> numbers;
+    std::vector<BitRange> bits;
+
+    explicit RawRows(const Source &source) : numbers(read_rows<double>(source, first(source.n))) {
+        for (Index i = 0; i < source.n; ++i)
+            bits.push_back(bit_range(Span<const double>(numbers.data() + i * source.dim, at(source.dim))));
+    }
+
+    /// The exponents between which all bits lie.
+    BitRange together() const {
+        BitRange all;
+        for (const BitRange &each : bits) all = {std::min(all.low, each.low), std::max(all.high, each.high)};
+        return all;
+    }
+
+    /// The most bits of a row in a unit of its own.
+    int widest() const {
+        int most = 0;
+        for (const BitRange &each : bits) most = std::max(most, each.high - each.low);
+        return most;
+    }
+
+    /// All numbers as integers, in units of their rows or in one for all.
+    std::vector<std::int64_t> integers(Index dim, bool each, int unit) const {
+        std::vector<std::int64_t> out(numbers.size());
+        for (std::size_t p = 0; p < out.size(); ++p) {
+            const BitRange &row = bits[p / at(dim)];
+            if (numbers[p] == 0) continue;
+            int exponent = 0;
+            const double fraction = std::frexp(numbers[p], &exponent);
+            const int shift = exponent - 53 - (each ? row.low : unit);
+            const auto whole = static_cast<std::int64_t>(std::ldexp(fraction, 53));
+            out[p] = shift >= 0 ? whole * (std::int64_t{1} << shift) : whole / (std::int64_t{1} << -shift);
+        }
+        return out;
+    }
+};
+
+Matrix<const std::uint64_t> words_of(const std::vector<std::int64_t> &integers, Index dim) {
+    return {reinterpret_cast<const std::uint64_t *>(integers.data()), static_cast<Index>(integers.size()) / dim, dim, dim};
+}
+
+/// The norm of the longest row.
+double longest(const std::vector<std::int64_t> &integers, Index dim) {
+    double most = 0;
+    for (std::size_t begin = 0; begin < integers.size(); begin += at(dim)) {
+        double square = 0;
+        for (std::size_t k = begin; k < begin + at(dim); ++k)
+            square += static_cast<double>(integers[k]) * static_cast<double>(integers[k]);
+        most = std::max(most, square);
+    }
+    return std::sqrt(most);
+}
+
+Natural natural(Integer number, Limb (&limbs)[2]) {
+    const auto size = static_cast<TwoLimbs>(number < 0 ? -number : number);
+    limbs[0] = static_cast<Limb>(size), limbs[1] = static_cast<Limb>(size >> 64);
+    return {limbs, limbs[1] != 0 ? 2 : limbs[0] != 0, 0};
+}
+
+}  // namespace
+
+std::unique_ptr<IntegerRows> IntegerRows::of(KeyKind kind, const Source &query, const Source &item, bool same) {
+    if (at((query.n + item.n) * item.dim) > KEPT_NUMBERS) return nullptr;
+    const RawRows of_item(item);
+    const std::unique_ptr<RawRows> other = same ? nullptr : std::make_unique<RawRows>(query);
+    const RawRows &of_query = same ? of_item : *other;
+    const bool one_unit = kind == KeyKind::distance || kind == KeyKind::difference;
+    BitRange items = of_item.together(), queries = of_query.together();
+    if (one_unit) items = queries = {std::min(items.low, queries.low), std::max(items.high, queries.high)};
+    const int item_bits = kind == KeyKind::cosine ? of_item.widest() : std::max(0, items.high - items.low);
+    const int query_bits = one_unit ? item_bits : of_query.widest();
+    const int of_sum = std::bit_width(at(item.dim));
+    if (std::max(item_bits, query_bits) > MOST_BITS) return nullptr;
+    const bool differences = kind == KeyKind::difference;
+    const int sum_bits = differences ? item_bits + 1 + of_sum : query_bits + item_bits + of_sum;
+    if (!differences && std::max(sum_bits, 2 * item_bits + of_sum) > 122) return nullptr;
+    std::unique_ptr<IntegerRows> rows(new IntegerRows());
+    rows->kind_ = kind, rows->dim_ = item.dim;
+    rows->residues_alone_ = sum_bits <= MOST_BITS;
+    rows->item_memory_ = of_item.integers(item.dim, kind == KeyKind::cosine, items.low);
+    if (same && (one_unit || kind == KeyKind::cosine)) {
+        rows->query_ = &rows->item_memory_;
+    } else {
+        rows->query_memory_ = of_query.integers(item.dim, !one_unit, queries.low);
+        rows->query_ = &rows->query_memory_;
+    }
+    if (!differences && !rows->residues_alone_) {  // Σ|a·b| ≤ ‖a‖‖b‖, rounded up
+        const double sizes = longest(*rows->query_, item.dim) * longest(rows->item_memory_, item.dim) * (1 + 0x1p-20);
+        if (static_cast<double>(product_roundings(item.dim, CHUNK) + 4) * 0x1p-53 * sizes > 0x1p62) return nullptr;
+    }
+    if (kind != KeyKind::distance && kind != KeyKind::cosine) return rows;
+    for (Index i = 0; i < item.n; ++i) {
+        const std::int64_t *row = rows->item_memory_.data() + i * item.dim;
+        Integer square = 0;
+        for (Index k = 0; k < item.dim; ++k) square += Integer{row[k]} * row[k];
+        rows->squares_.push_back(square);
+        rows->inverse_norms_.push_back(square > 0 ? 1 / std::sqrt(static_cast<double>(square)) : 0.0);
+    }
+    return rows;
+}
+
+Integer IntegerRows::finished(Integer product, std::int64_t item) const {
+    return kind_ == KeyKind::distance ? 2 * product - squares_[at(item)] : product;
+}
+
+ShortNumber IntegerRows::number(std::int64_t query, std::int64_t item) const {
+    const std::int64_t *a = query_->data() + query * dim_, *b = item_memory_.data() + item * dim_;
+    Integer sum = 0;
+    if (kind_ == KeyKind::difference)
+        for (Index k = 0; k < dim_; ++k) sum -= a[k] < b[k] ? b[k] - a[k] : a[k] - b[k];
+    else if (residues_alone_)  // no sum has more than 64 bits
+        for (std::int64_t k = 0, part = 0; k < dim_; ++k, sum = part) part += a[k] * b[k];
+    else
+        for (Index k = 0; k < dim_; ++k) sum += Integer{a[k]} * b[k];
+    return {finished(sum, item), item};
+}
+
+IntegerTile IntegerRows::tile(Span<const std::int64_t> queries, Span<const std::int64_t> items) const {
+    const auto gathered = [&](const std::vector<std::int64_t> &from, Span<const std::int64_t> index) {
+        std::vector<std::int64_t> rows(index.size() * at(dim_));
+        for (std::size_t p = 0; p < index.size(); ++p)
+            std::copy_n(from.data() + index[p] * dim_, dim_, rows.data() + p * at(dim_));
+        return rows;
+    };
+    const auto left = gathered(*query_, queries), right = gathered(item_memory_, items);
+    const auto n = static_cast<Index>(queries.size()), m = static_cast<Index>(items.size());
+    IntegerTile tile{Table<std::uint64_t>(n, m), {}};
+    const auto loop = kind_ == KeyKind::difference ? integer_loops().differences : integer_loops().products;
+    loop(words_of(left, dim_), words_of(right, dim_), tile.residues);
+    if (residues_alone_) return tile;
+    tile.values = Table<double>(n, m);
+    const std::vector<double> a(left.begin(), left.end()), b(right.begin(), right.end());
+    const Matrix<const double> rows{a.data(), n, dim_, dim_}, others{b.data(), m, dim_, dim_};
+    if (kind_ == KeyKind::difference)
+        tile_loops().cityblock_double(rows, others, tile.values);
+    else
+        product_of_matrices<double>(rows, others, CHUNK, tile.values);
+    return tile;
+}
+
+ShortNumber IntegerRows::number(const IntegerTile &tile, Index row, Index place, std::int64_t item) const {
+    const std::uint64_t residue = tile.residues(row, place);
+    if (residues_alone_) return {finished(static_cast<std::int64_t>(residue), item), item};
+    const auto about = static_cast<Integer>(tile.values(row, place));
+    return {finished(about + static_cast<std::int64_t>(residue - static_cast<std::uint64_t>(about)), item), item};
+}
+
+int IntegerRows::compare(const ShortNumber &one, const ShortNumber &other) const {
+    const Integer a = one.a, b = other.a;
+    if (kind_ != KeyKind::cosine || a == 0 || b == 0 || (a < 0) != (b < 0)) return (a > b) - (a < b);
+    const Integer x = squares_[at(one.item)], y = squares_[at(other.item)];
+    if (x == y) return (a > b) - (a < b);
+    const double p = static_cast<double>(a) * inverse_norms_[at(one.item)];
+    const double q = static_cast<double>(b) * inverse_norms_[at(other.item)];
+    if (std::fabs(p - q) > SURE * std::fabs(p)) return p > q ? 1 : -1;
+    Limb of_a[2], of_b[2], of_x[2], of_y[2];
+    const int order = compare_ratios(natural(a, of_a), natural(x, of_x), natural(b, of_b), natural(y, of_y));
+    return a < 0 ? -order : order;
+}
+
+}  // namespace deadheat

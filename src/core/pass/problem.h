@@ -1,0 +1,108 @@
+// What a counting pass is given: scores, who is relevant to whom, how much each column weighs, and what tied means.
+#pragma once
+
+#include <memory>
+
+#include "counting/alike.h"
+#include "counting/columns.h"
+#include "pass/exact_pairs.h"
+#include "pass/scores.h"
+#include "ties/groups.h"
+
+namespace deadheat {
+
+/// The relevant columns of some queries, (n_row, width): the relevant and the irrelevant items in each, its score, and how
+/// far that may be off. Entries of no relevant item have a score that is not a number.
+struct Relevant {
+    Table<std::int64_t> columns, count, irrelevant;
+    Table<double> score, bound;
+
+    Entries entries() { return {columns, count, irrelevant, score, bound}; }
+};
+
+/// The tie groups of some queries, farthest first, (n_row, most groups).
+struct TieGroups {
+    Numbers64 n_group;
+    Table<double> score, bound;    // of a member of each; where all rows have one bound each it is (n_row, 1)
+    Table<std::int32_t> total;     // relevant items in each
+    Table<std::int32_t> columns;   // of that member, and
+    Table<std::int64_t> of_entry;  // the group of each entry; both empty where groups are one item each, by score
+};
+
+/// Ascending cuts: intervals of scores that hold `each` of them. An item whose score is at least `high` is above all in the
+/// interval, one whose score is below `low` above none. Infinite in padding.
+struct Cuts {
+    Table<double> low, high;
+    Index each = 2;
+    bool sharp = false;  // scores are exact, and each interval is the least score above its cut
+};
+
+/// Items that lie between two intervals of their rows.
+struct OpenItems {
+    Numbers64 rows, columns, low, high;
+    std::vector<std::int32_t> weights;
+
+    void add(std::int64_t row, std::int64_t column, std::int64_t from, std::int64_t to, std::int32_t weight) {
+        rows.push_back(row), columns.push_back(column), low.push_back(from), high.push_back(to), weights.push_back(weight);
+    }
+    void add(const OpenItems &others) {
+        for (std::size_t p = 0; p < others.rows.size(); ++p)
+            add(others.rows[p], others.columns[p], others.low[p], others.high[p], others.weights[p]);
+    }
+    /// So many items from one on.
+    OpenItems part(std::size_t begin, std::size_t n) const {
+        OpenItems some;
+        for (std::size_t p = begin; p < begin + n; ++p) some.add(rows[p], columns[p], low[p], high[p], weights[p]);
+        return some;
+    }
+};
+
+/// What "tied" means for some queries, where it is not the exact closeness: what Python made of them.
+class Decision {
+public:
+    virtual ~Decision() = default;
+    /// How many cuts of sequence number `counter` each item is above, known to be between the cuts of its intervals.
+    virtual Numbers64 cuts_below(Index counter, const OpenItems &items) = 0;
+};
+
+class Rule {
+public:
+    virtual ~Rule() = default;
+    /// Sort the relevant items of queries into groups, with the cuts that these make: one sequence with two for each group,
+    /// or two with one each, tied or closer, and closer.
+    virtual std::unique_ptr<Decision> group(Span<const std::int64_t> queries, Relevant &relevant, TieGroups &groups,
+                                            std::vector<Cuts> &cuts) const = 0;
+};
+
+/// Where the numbers of rows are that have few of them: see counting/alike.h.
+struct Patterns {
+    Matrix<const std::uint64_t> query, item;
+    Span<const std::int32_t> query_table, item_table, item_kind;
+    bool zeros, differences;
+    Index levels;
+};
+
+struct Problem {
+    const Scores *scores;
+    const ExactPairs *exact;     // null where scores of the last level are exact
+    const Rule *rule = nullptr;  // null where tied is what is equally far as a real number
+    const Patterns *patterns = nullptr;
+    Index n_column;
+    Span<const std::int32_t> weight;              // ranked items in each column
+    bool plain;                                   // whether that is 1 for all
+    Int64s class_start, class_keys, class_count;  // the columns of each class: see counting/columns.h
+    Int64s query_class, gallery_class, column_of_item;
+    Int64s itself;  // the item that each query is, −1 for none; empty where none is any
+    Span<const bool> ranked;
+    Matrix<const bool> junk;  // by pairs; no rows where none is
+    ItemsOfColumns items;
+
+    bool has_junk() const { return junk.rows > 0; }
+    /// In how many columns the class of a query is.
+    Index width(std::int64_t query) const {
+        const std::int64_t number = query_class[at(query)];
+        return number < 0 ? 0 : class_start[at(number + 1)] - class_start[at(number)];
+    }
+};
+
+}  // namespace deadheat

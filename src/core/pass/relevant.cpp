@@ -1,0 +1,221 @@
+#include "pass/relevant.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace deadheat {
+
+namespace {
+
+constexpr Index SMALL_CLASS = 256;        // pairs below which a class is scored pair by pair
+constexpr Index SCORED_COLUMNS = 1024;    // relevant columns that are scored at once
+constexpr double FEW_OUTSIDE = 1.0 / 16;  // of a class's columns
+constexpr double NOT_A_NUMBER = std::numeric_limits<double>::quiet_NaN();
+
+/// The places of the queries that would be ranked for themselves, if they were not left out, and their columns.
+struct Itself {
+    Numbers64 row, item, column;
+
+    Itself(const Problem &problem, Span<const std::int64_t> queries) {
+        if (problem.itself.empty()) return;
+        for (std::size_t i = 0; i < queries.size(); ++i) {
+            const std::int64_t own = problem.itself[at(queries[i])];
+            if (own < 0 || !problem.ranked[at(own)]) continue;
+            row.push_back(static_cast<std::int64_t>(i));
+            item.push_back(own);
+            column.push_back(problem.column_of_item[at(own)]);
+        }
+    }
+};
+
+/// Columns that hold items which do not count, and how many in them do; pairs of row and column may come more than once.
+Singles reduced(const Problem &problem, const Numbers64 &row, const Numbers64 &column) {
+    Numbers64 keys(row.size());
+    for (std::size_t p = 0; p < row.size(); ++p) keys[p] = row[p] * problem.n_column + column[p];
+    std::sort(keys.begin(), keys.end());
+    Singles out;
+    for (std::size_t p = 0; p < keys.size();) {
+        std::size_t end = p + 1;
+        while (end < keys.size() && keys[end] == keys[p]) ++end;
+        const std::int64_t of = keys[p] % problem.n_column;
+        out.row.push_back(keys[p] / problem.n_column);
+        out.column.push_back(of);
+        out.weight.push_back(problem.weight[at(of)] - static_cast<std::int64_t>(end - p));
+        p = end;
+    }
+    return out;
+}
+
+/// For each row the relevant and the reduced columns, ascending.
+Table<std::int32_t> excluded_columns(const Table<std::int64_t> &columns, const Singles &out, Index n_column) {
+    Numbers64 extra(at(columns.rows));
+    for (std::int64_t row : out.row) ++extra[at(row)];
+    const Index most = extra.empty() ? 0 : *std::max_element(extra.begin(), extra.end());
+    Table<std::int32_t> all(columns.rows, columns.columns + most, static_cast<std::int32_t>(n_column));
+    for (Index i = 0; i < columns.rows; ++i)
+        for (Index j = 0; j < columns.columns; ++j) all(i, j) = static_cast<std::int32_t>(columns(i, j));
+    std::fill(extra.begin(), extra.end(), columns.columns);
+    for (std::size_t p = 0; p < out.row.size(); ++p)
+        all(out.row[p], extra[at(out.row[p])]++) = static_cast<std::int32_t>(out.column[p]);
+    if (most > 0)
+        for (Index i = 0; i < all.rows; ++i) std::sort(all.row(i), all.row(i) + all.columns);
+    return all;
+}
+
+/// Scores of the last level for all relevant columns of neighbouring queries of one class.
+void score_class(const Problem &problem, Span<const std::int64_t> queries, Index begin, Index end, Index width,
+                 Relevant &relevant) {
+    const Scores &scores = *problem.scores;
+    const bool wide = scores.levels.back().wide, exact = scores.levels.back().exact;
+    const auto some = queries.subspan(at(begin), at(end - begin));
+    for (Index start = 0; start < width; start += SCORED_COLUMNS) {
+        const Index n = std::min(SCORED_COLUMNS, width - start);
+        const Span<const std::int64_t> columns{relevant.columns.row(begin) + start, at(n)};
+        with_type(wide, [&](auto type) {
+            Table<decltype(type)> tile(end - begin, n);
+            scores.tile<decltype(type)>(scores.last(), some, columns, tile);
+            for (Index i = 0; i < tile.rows; ++i) std::copy_n(tile.row(i), n, relevant.score.row(begin + i) + start);
+        });
+        if (exact) continue;
+        Numbers64 query(at(n));
+        for (Index i = begin; i < end; ++i) {
+            std::fill(query.begin(), query.end(), queries[at(i)]);
+            scores.pair_bounds(query, columns, {relevant.score.row(i) + start, at(n)},
+                               {relevant.bound.row(i) + start, at(n)});
+        }
+    }
+}
+
+/// The same for single entries.
+void score_entries(const Problem &problem, Span<const std::int64_t> queries, const Numbers64 &places, Relevant &relevant) {
+    const Index width = relevant.columns.columns;
+    Numbers64 query(places.size()), column(places.size());
+    for (std::size_t p = 0; p < places.size(); ++p) {
+        query[p] = queries[at(places[p] / width)];
+        column[p] = relevant.columns.memory[at(places[p])];
+    }
+    std::vector<double> score(places.size()), bound(places.size());
+    problem.scores->pair_scores(query, column, score);
+    problem.scores->pair_bounds(query, column, score, bound);
+    for (std::size_t p = 0; p < places.size(); ++p) {
+        relevant.score.memory[at(places[p])] = score[p];
+        relevant.bound.memory[at(places[p])] = bound[p];
+    }
+}
+
+void score_relevant(const Problem &problem, Span<const std::int64_t> queries, Relevant &relevant) {
+    const auto n_row = static_cast<Index>(queries.size());
+    const Index width = relevant.columns.columns;
+    Numbers64 small;
+    const auto class_of = [&](Index i) { return problem.query_class[at(queries[at(i)])]; };
+    for (Index begin = 0, end = 0; begin < n_row; begin = end) {
+        for (end = begin + 1; end < n_row && class_of(end) == class_of(begin);) ++end;
+        const Index of_class = problem.width(queries[at(begin)]);
+        if (of_class * (end - begin) >= SMALL_CLASS) {
+            score_class(problem, queries, begin, end, of_class, relevant);
+            continue;
+        }
+        for (Index place = begin * width; place < end * width; ++place)
+            if (relevant.count.memory[at(place)] > 0) small.push_back(place);
+    }
+    if (!small.empty()) score_entries(problem, queries, small, relevant);
+    for (std::size_t p = 0; p < relevant.count.memory.size(); ++p)
+        if (relevant.count.memory[p] <= 0) relevant.score.memory[p] = NOT_A_NUMBER, relevant.bound.memory[p] = 0;
+}
+
+}  // namespace
+
+RelevantItems relevant_items(const Problem &problem, Span<const std::int64_t> queries) {
+    const auto n_row = static_cast<Index>(queries.size());
+    Index width = 1;
+    Numbers64 classes(queries.size());
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+        width = std::max(width, problem.width(queries[i]));
+        classes[i] = problem.query_class[at(queries[i])];
+    }
+    RelevantItems out;
+    Relevant &relevant = out.relevant;
+    relevant.columns = relevant.count = relevant.irrelevant = Table<std::int64_t>(n_row, width);
+    relevant.score = relevant.bound = Table<double>(n_row, width);
+    relevant_columns(classes, problem.class_start, problem.class_keys, problem.class_count, problem.weight, relevant.columns,
+                     relevant.count, relevant.irrelevant);
+    const Itself own(problem, queries);
+    const auto n_own = own.row.size();
+    const auto same_class = std::make_unique<bool[]>(n_own), unlisted = std::make_unique<bool[]>(n_own);
+    for (std::size_t p = 0; p < n_own; ++p)
+        same_class[p] = problem.gallery_class[at(own.item[p])] == classes[at(own.row[p])];
+    take_out(own.row, own.column, {same_class.get(), n_own}, relevant.columns, relevant.count, relevant.irrelevant,
+             {unlisted.get(), n_own});
+    if (problem.has_junk()) {
+        Numbers64 itself(queries.size(), -1);
+        if (!problem.itself.empty())
+            for (std::size_t i = 0; i < queries.size(); ++i) itself[i] = problem.itself[at(queries[i])];
+        take_out_junk({queries, problem.junk}, itself, classes, problem.gallery_class, problem.items, relevant.columns,
+                      relevant.count, relevant.irrelevant);
+    }
+    Numbers64 row, column;
+    for (std::size_t p = 0; p < n_own; ++p)
+        if (unlisted[p]) row.push_back(own.row[p]), column.push_back(own.column[p]);
+    Singles less = reduced(problem, row, column);
+    out.excluded = excluded_columns(relevant.columns, less, problem.n_column);
+    if (!problem.has_junk()) out.singles = std::move(less);  // else it is next to junk, and counted there
+    if (!problem.plain)                                      // where an item fills a column, nothing is next to it
+        for (std::size_t p = 0; p < relevant.count.memory.size(); ++p) {
+            if (relevant.count.memory[p] != 0 || relevant.irrelevant.memory[p] <= 0) continue;
+            out.singles.row.push_back(static_cast<std::int64_t>(p) / width);
+            out.singles.column.push_back(relevant.columns.memory[p]);
+            out.singles.weight.push_back(relevant.irrelevant.memory[p]);
+            relevant.irrelevant.memory[p] = 0;
+        }
+    score_relevant(problem, queries, relevant);
+    return out;
+}
+
+bool few_outside(const Problem &problem, Span<const std::int64_t> queries, Singles &singles) {
+    const std::int64_t number = problem.query_class[at(queries[0])];
+    const Index n_outside = problem.n_column - problem.width(queries[0]);
+    const bool one_class =
+        std::all_of(queries.begin(), queries.end(), [&](std::int64_t q) { return problem.query_class[at(q)] == number; });
+    if (static_cast<double>(n_outside) > FEW_OUTSIDE * static_cast<double>(problem.n_column) || !singles.row.empty() ||
+        !one_class || problem.has_junk() || number < 0)
+        return false;
+    Numbers64 outside;
+    std::size_t next = at(problem.class_start[at(number)]);
+    const std::size_t end = at(problem.class_start[at(number + 1)]);
+    for (Index c = 0; c < problem.n_column; ++c) {
+        if (next < end && problem.class_keys[next] - number * problem.n_column == c)
+            ++next;
+        else
+            outside.push_back(c);
+    }
+    for (std::size_t i = 0; i < queries.size(); ++i)
+        for (std::int64_t c : outside) {
+            singles.row.push_back(static_cast<std::int64_t>(i));
+            singles.column.push_back(c);
+            singles.weight.push_back(problem.weight[at(c)]);
+        }
+    return true;
+}
+
+Singles next_to_junk(const Problem &problem, Span<const std::int64_t> queries) {
+    Numbers64 row, column;
+    const auto heaviest = std::max_element(problem.weight.begin(), problem.weight.end());
+    if (!problem.has_junk() || heaviest == problem.weight.end() || *heaviest < 2) return {};
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+        const bool *is_junk = problem.junk.row(queries[i]);
+        const std::int64_t own = problem.itself.empty() ? -1 : problem.itself[at(queries[i])];
+        const std::int64_t number = problem.query_class[at(queries[i])];
+        for (Index item = 0; item < problem.junk.columns; ++item) {
+            if (!(is_junk[item] || item == own) || !problem.ranked[at(item)]) continue;
+            const std::int64_t of = problem.column_of_item[at(item)], key = number * problem.n_column + of;
+            if (problem.weight[at(of)] < 2) continue;
+            if (number >= 0 && std::binary_search(problem.class_keys.begin(), problem.class_keys.end(), key)) continue;
+            row.push_back(static_cast<std::int64_t>(i));
+            column.push_back(of);
+        }
+    }
+    return reduced(problem, row, column);
+}
+
+}  // namespace deadheat

@@ -1,0 +1,32 @@
+// The relevant columns of a block of queries, with scores, and what of their content is counted by itself.
+//
+// A column can hold items that do not count for a query (itself, junk) next to others that do. Such columns, and the
+// relevant ones, are left out of the tiles; what counts in them is placed singly. Junk can be half of all pairs, so it is
+// never listed as a whole: it is looked up tile by tile, and in the query's own class.
+#pragma once
+
+#include "pass/problem.h"
+
+namespace deadheat {
+
+/// Columns that are counted by themselves for some rows, and how many items of each count.
+struct Singles {
+    Numbers64 row, column, weight;
+};
+
+struct RelevantItems {
+    Relevant relevant;
+    Table<std::int32_t> excluded;  // columns that tiles leave out, ascending, padded with n_column
+    Singles singles;
+};
+
+RelevantItems relevant_items(const Problem &problem, Span<const std::int64_t> queries);
+
+/// All columns outside the one class of some queries, if they are few and nothing else is counted by itself: so few cost
+/// less one by one than edges between all relevant ones.
+bool few_outside(const Problem &problem, Span<const std::int64_t> queries, Singles &singles);
+
+/// The columns outside a query's class that tiles left out for junk by pairs but that hold items that do count.
+Singles next_to_junk(const Problem &problem, Span<const std::int64_t> queries);
+
+}  // namespace deadheat

@@ -1,0 +1,214 @@
+#include "pass/scores.h"
+
+#include <bit>
+#include <cmath>
+
+#include "distances/tiles.h"
+
+namespace deadheat {
+
+namespace {
+
+constexpr double INFINITE = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+template <>
+Matrix<const float> Ready::rows<float>(Index first, Index count) const {
+    return {narrow_rows.data() + first * dim, count, dim, dim};
+}
+template <>
+Matrix<const double> Ready::rows<double>(Index first, Index count) const {
+    return {wide_rows.data() + first * dim, count, dim, dim};
+}
+template <>
+Matrix<const std::uint64_t> Ready::rows<std::uint64_t>(Index first, Index count) const {
+    return {words.data() + first * dim, count, dim, dim};
+}
+
+// Tiles --------------------------------------------------------------------------------------------------------------
+
+std::vector<std::int64_t> Scores::items_of(Span<const std::int64_t> columns) const {
+    std::vector<std::int64_t> items(columns.size());
+    for (std::size_t p = 0; p < columns.size(); ++p) items[p] = item_of_column[at(columns[p])];
+    return items;
+}
+
+Ready Scores::ready_queries(int level, Span<const std::int64_t> queries) const {
+    return ready(level, query, query_words, queries);
+}
+
+Ready Scores::ready_columns(int level, Index start, Index stop) const {
+    return ready(level, item, item_words, item_of_column.subspan(at(start), at(stop - start)));
+}
+
+Index Scores::bytes_of_row(int level) const {
+    return dim() * static_cast<Index>(form == Form::bits || levels[at(level)].wide_rows ? 8 : 4);
+}
+
+Ready Scores::ready(int level, const ScaledSource &source, Matrix<const std::uint64_t> bits,
+                    Span<const std::int64_t> numbers) const {
+    Ready made;
+    made.n = static_cast<Index>(numbers.size()), made.dim = dim();
+    if (form == Form::bits) {
+        made.words.resize(numbers.size() * at(made.dim));
+        for (std::size_t p = 0; p < numbers.size(); ++p)
+            std::copy_n(bits.row(numbers[p]), made.dim, made.words.data() + p * at(made.dim));
+        return made;
+    }
+    const auto take = [&]<class T>(std::vector<T> &rows, std::unique_ptr<Panels<T>> &panels) {
+        rows.resize(numbers.size() * at(made.dim));
+        const Matrix<T> matrix{rows.data(), made.n, made.dim, made.dim};
+        source.take(numbers, matrix);
+        if (form != Form::product) return;
+        panels = std::make_unique<Panels<T>>(packed<T>(matrix));
+        rows = {};
+    };
+    if (levels[at(level)].wide_rows)
+        take(made.wide_rows, made.wide);
+    else
+        take(made.narrow_rows, made.narrow);
+    return made;
+}
+
+template <class T>
+void Scores::products(int level, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out) const {
+    const Level &of = levels[at(level)];
+    const auto make = [&]<class R>(const std::unique_ptr<Panels<R>> &a, const std::unique_ptr<Panels<R>> &b, Matrix<R> to) {
+        if (form == Form::product) return multiply(*a, row, *b, column, of.chunk, to);
+        const Matrix<const R> rows = left.rows<R>(row, to.rows), others = right.rows<R>(column, to.columns);
+        const TileLoops &loops = tile_loops();
+        if constexpr (sizeof(R) == 4)
+            (form == Form::overlap ? loops.overlaps_single : loops.cityblock_single)(rows, others, to);
+        else
+            (form == Form::overlap ? loops.overlaps_double : loops.cityblock_double)(rows, others, to);
+    };
+    if constexpr (sizeof(T) == 4) {
+        if (form == Form::bits)
+            tile_loops().hamming(left.rows<std::uint64_t>(row, out.rows), right.rows<std::uint64_t>(column, out.columns),
+                                 out);
+        else
+            make(left.narrow, right.narrow, out);
+    } else if (of.wide_rows && form != Form::bits) {
+        make(left.wide, right.wide, out);
+    } else {  // products that float32 holds exactly, for scores that it does not
+        std::vector<float> memory(at(out.rows * out.columns));
+        const Matrix<float> narrow{memory.data(), out.rows, out.columns, out.columns};
+        products<float>(level, left, row, right, column, narrow);
+        for (Index i = 0; i < out.rows; ++i) std::copy_n(narrow.row(i), out.columns, out.row(i));
+    }
+}
+
+template <class T>
+void Scores::finish(Span<const std::int64_t> items, Matrix<T> products) const {
+    if (!squares.empty()) {
+        if constexpr (sizeof(T) == 8) {
+            std::vector<double> of_columns(at(products.columns));
+            for (Index j = 0; j < products.columns; ++j) of_columns[at(j)] = squares[at(items[at(j)])];
+            tile_loops().signed_squares(products, of_columns, products);
+        }
+    } else if (!offset.empty()) {
+        std::vector<T> of_columns(at(products.columns));
+        for (Index j = 0; j < products.columns; ++j) of_columns[at(j)] = static_cast<T>(offset[at(items[at(j)])]);
+        for (Index i = 0; i < products.rows; ++i) {
+            T *scores = products.row(i);
+            for (Index j = 0; j < products.columns; ++j) scores[j] -= of_columns[at(j)];
+        }
+    }
+}
+
+template <class T>
+void Scores::tile(int level, Span<const std::int64_t> queries, Span<const std::int64_t> columns, Matrix<T> out) const {
+    const Ready left = ready_queries(level, queries);
+    const std::vector<std::int64_t> items = items_of(columns);
+    const Ready right = ready(level, item, item_words, items);
+    products(level, left, 0, right, 0, out);
+    finish<T>(items, out);
+}
+
+template void Scores::products(int, const Ready &, Index, const Ready &, Index, Matrix<float>) const;
+template void Scores::products(int, const Ready &, Index, const Ready &, Index, Matrix<double>) const;
+template void Scores::finish(Span<const std::int64_t>, Matrix<float>) const;
+template void Scores::finish(Span<const std::int64_t>, Matrix<double>) const;
+template void Scores::tile(int, Span<const std::int64_t>, Span<const std::int64_t>, Matrix<float>) const;
+template void Scores::tile(int, Span<const std::int64_t>, Span<const std::int64_t>, Matrix<double>) const;
+
+Reach Scores::reach(int level, std::int64_t query_number, const Band &band) const {
+    const Level &of = levels[at(level)];
+    if (of.exact) return {0, INFINITE, 0};
+    const BandErrors &errors = band.of_level[at(level)];
+    const double q = of.errors.of_query[at(query_number)];
+    double absolute = 0;
+    if (of.additive)
+        absolute = of.errors.part * (q + errors.size) + of.errors.tiny;
+    else if (q > 0 && errors.size > 0)
+        absolute = of.errors.part * q * errors.size + of.errors.tiny;
+    const double by_squares = errors.square_factor * q * q + errors.square_tiny;
+    if (errors.relative == INFINITE || (errors.square_relative < INFINITE && by_squares < errors.relative_tiny))
+        return {absolute + errors.beside, errors.square_relative, by_squares};
+    return {absolute + errors.beside, errors.relative, errors.relative_tiny};
+}
+
+// Pairs --------------------------------------------------------------------------------------------------------------
+
+void Scores::pair_sums(Form of, bool sizes, Span<const std::int64_t> queries, Span<const std::int64_t> items,
+                       Span<double> out) const {
+    with_type(query.source.wide, [&](auto left_type) {
+        with_type(item.source.wide, [&](auto right_type) {
+            using A = decltype(left_type);
+            using B = decltype(right_type);
+            const Taken<A> left(query.source, queries);
+            const Taken<B> right(item.source, items);
+            const std::vector<double> of_left = query.factors_of(left.numbers), of_right = item.factors_of(right.numbers);
+            const ScaledRows<A> rows{left.rows, of_left.empty() ? query.factor : Span<const double>(of_left), query.divide};
+            const ScaledRows<B> others{right.rows, of_right.empty() ? item.factor : Span<const double>(of_right),
+                                       item.divide};
+            const auto kind = of == Form::overlap      ? PairSum::overlaps
+                              : of == Form::difference ? PairSum::differences
+                              : sizes                  ? PairSum::sizes
+                                                       : PairSum::products;
+            pair_sum(kind, rows, left.place, others, right.place, out);
+        });
+    });
+}
+
+void Scores::pair_scores(Span<const std::int64_t> queries, Span<const std::int64_t> columns, Span<double> scores) const {
+    const std::vector<std::int64_t> items = items_of(columns);
+    if (form == Form::bits) {
+        for (std::size_t p = 0; p < items.size(); ++p) {
+            const std::uint64_t *a = query_words.row(queries[p]), *b = item_words.row(items[p]);
+            int differing = 0;
+            for (Index w = 0; w < query_words.columns; ++w) differing += std::popcount(a[w] ^ b[w]);
+            scores[p] = -differing;
+        }
+        return;
+    }
+    pair_sums(form, false, queries, items, scores);
+    for (std::size_t p = 0; p < items.size(); ++p) {
+        if (!squares.empty()) scores[p] = scores[p] * std::fabs(scores[p]) / squares[at(items[p])];
+        if (!offset.empty()) scores[p] -= offset[at(items[p])];
+    }
+}
+
+void Scores::pair_bounds(Span<const std::int64_t> queries, Span<const std::int64_t> columns, Span<const double> scores,
+                         Span<double> bounds) const {
+    const Level &of = levels.back();
+    std::fill(bounds.begin(), bounds.end(), 0.0);
+    if (of.exact) return;
+    const std::vector<std::int64_t> items = items_of(columns);
+    if (of.additive) {
+        for (std::size_t p = 0; p < items.size(); ++p)
+            bounds[p] =
+                of.errors.part * (of.errors.of_query[at(queries[p])] + of.errors.of_item[at(items[p])]) + of.errors.tiny;
+        return;
+    }
+    pair_errors(of.errors, queries, items, scores, bounds);
+    if (!spread) return;
+    std::vector<double> sizes(items.size());
+    pair_sums(Form::product, true, queries, items, sizes);
+    const double part = of.errors.part / (1 - of.errors.part), tiny = of.errors.tiny / (1 - of.errors.part);  // of_one_sign
+    for (std::size_t p = 0; p < items.size(); ++p)
+        bounds[p] = std::min(bounds[p], part * sizes[p] + (tiny + of.errors.beside[at(items[p])]));
+}
+
+}  // namespace deadheat

@@ -1,0 +1,116 @@
+// Fast scores of a distance, and proven bounds on their errors: for tiles, and for single pairs.
+//
+// A score is any increasing function of the closeness that is quick to compute: a product of rows less an offset of the
+// item, an overlap less one, a negated sum of differences, or a count of bits. The bounds are derived in
+// distances/bounds.py, which says what they are made of; here they are put together.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "distances/errors.h"
+#include "distances/products.h"
+#include "pass/source.h"
+
+namespace deadheat {
+
+enum class Form { product, overlap, difference, bits };
+
+/// One way to compute scores, of which a distance has one or two, the fastest first.
+struct Level {
+    bool wide;         // scores in float64
+    bool wide_rows;    // made from rows in float64
+    bool exact;        // scores compare as the real numbers do
+    bool zeros_exact;  // a score is 0 where, and only where, the real one is
+    Index chunk;       // dimensions whose products are added up before their sum is added to the others
+    bool additive;     // a bound grows with the sum of the sizes of two rows, not with their product
+    ScoreErrors errors;
+};
+
+/// What bounds the errors of a level for all columns of a band and a query of size q, next to ScoreErrors:
+///
+///     absolute = part·q·size + tiny, or part·(q + size) + tiny; and beside
+///     relative·|score| + relative_tiny
+///     square_relative·|score| + square_factor·q² + square_tiny
+struct BandErrors {
+    double size, beside, relative, relative_tiny, square_relative, square_factor, square_tiny;
+};
+
+/// Neighbouring columns of similar size, with one bound for all of each level.
+struct Band {
+    Index start, stop;
+    std::vector<BandErrors> of_level;
+};
+
+/// A bound for any column of a band: see counting/edges.h.
+struct Reach {
+    double absolute, relative, tiny;
+};
+
+/// Rows of a level made ready to be multiplied: packed for products, as they are for the other forms.
+struct Ready {
+    std::unique_ptr<Panels<float>> narrow;
+    std::unique_ptr<Panels<double>> wide;
+    std::vector<float> narrow_rows;
+    std::vector<double> wide_rows;
+    std::vector<std::uint64_t> words;
+    Index n = 0, dim = 0;
+
+    template <class T>
+    Matrix<const T> rows(Index first, Index count) const;
+};
+
+class Scores {
+public:
+    Form form = Form::product;
+    std::vector<Level> levels;
+    std::vector<Band> bands;
+    ScaledSource query, item;                             // as they are multiplied
+    Matrix<const std::uint64_t> query_words, item_words;  // of bits
+    Span<const double> offset;                            // of each item, taken off its products; or none
+    Span<const double> squares;  // of each item: a score is a·|a| / square for the product a; or none
+    Span<const std::int64_t> item_of_column;
+    bool spread = false;  // whether a product is mostly one of its terms, so that Σ|q_k x_k| bounds its error better
+
+    Index dim() const { return form == Form::bits ? query_words.columns : query.source.dim; }
+    int last() const { return static_cast<int>(levels.size()) - 1; }
+    std::size_t n_column() const { return item_of_column.size(); }
+
+    // Tiles ----------------------------------------------------------------------------------------------------------
+
+    /// Queries, or columns, made ready for a level.
+    Ready ready_queries(int level, Span<const std::int64_t> queries) const;
+    Ready ready_columns(int level, Index start, Index stop) const;
+    /// How many bytes a row takes that is made ready for a level.
+    Index bytes_of_row(int level) const;
+    /// What scores of a level are made from, for some rows and columns from these on, multiples of 48.
+    template <class T>
+    void products(int level, const Ready &left, Index row, const Ready &right, Index column, Matrix<T> out) const;
+    /// Scores of any queries from the products with these items, in their place.
+    template <class T>
+    void finish(Span<const std::int64_t> items, Matrix<T> products) const;
+    /// Scores of a level for queries and columns, all in all.
+    template <class T>
+    void tile(int level, Span<const std::int64_t> queries, Span<const std::int64_t> columns, Matrix<T> out) const;
+
+    /// How far scores of a level may be off for a query and any column of a band.
+    Reach reach(int level, std::int64_t query, const Band &band) const;
+
+    // Pairs ----------------------------------------------------------------------------------------------------------
+
+    /// Scores of the last level, pair by pair, and how far each may be off.
+    void pair_scores(Span<const std::int64_t> queries, Span<const std::int64_t> columns, Span<double> scores) const;
+    void pair_bounds(Span<const std::int64_t> queries, Span<const std::int64_t> columns, Span<const double> scores,
+                     Span<double> bounds) const;
+
+private:
+    Ready ready(int level, const ScaledSource &source, Matrix<const std::uint64_t> words,
+                Span<const std::int64_t> numbers) const;
+    std::vector<std::int64_t> items_of(Span<const std::int64_t> columns) const;
+    void pair_sums(Form of, bool sizes, Span<const std::int64_t> queries, Span<const std::int64_t> items,
+                   Span<double> out) const;
+};
+
+}  // namespace deadheat

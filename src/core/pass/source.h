@@ -1,0 +1,116 @@
+// Rows of embeddings, wherever they are: in memory, or read by somebody else when they are asked for.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "distances/rows.h"
+#include "pass/table.h"
+
+namespace deadheat {
+
+/// Call work with a float or a double, whose value means nothing.
+template <class Work>
+void with_type(bool wide, Work work) {
+    if (wide)
+        work(double{});
+    else
+        work(float{});
+}
+
+/// 0, 1, ..., n − 1.
+inline std::vector<std::int64_t> first(Index n) {
+    std::vector<std::int64_t> numbers(at(n));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    return numbers;
+}
+
+/// Each of some numbers once, ascending; and the place of every number among them.
+inline std::vector<std::int64_t> distinct(Span<const std::int64_t> numbers, std::vector<std::int64_t> &place) {
+    std::vector<std::int64_t> found(numbers.begin(), numbers.end());
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    place.resize(numbers.size());
+    for (std::size_t p = 0; p < numbers.size(); ++p)
+        place[p] = std::lower_bound(found.begin(), found.end(), numbers[p]) - found.begin();
+    return found;
+}
+
+/// Rows of float32 or, if `wide`, float64 numbers.
+struct Source {
+    Index n = 0, dim = 0;
+    bool wide = false;
+    const void *memory = nullptr;  // of all rows, one after another; null where they are read
+    Index stride = 0;
+    std::function<void(Span<const std::int64_t>, void *)> read;  // fills (n, dim) with the rows of these numbers
+
+    template <class T>
+    Matrix<const T> rows() const {
+        return {static_cast<const T *>(memory), n, dim, stride};
+    }
+};
+
+/// Some rows as they came, each once; in memory they are where they are.
+template <class T>
+struct Taken {
+    std::vector<T> memory;
+    Matrix<const T> rows;
+    std::vector<std::int64_t> numbers;  // of these rows, ascending, where they were read
+    std::vector<std::int64_t> place;    // among the rows, of each that was asked for
+
+    Taken(const Source &source, Span<const std::int64_t> index) {
+        if (source.memory != nullptr) {
+            rows = source.rows<T>();
+            place.assign(index.begin(), index.end());
+            return;
+        }
+        numbers = distinct(index, place);
+        memory.resize(numbers.size() * at(source.dim));
+        if (!numbers.empty()) source.read(numbers, memory.data());
+        rows = {memory.data(), static_cast<Index>(numbers.size()), source.dim, source.dim};
+    }
+    Taken(const Taken &) = delete;
+    Taken &operator=(const Taken &) = delete;
+};
+
+/// Some rows in a type that holds their numbers, one after another.
+template <class T>
+std::vector<T> read_rows(const Source &source, Span<const std::int64_t> index) {
+    std::vector<T> out(index.size() * at(source.dim));
+    with_type(source.wide, [&](auto type) {
+        const Taken<decltype(type)> taken(source, index);
+        for (std::size_t p = 0; p < index.size(); ++p)
+            std::copy_n(taken.rows.row(taken.place[p]), source.dim, out.data() + p * at(source.dim));
+    });
+    return out;
+}
+
+/// A source, and what each of its rows is multiplied by before use, or divided by.
+struct ScaledSource {
+    Source source;
+    Span<const double> factor;
+    bool divide = false;
+
+    /// Rows in a type, multiplied.
+    template <class B>
+    void take(Span<const std::int64_t> index, Matrix<B> out) const {
+        with_type(source.wide, [&](auto type) {
+            using A = decltype(type);
+            const Taken<A> taken(source, index);
+            const std::vector<double> factors = factors_of(taken.numbers);
+            take_rows(ScaledRows<A>{taken.rows, factors.empty() ? factor : Span<const double>(factors), divide}, taken.place,
+                      out);
+        });
+    }
+
+    /// The factors of rows that were read; none where all rows are in memory.
+    std::vector<double> factors_of(const std::vector<std::int64_t> &numbers) const {
+        std::vector<double> found;
+        for (std::int64_t number : numbers) found.push_back(factor[static_cast<std::size_t>(number)]);
+        return found;
+    }
+};
+
+}  // namespace deadheat

@@ -1,0 +1,443 @@
+"""Collisions: in come embeddings and labels, out goes which neighbours of a query are equally far, or nearly so.
+
+    collisions                  of embeddings: rank by rank for one distance, as counts alone for several
+    collisions_of_distances     of a matrix of distances, whose numbers are compared as they are
+    Collisions, CollisionTable  what these return: `Counts` of each `Kind`, one `Count` each
+
+    rank              1    2    3    4    5    6    7    8
+    distance         .1   .2   .2   .3   .4   .4   .4   .5
+    label             a    a    b    a    b    b    b    a      of a query with label a
+    kind              ·    m    m    ·    i    i    i    ·      mixed, irrelevant
+
+A group that collides is all relevant, all irrelevant, or mixed, and only a mixed one can change a measure. A profile
+counts the mixed groups; this module shows where they are, and the others too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat import distances as metrics
+from deadheat import inputs
+from deadheat.analyses.collision_groups import COUNTED, Bool, Count, Counts, GroupedRanks, Kind, decided, linked
+from deadheat.counting import CountingOptions, queries_in_gallery
+from deadheat.counting.candidates import Candidates
+from deadheat.counting.ranking import Rankings
+from deadheat.errors import InvalidValueError
+from deadheat.inputs import Pair
+from deadheat.inputs.item_ids import OwnRows
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike
+from deadheat.reports.tables import Table, TabularResult, count
+from deadheat.support import checks, scratch
+from deadheat.support.arrays import Float64
+from deadheat.support.floats import plain_floats
+from deadheat.support.progress import Progress, Reporting
+from deadheat.support.triple import ByName
+from deadheat.ties import Exact, Ties
+
+__all__ = ["CollisionTable", "Collisions", "Count", "Counts", "Kind", "collisions", "collisions_of_distances"]
+
+
+@dataclass(frozen=True, eq=False)
+class Collisions(TabularResult):
+    """The collisions of every query, rank by rank. Printing gives a table of the counts.
+
+    Attributes
+    ----------
+    kind : (n_query, depth) int8
+        A `Kind` for each rank, nearest first.
+    relevant : (n_query, depth) bool
+        Whether the item at that rank is relevant, where the relevant items of a tie come first. This order is one of
+        many, and only for drawing; False beyond the end.
+    size : (n_query, depth) int32
+        Items in the group that the item at this rank belongs to, beyond the depth too: 1 without a collision, 0 beyond
+        the end.
+    counts : Counts
+    distance : str
+    rule : str
+        What colliding meant: ``"exact"``, ``"within 1e-10"``, or a rounding such as ``"float16 similarity"``.
+    """
+
+    kind: NDArray[np.int8] = field(repr=False)
+    relevant: NDArray[np.bool_] = field(repr=False)
+    size: NDArray[np.int32] = field(repr=False)
+    counts: Counts
+    distance: str
+    rule: str
+
+    def tables(self) -> list[Table]:
+        """Groups, items, queries and largest group of each kind."""
+        return [_table(self.distance, self.rule, self.counts)]
+
+    def notes(self) -> list[str]:
+        """How much was looked at."""
+        return [_looked_at(self.counts)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts, and what was counted, as plain Python values that JSON can hold; not the matrices."""
+        n_query, depth = self.kind.shape
+        return {
+            "distance": self.distance,
+            "rule": self.rule,
+            "n_query": n_query,
+            "depth": depth,
+            "counts": asdict(self.counts),
+        }
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """The counts, a row a kind."""
+        return self.counts.columns()
+
+
+@dataclass(frozen=True, eq=False)
+class CollisionTable(TabularResult, ByName[Counts]):
+    """Counts of collisions by distance: `table["cosine"]` is a `Counts`. Printing gives a table.
+
+    Attributes
+    ----------
+    by_distance : dict of str to Counts
+    rules : dict of str to str
+        What colliding meant for each distance: a rounding is of the similarity or of the distance.
+    """
+
+    by_distance: dict[str, Counts]
+    rules: dict[str, str]
+
+    def __getitem__(self, distance: str) -> Counts:
+        """The counts for a distance; raises ValueError for one that was not asked for."""
+        return self.by_distance[checks.choice(distance, self.by_distance, "distance", metrics.ALIASES)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_distance)
+
+    def tables(self) -> list[Table]:
+        """Groups, items, queries and largest group of each kind, a table a distance."""
+        return [_table(name, self.rules[name], counts) for name, counts in self.by_distance.items()]
+
+    def notes(self) -> list[str]:
+        """How much was looked at, which is the same for each distance."""
+        return [_looked_at(next(iter(self.by_distance.values())))]
+
+    def to_text(self, **options: Any) -> str:
+        """The tables as plain text, all with the same widths, and what was looked at: what `print` shows."""
+        tables = self.tables(**options)
+        lines = Table(tables[0].header, [row for table in tables for row in (table.header, *table.rows)]).to_text()
+        height = 1 + len(tables[0].rows)
+        blocks = zip(*[iter(lines.splitlines()[1:])] * height, strict=True)
+        return "\n\n".join(["\n".join(block) for block in blocks] + self.notes())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts as plain Python values that JSON can hold."""
+        return {
+            "distances": {
+                name: {"rule": self.rules[name], "counts": asdict(counts)} for name, counts in self.by_distance.items()
+            }
+        }
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """The counts, a row a distance and kind."""
+        parts = [counts.columns() for counts in self.by_distance.values()]
+        joined = {name: [value for part in parts for value in part[name]] for name in parts[0]}
+        return {"distance": [name for name in self for _ in parts[0]["kind"]], **joined}
+
+
+def _table(distance: str, rule: str, counts: Counts) -> Table:
+    columns = counts.columns().values()
+    return Table((f"{distance}, {rule}", *COUNTED), [list(map(str, row)) for row in zip(*columns, strict=True)])
+
+
+def _looked_at(counts: Counts) -> str:
+    return f"{count(counts.n_query, 'query', 'queries')}, {counts.n_place} ranks looked at."
+
+
+@overload
+def collisions(
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike | None = ...,
+    gallery: EmbeddingsLike | None = ...,
+    gallery_labels: LabelsLike | None = ...,
+    *,
+    distance: str = ...,
+    ties: str | Ties = ...,
+    within: float | None = ...,
+    depth: int | None = ...,
+    junk: ArrayLike | None = ...,
+    exclude: OwnRows | None = ...,
+    threads: int | None = ...,
+    progress: bool | Progress = ...,
+) -> Collisions: ...
+
+
+@overload
+def collisions(
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike | None = ...,
+    gallery: EmbeddingsLike | None = ...,
+    gallery_labels: LabelsLike | None = ...,
+    *,
+    distance: list[str] | tuple[str, ...],
+    ties: str | Ties = ...,
+    within: float | None = ...,
+    depth: int | None = ...,
+    junk: ArrayLike | None = ...,
+    exclude: OwnRows | None = ...,
+    threads: int | None = ...,
+    progress: bool | Progress = ...,
+) -> CollisionTable: ...
+
+
+@plain_floats
+def collisions(
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike | None = None,
+    gallery: EmbeddingsLike | None = None,
+    gallery_labels: LabelsLike | None = None,
+    *,
+    distance: str | Iterable[str] = "cosine",
+    ties: str | Ties = "exact",
+    within: float | None = None,
+    depth: int | None = None,
+    junk: ArrayLike | None = None,
+    exclude: OwnRows | None = None,
+    threads: int | None = None,
+    progress: bool | Progress = False,
+) -> Collisions | CollisionTable:
+    """Find, for each query and rank, whether the item there collides with a neighbour in rank, and what the group is.
+
+    Two items collide where their distances to the query are equal: as real numbers, or once rounded to the type that
+    `ties` names. With `within`, two neighbours in rank collide where their distances differ by at most so much, and a
+    chain of such neighbours is one group, whose ends may lie farther apart than that. The distances are the real
+    numbers here too: no rounded value decides.
+
+    Parameters
+    ----------
+    embeddings, labels, gallery, gallery_labels
+        As in `deadheat.profile`.
+    distance : str, or a list of str
+        ``"cosine"``, ``"euclidean"``, ``"inner_product"``, ``"cityblock"`` or ``"hamming"``. A name gives the
+        collisions rank by rank, in memory that grows with n_query · depth, 6 bytes each. A list of one or more gives
+        counts alone, distance by distance, in memory that does not grow with the number of queries.
+    ties : {"exact", "float16", "bfloat16", "float32"} or Rounded
+        What tied means.
+    within : float, optional
+        0 or more, in the unit of the distance, taken as the exact number that the float is; 0 is exact ties. This is
+        not a `deadheat.Tolerance`, which has no groups: that moves each relevant item by eps, either way, against all
+        others, to see how far a measure can move; this links neighbours in rank, whatever they are.
+    depth : int, optional
+        How many ranks to look at; by default all of them.
+    junk, exclude, threads, progress
+        As in `deadheat.profile`; progress is in queries, for each distance in turn.
+
+    Returns
+    -------
+    Collisions or CollisionTable
+        For one distance three matrices (n_query, depth) and the counts; for a list of distances the counts. **Ties:**
+        a mixed group is where lower and upper bounds of measures differ; with `within` above 0 a group need hold
+        no tie at all. A group that the depth cuts has the kind and the size of the whole.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument breaks its rule, `within` is given together with rounded ties, `ties` is a tolerance, or no
+        distance is named.
+
+    References
+    ----------
+    Nicolaou et al. 2018, "Non-deterministic Behavior of Ranking-based Metrics when Evaluating Embeddings",
+    arXiv:1806.07171, figures 2 and 3.
+
+    Examples
+    --------
+    Points on a line. Seen from 0, the points 2 and -2 are equally far, one of them relevant; and 3 is within 1 of them:
+
+    >>> from deadheat.analyses.collisions import Kind
+    >>> line, labels = [[0], [2], [-2], [3], [9]], ["a", "a", "b", "b", "b"]
+    >>> found = collisions(line[:1], labels[:1], line[1:], labels[1:], distance="euclidean")
+    >>> [Kind(code).name for code in found.kind[0]]
+    ['MIXED', 'MIXED', 'NONE', 'NONE']
+    >>> collisions(line[:1], labels[:1], line[1:], labels[1:], distance="euclidean", within=1).size
+    array([[3, 3, 3, 1]], dtype=int32)
+    >>> print(found)
+    euclidean, exact  groups  items  queries  largest
+    relevant               0      0        0        0
+    irrelevant             0      0        0        0
+    mixed                  1      2        1        2
+    together               1      2        1        2
+    <BLANKLINE>
+    1 query, 4 ranks looked at.
+
+    Seen from (0, 0), the points (3, 4) and (5, 0) are equally far, but not along the streets:
+
+    >>> table = collisions([[0, 0]], ["a"], [[3, 4], [5, 0]], ["a", "b"], distance=["euclidean", "cityblock"])
+    >>> table["euclidean"].mixed.groups, table["cityblock"].mixed.groups
+    (1, 0)
+    """
+    several = isinstance(distance, Iterable) and not isinstance(distance, str)
+    names = list(dict.fromkeys(map(metrics.named, distance if several else [distance])))
+    if not names:
+        raise InvalidValueError("distance", "must name at least one distance, but got none")
+    shared: dict[str, Any] = {"ties": ties, "junk": junk, "exclude": exclude, "threads": threads, "progress": progress}
+    passes = [CountingOptions.checked(distance=each, **shared) for each in names]
+    width, most = checked_reach(within, depth, passes[0].rule)
+    pair = inputs.open_pair(embeddings, labels, gallery, gallery_labels)
+    queries_in_gallery(pair, passes[0])
+    if isinstance(distance, str):
+        return collisions_of_pair(pair, passes[0], width, most)
+    return counts_of_pair(pair, passes, width, most)
+
+
+def checked_reach(within: Any, depth: Any, rule: Ties) -> tuple[Fraction | None, int | None]:
+    """The greatest gap that collides, None for ties alone, and how many ranks to look at, None for all of them."""
+    most = None if depth is None else checks.positive_integer(depth, "depth")
+    if within is None:
+        return None, most
+    width = checks.real_number(within, "within", least=0)
+    if not isinstance(rule, Exact):
+        came = f"{within!r} with ties {rule!r}"
+        raise InvalidValueError("within", f"must be left out unless ties are exact, but is {came}")
+    return Fraction(width) or None, most
+
+
+def collisions_of_pair(
+    pair: Pair, options: CountingOptions, width: Fraction | None = None, depth: int | None = None
+) -> Collisions:
+    """`collisions` of queries and a gallery that have been opened, rank by rank, for one distance."""
+    search = _Search(pair, options, width, depth)
+    shape = search.rankings.n_query, search.depth
+    _require_memory(*shape)
+    kind, relevant, size = np.empty(shape, np.int8), np.empty(shape, np.bool_), np.empty(shape, np.int32)
+    counts = Counts()
+    for ranks in search:
+        kind[ranks.queries], relevant[ranks.queries], size[ranks.queries] = ranks.matrices(search.depth)
+        counts += ranks.counts(search.depth)
+    return Collisions(kind, relevant, size, counts, options.distance, search.rule)
+
+
+def counts_of_pair(
+    pair: Pair, passes: Iterable[CountingOptions], width: Fraction | None = None, depth: int | None = None
+) -> CollisionTable:
+    """The counts alone, for the distance of each pass, in memory that does not grow with the queries."""
+    by_distance, rules = {}, {}
+    for options in passes:  # one search at a time: each holds its own rows
+        search = _Search(pair, options, width, depth)
+        reach = min(search.depth, search.rankings.n_gallery)
+        by_distance[options.distance] = sum((ranks.counts(reach) for ranks in search), Counts())
+        rules[options.distance] = search.rule
+    return CollisionTable(by_distance, rules)
+
+
+class _Search:
+    """The groups of all queries under one distance, block by block when iterated; without a width, of ties alone."""
+
+    def __init__(self, pair: Pair, options: CountingOptions, width: Fraction | None, depth: int | None) -> None:
+        self.options, self.width = options.fitted(pair), width
+        self.rule = options.rule.describe(options.distance) if width is None else f"within {float(width)!r}"
+        (embeddings, labels), (gallery, gallery_labels) = pair.query, pair.gallery or (None, None)
+        self.rankings = Rankings(
+            embeddings, gallery, distance=options.distance, ties=options.rule, junk=options.junk,
+            exclude=self.options.exclude, threads=options.threads,
+        )  # fmt: skip
+        self.depth = int(self.rankings.candidates.n_ranked().max()) if depth is None else depth
+        self.query_class, self.item_class = inputs.label_codes(labels, gallery_labels)
+
+    def __iter__(self) -> Iterator[GroupedRanks]:
+        title = f"ranking ({self.options.distance})"
+        with Reporting(self.options.progress, self.rankings.n_query, title, "queries") as report:
+            for block in self.rankings:
+                valid = block.items >= 0
+                relevant = (self.item_class[block.items] == self.query_class[block.queries, None]) & valid
+                tie_starts = valid.copy()
+                tie_starts[:, 1:] &= block.group[:, 1:] != block.group[:, :-1]
+                starts = tie_starts
+                if self.width is not None:
+                    starts = tie_starts & ~linked(self.rankings, block, tie_starts, self.width)
+                yield GroupedRanks(block.queries, valid, relevant, tie_starts, starts)
+                report(len(block.queries))
+
+
+@plain_floats
+def collisions_of_distances(
+    distances: ArrayLike,
+    relevant: ArrayLike,
+    *,
+    within: float | None = None,
+    depth: int | None = None,
+    leave_one_out: bool = False,
+) -> Collisions:
+    """Find the collisions in a matrix of distances, as a system sees them that ranks by these numbers as they are.
+
+    Parameters
+    ----------
+    distances : (n_query, n_gallery)
+        Real numbers of at most 64 bits; lower is nearer.
+    relevant : (n_query, n_gallery) bool
+    within, depth
+        As in `collisions`.
+    leave_one_out : bool
+        Whether item i is query i, and so is not ranked for it.
+
+    Returns
+    -------
+    Collisions
+        As of `collisions`, with the type of the numbers as `rule`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument breaks its rule, or item i cannot be query i because there are not as many.
+
+    Examples
+    --------
+    >>> found = collisions_of_distances([[0.1, 0.3, 0.1 + 0.2]], [[True, True, False]])
+    >>> found.size, found.rule
+    (array([[1, 1, 1]], dtype=int32), 'float64 distances')
+    >>> collisions_of_distances([[0.1, 0.3, 0.1 + 0.2]], [[True, True, False]], within=1e-16).size
+    array([[1, 2, 2]], dtype=int32)
+    """
+    width, most = checked_reach(within, depth, Exact())
+    values, mask, rule = _sorted(distances, relevant, leave_one_out)
+    most = values.shape[1] if most is None else most
+    _require_memory(len(values), most)
+    tie_starts = np.ones(values.shape, dtype=np.bool_)
+    tie_starts[:, 1:] = values[:, 1:] != values[:, :-1]
+    starts = tie_starts.copy()
+    if width is not None:
+        links, _ = decided((-values[:, :-1],) * 2, (-values[:, 1:],) * 2, float(width))
+        starts[:, 1:] &= ~links
+        rule += f" within {float(width)!r}"
+    ranks = GroupedRanks(np.arange(len(values)), np.ones_like(starts), mask, tie_starts, starts)
+    return Collisions(*ranks.matrices(most), ranks.counts(most), "given", rule)
+
+
+def _sorted(distances: ArrayLike, relevant: ArrayLike, leave_one_out: bool) -> tuple[Float64, Bool, str]:
+    """Distances in order and the relevance of what is there, (n_query, n_ranked), and what the distances are."""
+    matrix, mask = inputs.scores(distances, "distances"), inputs.plain(relevant, "relevant")
+    inputs.require_exact(matrix, "distances")
+    if mask.shape != matrix.shape or mask.dtype != np.bool_:
+        came = f"{mask.dtype} of shape {mask.shape}"
+        raise InvalidValueError("relevant", f"must be bool of the shape of distances, {matrix.shape}, but is {came}")
+    if leave_one_out and matrix.shape[0] != matrix.shape[1]:
+        raise InvalidValueError("distances", f"must be square for leave_one_out, but have shape {matrix.shape}")
+    values, candidates = matrix.astype(np.float64), Candidates.of(*matrix.shape, leave_one_out=leave_one_out)
+    starts, items = candidates.excluded(np.arange(len(values)))
+    values[np.repeat(np.arange(len(values)), np.diff(starts)), items] = np.inf
+    order = np.argsort(values, axis=1, kind="stable")[:, : int(candidates.n_ranked().max())]
+    return (
+        np.take_along_axis(values, order, axis=1),
+        np.take_along_axis(mask, order, axis=1),
+        f"{matrix.dtype} distances",
+    )
+
+
+def _require_memory(n_query: int, depth: int) -> None:
+    """Refuse matrices that do not fit in memory, before long work."""
+    needed, free = 6 * n_query * depth, scratch.available_memory()
+    if needed > free:
+        came = f"{n_query} queries and {checks.shown(depth)} ranks take 6 bytes each, and {free / 1e9:.1f} GB are free"
+        raise InvalidValueError("depth", f"must be so small that the result fits in memory, but {came}")

@@ -1,0 +1,476 @@
+"""Two reports on the same queries: how far they differ, whether chance explains it, and what the ties can change.
+
+In come two `Report`s; out goes a `Comparison`, which has a `Difference` for each measure: A − B query by query, for the
+worst case for A, the expected values, and the best case for A. A `Leaderboard` has a `Comparison` for each pair.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deadheat import measures as rank_measures
+from deadheat.analyses.difference import COUNTS, ROUNDING, Difference, PairedTest
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.printable import printable
+from deadheat.reports import Report
+from deadheat.reports.averaging import Average, Averaging, measure_names
+from deadheat.reports.tables import DIGITS, Table, TabularResult, count, has_ties, program, value
+from deadheat.statistics.interval import about_few, counted
+from deadheat.support import checks
+from deadheat.support.arrays import Float64, Int64
+from deadheat.support.floats import plain_floats
+from deadheat.support.lazy import require
+from deadheat.support.triple import Triple, columns_of_bounds
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(TabularResult):
+    """Two reports on the same queries, measure by measure.
+
+    `comparison["mAP"]` is the `Difference` for a measure, under any of its names. Printing a comparison gives a table
+    in per cent; everything else is a fraction.
+
+    Attributes
+    ----------
+    a, b : Report
+    names : tuple of str
+        What a and b are called in tables; in everything else they are "A" and "B".
+    measures : tuple of str
+        The measures that the table shows.
+    test : PairedTest
+        How differences are tested.
+
+    Examples
+    --------
+    >>> from deadheat import TieProfile, compare, measure
+    >>> groups = [[[(0, 0, 1, 1)]] * 6, [[(0, 0, 2, 1)]] + [[(1, 0, 1, 1)]] * 5]
+    >>> a, b = (measure(TieProfile.from_groups(rows, n_ranked=[2] * 6), ["mAP", "Hit@1"]) for rows in groups)
+    >>> print(compare(a, b))
+    measure (%)       A                     B                  A - B    95 % interval       p  worst-case p
+    mAP          100.00  54.17 [50.00, 58.33]   45.83 [41.67, 50.00]   [37.50, 50.00]  0.0312        0.0625
+    Hit@1        100.00    8.33 [0.00, 16.67]  91.67 [83.33, 100.00]  [75.00, 100.00]  0.0312        0.0625
+    <BLANKLINE>
+    Per cent; expected [lower, upper] over all tie-breakings. 6 queries in pairs. Tests and intervals are over queries.
+    A is ahead in mAP and Hit@1, but not for every tie-breaking (p < 0.05).
+    No labels are known, so each query counts as independent; where queries come in classes, give labels.
+    """
+
+    a: Report
+    b: Report
+    names: tuple[str, str]
+    measures: tuple[str, ...]
+    test: PairedTest
+    _n_query: int = field(repr=False)  # in A or B
+    _place_in_b: Int64 = field(repr=False)  # of each query of A, or -1
+    _classes: Int64 | None = field(repr=False)
+    _caveats: tuple[str, ...] = field(repr=False)
+    _differences: dict[str, Difference] = field(default_factory=dict, init=False, repr=False)
+
+    def __getitem__(self, name: str) -> Difference:
+        """The difference for a measure; raises ValueError for an unknown name."""
+        name = rank_measures.parse(name).name
+        if name not in self._differences:
+            self._differences[name] = self._difference(name)
+        return self._differences[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
+
+    def _difference(self, name: str) -> Difference:
+        """A − B for each query of A; NaN where either has no value."""
+        a, b = self._values(name)
+        sizes = np.maximum(a.upper, b.upper)
+        raw = [x - y for x, y in zip(a, reversed(b), strict=True)]
+        values = Triple(*(np.where(np.abs(x) <= ROUNDING * sizes, 0.0, x) for x in raw))
+        kept = ~np.isnan(values.lower)
+        of_a, of_b = (Triple(*(self.a.averaging.mean(np.where(kept, x, np.nan)) for x in side)) for side in (a, b))
+        n_left_out = self._n_query - int(np.count_nonzero(kept))
+        return Difference(
+            name, values, of_a, of_b, self.names, self.test, self.a.average, n_left_out, sizes, self._classes
+        )
+
+    def _values(self, name: str) -> tuple[Triple[Float64], Triple[Float64]]:
+        """The values of A, and those of B for the same queries."""
+        place = self._place_in_b
+        a, b = (report[name].per_query for report in (self.a, self.b))
+        return a, Triple(*(np.where(place >= 0, np.append(row, np.nan)[place], np.nan) for row in b))
+
+    def false_discovery(self, *, worst_case: bool = False, method: Literal["bh", "by"] = "by") -> dict[str, float]:
+        """P-values of the measures in the table, adjusted so that few of those called significant are false.
+
+        Parameters
+        ----------
+        worst_case : bool
+            Adjust `pvalue_worst_case` in place of `pvalue`.
+        method : {"by", "bh"}
+            SciPy's `false_discovery_control`: Benjamini and Yekutieli, for tests that depend on each other in any way,
+            as measures of the same queries do; or Benjamini and Hochberg, for independent tests.
+
+        Returns
+        -------
+        dict of str to float
+            Of the measures that have a p-value.
+        """
+        stats = require("scipy.stats", "stats", "adjusting p-values")
+        checks.choice(method, ("by", "bh"), "method")
+        pvalues = {name: self[name].pvalue_worst_case if worst_case else self[name].pvalue for name in self.measures}
+        pvalues = {name: value for name, value in pvalues.items() if not math.isnan(value)}
+        if not pvalues:
+            return {}
+        adjusted = stats.false_discovery_control(list(pvalues.values()), method=method)
+        return dict(zip(pvalues, map(float, adjusted), strict=True))
+
+    def dropped(self, max_drop: float = 0.0) -> tuple[str, ...]:
+        """The measures in the table in which B is below A by more than `max_drop` however the ties fall.
+
+        Parameters
+        ----------
+        max_drop : float
+            The drop of the mean that is allowed, as a fraction in [0, 1]. What rounding alone could have made does not
+            count.
+
+        Returns
+        -------
+        tuple of str
+            The measures whose `Difference.lower` is larger: A's ties broken in the worst way and B's in the best.
+
+        Raises
+        ------
+        ValueError
+            If `max_drop` is not in [0, 1], or a measure is undefined for every pair of queries.
+        """
+        allowed = checks.real_number(max_drop, "max_drop", least=0)
+        if allowed > 1:
+            raise InvalidValueError("max_drop", f"must be a fraction in [0, 1], but is {allowed:g}")
+        undefined = next((each.name for each in self._shown() if math.isnan(each.lower)), None)
+        if undefined is not None:
+            raise InvalidValueError(undefined, f"must have a value in {' and '.join(self.names)} for some query")
+        return tuple(each.name for each in self._shown() if each.lower > allowed + ROUNDING)
+
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+        """One table: a row for each measure, in per cent."""
+        (a, b), shown = self.names, self._shown()
+        level = f"{100 * self.test.confidence_level:g} % interval"
+        header = ["measure (%)", a, b, f"{a} - {b}", level, "p"]
+        rows = [
+            [
+                each.name,
+                *(value(of, digits) for of in (each.a, each.b, each)),
+                each.interval().expected.per_cent(digits),
+                _p_value(each.pvalue),
+            ]
+            for each in shown
+        ]
+        if any(map(has_ties, shown)):
+            header.append("worst-case p")
+            rows = [[*row, _p_value(each.pvalue_worst_case)] for row, each in zip(rows, shown, strict=True)]
+        return [Table(header, rows)]
+
+    def notes(self) -> list[str]:
+        """What the numbers are of, who is significantly ahead in what, and what to beware of."""
+        shown, by_class = self._shown(), self.test.resample == "class"
+        tied, n_unit = any(map(has_ties, shown)), min(each.n_unit for each in shown)
+        values = "Per cent; expected [lower, upper] over all tie-breakings. " if tied else "Per cent. "
+        tested = "Means, tests" if self.a.average == "class" else "Tests"
+        units = f"{tested} and intervals are over {counted(n_unit, 'class') if by_class else 'queries'}."
+        few = about_few(n_unit, self.test.resample)
+        return [f"{values}{self._about_pairs(shown)} {units}", self._verdict(shown, tied), *few, *self._caveats]
+
+    def _about_pairs(self, shown: Sequence[Difference]) -> str:
+        """How many queries count."""
+        a, b = self.names
+        numbers = {(each.n_pair, each.n_left_out) for each in shown}
+        n_pair, n_left_out = min(numbers)
+        pairs = f"{count(n_pair, 'query', 'queries')} in pairs"
+        if len(numbers) > 1:
+            return f"At least {pairs}; those without a value in {a} or {b} are left out."
+        return f"{pairs}; {n_left_out} without a value in {a} or {b} left out." if n_left_out else f"{pairs}."
+
+    def _verdict(self, shown: Sequence[Difference], tied: bool) -> str:
+        """Who is significantly ahead in what, and whether ties could undo that."""
+        certain, on_average = (" whatever the ties do" if tied else "", ", but not for every tie-breaking")
+        ahead: dict[tuple[str, str], list[str]] = {(end, side): [] for end in (certain, on_average) for side in "AB"}
+        for each in shown:
+            if each.ahead is not None:
+                ahead[certain if each.ahead == each.ahead_worst_case else on_average, each.ahead].append(each.name)
+        called = dict(zip("AB", self.names, strict=True))
+        parts = [f"{called[side]} is ahead in {listed(found)}{end}" for (end, side), found in ahead.items() if found]
+        nobody = [each.name for each in shown if each.ahead is None]
+        if nobody:
+            parts.append(f"{'no' if parts else 'No'} significant difference in {listed(nobody)}")
+        return f"{'; '.join(parts)} (p < {self.test.alpha:g})."
+
+    def explain(self) -> str:
+        """What each column means, how it is tested, and how many queries each wins."""
+        (a, b), shown, test = map(printable, self.names), self._shown(), self.test
+        units = "classes" if test.resample == "class" else "queries"
+        asked = {
+            "two-sided": "whether they differ", "greater": f"whether {a} is better", "less": f"whether {a} is worse"
+        }[test.alternative]  # fmt: skip
+        exact, drawn = [each.is_exact for each in shown], f"{test.n_resamples} random swaps"
+        some = f"{drawn}, or every one where there are fewer" if any(exact) else drawn
+        wins = "".join(
+            f"\n  {each.name}: {a} {each.n_wins_a}, {b} {each.n_wins_b}; {each.n_equal} equal, "
+            f"{count(each.n_open, 'depends', 'depend')} on the ties"
+            for each in shown
+        )
+        return "\n".join([
+            f"{a}, {b}: means over the pairs that count. A number with [lower, upper] is the expected value over all "
+            "tie-breakings, and what it is in the worst and in the best of them; a number alone does not depend on "
+            "ties.",
+            f"{a} - {b}: the mean difference, query by query. In lower, {a}'s ties are broken in the worst way and "
+            f"{b}'s in the best.",
+            f"{100 * test.confidence_level:g} % interval: of the expected difference, for the population that the "
+            f"{units} were drawn from; {test.method} bootstrap over {units}, {test.n_resamples} resamples.",
+            f"p: paired permutation test of the expected values, {test.alternative}: {asked}. It swaps the two, as if "
+            f"chance had decided which one is which: {'every swap' if all(exact) else some} of {units}.",
+            "worst-case p over all tie-breakings: the largest p that any way to break the ties has. The column is left "
+            "out where no tie changes anything.",
+            f"ahead: p < {test.alpha:g}. Each measure is tested by itself; `false_discovery` adjusts for several.",
+            f"Queries won, whatever the ties do:{wins}",
+        ])  # fmt: skip
+
+    def _shown(self) -> list[Difference]:
+        return [self[name] for name in self.measures]
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The rows of the table: fractions, NaN where a value is undefined; `low` and `high` are the interval's."""
+        shown = self._shown()
+        low, high = map(list, zip(*(each.interval().expected for each in shown), strict=True))
+        others = ("pvalue", "pvalue_worst_case", *COUNTS)
+        return {
+            "measure": [each.name for each in shown],
+            **columns_of_bounds(shown),
+            **{name: [getattr(each, name) for each in shown] for name in others},
+            "low": low,
+            "high": high,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as plain Python values that JSON can hold; None where a value is undefined."""
+        return {
+            "deadheat": program(),
+            "test": dict(vars(self.test)),
+            "average": self.a.average,
+            "names": list(self.names),
+            "a": _about(self.a),
+            "b": _about(self.b),
+            "measures": {name: self[name].to_dict() for name in self.measures},
+        }
+
+
+def _about(report: Report) -> dict[str, Any]:
+    return {"distance": report.distance, "ties": report.tie_rule, "profile": report.profile.digest()}
+
+
+def _p_value(value: float) -> str:
+    """A p-value with four decimals, or as a power of ten below that; a dash where it is undefined.
+
+    Examples
+    --------
+    >>> _p_value(0.03125), _p_value(2e-5), _p_value(math.nan)
+    ('0.0312', '2e-05', '-')
+    """
+    return "-" if math.isnan(value) else f"{value:.4f}" if value >= 1e-4 else f"{value:.0e}"
+
+
+def listed(names: list[str]) -> str:
+    """Names as a sentence has them.
+
+    Examples
+    --------
+    >>> listed(["mAP"]), listed(["mAP", "MRR", "Hit@1"])
+    ('mAP', 'mAP, MRR and Hit@1')
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+Alternative = Literal["two-sided", "greater", "less"]
+
+
+@plain_floats
+def compare(
+    a: Report,
+    b: Report,
+    *,
+    names: Iterable[str] = ("A", "B"),
+    measures: str | Iterable[str] | None = None,
+    resample: Average | None = None,
+    labels: ArrayLike | None = None,
+    alternative: Alternative = "two-sided",
+    confidence_level: float = 0.95,
+    method: str = "percentile",
+    n_resamples: int = 9999,
+    seed: int = 0,
+) -> Comparison:
+    """Compare two systems on the same queries: paired tests, and who wins however the ties fall.
+
+    Parameters
+    ----------
+    a, b : Report
+        Of the same queries, with the same average. They are matched by `query_ids` where both profiles have them, and
+        by position otherwise; where both reports know the classes of the queries, these must agree. A query that only
+        one of them has is left out if it has no relevant item, and an error if it has.
+    names : (str, str)
+        What the two are called in the table and in the notes.
+    measures : str or iterable of str, optional
+        What the table shows; by default what both reports show. Any other measure can be asked for by its name.
+    resample : {"query", "class"}, optional
+        The independent units, which the tests swap and the bootstrap draws: queries, or whole classes. By default
+        classes, wherever labels are known and there is no separate gallery, since in leave one out the queries of a
+        class rise and fall together; see `Result.interval`.
+    labels : (n_query,), optional
+        The labels of the queries of `a`, to take their classes as units; by default those that the reports know.
+    alternative : {"two-sided", "greater", "less"}
+        What the p-values ask: whether A and B differ, A is better than B, or A is worse.
+    confidence_level, seed
+        As in `Result.interval`.
+    method : {"percentile", "basic", "BCa"}
+        The bootstrap for the intervals; see `deadheat.statistics.intervals`.
+    n_resamples : int
+        How often the bootstrap draws, and how many random swaps the permutation test makes. Where there are no more
+        swaps than that (up to 13 units that differ, by default), every one is tried and the test is exact.
+
+    Returns
+    -------
+    Comparison
+        Tests are run when they are asked for.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the reports are not of the same queries or not of the same average, show no measure in common, or an
+        argument is not as described.
+
+    Notes
+    -----
+    **Ties:** the worst case for A is its lower value against B's upper one, for each query; `Difference.winner` and
+    `Difference.pvalue_worst_case` hold however the ties fall, in A and in B.
+
+    For n queries each test takes time of n_resamples × n, in memory that does not grow with it: for 100 000 queries a
+    few seconds, and the interval some ten.
+
+    Nothing depends on the order of the queries, and comparing B with A gives the same p-values as A with B.
+
+    Each p-value stands for itself. With 20 measures, or 20 systems, one of 20 falls below 0.05 by chance: decide on the
+    measure beforehand, or see `Comparison.false_discovery`.
+
+    Examples
+    --------
+    A finds the relevant item first in three queries of three. B ties it with another one in two of them:
+
+    >>> from deadheat import TieProfile, measure
+    >>> a = measure(TieProfile.from_groups([[(0, 0, 1, 1)]] * 3, n_ranked=[2] * 3), "MRR")
+    >>> b = measure(TieProfile.from_groups([[(0, 0, 1, 1)]] + [[(0, 0, 2, 1)]] * 2, n_ranked=[2] * 3), "MRR")
+    >>> difference = compare(a, b)["MRR"]
+    >>> round(difference.lower, 4), round(difference.expected, 4), round(difference.upper, 4)
+    (0.0, 0.1667, 0.3333)
+    >>> difference.n_wins_a, difference.n_wins_b, difference.n_open, difference.n_equal
+    (0, 0, 2, 1)
+
+    Swapping any of the two queries that differ gives a smaller sum; one swap of four gives so large a one, and the
+    two-sided p-value is twice 1/4:
+
+    >>> difference.pvalue, difference.pvalue_worst_case
+    (0.5, 1.0)
+    """
+    for report, name in ((a, "a"), (b, "b")):
+        if not isinstance(report, Report):
+            raise InvalidTypeError(name, f"must be a Report, but is {type(report).__name__}")
+    called = _two_names(names)
+    both = "a and b" if called == ("A", "B") else " and ".join(called)
+    shown = _shared(a, b, both) if measures is None else measure_names(measures)
+    for name in ("average", "singletons"):
+        of_a, of_b = getattr(a, name), getattr(b, name)
+        if of_a != of_b:
+            raise InvalidValueError(both, f"must have the same {name}, but have {of_a!r} and {of_b!r}")
+    place_in_b, n_query = _matched(a, b, both)
+    _require_same_classes(a, b, place_in_b, both)
+    averaging = _averaging(a, b, place_in_b)
+    test = PairedTest.checked(
+        resample=averaging.units(resample, labels), alternative=alternative, confidence_level=confidence_level,
+        method=method, n_resamples=n_resamples, seed=seed,
+    )  # fmt: skip
+    clusters, caveats = averaging.clusters(resample, labels), averaging.caveats(resample, labels)
+    return Comparison(a, b, called, shown, test, n_query, place_in_b, clusters, caveats)
+
+
+def _two_names(names: Iterable[str]) -> tuple[str, str]:
+    called = () if isinstance(names, str) else tuple(names)
+    if len(called) != 2 or not all(isinstance(name, str) and name.strip() for name in called):
+        raise InvalidTypeError("names", f"must be two strings that are not empty, but is {names!r}")
+    if called[0] == called[1]:
+        raise InvalidValueError("names", f"must be two different ones, but both are {called[0]!r}")
+    return called[0], called[1]
+
+
+def _averaging(a: Report, b: Report, place_in_b: Int64) -> Averaging:
+    """The averaging of A, with the labels of B where only B knows them; leave one out if either may be that."""
+    classes = a.labels
+    if classes is None and b.classes is not None:
+        classes = np.append(b.classes, -1)[place_in_b]
+    separate = all(report.separate_gallery for report in (a, b) if report.labels is not None)
+    return replace(a.averaging, labels=classes, separate_gallery=separate and classes is not None)
+
+
+def _shared(a: Report, b: Report, both: str) -> tuple[str, ...]:
+    """The measures that both tables show, in the order of A."""
+    names = tuple(name for name in a.measures if name in b.measures)
+    if not names:
+        raise InvalidValueError(
+            both,
+            "must show a measure in common, or measures be given, "
+            f"but they show {', '.join(a.measures)} and {', '.join(b.measures)}",
+        )
+    return names
+
+
+def _matched(a: Report, b: Report, both: str) -> tuple[Int64, int]:
+    """Where each query of A is in B, or -1, and how many there are: by ids if both have them, else by position."""
+    ids_a, ids_b = a.profile.query_ids, b.profile.query_ids
+    if ids_a is not None and ids_b is not None and ids_a != ids_b:
+        return _matched_by_ids(a, ids_a, b, ids_b, both)
+    if a.n_query != b.n_query:
+        unlike = "" if ids_a is None and ids_b is None else ", and only one of them has query_ids"
+        raise InvalidValueError(both, f"must be of the same queries, but have {a.n_query} and {b.n_query}{unlike}")
+    return np.arange(a.n_query), a.n_query
+
+
+def _matched_by_ids(
+    a: Report, ids_a: tuple[str, ...], b: Report, ids_b: tuple[str, ...], both: str
+) -> tuple[Int64, int]:
+    in_a, in_b = ({query: place for place, query in enumerate(ids)} for ids in (ids_a, ids_b))
+    for name, places, ids in (("a", in_a, ids_a), ("b", in_b, ids_b)):
+        if len(places) < len(ids):
+            raise InvalidValueError(name, "must have distinct query_ids to be matched by them, but has some twice")
+    lacking = {"a": _counting(a, in_a, in_b), "b": _counting(b, in_b, in_a)}
+    listed = [f"{len(ids)} only in {name} ({ids[0]!r}, ...)" for name, ids in lacking.items() if ids]
+    if listed:
+        raise InvalidValueError(both, f"must be of the same queries, but of those with a value {' and '.join(listed)}")
+    place = np.array([in_b.get(query, -1) for query in ids_a], dtype=np.int64)
+    return place, len(in_a.keys() | in_b.keys())
+
+
+def _counting(report: Report, places: dict[str, int], places_in_other: dict[str, int]) -> list[str]:
+    """The ids that the other report lacks, of queries that can have a value."""
+    missing = [query for query in places if query not in places_in_other]
+    if report.singletons != "skip":
+        return missing
+    return [query for query in missing if report.profile.n_relevant[places[query]]]
+
+
+def _require_same_classes(a: Report, b: Report, place_in_b: Int64, both: str) -> None:
+    """Refuse reports whose queries have different labels: they are other queries, or in another order."""
+    if a.classes is None or b.classes is None:
+        return
+    in_both = place_in_b >= 0
+    of_a, of_b = a.classes[in_both], b.classes[place_in_b[in_both]]
+    n_distinct_pair = len(np.unique(np.stack([of_a, of_b]), axis=1).T)
+    if not n_distinct_pair == len(np.unique(of_a)) == len(np.unique(of_b)):
+        raise InvalidValueError(both, "must be of the same queries in the same order, but their labels differ")

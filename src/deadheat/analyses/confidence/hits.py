@@ -1,0 +1,355 @@
+"""How well a confidence says which queries are right, as a threshold or as a probability: from hits and confidences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat.analyses.confidence import queries
+from deadheat.analyses.confidence.queries import Values
+from deadheat.errors import InvalidValueError
+from deadheat.reports.tables import DIGITS, Table, TabularResult, decimals, number
+from deadheat.support import checks
+from deadheat.support.arrays import Float64, Int64
+from deadheat.support.floats import plain_floats
+from deadheat.support.triple import Triple, columns_of_bounds
+
+_MOST_BINS = 10_000
+_ANY_SCALE = "error_reject_curve, confidence_accuracy and rank_correlation take any scale"
+
+
+@dataclass(frozen=True)
+class ConfidenceAccuracy(TabularResult):
+    """The confidence as a guess at being right, "confidence >= threshold", and how often the guess holds.
+
+    Attributes
+    ----------
+    mean_accuracy : Triple[float]
+        The accuracy of the guess, averaged over all thresholds: the study's "confidence against Recall@1".
+    best_accuracy : float
+        The accuracy at the best threshold; the threshold is chosen on the same queries, which flatters it.
+    best_threshold : float
+        That threshold, the highest if there are several; infinity where it is best to take nothing for right.
+    majority_accuracy : float
+        The accuracy of the same guess for everybody, right or wrong, whichever is better.
+    auroc : float
+        The chance that a right query is more confident than a wrong one, equal confidences counting one half.
+    right : Triple[float]
+        The share of right queries.
+    n_query, n_left_out, n_open : int
+        Queries that count, that have no value, and that distance ties leave open.
+    """
+
+    mean_accuracy: Triple[float]
+    best_accuracy: float
+    best_threshold: float
+    majority_accuracy: float
+    auroc: float
+    right: Triple[float]
+    n_query: int
+    n_left_out: int
+    n_open: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The values as plain Python values that JSON can hold; None where one is undefined, and for infinity."""
+        values = queries.plain_values(self, self.__dataclass_fields__)
+        return values | {"best_threshold": None} if math.isinf(self.best_threshold) else values
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """A row a value."""
+        titled = self.titled_values()
+        return {"accuracy": list(titled), **columns_of_bounds(titled.values())}
+
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+        """The values in per cent."""
+        return [queries.table_of_triples("accuracy", self.titled_values(), digits)]
+
+    def notes(self) -> list[str]:
+        """Where the guess is best, and which queries count."""
+        at = self.best_threshold
+        if math.isnan(at):
+            best = []
+        elif math.isinf(at):
+            best = ["The best guess takes no query for right."]
+        else:
+            best = [f"The best guess takes a query for right from a confidence of {at:.6g} up."]
+        return [*best, queries.about_queries(self.n_query, self.n_left_out, self.n_open)]
+
+    def titled_values(self) -> dict[str, Triple[float]]:
+        """The values by what tables call them; what ties do not leave open is one value three times."""
+        return {
+            "mean over thresholds": self.mean_accuracy,
+            "best threshold": Triple(*[self.best_accuracy] * 3),
+            "one guess for all": Triple(*[self.majority_accuracy] * 3),
+            "AUROC": Triple(*[self.auroc] * 3),
+            "right queries": self.right,
+        }
+
+
+@plain_floats
+def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAccuracy:
+    """Return how well "confidence >= threshold" separates the right queries from the wrong ones.
+
+    With prec the share of right queries, and TPR and FPR the shares of the right and of the wrong queries at or above
+    a threshold, prec·TPR + (1 − prec)·(1 − FPR) is the accuracy at this threshold. The thresholds are infinity and
+    every confidence that occurs, as in scikit-learn's ``roc_curve(drop_intermediate=False)``. The study averages over
+    them [1]_; the library that it follows takes the best [2]_.
+
+    Parameters
+    ----------
+    correct : (n_query,) array, Triple or Result
+        Whether each query was right, 0 or 1: Hit@1. NaN for a query that is left out.
+    confidence : (n_query,)
+        Finite numbers of any scale; only their order counts.
+
+    Returns
+    -------
+    ConfidenceAccuracy
+
+    Notes
+    -----
+    Of T + 1 thresholds, for T different confidences, let r lie at or below the confidence of a query. If it is right,
+    the guess holds at those r; if it is wrong, at the other T + 1 − r. So it adds r / (T + 1) or 1 − r / (T + 1) to
+    the mean accuracy, whatever the others are.
+
+    Ties: equal confidences are on the same side of every threshold, so that their order decides nothing. For a query
+    whose hit distance ties leave open, `mean_accuracy` takes the lesser or the greater of its two terms, or their mean
+    weighted by the expected hit: exact bounds, attained together, and the exact expectation. The best accuracy, the
+    majority's and AUROC are NaN as soon as a hit is open.
+
+    Undefined: AUROC is NaN where all queries are right or all are wrong. The accuracies are not: they are those of a
+    guess. The study's formula has 0·NaN there, and its code gives NaN. Without any query, everything is NaN.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an entry of `correct` is neither 0 nor 1, a confidence is not finite, or the numbers of entries differ.
+
+    References
+    ----------
+    .. [1] The study arrrrrmin/ranking-metrics, metrics.py, conf_vs_recall_at_1.
+    .. [2] The library tinkoff-ai/probabilistic-embeddings, metrics/nearest.py, ConfidenceRecallAccuracy.
+
+    Examples
+    --------
+    The most confident of three is right, the others are wrong. At the thresholds inf, 3, 2, 1, the guess holds for
+    2, 3, 2 and 1 of them:
+
+    >>> found = confidence_accuracy([True, False, False], [3, 2, 1])
+    >>> found.mean_accuracy.expected == 8 / 12
+    True
+    >>> found.best_accuracy, found.best_threshold, found.auroc
+    (1.0, 3.0, 1.0)
+    """
+    hits, sure, n_left_out = queries.matched(correct, confidence, "correct")
+    queries.require_hits(hits)
+    levels, level = np.unique(sure, return_inverse=True)
+    is_open = hits.lower < hits.upper
+    best, threshold, majority, auroc = [math.nan] * 4
+    if len(sure) and not is_open.any():
+        best, threshold, majority, auroc = _of_levels(hits.lower, level, levels)
+    return ConfidenceAccuracy(
+        mean_accuracy=_over_thresholds(hits, level.astype(np.int64) + 1, len(levels) + 1),
+        best_accuracy=best,
+        best_threshold=threshold,
+        majority_accuracy=majority,
+        auroc=auroc,
+        right=Triple(*map(queries.mean_of_all, hits)) if len(sure) else queries.UNDEFINED,
+        n_query=len(sure),
+        n_left_out=n_left_out,
+        n_open=int(np.count_nonzero(is_open)),
+    )
+
+
+def _over_thresholds(hits: Triple[Float64], below: Int64, n_threshold: int) -> Triple[float]:
+    """The mean accuracy over the thresholds, of which `below` lie at or below each query's confidence."""
+    if not len(below):
+        return queries.UNDEFINED
+    whole = len(below) * n_threshold
+    above = n_threshold - below
+    worst, best = np.minimum(below, above), np.maximum(below, above)
+    closed = np.where(hits.lower > 0, below, above)
+    is_open = hits.lower < hits.upper
+    lower, upper = (int(np.where(is_open, extreme, closed).sum()) / whole for extreme in (worst, best))
+    if np.isnan(hits.expected).any():
+        return Triple(lower, math.nan, upper)
+    chances, scale = queries.integers(hits.expected)
+    terms = zip(chances, below.tolist(), above.tolist(), strict=True)
+    expected = sum(chance * b + (scale - chance) * a for chance, b, a in terms) / (whole * scale)
+    return Triple(lower, expected, upper)
+
+
+def _of_levels(hits: Float64, level: Int64, levels: NDArray[Any]) -> tuple[float, float, float, float]:
+    """The best accuracy, its threshold, the accuracy of one guess for all, and AUROC; levels are ascending."""
+    right, wrong = (np.bincount(level[hits == value], minlength=len(levels)).astype(np.int64) for value in (1, 0))
+    n_right, n_wrong = int(right.sum()), int(wrong.sum())
+    at_or_above = np.append(np.cumsum(right[::-1])[::-1], 0)
+    below = np.append(0, np.cumsum(wrong))
+    holds = (at_or_above + below)[::-1]  # from the highest threshold, so that the first best one is the highest
+    best = len(levels) - int(np.argmax(holds))
+    threshold = float(levels[best]) if best < len(levels) else math.inf
+    doubled_pairs = int((right * (2 * below[:-1] + wrong)).sum())  # in which the right query is more confident
+    auroc = doubled_pairs / (2 * n_right * n_wrong) if n_right and n_wrong else math.nan
+    return int(holds.max()) / len(hits), threshold, max(n_right, n_wrong) / len(hits), auroc
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration(TabularResult):
+    """How far confidences are from the share of right queries.
+
+    Attributes
+    ----------
+    brier : Triple[float]
+        The mean squared difference between confidence and hit.
+    ece : Triple[float]
+        Expected calibration error: the mean over queries of the gap in their bin between the mean confidence and the
+        share of right queries.
+    edges : (bins + 1,) float64
+        Of the bins; a bin holds its upper edge, the first one its lower edge too.
+    count : (bins,) int64
+        Queries in each bin.
+    confidence : (bins,) float64
+        Their mean confidence; NaN in an empty bin.
+    right : Triple
+        The share of right queries in each bin, three arrays (bins,); NaN in an empty bin.
+    n_query, n_left_out, n_open : int
+        Queries that count, that have no value, and that distance ties leave open.
+    """
+
+    brier: Triple[float]
+    ece: Triple[float]
+    edges: Float64
+    count: Int64
+    confidence: Float64
+    right: Triple[Float64]
+    n_query: int
+    n_left_out: int
+    n_open: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scores and the table of the bins as plain Python values that JSON can hold; None where undefined."""
+        return queries.plain_values(self, self.__dataclass_fields__)
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """The reliability table: a row a bin."""
+        arrays = {"above": self.edges[:-1], "up_to": self.edges[1:], "count": self.count, "confidence": self.confidence}
+        right = {f"right_{bound}": values for bound, values in self.right._asdict().items()}
+        return {name: values.tolist() for name, values in {**arrays, **right}.items()}
+
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+        """The scores, and the reliability table of the bins, in per cent."""
+        rows = []
+        for above, up_to, count, *shares in zip(*self.columns().values(), strict=True):
+            name = f"{100 * above:.4g} to {100 * up_to:.4g}"
+            rows.append([name, str(count), *(number(100 * share, decimals(digits)) for share in shares)])
+        header = ("confidence (%)", "queries", "mean confidence", *(f"right, {bound}" for bound in Triple._fields))
+        return [
+            queries.table_of_triples("calibration", {"Brier score": self.brier, "ECE": self.ece}, digits),
+            Table(header, rows),
+        ]
+
+    def notes(self) -> list[str]:
+        """Which queries count."""
+        return [queries.about_queries(self.n_query, self.n_left_out, self.n_open)]
+
+
+@plain_floats
+def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calibration:
+    """Return Brier score [1]_, expected calibration error [2]_ and the reliability table of confidences in [0, 1].
+
+    Parameters
+    ----------
+    correct : (n_query,) array, Triple or Result
+        As in `confidence_accuracy`.
+    confidence : (n_query,)
+        Probabilities of being right.
+    bins : int
+        How many bins of equal width, up to 10000.
+
+    Returns
+    -------
+    Calibration
+
+    Notes
+    -----
+    Ties: the confidence decides the bin, so that equal confidences are in one bin. Where distance ties leave hits open,
+    the Brier score is a sum over queries and has exact bounds and an exact expectation. The gap of a bin is least or
+    greatest for some number of right queries between those that must be right and those that can be: `ece.lower` and
+    `ece.upper` are attained. Its expectation is NaN then, since a mean of gaps is not the gap of the means.
+
+    Undefined: without any query, both are NaN.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a confidence lies outside [0, 1], an entry of `correct` is neither 0 nor 1, or the numbers of entries differ.
+
+    References
+    ----------
+    .. [1] Brier 1950, Verification of forecasts expressed in terms of probability.
+    .. [2] Guo, Pleiss, Sun, Weinberger 2017, On calibration of modern neural networks, equation 3.
+
+    Examples
+    --------
+    Two queries in the bin from 0 to 0.5, both wrong, and two in that up to 1, one of them right:
+
+    >>> found = calibration([0, 0, 1, 0], [0.25, 0.25, 0.75, 0.75], bins=2)
+    >>> found.ece.expected, found.brier.expected
+    (0.25, 0.1875)
+    >>> found.confidence, found.right.expected
+    (array([0.25, 0.75]), array([0. , 0.5]))
+    """
+    n_bin = checks.positive_integer(bins, "bins", _MOST_BINS)
+    hits, sure, n_left_out = queries.matched(correct, confidence, "correct")
+    queries.require_hits(hits)
+    _require_probabilities(confidence)
+    sure = sure.astype(np.float64)
+    edges = np.arange(n_bin + 1) / n_bin
+    at = np.searchsorted(edges[1:], sure)  # a bin holds its upper edge
+    members = [np.flatnonzero(at == number) for number in range(n_bin)]
+    gaps = [_gap(sure[m], hits.lower[m], hits.upper[m]) for m in members if len(m)]
+    is_open = hits.lower < hits.upper
+    ece = [math.fsum(ends) / len(sure) for ends in zip(*gaps, strict=True)] if len(sure) else [math.nan] * 2
+    return Calibration(
+        brier=_brier(hits, sure),
+        ece=Triple(ece[0], math.nan if is_open.any() else ece[0], ece[1]),
+        edges=edges,
+        count=np.array([len(m) for m in members], dtype=np.int64),
+        confidence=np.array([queries.mean_of_all(sure[m]) for m in members]),
+        right=Triple(*(np.array([queries.mean_of_all(values[m]) for m in members]) for values in hits)),
+        n_query=len(sure),
+        n_left_out=n_left_out,
+        n_open=int(np.count_nonzero(is_open)),
+    )
+
+
+def _gap(confidence: Float64, lower: Float64, upper: Float64) -> tuple[float, float]:
+    """The least and the greatest difference between the sum of the confidences and the number of right queries."""
+    total, least, most = math.fsum(confidence.tolist()), int(lower.sum()), int(upper.sum())
+    near = [min(max(whole, least), most) for whole in (math.floor(total), math.ceil(total))]
+    return min(abs(total - right) for right in near), max(abs(total - right) for right in (least, most))
+
+
+def _brier(hits: Triple[Float64], confidence: Float64) -> Triple[float]:
+    if_right, if_wrong = np.square(1 - confidence), np.square(confidence)
+    is_open = hits.lower < hits.upper
+    closed = np.where(hits.lower > 0, if_right, if_wrong)
+    lower = np.where(is_open, np.minimum(if_right, if_wrong), closed)
+    upper = np.where(is_open, np.maximum(if_right, if_wrong), closed)
+    mixed = np.where(is_open, hits.expected * if_right + (1 - hits.expected) * if_wrong, closed)
+    expected = np.minimum(np.maximum(mixed, lower), upper)  # rounding must not leave the bounds
+    return Triple(*map(queries.mean_of_all, (lower, expected, upper)))
+
+
+def _require_probabilities(confidence: ArrayLike) -> None:
+    array = queries.confidences(confidence, "confidence")
+    outside = (array < 0) | (array > 1)
+    if outside.any():
+        at = int(np.argmax(outside))
+        rule = f"must lie in [0, 1], but entry {at} is {array[at]}; {_ANY_SCALE}"
+        raise InvalidValueError("confidence", rule)

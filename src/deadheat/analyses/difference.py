@@ -1,0 +1,314 @@
+"""One measure of a comparison: A − B query by query, its mean, its intervals and its tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.reports.averaging import Average
+from deadheat.reports.tables import plain
+from deadheat.statistics import permutation
+from deadheat.statistics.interval import BOOTSTRAP, MOST_RESAMPLES, Intervals, class_sums, level_between
+from deadheat.statistics.intervals import mean_intervals
+from deadheat.support import checks
+from deadheat.support.arrays import Float64, Int64
+from deadheat.support.floats import PlainFloats
+from deadheat.support.lazy import require
+from deadheat.support.means import exact_total
+from deadheat.support.triple import Triple
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """How differences are tested: the arguments of `compare` of the same names, checked once."""
+
+    resample: str
+    alternative: str
+    confidence_level: float
+    method: str
+    n_resamples: int
+    seed: int
+
+    @classmethod
+    def checked(
+        cls, *, resample: str | None = None, alternative: str = "two-sided", confidence_level: float = 0.95,
+        method: str = "percentile", n_resamples: int = 1, seed: int = 0,
+    ) -> PairedTest:  # fmt: skip
+        """Without `resample`, the units are queries."""
+        return cls(
+            resample=checks.choice("query" if resample is None else resample, get_args(Average), "resample"),
+            alternative=checks.choice(alternative, permutation.ALTERNATIVES, "alternative"),
+            confidence_level=level_between(confidence_level),
+            method=checks.choice(method, BOOTSTRAP, "method"),
+            n_resamples=checks.positive_integer(n_resamples, "n_resamples", MOST_RESAMPLES),
+            seed=checks.whole_number(seed, "seed"),
+        )
+
+    @property
+    def alpha(self) -> float:
+        """Below which a p-value is called significant."""
+        return round(1 - self.confidence_level, 12)
+
+
+ROUNDING = 2.0**-47  # two values that are equal may differ by so much of their size, once computed
+COUNTS = ("n_wins_a", "n_wins_b", "n_equal", "n_open")
+
+
+@dataclass(frozen=True, eq=False)
+class Difference(PlainFloats):
+    """A − B for one measure.
+
+    **Ties:** `lower` has A's ties broken in the worst way and B's in the best, `upper` the other way round, and
+    `expected` is the exact mean over all ways. **Undefined:** a pair of which A or B has no value is left out, and
+    counted; with no pair left, or without expected values (a tolerance), means and p-values are NaN.
+
+    What rounding alone could have made of equal values counts as equal: differences below 2^-47 of the larger value.
+
+    Attributes
+    ----------
+    name : str
+        The measure's name.
+    per_query : Triple
+        A.lower − B.upper, A.expected − B.expected and A.upper − B.lower, each (n_query,), for the queries of A in
+        their order. NaN for pairs that are left out.
+    a, b : Triple[float]
+        Of A and of B, over the pairs that count.
+    names : tuple of str
+        What A and B are called in tables and pictures.
+    lower, expected, upper : float
+        Mean differences, over queries or over classes as the reports have it.
+    n_pair, n_left_out : int
+        Pairs of queries that count, and those of which A or B has no value.
+    n_wins_a, n_wins_b : int
+        Queries that A wins however the ties fall (A.lower > B.upper), and that B wins so.
+    n_equal : int
+        Queries with one and the same value however the ties fall.
+    n_open : int
+        The other queries, where the ties decide who wins, or whether anybody does.
+    """
+
+    name: str
+    per_query: Triple[Float64]
+    a: Triple[float]
+    b: Triple[float]
+    names: tuple[str, str]
+    test: PairedTest = field(repr=False)
+    average: str = field(repr=False)
+    n_left_out: int = field(repr=False)
+    _sizes: Float64 = field(repr=False)  # (n_query,) the larger of both values, for what rounding can do
+    _classes: Int64 | None = field(repr=False)
+
+    @cached_property
+    def lower(self) -> float:
+        return self._mean(0)
+
+    @cached_property
+    def expected(self) -> float:
+        return self._mean(1)
+
+    @cached_property
+    def upper(self) -> float:
+        return self._mean(2)
+
+    @property
+    def n_pair(self) -> int:
+        return int(np.count_nonzero(self._kept))
+
+    @property
+    def n_wins_a(self) -> int:
+        return int(np.count_nonzero(self.per_query.lower > 0))
+
+    @property
+    def n_wins_b(self) -> int:
+        return int(np.count_nonzero(self.per_query.upper < 0))
+
+    @property
+    def n_equal(self) -> int:
+        return int(np.count_nonzero((self.per_query.lower == 0) & (self.per_query.upper == 0)))
+
+    @property
+    def n_open(self) -> int:
+        return self.n_pair - self.n_wins_a - self.n_wins_b - self.n_equal
+
+    @property
+    def winner(self) -> Literal["A", "B"] | None:
+        """Who has the larger mean however the ties fall: "A", "B", or None where ties decide it or both are equal."""
+        return "A" if self.lower > 0 else "B" if self.upper < 0 else None
+
+    @property
+    def ahead(self) -> Literal["A", "B"] | None:
+        """Who is significantly ahead, by `pvalue` at 1 − the confidence level; None where nobody is shown to be.
+
+        By `pvalue_worst_case` where there are no expected values (a tolerance).
+        """
+        return self.ahead_worst_case if math.isnan(self.pvalue) else self._ahead(self.pvalue, self.expected)
+
+    @property
+    def ahead_worst_case(self) -> Literal["A", "B"] | None:
+        """Who is significantly ahead however the ties fall, by `pvalue_worst_case`."""
+        return self._ahead(self.pvalue_worst_case, self.lower + self.upper)
+
+    def _ahead(self, pvalue: float, difference: float) -> Literal["A", "B"] | None:
+        if not pvalue < self.test.alpha or difference == 0:
+            return None
+        return "A" if difference > 0 else "B"
+
+    @property
+    def n_unit(self) -> int:
+        """Independent units, which the tests swap and the intervals draw: queries or classes."""
+        return len(self._units[1])
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the permutation test tries every swap."""
+        return permutation.is_exact(self._units[0][[0, 2]], self.test.n_resamples)
+
+    def interval(
+        self,
+        *,
+        confidence_level: float | None = None,
+        method: str | None = None,
+        n_resamples: int | None = None,
+        seed: int | None = None,
+    ) -> Intervals:
+        """Confidence intervals for the three mean differences, over the units that the test swaps.
+
+        A is better however the ties fall, and more so than the drawing of queries explains, if ``lower.low`` is above
+        0. Parameters are those of `Result.interval`; by default what `compare` was given.
+        """
+        asked = {"confidence_level": confidence_level, "method": method, "n_resamples": n_resamples, "seed": seed}
+        changes: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+        return self._interval_by(replace(self.test, **changes)) if changes else self._interval
+
+    @cached_property
+    def _interval(self) -> Intervals:
+        return self._interval_by(self.test)
+
+    def _interval_by(self, test: PairedTest) -> Intervals:
+        leader_first = _b_minus_a(self.per_query) if self._b_leads else self.per_query
+        intervals = mean_intervals(
+            *leader_first,
+            classes=self._classes,
+            average=self.average,
+            confidence_level=test.confidence_level,
+            method=test.method,
+            n_resamples=test.n_resamples,
+            seed=test.seed,
+        ).within(-1, 1)
+        return intervals.mirrored() if self._b_leads else intervals
+
+    @property
+    def pvalue(self) -> float:
+        """The p-value of the paired permutation test on the expected values.
+
+        How often a mean difference as large would come out if A and B did not differ, so that for each query (or
+        class) either could as well have been the other.
+        """
+        tail = self._tails[1]
+        return math.nan if math.isnan(self.expected) else permutation.pvalue(tail, tail, self.test.alternative)
+
+    @property
+    def pvalue_worst_case(self) -> float:
+        """The worst-case p-value: the largest of the paired permutation test over all tie-breakings of A and of B.
+
+        Two-sided, it is twice the smaller of the two one-sided ones, each at its own worst case, and 1 where the ties
+        decide who is ahead. Below 1 some way for the ties to fall has that very p-value.
+        """
+        worst, best = self._tails[0], self._tails[2]
+        return math.nan if math.isnan(self.lower) else permutation.pvalue(worst, best, self.test.alternative)
+
+    def wilcoxon(self) -> float:
+        """The p-value of Wilcoxon's signed-rank test on the expected differences, from SciPy.
+
+        It asks whether the differences lie symmetrically about 0, which is less than what the permutation test of the
+        mean asks, and drops queries that do not differ. Differences are ranked to 12 decimals. Where classes are the
+        units, it takes the means of their differences.
+
+        Returns
+        -------
+        float
+            **Undefined:** NaN where no unit differs, and under a tolerance.
+        """
+        stats = require("scipy.stats", "stats", "Wilcoxon's test")
+        rows, sizes = self._units
+        differences = np.sort(np.round(rows[1] / sizes, 12))
+        differences = differences[differences != 0]
+        if not len(differences) or np.isnan(differences).any():
+            return math.nan
+        return float(stats.wilcoxon(differences, alternative=self.test.alternative).pvalue)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The difference as plain Python values that JSON can hold; None where a value is undefined."""
+        interval = self.interval()
+        content = {
+            **{name: getattr(self, name) for name in Triple._fields},
+            "a": self.a._asdict(),
+            "b": self.b._asdict(),
+            "interval": {name: getattr(interval, name) for name in Triple._fields},
+            "pvalue": self.pvalue,
+            "pvalue_worst_case": self.pvalue_worst_case,
+            "exact": self.is_exact,
+            "winner": self.winner,
+            "ahead": self.ahead,
+            "ahead_worst_case": self.ahead_worst_case,
+            "n_pair": self.n_pair,
+            "n_left_out": self.n_left_out,
+            "n_unit": self.n_unit,
+            **{name: getattr(self, name) for name in COUNTS},
+        }
+        return {name: plain(value) for name, value in content.items()}
+
+    @cached_property
+    def _kept(self) -> NDArray[np.bool_]:
+        return ~np.isnan(self.per_query.lower)
+
+    @cached_property
+    def _units(self) -> tuple[Float64, Float64]:
+        """The parts of the independent units in the sum of differences (3, n_unit), and the queries of each."""
+        rows = np.stack(self.per_query)[:, self._kept]
+        if self._classes is None:
+            return rows, np.ones(rows.shape[1])
+        sums, sizes = class_sums(rows, self._classes[self._kept])
+        return (sums, sizes) if self.average == "query" else (sums / sizes, np.ones(len(sizes)))
+
+    @cached_property
+    def _scale(self) -> float:
+        """The larger of both values, summed as the differences are."""
+        sizes = self._sizes[self._kept]
+        if self._classes is not None and self.average == "class":
+            sums, counts = class_sums(sizes[None], self._classes[self._kept])
+            return math.fsum(sums[0] / counts)
+        return math.fsum(sizes)
+
+    @cached_property
+    def _tails(self) -> list[permutation.Tail]:
+        test, (rows, _) = self.test, self._units
+        rows = np.where(np.isnan(rows), 0.0, rows)  # under a tolerance there are no expected values
+        if not self._b_leads:
+            return permutation.tails(rows, self._scale, test.n_resamples, test.seed)
+        tails = permutation.tails(np.stack(_b_minus_a(rows)), self._scale, test.n_resamples, test.seed)
+        return [tail.mirrored() for tail in reversed(tails)]
+
+    @cached_property
+    def _b_leads(self) -> bool:
+        """Whether draws are made of B − A, so that B compared with A gets the same ones as A compared with B."""
+        return self.lower + self.upper < 0
+
+    def _mean(self, row: int) -> float:
+        """The mean of a row of differences; 0 where rounding of the values could have made it."""
+        rows, sizes = self._units
+        total, n_value = exact_total(rows[row])
+        if not n_value:
+            return math.nan
+        return 0.0 if abs(total) <= ROUNDING * self._scale else total / math.fsum(sizes)
+
+
+def _b_minus_a(rows: Sequence[Float64] | Float64) -> Triple[Float64]:
+    """From A − B: what is worst for A is best for B."""
+    return Triple(*(0.0 - row for row in reversed(rows)))

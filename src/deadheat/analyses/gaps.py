@@ -1,0 +1,387 @@
+"""The gap between two sets, such as train and test: in groups of equally many classes, and of each set as a whole."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deadheat import distances
+from deadheat import measures as rank_measures
+from deadheat.analyses.grouped import (
+    BY_ERROR,
+    Drawing,
+    GroupedReport,
+    GroupedResult,
+    ends_of,
+    grouped_pair,
+    table_with_errors,
+)
+from deadheat.counting import CountingOptions, queries_in_gallery
+from deadheat.errors import InputError
+from deadheat.inputs import Pair, open_pair
+from deadheat.inputs.item_ids import OwnRows
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike
+from deadheat.reports import Report, Result
+from deadheat.reports.averaging import SummaryOptions
+from deadheat.reports.evaluating import evaluate_pair
+from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain
+from deadheat.statistics.interval import PARAMETRIC, Interval, Intervals, class_sums, resolved
+from deadheat.statistics.intervals import standard_error, welch_interval
+from deadheat.support import checks
+from deadheat.support.floats import PlainFloats, plain_floats
+from deadheat.support.progress import Progress
+from deadheat.support.triple import Triple, columns_of_bounds
+from deadheat.ties import Ties
+
+
+@dataclass(frozen=True, eq=False)
+class Gap(PlainFloats):
+    """The value on one set less that on another, for samples drawn independently of each other.
+
+    **Ties:** `lower` is the smallest difference that ties allow, train's lower less test's upper value, and `upper` the
+    largest; `expected` is the difference of the expected values. **Undefined:** NaN where a set has no value.
+
+    Attributes
+    ----------
+    train, test : GroupedResult or Result
+        The two values; of two halves of one set (`split_half`), those of the first and of the second.
+    train_errors, test_errors : Triple
+        Their standard errors.
+    n_unit : tuple of int
+        How many groups, or classes, these come from in train and in test.
+    """
+
+    train: GroupedResult | Result
+    test: GroupedResult | Result
+    train_errors: Triple[float] = field(repr=False)
+    test_errors: Triple[float] = field(repr=False)
+    n_unit: tuple[int, int] = field(repr=False)
+
+    @property
+    def lower(self) -> float:
+        return self.train.lower - self.test.upper
+
+    @property
+    def expected(self) -> float:
+        return self.train.expected - self.test.expected
+
+    @property
+    def upper(self) -> float:
+        return self.train.upper - self.test.lower
+
+    @property
+    def error(self) -> float:
+        """The standard error of the expected difference."""
+        return math.hypot(self.train_errors.expected, self.test_errors.expected)
+
+    def interval(self, *, confidence_level: float = 0.95, method: str | None = None) -> Intervals:
+        """Confidence intervals for the difference of the two populations' values.
+
+        Parameters
+        ----------
+        confidence_level : float
+            As in `Result.interval`.
+        method : {"auto", "normal", "t"}, optional
+            The difference ± a quantile times the root of the sum of both squared standard errors: the normal
+            distribution's, or Student's for the degrees of freedom after Welch and Satterthwaite. By default what
+            suits the sets, ``"auto"``: Student's where either has fewer than 30 groups, or classes.
+
+        Returns
+        -------
+        Intervals
+            `n` counts the groups, or classes, of both sets. **Undefined:** NaN where a set has fewer than two.
+        """
+        law, (worst, middle, best) = self._intervals(confidence_level, method)
+        unit = "class" if isinstance(self.train, Result) else "group"
+        return Intervals(worst, middle, best, float(confidence_level), law, sum(self.n_unit), unit).within(-1, 1)
+
+    def margin(self, *, confidence_level: float = 0.95, method: str | None = None) -> float:
+        """The margin of error z·se: half the width of `interval`, before its ends are cut to [-1, 1].
+
+        If both populations have the same value, the observed difference is at most this, at the confidence level: the
+        "bound on difference" of Table 1 [1]_. Where ties leave the difference open, the largest margin of lower,
+        expected and upper. NaN where there is no interval.
+
+        References
+        ----------
+        .. [1] Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
+        """
+        _, intervals = self._intervals(confidence_level, method, centred=True)
+        return max((ends.high for ends in intervals if not math.isnan(ends.high)), default=math.nan)
+
+    def bound(self, *, confidence_level: float = 0.95, method: str | None = None) -> float:
+        """What the two populations' values differ by at most, either way, at a confidence level: |gap| + z·se.
+
+        That is the observed difference and its `margin`. In full, max(|L|, |U|), where L is the low end of the interval
+        for `lower` and U the high end of that for `upper`: however the ties fall. As L and U leave out
+        (1 - confidence_level)/2 each, the level is at least the one asked for. NaN where there is no interval.
+        """
+        interval = self.interval(confidence_level=confidence_level, method=method)
+        return max(abs(interval.lower.low), abs(interval.upper.high))
+
+    def _intervals(self, level: float, method: str | None, *, centred: bool = False) -> tuple[str, list[Interval]]:
+        """How intervals are made, and those for lower, expected and upper, round the values or (`centred`) round 0."""
+        chosen = checks.choice(BY_ERROR if method is None else method, PARAMETRIC, "method")
+        law = resolved(chosen, min(self.n_unit))
+        a, b = self.train_errors, self.test_errors
+        errors = {"lower": (a.lower, b.upper), "expected": (a.expected, b.expected), "upper": (a.upper, b.lower)}
+        values = {name: 0.0 if centred else getattr(self, name) for name in errors}
+        return law, [welch_interval(values[name], pair, self.n_unit, level, law) for name, pair in errors.items()]
+
+    def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
+        """The values, intervals, margin and bound as plain Python values that JSON can hold; None where undefined."""
+        interval = self.interval(confidence_level=confidence_level)
+        return {
+            **{name: plain(getattr(self, name)) for name in Triple._fields},
+            "interval": {name: plain(getattr(interval, name)) for name in Triple._fields},
+            "margin": plain(self.margin(confidence_level=confidence_level)),
+            "bound": plain(self.bound(confidence_level=confidence_level)),
+            "confidence_level": interval.confidence_level,
+        }
+
+    def __repr__(self) -> str:
+        return f"Gap(lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
+
+
+_ARGUMENTS = re.compile(r"\b(embeddings|labels|gallery|gallery_labels|junk|exclude)\b")
+
+
+@plain_floats
+def generalization_gap(
+    train: EmbeddingsLike,
+    train_labels: LabelsLike | None,
+    test: EmbeddingsLike,
+    test_labels: LabelsLike | None = None,
+    *,
+    train_gallery: EmbeddingsLike | None = None,
+    train_gallery_labels: LabelsLike | None = None,
+    test_gallery: EmbeddingsLike | None = None,
+    test_gallery_labels: LabelsLike | None = None,
+    train_junk: ArrayLike | None = None,
+    test_junk: ArrayLike | None = None,
+    train_exclude: OwnRows | None = None,
+    test_exclude: OwnRows | None = None,
+    group_size: int = 10,
+    measure: str = "Hit@1",
+    seed: int = 0,
+    repeats: int = 1,
+    distance: str = "cosine",
+    ties: str | Ties = "exact",
+    threads: int | None = None,
+    progress: bool | Progress = False,
+) -> GeneralizationGap:
+    """How much better an embedding is on the classes it was trained on, measured in groups, and as a whole [1]_.
+
+    The gap of the plain measure is a gap of two sets with, as a rule, different numbers of classes, and is not zero
+    where the embedding is equally good on both. That of the grouped measure compares like with like.
+
+    Parameters
+    ----------
+    train, test : (n_train, dim) and (n_test, dim)
+        Embeddings, as in `deadheat.evaluate`.
+    train_labels, test_labels : (n_train,) and (n_test,), optional
+        Integers or strings; None if they are in the files of the embeddings.
+    train_gallery, train_gallery_labels, test_gallery, test_gallery_labels : optional
+        What each set is ranked against, as `gallery` and `gallery_labels` in `deadheat.evaluate`. Without, each is
+        ranked against itself, leave one out.
+    train_junk, test_junk, train_exclude, test_exclude : optional
+        As `junk` and `exclude` in `deadheat.evaluate`, of each set.
+    group_size, seed, repeats
+        As in `grouped`.
+    measure : str
+        The name of one measure.
+    distance, ties, threads, progress
+        As in `deadheat.profile`. Four passes have each its own progress: inside the groups of either set, over all of
+        either set.
+
+    Returns
+    -------
+    GeneralizationGap
+        Its `grouped` and `plain` are each a `Gap`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, a set has fewer classes than `group_size`, or no query has a relevant item.
+
+    References
+    ----------
+    .. [1] Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
+
+    Examples
+    --------
+    Pairs of points, near in one set and mixed up in the other:
+
+    >>> near, mixed = [[0], [1], [5], [6]], [[0], [5], [1], [6]]
+    >>> gap = generalization_gap(near, list("aabb"), mixed, list("aabb"), group_size=2, distance="euclidean")
+    >>> gap.grouped.expected, gap.plain.expected
+    (1.0, 1.0)
+    """
+    name = rank_measures.parse(measure).name
+    summary, drawing = SummaryOptions.checked(name), Drawing.checked(group_size, seed, repeats)
+    options = CountingOptions.checked(distance=distance, ties=ties, threads=threads, progress=progress)
+    with _named("train"):
+        of_train = replace(options, junk=train_junk, exclude=train_exclude)
+        train_pair = _opened("train", train, train_labels, train_gallery, train_gallery_labels, of_train)
+    with _named("test"):
+        of_test = replace(options, junk=test_junk, exclude=test_exclude)
+        test_pair = _opened("test", test, test_labels, test_gallery, test_gallery_labels, of_test)
+    return gap_of_pairs(name, {"train": (train_pair, of_train), "test": (test_pair, of_test)}, drawing, summary)
+
+
+def gap_of_pairs(
+    measure: str, sets: Mapping[str, tuple[Pair, CountingOptions]], drawing: Drawing, summary: SummaryOptions
+) -> GeneralizationGap:
+    """`generalization_gap` of two sets that the inputs have opened, each with its options, by name."""
+    inside, whole, found = [], [], {}
+    for part, (pair, options) in sets.items():
+        with _named(part):
+            remedy = f"leave out {part}_gallery, or give {part}_exclude=, the row of it that each query is"
+            found[part] = queries_in_gallery(pair, options, remedy)
+            inside.append(grouped_pair(pair, drawing, options, summary))
+    for part, (pair, options) in sets.items():
+        whole.append(evaluate_pair(pair, options, summary, found[part]))
+    return GeneralizationGap(measure, inside[0], inside[1], whole[0], whole[1])
+
+
+def _opened(
+    part: str,
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike | None,
+    gallery: EmbeddingsLike | None,
+    gallery_labels: LabelsLike | None,
+    options: CountingOptions,
+) -> Pair:
+    """Queries and gallery of one set, checked under the names of its arguments, which the passes do not know."""
+    names = (part, f"{part}_labels", f"{part}_gallery", f"{part}_gallery_labels")
+    pair = open_pair(embeddings, labels, gallery, gallery_labels, names=names)
+    query, items = pair.query, pair.gallery
+    query = query._replace(embeddings=distances.opened(query.embeddings, options.distance, names[0]))
+    if items is not None:
+        items = items._replace(embeddings=distances.opened(items.embeddings, options.distance, names[2]))
+    return pair._replace(query=query, gallery=items)
+
+
+@contextmanager
+def _named(part: str) -> Iterator[None]:
+    """Name the set in messages about arguments that both have."""
+    try:
+        yield
+    except InputError as error:
+        title, rule = error.args
+        names, colon, file = title.partition(":")
+        own = _ARGUMENTS.sub(lambda found: part if found[0] == "embeddings" else f"{part}_{found[0]}", names)
+        raise type(error)(f"{own}{colon}{file}", rule) from None
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralizationGap(TabularResult):
+    """The gap between two sets in groups of equally many classes, and that of the sets as a whole.
+
+    Attributes
+    ----------
+    measure : str
+    train_groups, test_groups : GroupedReport
+    train_whole, test_whole : Report
+    """
+
+    measure: str
+    train_groups: GroupedReport = field(repr=False)
+    test_groups: GroupedReport = field(repr=False)
+    train_whole: Report = field(repr=False)
+    test_whole: Report = field(repr=False)
+
+    @cached_property
+    def grouped(self) -> Gap:
+        """The gap of the grouped measure; its standard errors are those of means over independent groups."""
+        train, test = self.train_groups[self.measure], self.test_groups[self.measure]
+        return Gap(train, test, train.errors, test.errors, (train.n_unit, test.n_unit))
+
+    @cached_property
+    def plain(self) -> Gap:
+        """The gap of the measure on each set as a whole; its standard errors are those of means by whole classes.
+
+        Classes are drawn independently, with all of their queries; the mean over queries is a ratio of sums over
+        classes, whose standard error is that of the linearised ratio. This takes each class's values as its own,
+        although all classes are in each other's gallery, and it holds for sets of just so many classes.
+        """
+        (train_errors, n_train), (test_errors, n_test) = (
+            _errors_by_class(report, self.measure) for report in (self.train_whole, self.test_whole)
+        )
+        train, test = self.train_whole[self.measure], self.test_whole[self.measure]
+        return Gap(train, test, train_errors, test_errors, (n_train, n_test))
+
+    def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
+        """Both gaps with their intervals as plain Python values that JSON can hold; None where one is undefined."""
+        return {
+            "measure": self.measure,
+            "group_size": self.train_groups.group_size,
+            "n_class": {"train": self.train_groups.n_class, "test": self.test_groups.n_class},
+            "grouped": self.grouped.to_dict(confidence_level=confidence_level),
+            "plain": self.plain.to_dict(confidence_level=confidence_level),
+        }
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """Six rows: in groups and plain, each with train, test and gap; three values and the standard error."""
+        titles, values, errors = zip(*self._rows(), strict=True)
+        return {
+            "measure": [title for title, _ in titles],
+            "set": [part for _, part in titles],
+            **columns_of_bounds(values),
+            "standard_error": list(errors),
+        }
+
+    def tables(self, *, digits: int = DIGITS, confidence_level: float | None = None) -> list[Table]:
+        """The values and the gaps, in per cent; with a level, a table of what sampling leaves of the gaps."""
+        rows, errors = [], []
+        for (title, part), value, error in self._rows():
+            rows.append((f"{title}: train" if part == "train" else f"  {part}", value))
+            errors.append(error)
+        values = table_with_errors(rows, errors, digits)
+        return [values] if confidence_level is None else [values, self._bounds(confidence_level, digits)]
+
+    def notes(self) -> list[str]:
+        """How many classes there are, and how many of them are in no group."""
+        sets = {"train": self.train_groups, "test": self.test_groups}
+        counts = [f"{count(report.n_class, 'class', 'classes')} in {part}" for part, report in sets.items()]
+        left_over = " and ".join(str(len(report.left_over[0])) for report in sets.values())
+        return [f"{' and '.join(counts)}, {left_over} of them in no group."]
+
+    def _bounds(self, level: float, digits: int) -> Table:
+        """Interval, margin of error and bound of both gaps, in percentage points."""
+        header = ("gap (points)", f"{100 * level:g} % interval", "margin of error", "at most")
+        rows = []
+        for title, gap in (("in groups", self.grouped), ("plain", self.plain)):
+            ends = gap.margin(confidence_level=level), gap.bound(confidence_level=level)
+            shown = (number(100 * end, decimals(digits)) for end in ends)
+            rows.append([title, ends_of(gap, level).per_cent(digits), *shown])
+        return Table(header, rows)
+
+    def _rows(self) -> Iterator[tuple[tuple[str, str], Any, float]]:
+        """What is measured on what, the three values, and the standard error of the expected one."""
+        size = self.train_groups.group_size
+        for title, gap in (
+            (f"{self.measure} in groups of {size}", self.grouped),
+            (f"{self.measure}, plain", self.plain),
+        ):
+            yield (title, "train"), gap.train, gap.train_errors.expected
+            yield (title, "test"), gap.test, gap.test_errors.expected
+            yield (title, "gap"), gap, gap.error
+
+
+def _errors_by_class(report: Report, name: str) -> tuple[Triple[float], int]:
+    """Standard errors of means over queries, with whole classes as the independent units, and how many these are."""
+    assert report.classes is not None
+    rows = np.stack(report[name].per_query)
+    counted = ~np.isnan(rows[0])
+    sums, sizes = class_sums(rows[:, counted], report.classes[counted])
+    linearised = [(row - math.fsum(row) / math.fsum(sizes) * sizes) / (math.fsum(sizes) / len(sizes)) for row in sums]
+    return Triple(*map(standard_error, linearised)), len(sizes)

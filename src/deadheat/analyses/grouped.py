@@ -1,0 +1,573 @@
+"""Grouped measures: the same measure inside groups of equally many classes, averaged, so that data sets compare.
+
+In come embeddings, labels, perhaps a gallery, and the size of a group; out goes a `GroupedReport`. The labels are drawn
+into groups, the tie profile is taken inside each group, and the mean over the groups is the value:
+
+    labels ─draw─> groups of exactly S labels ─within─> one TieProfile ─measures─> per query ─> per group ─> mean
+
+Only pairs inside a group are compared: about n²/r of them for r groups.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat import inputs
+from deadheat import measures as rank_measures
+from deadheat.counting import CountingOptions, queries_in_gallery
+from deadheat.counting.within import Gallery, profile_within
+from deadheat.errors import InvalidValueError
+from deadheat.inputs import Pair, open_pair
+from deadheat.inputs.item_ids import OwnRows
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike
+from deadheat.profiles import Int64, TieProfile
+from deadheat.reports import Report
+from deadheat.reports.averaging import Singletons, SummaryOptions
+from deadheat.reports.evaluating import report_on
+from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, decimals, number, plain
+from deadheat.statistics.interval import BOOTSTRAP, Interval, Intervals
+from deadheat.statistics.intervals import mean_intervals, normal_interval, standard_error
+from deadheat.support import checks
+from deadheat.support.arrays import Float64
+from deadheat.support.floats import PlainFloats, plain_floats
+from deadheat.support.means import exact_mean, exact_means_of_runs
+from deadheat.support.progress import Progress, Reporting
+from deadheat.support.triple import Triple, columns_of_bounds
+from deadheat.ties import Ties
+
+Label = int | str
+
+
+class Draw(NamedTuple):
+    """Classes, by their place among the sorted labels: those of each group, (n_group, group_size), and the rest."""
+
+    groups: Int64
+    left_over: Int64
+
+
+class Drawing(NamedTuple):
+    """How groups are drawn: the arguments of `grouped` of the same names, checked."""
+
+    group_size: int
+    seed: int
+    repeats: int
+
+    @classmethod
+    def checked(cls, group_size: int, seed: int, repeats: int) -> Drawing:
+        """The options, or an error that names the argument."""
+        size = checks.whole_number(group_size, "group_size", 2)
+        return cls(size, checks.whole_number(seed, "seed"), checks.whole_number(repeats, "repeats", 1))
+
+    def draws(self, n_class: int) -> tuple[Draw, ...]:
+        """A draw for each repeat."""
+        if n_class < self.group_size:
+            rule = f"must be at most the number of classes, {n_class}, but is {self.group_size}"
+            raise InvalidValueError("group_size", rule)
+        return tuple(draw(n_class, self.group_size, self.seed, repeat) for repeat in range(self.repeats))
+
+
+def draw(n_class: int, group_size: int, seed: int, repeat: int = 0) -> Draw:
+    """Split classes at random into groups of exactly `group_size`; every split is equally likely.
+
+    Each class gets a key of 64 bits from NumPy's PCG64, seeded with ``SeedSequence([seed, repeat])``, whose stream is
+    the same on every machine and for ever; by ascending key, the classes fill one group after another.
+
+    Parameters
+    ----------
+    n_class : int
+        Classes are numbered by their place among the sorted labels: integers by value, strings by code points.
+    group_size, seed, repeat : int
+
+    Examples
+    --------
+    >>> groups, left_over = draw(7, 3, seed=0)
+    >>> groups
+    array([[3, 2, 1],
+           [6, 0, 4]])
+    >>> left_over
+    array([5])
+    """
+    keys = np.random.PCG64(np.random.SeedSequence([seed, repeat])).random_raw(n_class)
+    order, stop = np.argsort(keys, kind="stable"), n_class // group_size * group_size
+    return Draw(order[:stop].reshape(-1, group_size), order[stop:])
+
+
+class Classes(NamedTuple):
+    """The distinct labels of queries and gallery, sorted, and the place of each sample's label among them."""
+
+    names: tuple[Label, ...]
+    query: Int64
+    gallery: Int64 | None
+
+
+def sorted_classes(labels: NDArray[Any], gallery_labels: NDArray[Any] | None = None) -> Classes:
+    """Number the classes of queries and gallery; a label that only one of both has is a class too.
+
+    Examples
+    --------
+    >>> sorted_classes(np.array(["c", "a"]), np.array(["b", "c", "b"]))
+    Classes(names=('a', 'b', 'c'), query=array([2, 0]), gallery=array([1, 2, 1]))
+    """
+    query, gallery = inputs.label_codes(labels, gallery_labels)
+    codes, everything = query, labels.tolist()
+    if gallery_labels is not None:
+        alone = np.flatnonzero(query < 0)  # of a class that the gallery does not have
+        if len(alone):
+            query[alone] = 1 + gallery.max() + inputs.label_codes(labels[alone])[0]
+        codes, everything = np.concatenate([gallery, query]), [*gallery_labels.tolist(), *everything]
+    _, first = np.unique(codes, return_index=True)
+    names = [_label(everything[place]) for place in first.tolist()]
+    order = sorted(range(len(names)), key=names.__getitem__)
+    place = np.empty(len(names), dtype=np.int64)
+    place[order] = np.arange(len(names))
+    return Classes(
+        tuple(names[code] for code in order), place[query], None if gallery_labels is None else place[gallery]
+    )
+
+
+def _label(label: Any) -> Label:
+    """A label as the plain integer or string that it is compared as."""
+    if isinstance(label, bytes):
+        return label.decode("latin-1")
+    return str(label) if isinstance(label, str) else int(label)
+
+
+def items_of_groups(classes: Int64, groups: Int64) -> tuple[Int64, ...]:
+    """The samples of the classes in each group, (n_group, group_size), class by class, in order."""
+    order = np.argsort(classes, kind="stable")
+    starts = np.searchsorted(classes[order], np.arange(groups.max() + 2))
+    return tuple(
+        np.concatenate([order[starts[number] : starts[number + 1]] for number in group]) for group in groups.tolist()
+    )
+
+
+BY_ERROR = "auto"  # what suits means with a standard error: Student's t below 30 units, the normal law from there
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedResult(PlainFloats):
+    """One measure inside groups: means over the groups as fractions in [0, 1], and the groups' values.
+
+    **Ties:** `lower`, `expected` and `upper` are the means over groups of the groups' values for each. **Undefined:**
+    NaN where no group has a value, and `expected` under a tolerance.
+
+    Attributes
+    ----------
+    name : str
+        The measure's name as deadheat writes it.
+    lower, expected, upper : float
+        Means over the groups of all repeats. Sums are correctly rounded.
+    per_group : Triple
+        Arrays of shape (repeats * n_group,), one repeat after another: the mean over the group's queries. NaN where no
+        query of the group has a value.
+    n_group, repeats : int
+        Groups in each repeat, and how often groups were drawn.
+    """
+
+    name: str
+    per_group: Triple[Float64]
+    n_group: int
+    repeats: int
+
+    @cached_property
+    def lower(self) -> float:
+        return exact_mean(self.per_group.lower)
+
+    @cached_property
+    def expected(self) -> float:
+        return exact_mean(self.per_group.expected)
+
+    @cached_property
+    def upper(self) -> float:
+        return exact_mean(self.per_group.upper)
+
+    @property
+    def n_undefined(self) -> int:
+        """Groups, of all repeats, that have no value and are left out of the mean."""
+        return int(np.isnan(self.per_group.lower).sum())
+
+    @property
+    def n_unit(self) -> int:
+        """Independent units behind the mean: the groups of one repeat that have a value."""
+        return min(int((~np.isnan(values.lower)).sum()) for values in self._by_repeat())
+
+    @cached_property
+    def errors(self) -> Triple[float]:
+        """Standard errors of lower, expected and upper: s/√N, with s the standard deviation over the N groups.
+
+        With `repeats`, s² is the mean over them of the variance inside each, and N the groups of one (`n_unit`): groups
+        of different repeats share their classes, so that more of them say no more of the classes.
+        """
+        by_repeat = [[standard_error(values) for values in part] for part in self._by_repeat()]
+        return Triple(*(math.sqrt(math.fsum(np.square(each)) / len(each)) for each in zip(*by_repeat, strict=True)))
+
+    def interval(
+        self,
+        *,
+        confidence_level: float = 0.95,
+        method: str | None = None,
+        n_resamples: int = 9999,
+        seed: int = 0,
+    ) -> Intervals:
+        """Confidence intervals for the grouped value of the population that the classes were drawn from.
+
+        Groups share no class, so that their values are independent, and their mean is about normal with variance σ²/N.
+
+        Parameters
+        ----------
+        confidence_level, n_resamples, seed
+            As in `Result.interval`.
+        method : {"auto", "normal", "t", "percentile", "basic", "BCa"}, optional
+            The mean ± z or Student's quantile times the standard error in `errors`, or SciPy's bootstrap over groups.
+            By default what suits groups, ``"auto"``: Student's below 30 groups and z from there.
+
+        Returns
+        -------
+        Intervals
+            For lower, expected and upper; `n` is the groups of one repeat. With `repeats`, a bootstrap is made of each
+            and its ends averaged. Ends are cut to [0, 1]. **Undefined:** NaN with fewer than two groups.
+
+        Raises
+        ------
+        ValueError, TypeError, MissingPackageError
+            As `Result.interval` does.
+
+        Notes
+        -----
+        A mean over repeats scatters less than that of one draw, but its standard error is that of one: the interval is
+        too wide rather than too narrow.
+        """
+        settings: dict[str, Any] = {"confidence_level": confidence_level, "n_resamples": n_resamples, "seed": seed}
+        settings["method"] = BY_ERROR if method is None else method
+        by_repeat = [mean_intervals(*values, unit="group", **settings) for values in self._by_repeat()]
+        if self.repeats == 1:
+            return by_repeat[0].within(0, 1)
+        level, method = by_repeat[0].confidence_level, min(by_repeat, key=operator.attrgetter("n")).method
+        worst, middle, best = (
+            self._ends(name, [getattr(each, name) for each in by_repeat], level, method) for name in Triple._fields
+        )
+        return Intervals(worst, middle, best, level, method, self.n_unit, "group").within(0, 1)
+
+    def _ends(self, name: str, by_repeat: Sequence[Interval], level: float, method: str) -> Interval:
+        """The interval for one of the three values, from the intervals of the repeats."""
+        if method in BOOTSTRAP:
+            return Interval(*(math.fsum(ends) / len(ends) for ends in zip(*by_repeat, strict=True)))
+        degrees = self.n_unit - 1 if method == "t" else None
+        return normal_interval(getattr(self, name), getattr(self.errors, name), level, degrees)
+
+    def _by_repeat(self) -> list[Triple[Float64]]:
+        """The groups' values of each repeat."""
+        cuts = range(0, self.repeats * self.n_group, self.n_group)
+        return [Triple(*(values[start : start + self.n_group] for values in self.per_group)) for start in cuts]
+
+    def __repr__(self) -> str:
+        return f"GroupedResult({self.name!r}, lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
+
+
+def ends_of(result: Any, confidence_level: float) -> Interval:
+    """The interval that neither ties nor sampling leave: from the low end for lower to the high end for upper."""
+    found = result.interval(confidence_level=confidence_level)
+    return Interval(found.lower.low, found.upper.high)
+
+
+def table_with_errors(
+    rows: Sequence[tuple[str, Any]],
+    errors: Sequence[float],
+    digits: int,
+    heading: str = "s.e.",
+    confidence_level: float | None = None,
+) -> Table:
+    """Titles and values in per cent, with standard errors, or what the heading says, and perhaps intervals, behind."""
+    columns, shown = columns_of_values([value for _, value in rows], digits)
+    cells = [
+        [title, *values, number(100 * error, decimals(digits))]
+        for (title, _), values, error in zip(rows, shown, errors, strict=True)
+    ]
+    if confidence_level is None:
+        return Table(("measure (%)", *columns, heading), cells)
+    intervals = [ends_of(value, confidence_level).per_cent(digits) for _, value in rows]
+    cells = [[*row, interval] for row, interval in zip(cells, intervals, strict=True)]
+    return Table(("measure (%)", *columns, heading, f"{100 * confidence_level:g} % interval"), cells)
+
+
+_NAMED_LABELS = 10  # labels left over that the text of a report names
+
+
+@plain_floats
+def grouped(
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike | None = None,
+    gallery: EmbeddingsLike | None = None,
+    gallery_labels: LabelsLike | None = None,
+    *,
+    group_size: int = 10,
+    measures: str | Iterable[str] | None = None,
+    seed: int = 0,
+    repeats: int = 1,
+    distance: str = "cosine",
+    ties: str | Ties = "exact",
+    junk: ArrayLike | None = None,
+    exclude: OwnRows | None = None,
+    singletons: Singletons = "skip",
+    threads: int | None = None,
+    progress: bool | Progress = False,
+) -> GroupedReport:
+    """The mean of a measure over groups of exactly `group_size` classes: (1/N) Σ R@K(D_Gi), equation 4 of [1]_.
+
+    A measure of retrieval falls as classes are added, because there is more to be mistaken for, so that its values on
+    sets with different numbers of classes do not compare. Inside groups of equally many classes they do. The labels
+    are split at random into N = n_class // group_size groups; inside each, the measure is the mean over the group's
+    queries, each ranked against the group's gallery; the grouped measure is the mean over the groups.
+
+    Parameters
+    ----------
+    embeddings, labels, gallery, gallery_labels
+        As in `deadheat.evaluate`: queries Q and gallery D, arrays or files. Without a gallery it is leave one out:
+        each query is ranked against the others of its group. What is on disk is read in pieces, a group a thread at a
+        time.
+    group_size : int
+        Labels in a group, S, at least 2. With a gallery, a label of the queries or of the gallery counts as one,
+        whether or not the other has it.
+    measures : str or iterable of str, optional
+        As in `deadheat.evaluate`, such as ``"Hit@1"``, which metric learning calls Recall@1.
+    seed : int
+        The draw follows from it and from the set of labels, and from nothing else: see `draw`.
+    repeats : int
+        How many times to draw groups; the mean is over the groups of all of them. This lessens the noise of the draw.
+        It brings no new classes.
+    distance, ties, junk, exclude, threads, progress
+        As in `deadheat.profile`; `junk` and `exclude` are of all queries and all of the gallery.
+    singletons : {"skip", "zero", "one", "balanced"}
+        What a query without a relevant item counts as, as in `deadheat.measure`. A group in which no query has a value
+        (as one whose labels only the gallery has) has none either, and is left out of the mean, and counted in
+        `GroupedResult.n_undefined`.
+
+    Returns
+    -------
+    GroupedReport
+        **Ties:** lower, expected and upper are means of the groups' values for each. **Undefined:** NaN where no group
+        has a value.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, there are fewer classes than `group_size`, or no query has a relevant item.
+
+    Notes
+    -----
+    The source is silent on three points, which are choices here. **The remainder**: if `group_size` does not divide
+    the number of classes, the classes left at the end of the draw are in no group, and the report names them. Groups
+    of unequal sizes would not compare. **Repeats**: one draw by default, as equation 4 has it; with more, the standard
+    error stays that of one draw (`GroupedResult.errors`). **Labels without queries**: the classes of the gallery that
+    no query has are drawn into groups like any other, because they are what a query is mistaken for.
+
+    References
+    ----------
+    .. [1] Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
+
+    Examples
+    --------
+    Two points of each of five classes, and all points the same. The four in a group tie, so that the nearest one of the
+    three others is the right one in one case of three:
+
+    >>> report = grouped(np.zeros((10, 2)), list("aabbccddee"), group_size=2, measures="Hit@1")
+    >>> report["Hit@1"].lower, round(report["Hit@1"].expected, 4), report["Hit@1"].upper
+    (0.0, 0.3333, 1.0)
+    >>> report.n_group, report.left_over
+    (2, (('e',),))
+
+    One query of each of two classes, and a gallery in which the first has its match at the same distance as an item of
+    the other class:
+
+    >>> report = grouped([[0], [9]], ["a", "b"], [[1], [-1], [8]], ["a", "b", "b"], group_size=2, measures="Hit@1",
+    ...                  distance="euclidean")
+    >>> report["Hit@1"].lower, report["Hit@1"].expected, report["Hit@1"].upper
+    (0.5, 0.75, 1.0)
+    """
+    summary = SummaryOptions.checked(measures, singletons)
+    drawing = Drawing.checked(group_size, seed, repeats)
+    options = CountingOptions.checked(
+        distance=distance, ties=ties, junk=junk, exclude=exclude, threads=threads, progress=progress
+    )
+    pair = open_pair(embeddings, labels, gallery, gallery_labels)
+    queries_in_gallery(pair, options)
+    return grouped_pair(pair, drawing, options, summary)
+
+
+def grouped_pair(pair: Pair, drawing: Drawing, options: CountingOptions, summary: SummaryOptions) -> GroupedReport:
+    """`grouped` of queries and a gallery that have been opened; queries in the gallery are the caller's concern."""
+    options = options.fitted(pair)
+    query, gallery = pair.query, pair.gallery
+    classes = sorted_classes(query.labels, None if gallery is None else gallery.labels)
+    draws = drawing.draws(len(classes.names))
+    drawn = np.concatenate([each.groups for each in draws])
+    groups, within = items_of_groups(classes.query, drawn), None
+    if gallery is not None and classes.gallery is not None:
+        ranked = [np.sort(items) for items in items_of_groups(classes.gallery, drawn)]
+        within = Gallery(gallery.embeddings, classes.gallery, ranked, options.exclude)
+    sizes = map(len, groups if within is None else within.groups)
+    junk = inputs.junk_mask(options.junk, len(query.labels), len((gallery or query).labels))
+    how: dict[str, Any] = {"distance": options.distance, "ties": options.rule, "threads": options.threads}
+    with Reporting(options.progress, sum(map(operator.mul, map(len, groups), sizes))) as report:
+        profile = profile_within(query.embeddings, classes.query, groups, within, junk=junk, **how, report=report)
+    origin = {"distance": options.distance, "tie_rule": options.rule.describe(options.distance), "files": pair.files}
+    inside = report_on(profile, summary, threads=options.threads, **origin)
+    return GroupedReport(summary.measures, drawing.group_size, drawing.seed, classes.names, draws, inside, groups)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedReport(TabularResult):
+    """Measures inside groups of equally many classes, and which classes these are.
+
+    `report["Hit@1"]` is the `GroupedResult` for a measure, under any of its names; one that was not asked for is
+    computed from the profile. Printing a report gives a table in per cent, in which ``s.e.`` is the standard error of
+    the expected value (under a tolerance, of the lower one); everything else is a fraction in [0, 1].
+
+    Attributes
+    ----------
+    measures : tuple of str
+        The measures that the table shows.
+    group_size : int
+        Labels in each group.
+    seed : int
+    labels : tuple of int or str
+        The distinct labels, sorted.
+    draws : tuple of Draw
+        For each repeat the groups and the classes left over, as places in `labels`.
+    inside : Report
+        The queries of all groups, each ranked against the others of its group or against the group's gallery; its own
+        means are over queries.
+    items : tuple of (n_item,) int64
+        The queries in each group, of one repeat after another; those of `inside` are these, in order.
+
+    Examples
+    --------
+    >>> from deadheat import grouped
+    >>> print(grouped([[0], [1], [5], [6], [9]], list("aabbc"), group_size=2, distance="euclidean", measures="Hit@1"))
+    measure (%)   value  s.e.
+    Hit@1        100.00     -
+    <BLANKLINE>
+    1 group of 2 labels each, drawn with seed 0. 1 of 3 labels left over: 'a'.
+    3 queries, 1 of them without a relevant item (a singleton) and left out of the means.
+    No tie affects the result (euclidean, exact): lower = expected = upper.
+    """
+
+    measures: tuple[str, ...]
+    group_size: int
+    seed: int
+    labels: tuple[Label, ...] = field(repr=False)
+    draws: tuple[Draw, ...] = field(repr=False)
+    inside: Report = field(repr=False)
+    items: tuple[Int64, ...] = field(repr=False)
+    _results: dict[str, GroupedResult] = field(default_factory=dict, init=False, repr=False)
+
+    def __getitem__(self, name: str) -> GroupedResult:
+        """The result for a measure; raises ValueError for an unknown name."""
+        name = rank_measures.parse(name).name
+        if name not in self._results:
+            offsets = np.cumsum([0, *map(len, self.items)])
+            per_group = Triple(*(exact_means_of_runs(values, offsets) for values in self.inside[name].per_query))
+            self._results[name] = GroupedResult(name, per_group, self.n_group, self.repeats)
+        return self._results[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
+
+    @property
+    def profile(self) -> TieProfile:
+        """The tie profile of the queries of all groups."""
+        return self.inside.profile
+
+    @property
+    def repeats(self) -> int:
+        """How often groups were drawn."""
+        return len(self.draws)
+
+    @property
+    def n_group(self) -> int:
+        """Groups in each repeat."""
+        return len(self.draws[0].groups)
+
+    @property
+    def n_class(self) -> int:
+        """Distinct labels, those left over included."""
+        return len(self.labels)
+
+    @property
+    def left_over(self) -> tuple[tuple[Label, ...], ...]:
+        """For each repeat, the labels that are in no group, sorted."""
+        return tuple(tuple(self.labels[place] for place in np.sort(drawn.left_over)) for drawn in self.draws)
+
+    def group_labels(self, repeat: int = 0) -> tuple[tuple[Label, ...], ...]:
+        """The labels of each group of a repeat, in the order in which they were drawn."""
+        return tuple(tuple(self.labels[place] for place in group) for group in self.draws[repeat].groups.tolist())
+
+    def to_dict(self, *, confidence_level: float | None = None) -> dict[str, Any]:
+        """The report as plain values that JSON can hold, with intervals if a level is given; None where undefined."""
+        whole = self.inside.to_dict()
+        return {
+            **{key: whole[key] for key in ("deadheat", "distance", "ties", "singletons", "n_query", "n_singleton")},
+            "group_size": self.group_size,
+            "n_group": self.n_group,
+            "repeats": self.repeats,
+            "seed": self.seed,
+            "n_class": self.n_class,
+            "left_over": [list(labels) for labels in self.left_over],
+            "measures": {name: self._measure(name, confidence_level) for name in self.measures},
+            "profile": whole["profile"],
+        }
+
+    def _measure(self, name: str, level: float | None) -> dict[str, Any]:
+        result = self[name]
+        values = {
+            **{bound: getattr(result, bound) for bound in Triple._fields},
+            "standard_error": result.errors.expected,
+        }
+        counts = {"n_group": len(result.per_group.lower) - result.n_undefined, "n_undefined": result.n_undefined}
+        interval = {} if level is None else {"interval": ends_of(result, level), "confidence_level": level}
+        return {key: plain(value) for key, value in (values | counts | interval).items()}
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """A row a measure: its three values, and the standard error that the table shows."""
+        values = columns_of_bounds(self[name] for name in self.measures)
+        return {"measure": list(self.measures), **values, "standard_error": self._shown_errors()}
+
+    def tables(self, *, digits: int = DIGITS, confidence_level: float | None = None) -> list[Table]:
+        """A row a measure, in per cent; with a level, a column of intervals, which hold for whatever the ties do."""
+        rows = [(name, self[name]) for name in self.measures]
+        return [table_with_errors(rows, self._shown_errors(), digits, confidence_level=confidence_level)]
+
+    def notes(self) -> list[str]:
+        """How the groups were drawn, what has no value, and what a report says of its queries and ties."""
+        often = f", {self.repeats} times over" if self.repeats > 1 else ""
+        groups = f"{count(self.n_group, 'group', 'groups')} of {self.group_size} labels each"
+        undefined = [
+            f"{name} has no value in {count(self[name].n_undefined, 'group', 'groups')}, left out of its mean."
+            for name in self.measures
+            if self[name].n_undefined
+        ]
+        drawn = f"{groups}, drawn with seed {self.seed}{often}. {self._about_left_over()}"
+        return [drawn, *undefined, *self.inside.notes()]
+
+    def _shown_errors(self) -> list[float]:
+        errors = (self[name].errors for name in self.measures)
+        return [each.lower if self.profile.bounds_only else each.expected for each in errors]
+
+    def _about_left_over(self) -> str:
+        left_over = self.left_over[0]  # as many in every repeat
+        if not left_over:
+            return "No label is left over."
+        said = f"{len(left_over)} of {count(self.n_class, 'label', 'labels')} left over"
+        if self.repeats > 1:
+            return f"{said} each time."
+        named = ", ".join(map(repr, left_over[:_NAMED_LABELS]))
+        more = len(left_over) - _NAMED_LABELS
+        return f"{said}: {named}{f' and {more} more' if more > 0 else ''}."

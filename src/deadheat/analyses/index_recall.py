@@ -1,0 +1,317 @@
+"""How many of the true neighbours an approximate index returns: ids and embeddings come in, a table goes out.
+
+One exact search by the embeddings serves all indexes, and each of them is compared with what it finds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deadheat import distances, inputs
+from deadheat.analyses.index_search import Returned, Search, search_on
+from deadheat.counting.candidates import Candidates
+from deadheat.counting.cluster import Cluster, cluster_of
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs.item_ids import OwnRows
+from deadheat.inputs.samples import EmbeddingsLike
+from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, program, value
+from deadheat.statistics.interval import Interval
+from deadheat.statistics.intervals import mean_interval
+from deadheat.support import checks
+from deadheat.support.arrays import Float64, Int64
+from deadheat.support.floats import PlainFloats, plain_floats
+from deadheat.support.means import exact_mean
+from deadheat.support.progress import Progress
+from deadheat.support.triple import Triple, columns_of_bounds
+
+ONE_INDEX = "index"  # what it is called if it has no name
+
+
+@dataclass(frozen=True, eq=False)
+class Recall(PlainFloats):
+    """The recall of one index: means as fractions in [0, 1], and the values that they are means of.
+
+    Attributes
+    ----------
+    name : str
+    per_query : (n_query,)
+        The share of the k true neighbours that were returned, where any item that ties with the k-th may be one of
+        them. **Undefined:** NaN for a query without anything to find.
+    by_id : Triple of (n_query,)
+        The same for comparing ids with those of one exact search: lower, expected and upper over all the ways in which
+        that search may break the tie at the k-th place. `upper` is `per_query`.
+    n_returned : (n_query,)
+        How many items came back for each query, of the k that count.
+    queries_per_second : float
+        As the caller gave it; NaN if it was not given.
+    """
+
+    name: str
+    by_id: Triple[Float64] = field(repr=False)
+    n_returned: Int64 = field(repr=False)
+    queries_per_second: float = math.nan
+
+    @property
+    def per_query(self) -> Float64:
+        return self.by_id.upper
+
+    @cached_property
+    def recall(self) -> float:
+        """The mean over queries."""
+        return exact_mean(self.per_query)
+
+    @cached_property
+    def recall_by_id(self) -> Triple[float]:
+        """The means of `by_id`."""
+        return Triple(*map(exact_mean, self.by_id))
+
+    @cached_property
+    def all_found(self) -> float:
+        """The share of the queries with recall 1."""
+        defined = self.per_query[~np.isnan(self.per_query)]
+        return float(np.count_nonzero(defined == 1)) / len(defined) if len(defined) else math.nan
+
+    def interval(
+        self, *, confidence_level: float = 0.95, method: str = "percentile", n_resamples: int = 9999, seed: int = 0
+    ) -> Interval:
+        """A confidence interval for the mean recall over the queries that these were drawn from.
+
+        Parameters are those of `deadheat.statistics.intervals.mean_interval`. The index and its base stay as they are.
+        """
+        return mean_interval(
+            self.per_query, confidence_level=confidence_level, method=method, n_resamples=n_resamples, seed=seed
+        ).within(0, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class IndexRecall(TabularResult):
+    """The recall of every index by its name: ``result["hnsw"]`` is a `Recall`.
+
+    Printing gives a table in per cent; everything else is a fraction in [0, 1].
+
+    Attributes
+    ----------
+    recalls : mapping of str to Recall
+        In the order in which they were given.
+    k : int
+        How many neighbours are to be found.
+    distance : str
+    n_query, n_base : int
+    n_tied : int
+        Queries for which more items tie with the k-th than there are places, so that ids alone do not decide.
+    """
+
+    recalls: Mapping[str, Recall]
+    k: int
+    distance: str
+    n_query: int
+    n_base: int
+    n_tied: int
+
+    def __getitem__(self, name: str) -> Recall:
+        return self.recalls[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.recalls)
+
+    def __len__(self) -> int:
+        return len(self.recalls)
+
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+        """One table: a row for each index, in per cent."""
+        found, form = self.recalls.values(), decimals(digits)
+        columns = {
+            "index": list(self.recalls),
+            f"recall@{self.k} (%)": [number(100 * each.recall, form) for each in found],
+            "95 % interval": [each.interval().per_cent(digits) for each in found],
+            "all found": [number(100 * each.all_found, form) for each in found],
+        }
+        if self.n_tied:
+            columns["by id"] = [value(each.recall_by_id, digits) for each in found]
+        if not all(math.isnan(each.queries_per_second) for each in found):
+            columns["queries/s"] = [number(each.queries_per_second, ",.0f") for each in found]
+        return [Table(list(columns), list(zip(*columns.values(), strict=True)))]
+
+    def notes(self) -> list[str]:
+        """What was searched, what ties do, and where less than k came back."""
+        rows = count(self.n_query, "query", "queries")
+        notes = [f"{rows}, {self.k} nearest of {self.n_base:,} by an exact search ({self.distance})."]
+        if self.n_tied:
+            tied = count(self.n_tied, "query", "queries")
+            notes.append(
+                f"In {tied} others tie with number {self.k}: each of them counts as found here; comparing ids counts "
+                "those that one search happened to keep (by id: expected [lowest, highest])."
+            )
+        short = {name: int(np.count_nonzero(each.n_returned < self.k)) for name, each in self.recalls.items()}
+        notes += [f"{name}: fewer than {self.k} came back for {n} of them." for name, n in short.items() if n]
+        return notes
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain Python values that JSON can hold; None where a value is undefined."""
+        columns = {name: values for name, values in self.columns().items() if name != "index"}
+        rows = {name: {key: plain(values[i]) for key, values in columns.items()} for i, name in enumerate(self)}
+        about = {name: getattr(self, name) for name in ("k", "distance", "n_query", "n_base", "n_tied")}
+        return {"deadheat": program(), **about, "indexes": rows}
+
+    def columns(self) -> dict[str, list[Any]]:
+        """A row an index: fractions, NaN where a value is undefined."""
+        found = self.recalls.values()
+        intervals = [each.interval() for each in found]
+        by_id = columns_of_bounds(each.recall_by_id for each in found)
+        return {
+            "index": list(self.recalls),
+            "recall": [each.recall for each in found],
+            "low": [each.low for each in intervals],
+            "high": [each.high for each in intervals],
+            "all_found": [each.all_found for each in found],
+            **{f"by_id_{bound}": values for bound, values in by_id.items()},
+            "queries_per_second": [each.queries_per_second for each in found],
+        }
+
+
+@plain_floats
+def index_recall(
+    returned: Any,
+    queries: EmbeddingsLike,
+    base: EmbeddingsLike,
+    k: int = 10,
+    *,
+    distance: str,
+    base_ids: ArrayLike | None = None,
+    counts: Any = None,
+    exclude: OwnRows | None = None,
+    queries_per_second: float | Mapping[str, float] | None = None,
+    threads: int | None = None,
+    progress: bool | Progress = False,
+    executor: Executor | Callable[[], Executor] | Cluster | None = None,
+) -> IndexRecall:
+    """Measure how many of the k nearest items an index returned, against an exact search; of several, in one table.
+
+    Parameters
+    ----------
+    returned : (n_query, k or more) integers, or a mapping of names to such
+        What the index returned, best first: rows of `base`, or ids that `base_ids` lists; one entry for each index, or
+        each of its settings. Only the first k of a row count. The integer -1 is nothing, rows may be lists of any
+        lengths, and what is missing from a row was not found. No item comes twice in a row.
+    queries, base : (n_query, dim) and (n_base, dim) embeddings
+        As the index got them; as in `deadheat.profile`.
+    k : int
+        How many neighbours are to be found. Where there are fewer items, all of them are.
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+        What the index ranks by. Squared Euclidean distance ranks as "euclidean" does, and inner products of rows of
+        length one as "inner_product", not quite as "cosine": rounded rows are not quite of length one.
+    base_ids : (n_base,) integers or strings, optional
+        The id of each item, where ids are not rows of `base`.
+    counts : (n_query,) integers, or a mapping of names to such, optional
+        How many entries of each row count, as usearch says it.
+    exclude : (n_query,) integers, or a pair of ids, optional
+        The row of `base` that each query is, -1 for none, as in `deadheat.profile`. It is nobody's neighbour here, and
+        dropped where it was returned: ask the index for one more.
+    queries_per_second : float or mapping of names to float, optional
+        How fast each index was, for the table.
+    threads, progress, executor
+        As in `deadheat.profile`. A task is the search for some of the queries in all of `base`, which each worker opens
+        as a whole.
+
+    Returns
+    -------
+    IndexRecall
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument breaks its rule; the message names the argument, the rule and what came.
+    ClusterError
+        If workers of an executor died or failed too often.
+
+    Notes
+    -----
+    **Ties:** an item that ties with the k-th nearest is as near as that one, so whichever of them was returned counts,
+    as far as there are places for them: c items are closer than the k-th, and of those that tie with it no more than
+    k − c count. Distances are compared exactly, as the real numbers that they are, so that a "flat" index that ranks by
+    rounded distances may miss a neighbour too. Comparing ids with those of one exact search depends on which of the
+    tied items that search kept: `Recall.by_id` has the bounds, and the mean over all ways.
+
+    Memory does not grow with n_query × n_base.
+
+    Examples
+    --------
+    Items 1 and 2 are equally far from the query. Either will do as the second neighbour, but item 3 will not:
+
+    >>> base = [[0.0], [1.0], [-1.0], [5.0]]
+    >>> result = index_recall({"good": [[0, 2]], "bad": [[0, 3]]}, [[0.0]], base, 2, distance="euclidean")
+    >>> result["good"].recall, result["bad"].recall
+    (1.0, 0.5)
+    >>> result["good"].recall_by_id
+    Triple(lower=0.5, expected=0.75, upper=1.0)
+    """
+    k, n_thread = checks.positive_integer(k, "k"), checks.thread_count(threads)
+    cluster = None if executor is None else cluster_of(executor)
+    name, rows = _opened(queries, base, distance)
+    n_query, n_base = map(len, rows)
+    itself = None if exclude is None else inputs.own_rows(exclude, n_query, n_base)
+    candidates = Candidates.of(n_query, n_base, leave_one_out=False, itself=itself)
+    indexes = returned if isinstance(returned, Mapping) else {ONE_INDEX: returned}
+    require_names(indexes)
+    speeds = _by_name(queries_per_second, indexes, "queries_per_second")
+    of_counts = _by_name(counts, indexes, "counts")
+    titles = {each: f"returned[{each!r}]" if indexes is returned else "returned" for each in indexes}
+    asked = [
+        Returned.of(candidates, ids, base_ids, of_counts.get(each), k, titles[each]) for each, ids in indexes.items()
+    ]
+    if cluster is None:
+        found = Search(distances.make(name, *rows, True), candidates, k, asked).of(range(n_query), n_thread, progress)
+    else:
+        worker_threads = 1 if threads is None else n_thread
+        found = search_on(cluster, name, rows, candidates, k, asked, worker_threads, progress)
+    recalls = {
+        each: Recall(each, Triple(*values), np.bincount(ids.query, minlength=n_query), _speed(speeds.get(each)))
+        for each, ids, values in zip(indexes, asked, found.by_id, strict=True)
+    }
+    return IndexRecall(recalls, k, name, n_query, n_base, found.n_tied)
+
+
+def _opened(queries: EmbeddingsLike, base: EmbeddingsLike, distance: str) -> tuple[str, tuple[Any, Any]]:
+    """The name of the distance and the rows of queries and base, with messages that call them so."""
+    name = distances.named(distance)
+    pair = distances.opened(queries, name, "queries"), distances.opened(base, name, "base")
+    dims = [rows.shape[1] for rows in pair]
+    if dims[0] != dims[1]:
+        rule = f"must have the same dim, but have {dims[0]} and {dims[1]} columns"
+        raise InvalidValueError("queries and base", rule)
+    return name, pair
+
+
+def require_names(indexes: Mapping[Any, Any]) -> None:
+    if not indexes:
+        raise InvalidValueError("returned", "must have at least one index, but is empty")
+    for name in indexes:
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidTypeError("returned", f"must have names that are not empty, but has {name!r}")
+
+
+def _by_name(values: Any, indexes: Mapping[str, Any], title: str) -> Mapping[str, Any]:
+    """What belongs to each index; something that is no mapping belongs to the only one."""
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping):
+        if len(indexes) > 1:
+            raise InvalidTypeError(title, "must be a mapping of names where there are several indexes")
+        return dict.fromkeys(indexes, values)
+    unknown = [name for name in values if name not in indexes]
+    if unknown:
+        rule = f"must have the names of indexes, {', '.join(map(repr, indexes))}, but has {unknown[0]!r}"
+        raise InvalidValueError(title, rule)
+    return values
+
+
+def _speed(value: Any) -> float:
+    return math.nan if value is None else checks.real_number(value, "queries_per_second", least=0)

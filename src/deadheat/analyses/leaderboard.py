@@ -1,0 +1,424 @@
+"""Systems in the order of their ranks: the table of them, who is significantly ahead of whom, what ties could swap."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from deadheat import measures as rank_measures
+from deadheat.analyses.comparison import Comparison, compare
+from deadheat.analyses.difference import Difference, PairedTest
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.reports import Report
+from deadheat.reports.averaging import Average, measure_names
+from deadheat.reports.tables import DIGITS, Table, TabularResult, count, has_ties, plain, program, value
+from deadheat.statistics.interval import Intervals, about_few, counted
+from deadheat.statistics.permutation import holm
+from deadheat.support import checks
+from deadheat.support.floats import plain_floats
+from deadheat.support.triple import Triple, columns_of_bounds
+
+_PLAIN = "abcdefghijklmnoprstuvwxyz"  # Unicode has no raised q that fonts know
+_RAISED = "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"
+_UP, _DOWN = str.maketrans(_PLAIN, _RAISED), str.maketrans(_RAISED, _PLAIN)
+_RAISED_TEXT = re.compile(f"[{_RAISED}]+(?:,[{_RAISED}]+)*")
+
+Pair = tuple[str, str]
+RankBy = Literal["lower", "expected", "upper"]
+
+_LISTED = 4  # pairs that ties could swap, named below the table
+
+
+@dataclass(frozen=True, eq=False)
+class Leaderboard(TabularResult):
+    """Systems in the order of their ranks.
+
+    Iterating gives the names, the best first; `board["name"]` is the report of one. Printing gives a table in per cent,
+    with a raised letter for each system that a value is significantly ahead of; everything else is a fraction.
+
+    Attributes
+    ----------
+    reports : dict of str to Report
+        In the order of the ranks.
+    measures : tuple of str
+        What the table shows; the first one ranks.
+    rank_by : str
+        Which value of it: "lower", "expected" or "upper".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import deadheat as dh
+    >>> rng = np.random.default_rng(0)
+    >>> labels = np.repeat(np.arange(20), 5)
+    >>> points = rng.normal(size=(20, 8))[labels] + 0.7 * rng.normal(size=(100, 8))
+    >>> files = {"float32": points, "rounded": np.rint(points), "half": points[:, :4]}
+    >>> reports = {name: dh.evaluate(rows, labels, measures="mAP, Hit@1") for name, rows in files.items()}
+    >>> print(dh.leaderboard(reports))
+    system      rank                mAP (%)   95 % interval              Hit@1 (%)
+    a  float32     1                 62.29ᶜ  [52.45, 71.73]                 66.00ᶜ
+    b  rounded     2  57.42 [56.63, 58.23]ᶜ  [48.05, 66.40]  65.00 [63.00, 67.00]
+    c  half        3                 44.54   [34.80, 54.04]                 45.00
+    <BLANKLINE>
+    Ranked by the lower bound of mAP. Per cent; expected [lower, upper] over all tie-breakings; tests over 20 classes.
+    Raised letters: significantly ahead of that system, whatever the ties do (p < 0.05, Holm's correction for 3 pairs).
+    """
+
+    reports: dict[str, Report]
+    measures: tuple[str, ...]
+    rank_by: str
+    _comparisons: dict[Pair, Comparison] = field(repr=False)
+    _caveats: tuple[str, ...] = field(repr=False)
+    _adjusted: dict[str, dict[Pair, float]] = field(default_factory=dict, init=False, repr=False)
+    _intervals: dict[Pair, Intervals] = field(default_factory=dict, init=False, repr=False)
+
+    def __getitem__(self, name: str) -> Report:
+        return self.reports[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.reports)
+
+    def __len__(self) -> int:
+        return len(self.reports)
+
+    @property
+    def test(self) -> PairedTest:
+        """How pairs are tested."""
+        return next(iter(self._comparisons.values())).test
+
+    @cached_property
+    def ranks(self) -> dict[str, int]:
+        """The rank of each system, from 1; systems with one and the same value share one."""
+        values = [getattr(report[self.measures[0]], self.rank_by) for report in self.reports.values()]
+        ranks = [1]
+        for place in range(1, len(values)):
+            ranks.append(ranks[-1] if values[place] == values[place - 1] else place + 1)
+        return dict(zip(self.reports, ranks, strict=True))
+
+    @cached_property
+    def could_swap(self) -> tuple[Pair, ...]:
+        """Pairs that ties alone could put in the other order, for the upper value of one is above the other's lower."""
+        results = {name: report[self.measures[0]] for name, report in self.reports.items()}
+        return tuple((a, b) for a, b in self._comparisons if results[b].upper > results[a].lower)
+
+    def comparison(self, a: str, b: str) -> Comparison:
+        """What lies between two systems, the better ranked one first: that is A, the other B."""
+        return self._comparisons[(a, b) if (a, b) in self._comparisons else (b, a)]
+
+    def pvalue(self, a: str, b: str, measure: str | None = None) -> float:
+        """The worst-case p-value of a pair over all tie-breakings, after Holm's correction for all pairs.
+
+        By the measure that ranks, or by another one under any of its names.
+        """
+        adjusted = self._holm(self._name(measure))
+        return adjusted[(a, b) if (a, b) in adjusted else (b, a)]
+
+    def ahead_of(self, name: str, measure: str | None = None) -> tuple[str, ...]:
+        """The systems that this one is significantly ahead of, whatever the ties do, by the measure that ranks."""
+        measure = self._name(measure)
+        return tuple(other for other in self if other != name and self._leads(name, other, measure))
+
+    def interval(self, name: str, measure: str | None = None) -> Intervals:
+        """The confidence intervals of a system's means, over the units that the tests swap."""
+        key = name, self._name(measure)
+        if key not in self._intervals:
+            test = self.test
+            self._intervals[key] = self.reports[name].interval(
+                key[1], resample=test.resample, confidence_level=test.confidence_level, method=test.method,
+                n_resamples=test.n_resamples, seed=test.seed,
+            )  # fmt: skip
+        return self._intervals[key]
+
+    def _name(self, measure: str | None) -> str:
+        return self.measures[0] if measure is None else rank_measures.parse(measure).name
+
+    def _holm(self, measure: str) -> dict[Pair, float]:
+        if measure not in self._adjusted:
+            pvalues = {pair: each[measure].pvalue_worst_case for pair, each in self._comparisons.items()}
+            self._adjusted[measure] = holm(pvalues)
+        return self._adjusted[measure]
+
+    def _leads(self, name: str, other: str, measure: str) -> bool:
+        side = "A" if (name, other) in self._comparisons else "B"
+        return self.pvalue(name, other, measure) < self.test.alpha and (
+            self.comparison(name, other)[measure].winner == side
+        )
+
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+        """One table: a row for each system, in per cent."""
+        first, *others = self.measures
+        level = f"{100 * self.test.confidence_level:g} % interval"
+        header = ["system", "rank", f"{first} (%)", level, *(f"{name} (%)" for name in others)]
+        columns = [
+            [f"{letter}  {name}" for name, letter in self._letter.items()],
+            self._rank_cells(),
+            self._value_cells(first, digits),
+            [self.interval(name).expected.per_cent(digits) for name in self],
+            *(self._value_cells(measure, digits) for measure in others),
+        ]
+        return [Table(header, list(zip(*columns, strict=True)))]
+
+    @cached_property
+    def _letter(self) -> dict[str, str]:
+        return dict(zip(self.reports, _letters(len(self)), strict=True))
+
+    def _rank_cells(self) -> list[str]:
+        marked = set(itertools.chain(*self.could_swap))
+        other = " " if marked else ""
+        return [f"{rank}{'~' if name in marked else other}" for name, rank in self.ranks.items()]
+
+    def _value_cells(self, measure: str, digits: int) -> list[str]:
+        """Values with the letters of the systems that they are significantly ahead of, padded so that digits align."""
+        behind = [_raised(self._letter[other] for other in self.ahead_of(name, measure)) for name in self]
+        width = max(map(len, behind))
+        values = [value(report[measure], digits) for report in self.reports.values()]
+        return [cell + mark.ljust(width) for cell, mark in zip(values, behind, strict=True)]
+
+    def to_latex(self, **options: Any) -> str:
+        """The table for LaTeX with the package booktabs, without the notes; letters are ``\\textsuperscript``."""
+        text = super().to_latex(**options)
+        return _RAISED_TEXT.sub(lambda found: rf"\textsuperscript{{{found[0].translate(_DOWN)}}}", text)
+
+    def notes(self) -> list[str]:
+        """What ranks, what the letters and marks say, and what to beware of; `explain` says the rest."""
+        tied = any(has_ties(report[name]) for report in self.reports.values() for name in self.measures)
+        values = "expected [lower, upper] over all tie-breakings" if tied else "no tie changes any value"
+        by = f"the {self.rank_by} {'value' if self.rank_by == 'expected' else 'bound'} of " if tied else ""
+        whatever = ", whatever the ties do" if tied else ""
+        pairs = count(len(self._comparisons), "pair", "pairs")
+        return [
+            f"Ranked by {by}{self.measures[0]}. Per cent; {values}; tests over {self._units()}.",
+            f"Raised letters: significantly ahead of that system{whatever} "
+            f"(p < {self.test.alpha:g}, Holm's correction for {pairs}).",
+            *self._about_swaps(),
+            *about_few(min(each.n_unit for each in self._differences()), self.test.resample),
+            *self._about_reach(),
+            *self._caveats,
+        ]
+
+    def _differences(self) -> list[Difference]:
+        return [each[self.measures[0]] for each in self._comparisons.values()]
+
+    def _units(self) -> str:
+        """What the tests swap and the intervals draw."""
+        numbers = [each.n_unit for each in self._differences()]
+        least = "" if min(numbers) == max(numbers) else "at least "
+        return f"{least}{counted(min(numbers), self.test.resample)}"
+
+    def _about_swaps(self) -> list[str]:
+        pairs = [f"{a} and {b}" for a, b in self.could_swap]
+        more = f"; and {len(pairs) - _LISTED} more pairs" if len(pairs) > _LISTED else ""
+        return [f"~ ties alone could swap {'; '.join(pairs[:_LISTED])}{more}."] if pairs else []
+
+    def _about_reach(self) -> list[str]:
+        """A sentence where no difference, however large, could come out as significant."""
+        n_unit, n_resamples = min(each.n_unit for each in self._differences()), self.test.n_resamples
+        every = n_unit < n_resamples.bit_length()  # 2^n swaps
+        smallest = len(self._comparisons) * (2.0 ** (1 - n_unit) if every else 2 / (n_resamples + 1))
+        if smallest < self.test.alpha:
+            return []
+        remedy = "there are too few units" if every else "raise n_resamples"
+        return [f"No difference can be significant here, for the smallest adjusted p is {smallest:.2g}: {remedy}."]
+
+    def explain(self) -> str:
+        """What each part of the table means, and how it is tested."""
+        test = self.test
+        return "\n".join([
+            f"rank: by the {self.rank_by} value of {self.measures[0]}; systems with one and the same value share one. "
+            "~ where the bounds of two systems overlap, so that their ties alone could put them in the other order.",
+            "A number with [lower, upper] is the expected value over all tie-breakings, and what it is in the worst "
+            "and in the best of them; a number alone does not depend on ties.",
+            f"{100 * test.confidence_level:g} % interval: of the expected value, for the population that the units "
+            f"were drawn from; {test.method} bootstrap over {self._units()}, {test.n_resamples} resamples. Intervals "
+            "of two systems may overlap although they differ significantly, since they are of the same queries.",
+            "Raised letters: paired permutation test of each pair, two-sided, with the worst-case p over all "
+            "tie-breakings, adjusted after Holm for all pairs, for each measure by itself. The chance that any letter "
+            f"of a column is false is at most {test.alpha:g}.",
+            "`board.comparison(a, b)` has the differences of a pair, their intervals and both p-values.",
+        ])  # fmt: skip
+
+    def columns(self) -> dict[str, list[Any]]:
+        """A row for each system and measure: fractions, NaN where undefined; `low` and `high` are the interval's."""
+        rows = [(name, measure) for name in self for measure in self.measures]
+        results = [self.reports[name][measure] for name, measure in rows]
+        low, high = zip(*(self.interval(*row).expected for row in rows), strict=True)
+        return {
+            "rank": [self.ranks[name] for name, _ in rows],
+            "system": [name for name, _ in rows],
+            "measure": [measure for _, measure in rows],
+            **columns_of_bounds(results),
+            "low": list(low),
+            "high": list(high),
+            "ahead_of": [", ".join(self.ahead_of(*row)) for row in rows],
+            "n_query": [result.n_query for result in results],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The leaderboard as plain Python values that JSON can hold; None where a value is undefined."""
+        return {
+            "deadheat": program(),
+            "rank_by": {"measure": self.measures[0], "value": self.rank_by},
+            "test": {**vars(self.test), "correction": "holm", "n_pair": len(self._comparisons)},
+            "systems": [self._system(name) for name in self],
+            "could_swap": [list(pair) for pair in self.could_swap],
+            "pairs": [self._pair(*pair) for pair in self._comparisons],
+        }
+
+    def _system(self, name: str) -> dict[str, Any]:
+        report = self.reports[name]
+        found = {
+            measure: {
+                **{part: getattr(report[measure], part) for part in Triple._fields},
+                "interval": self.interval(name, measure).expected,
+                "ahead_of": self.ahead_of(name, measure),
+                "n_query": report[measure].n_query,
+            }
+            for measure in self.measures
+        }
+        about = {"distance": report.distance, "ties": report.tie_rule, "profile": report.profile.digest()}
+        return {"name": name, "rank": self.ranks[name], **about, "measures": plain(found)}
+
+    def _pair(self, a: str, b: str) -> dict[str, Any]:
+        parts, comparison = (*Triple._fields, "pvalue", "pvalue_worst_case"), self.comparison(a, b)
+        found = {
+            measure: {
+                **{part: getattr(comparison[measure], part) for part in parts},
+                "pvalue_adjusted": self.pvalue(a, b, measure),
+            }
+            for measure in self.measures
+        }
+        return {"a": a, "b": b, "measures": plain(found)}
+
+
+@plain_floats
+def leaderboard(
+    reports: Mapping[str, Report],
+    *,
+    measures: str | Iterable[str] | None = None,
+    rank_by: RankBy = "lower",
+    resample: Average | None = None,
+    confidence_level: float = 0.95,
+    method: str = "percentile",
+    n_resamples: int = 9999,
+    seed: int = 0,
+) -> Leaderboard:
+    """Rank systems on the same queries: values, intervals, who is significantly ahead of whom, what ties could swap.
+
+    Parameters
+    ----------
+    reports : mapping of str to Report
+        At least two, by the names to show; of the same queries and of the same average, as for `compare`.
+    measures : str or iterable of str, optional
+        What the table shows; by default what all reports show. The first one ranks.
+    rank_by : {"lower", "expected", "upper"}
+        Which value of it ranks. The lower bound is what a system can promise, whatever a sort does with its ties.
+    resample, confidence_level, method, n_resamples, seed
+        As in `compare`: classes are the independent units wherever labels are known and there is no separate gallery.
+
+    Returns
+    -------
+    Leaderboard
+        Tests are run when they are asked for: each pair of systems once for each measure.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If there are fewer than two reports, they are not of the same queries, or an argument is not as described.
+
+    Notes
+    -----
+    **Ties:** two systems whose bounds overlap could change places by their ties alone; the table marks them.
+
+    **Significance:** of all pairs, for each measure by itself, by the worst-case p-values over all tie-breakings of
+    `Difference.pvalue_worst_case`, after Holm's correction. So the chance that any letter in a column of the table is
+    false is at most 1 − `confidence_level`, and no letter contradicts a rank by the same measure.
+
+    Examples
+    --------
+    Three systems, eight queries, one relevant item each. The first always finds it at once, the second cannot tell it
+    from another one in half of the queries, the third has it second:
+
+    >>> import deadheat as dh
+    >>> groups = {"sure": [(0, 0, 1, 1)] * 8, "torn": [(0, 0, 1, 1), (0, 0, 2, 1)] * 4, "late": [(1, 0, 1, 1)] * 8}
+    >>> profiles = {name: dh.TieProfile.from_groups([[row] for row in rows], [3] * 8) for name, rows in groups.items()}
+    >>> board = leaderboard({name: dh.measure(profile, "MRR", labels=range(8)) for name, profile in profiles.items()})
+    >>> board.ranks
+    {'sure': 1, 'torn': 2, 'late': 3}
+    >>> board.ahead_of("sure"), board.could_swap
+    (('late',), ())
+    """
+    _require_reports(reports)
+    shown = _shared(reports) if measures is None else measure_names(measures)
+    checks.choice(rank_by, Triple._fields, "rank_by")
+    for name, report in reports.items():
+        ranking = report[shown[0]]
+        if rank_by == "expected" and math.isnan(ranking.expected) and not math.isnan(ranking.lower):
+            raise InvalidValueError("rank_by", f'must be "lower" or "upper", because {name!r} has no expected values')
+    units = resample or _units(list(reports.values()))
+    names = sorted(reports, key=lambda name: _place(reports[name], shown[0], rank_by, name))
+    ranked = {name: reports[name] for name in names}
+    comparisons = {
+        (a, b): compare(
+            ranked[a], ranked[b], names=(a, b), measures=shown, resample=units, confidence_level=confidence_level,
+            method=method, n_resamples=n_resamples, seed=seed,
+        )
+        for a, b in itertools.combinations(ranked, 2)
+    }  # fmt: skip
+    caveats = (caveat for report in ranked.values() for caveat in report.averaging.caveats(resample))
+    return Leaderboard(ranked, shown, rank_by, comparisons, tuple(dict.fromkeys(caveats)))
+
+
+def _require_reports(reports: Mapping[str, Report]) -> None:
+    if not isinstance(reports, Mapping):
+        raise InvalidTypeError("reports", f"must be a mapping of names to reports, but is {type(reports).__name__}")
+    if len(reports) < 2:
+        raise InvalidValueError("reports", f"must be at least two, but got {len(reports)}")
+    for name, report in reports.items():
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidTypeError("reports", f"must have names that are not empty, but has {name!r}")
+        if not isinstance(report, Report):
+            raise InvalidTypeError(f"reports[{name!r}]", f"must be a Report, but is {type(report).__name__}")
+
+
+def _shared(reports: Mapping[str, Report]) -> tuple[str, ...]:
+    first, *others = reports.values()
+    names = tuple(name for name in first.measures if all(name in other.measures for other in others))
+    if not names:
+        raise InvalidValueError("reports", "must show a measure in common, or measures be given")
+    return names
+
+
+def _units(reports: Sequence[Report]) -> Average:
+    """What all tests swap and all intervals draw: classes, where one report asks for that and all know them."""
+    by_class = any(report.averaging.units(None) == "class" for report in reports)
+    return "class" if by_class and all(report.labels is not None for report in reports) else "query"
+
+
+def _place(report: Report, measure: str, rank_by: str, name: str) -> tuple[float | str, ...]:
+    """What puts reports in order: the value that ranks, then all three, then the name; undefined ones come last."""
+    value = report[measure]
+    keys = (getattr(value, rank_by), value.lower, value.expected, value.upper)
+    return (*(math.inf if math.isnan(key) else -key for key in keys), name)
+
+
+def _letters(n: int) -> list[str]:
+    """A letter for each of n systems; where there are too many for that, words of letters, all of one length."""
+    length = next(length for length in itertools.count(1) if len(_PLAIN) ** length >= n)
+    return ["".join(word) for word in itertools.islice(itertools.product(_PLAIN, repeat=length), n)]
+
+
+def _raised(words: Iterable[str]) -> str:
+    """Letters raised, with commas between words of several.
+
+    Examples
+    --------
+    >>> _raised(["b", "c"]), _raised(["ab", "ac"])
+    ('ᵇᶜ', 'ᵃᵇ,ᵃᶜ')
+    """
+    listed = list(words)
+    return ("," if any(len(word) > 1 for word in listed) else "").join(listed).translate(_UP)

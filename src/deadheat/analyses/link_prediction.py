@@ -1,0 +1,234 @@
+"""Link prediction by the names of its field: mean rank, reciprocal rank and hits of one positive among candidates.
+
+    profile, one positive a query ───┐
+    the same with all items tied ────┴─> weighted means of MR, MRR and Hits@k ─> corrected for chance
+
+What chance gives is what a scorer gives that ties everything: the expected value of the profile with one group a query.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deadheat import inputs
+from deadheat import measures as rank_measures
+from deadheat.counting.links import profile_ranks
+from deadheat.errors import InvalidValueError
+from deadheat.inputs.samples import LabelsLike
+from deadheat.profiles import TieProfile
+from deadheat.reports.averaging import class_numbers
+from deadheat.reports.tables import Table, TabularResult, count, decimals, number, plain, program
+from deadheat.support.arrays import Float64, Int64
+from deadheat.support.floats import plain_floats
+from deadheat.support.means import exact_mean
+from deadheat.support.triple import ByName, Triple
+
+DEFAULT_MEASURES = ("MR", "MRR", "Hits@1", "Hits@3", "Hits@10", "AMR", "AMRI", "adjusted MRR", "adjusted Hits@10")
+_NAME = re.compile(r"A?MR|AMRI|(adjusted )?(MRR|Hits@[1-9][0-9]{0,8})")
+
+
+@dataclass(frozen=True, eq=False)
+class LinkPrediction(TabularResult, ByName[Triple[float]]):
+    """The measures of link prediction: ``result["MRR"]`` is lower, expected and upper.
+
+    Of MR and AMR less is better, so that their `lower` has the positive in front of what ties with it, and the
+    cautious value is `upper`; of all others it is `lower`.
+
+    Attributes
+    ----------
+    means : mapping of str to Triple of float
+        In the order in which they were asked for.
+    per_query : mapping of str to Triple of (n_query,) arrays
+        The values of the queries that the means are of: of MR, MRR and Hits@k.
+    n_relation : int or None
+        Over how many relations the macro average is; None for the mean over queries.
+    n_query, n_tied : int
+        All queries, and those whose positive ties with another candidate.
+    """
+
+    means: Mapping[str, Triple[float]]
+    per_query: Mapping[str, Triple[Float64]] = field(repr=False)
+    n_relation: int | None
+    n_query: int
+    n_tied: int
+
+    def __getitem__(self, name: str) -> Triple[float]:
+        if name not in self.means:
+            raise InvalidValueError("measure", f"must be one of {', '.join(self.means)}, but is {name!r}")
+        return self.means[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.means)
+
+    def tables(self, *, digits: int = 4) -> list[Table]:
+        """One table, a row a measure."""
+        form = decimals(digits)
+        rows = [[name, *(number(value, form) for value in self[name])] for name in self]
+        return [Table(["measure", *Triple._fields], rows)]
+
+    def notes(self) -> list[str]:
+        """Over what the means are, and how many queries ties affect."""
+        relations = (
+            "" if self.n_relation is None else f" of {count(self.n_relation, 'relation', 'relations')}, averaged"
+        )
+        queries = count(self.n_query, "query", "queries")
+        return [f"{queries}{relations}; the positive ties with another candidate in {self.n_tied}."]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain Python values that JSON can hold; None where a value is undefined."""
+        about = {name: getattr(self, name) for name in ("n_query", "n_relation", "n_tied")}
+        return {"deadheat": program(), **about, "measures": {name: plain(self[name]._asdict()) for name in self}}
+
+    def columns(self) -> dict[str, list[Any]]:
+        """A row a measure; NaN where a value is undefined."""
+        return {"measure": [*self], **{end: [getattr(self[name], end) for name in self] for end in Triple._fields}}
+
+
+@plain_floats
+def link_prediction(
+    profile: TieProfile,
+    measures: Iterable[str] = DEFAULT_MEASURES,
+    *,
+    relations: LabelsLike | None = None,
+    weights: ArrayLike | None = None,
+) -> LinkPrediction:
+    """Measure the ranks of one positive a query, with bounds and expectation over all ways to break ties.
+
+    Parameters
+    ----------
+    profile : TieProfile
+        Of queries with one relevant item each: from `profile_ranks`, `profile_links` or `profile_candidates`. That of
+        the head predictions alone is ``profile[is_head]``.
+    measures : iterable of str
+        ``MR`` (mean rank), ``MRR``, ``Hits@k``, ``AMR`` (MR over that of chance), ``AMRI`` (1 best, 0 chance),
+        ``adjusted MRR`` and ``adjusted Hits@k`` (the same index of MRR and Hits@k).
+    relations : (n_query,), optional
+        The relation of each query, or another key, for the macro average: the mean over relations of the mean over the
+        queries of a relation. By default it is micro, the mean over queries.
+    weights : (n_query,), optional
+        The weight of each query in the mean, or in the mean of its relation; not negative.
+
+    Returns
+    -------
+    LinkPrediction
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument breaks its rule; the message names the argument, the rule and what came.
+
+    Notes
+    -----
+    Ties: a positive with o - 1 candidates in front of it and its score shared with p - o others has each rank from o to
+    p with the same probability, so that E[1/rank] = (H(p) - H(o - 1)) / (p - o + 1), H being the harmonic numbers.
+    MR, AMR and AMRI are linear in the rank: their expectation is that of the mean of o and p, the "realistic" rank.
+
+    Chance: a random order of the candidates of each query [1]_. The adjusted measures are (x - c) / (1 - c), AMRI is
+    1 - (MR - 1) / (c - 1), with c the mean, under the same weights, of what chance gives. **Undefined:** NaN where
+    chance gives the best value already, as for Hits@10 among ten candidates, and without queries.
+
+    References
+    ----------
+    .. [1] Berrendorf et al. 2020, On the ambiguity of rank-based evaluation of entity alignment or link prediction
+       methods, for AMR and AMRI; Hoyt et al. 2022, A unified framework for rank-based evaluation metrics for link
+       prediction in knowledge graphs, for the others.
+
+    Examples
+    --------
+    The positive has a score of its own in one query, and ties with one candidate of three in the other:
+
+    >>> from deadheat import profile_links
+    >>> profile = profile_links([3, 1], [[2, 1, 0], [2, 1, 0]])
+    >>> print(link_prediction(profile, ["MR", "MRR", "Hits@2", "AMRI"]))
+    measure   lower  expected   upper
+    MR       1.5000    1.7500  2.0000
+    MRR      0.6667    0.7083  0.7500
+    Hits@2   0.5000    0.7500  1.0000
+    AMRI     0.3333    0.5000  0.6667
+    <BLANKLINE>
+    2 queries; the positive ties with another candidate in 1.
+    """
+    _require_one_positive(profile)
+    share, n_relation = _weights(weights, profile.n_query), None
+    if relations is not None:
+        groups = class_numbers(relations, profile.n_query)
+        share, n_relation = _per_relation(share, groups), len(set(groups.tolist()))
+    bases = {name: _base(name) for name in measures}
+    all_tied = profile_ranks(np.ones_like(profile.n_ranked), profile.n_ranked, profile.n_ranked)
+    values, by_chance = _values(profile, bases.values()), _values(all_tied, bases.values())
+    means = {}
+    for name, base in bases.items():
+        mean = Triple(*(_mean(each, share) for each in values[base]))
+        means[name] = _adjusted(name, mean, _mean(by_chance[base].expected, share))
+    return LinkPrediction(means, values, n_relation, profile.n_query, int(np.count_nonzero(profile.tied > 1)))
+
+
+def _base(name: str) -> str:
+    """What a measure compares with chance: itself, if it does not."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        listed = "MR, MRR, Hits@k, AMR, AMRI, adjusted MRR, adjusted Hits@k"
+        raise InvalidValueError("measures", f"must be of {listed}, but got {name!r}")
+    return "MR" if name in ("AMR", "AMRI") else name.removeprefix("adjusted ")
+
+
+def _values(profile: TieProfile, names: Iterable[str]) -> dict[str, Triple[Float64]]:
+    """MR, MRR and Hits@k of every query."""
+    first, last = profile.closer + np.float64(1), profile.closer + profile.tied + np.float64(0)
+    found: dict[str, Triple[Any]] = {"MR": Triple(first, (first + last) / 2, last)}
+    others = [name for name in dict.fromkeys(names) if name != "MR"]
+    bounds = rank_measures.all_bounds(profile, [rank_measures.parse(name) for name in others])
+    return found | dict(zip(others, bounds, strict=True))
+
+
+def _adjusted(name: str, mean: Triple[float], chance: float) -> Triple[float]:
+    """A mean as it is, or compared with what chance gives."""
+    if name == "AMR":
+        return Triple(*(each / chance for each in mean))
+    if name == "AMRI":
+        return Triple(*(1 - (each - 1) / (chance - 1) if chance > 1 else math.nan for each in mean[::-1]))
+    if name.startswith("adjusted"):
+        return Triple(*((each - chance) / (1 - chance) if chance < 1 else math.nan for each in mean))
+    return mean
+
+
+def _mean(values: Float64, weights: Float64) -> float:
+    """The weighted mean, whose sums are rounded once, so that the order of the queries does not matter."""
+    if (weights == 1).all():
+        return exact_mean(values)
+    total = math.fsum(weights.tolist())
+    return math.fsum((values * weights).tolist()) / total if total else math.nan
+
+
+def _per_relation(weights: Float64, relations: Int64) -> Float64:
+    """Weights that add up to 1 in each relation."""
+    order = np.argsort(relations, kind="stable")
+    cuts = np.flatnonzero(np.diff(relations[order])) + 1
+    sums = np.array([math.fsum(part.tolist()) for part in np.split(weights[order], cuts)])
+    totals = sums[np.searchsorted(relations[order][[0, *cuts]], relations)]
+    shares: Float64 = np.divide(weights, totals, out=np.zeros(len(weights)), where=totals > 0)
+    return shares
+
+
+def _weights(weights: ArrayLike | None, n_query: int) -> Float64:
+    """One weight a query, by default 1."""
+    array = np.ones(n_query) if weights is None else inputs.plain(weights, "weights")
+    if array.dtype.kind not in "iuf" or array.shape != (n_query,) or not (np.isfinite(array) & (array >= 0)).all():
+        came = f"has dtype {array.dtype} and shape {array.shape}"
+        raise InvalidValueError("weights", f"must be {n_query} finite numbers, none negative, but {came}")
+    return array.astype(np.float64)
+
+
+def _require_one_positive(profile: TieProfile) -> None:
+    """Refuse profiles of other rankings."""
+    if profile.bounds_only or profile.n_ordered is not None:
+        raise InvalidValueError("profile", "must be of whole rankings with exact ties, but is of bounds only or cut")
+    for query in np.flatnonzero((profile.n_relevant != 1) | (np.diff(profile.offsets) != 1))[:1]:
+        came = f"query {query} has {profile.n_relevant[query]}"
+        raise InvalidValueError("profile", f"must have one relevant item per query, which is ranked, but {came}")

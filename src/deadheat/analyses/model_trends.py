@@ -1,0 +1,368 @@
+"""Many models: how two of their measures correlate, and how their gaps go with a number of each, such as the size.
+
+Figures 2 and 3 of the paper (arXiv:2306.13357), for any set of reports.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from deadheat.analyses.gaps import Gap, GeneralizationGap
+from deadheat.analyses.grouped import GroupedReport, ends_of
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.reports import Report
+from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, value
+from deadheat.statistics.intervals import normal_interval
+from deadheat.support import checks
+from deadheat.support.arrays import Float64
+from deadheat.support.lazy import require
+from deadheat.support.triple import Triple, columns_of_bounds
+
+AnyReport = Report | GroupedReport
+
+
+def model_correlation(
+    first: Mapping[str, AnyReport],
+    second: Mapping[str, AnyReport],
+    *,
+    measure: str = "Hit@1",
+    names: tuple[str, str] | None = None,
+) -> ModelCorrelation:
+    """How a measure of many models correlates with another, such as the plain with the grouped one: figure 2 of [1]_.
+
+    Parameters
+    ----------
+    first, second : mapping of str to Report or GroupedReport
+        By model, the same models in both, at least two.
+    measure : str
+        The name of one measure.
+    names : (str, str), optional
+        What the tables and the plot call the two; by default the measure, with the groups' size where there are groups.
+
+    Returns
+    -------
+    ModelCorrelation
+        **Ties:** coefficients are those of the expected values (under a tolerance, of the lower ones); `n_open` counts
+        the pairs of models whose order ties leave open. **Undefined:** NaN where either is constant.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the models differ, there are fewer than two, or a value is NaN.
+    MissingPackageError
+        Without SciPy.
+
+    References
+    ----------
+    .. [1] Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate, grouped
+    >>> labels = list("aabbcc")
+    >>> models = {"A": [[0], [1], [5], [6], [9], [10]], "B": [[0], [1], [5], [9], [6], [10]], "C": [[0], [5]] * 3}
+    >>> plain = {name: evaluate(points, labels, distance="euclidean") for name, points in models.items()}
+    >>> inside = {name: grouped(points, labels, group_size=2, distance="euclidean") for name, points in models.items()}
+    >>> found = model_correlation(plain, inside)
+    >>> round(found.spearman, 4), found.n_open
+    (0.866, 0)
+    """
+    models = tuple(first)
+    require_same_models("first and second", first, second)
+    if len(models) < 2:
+        raise InvalidValueError("first", f"must hold at least two models, but holds {len(models)}")
+    values = [_values("first", first, models, measure), _values("second", second, models, measure)]
+    if names is None:
+        names = (_title(first[models[0]], measure), _title(second[models[0]], measure))
+    return ModelCorrelation(models, names, values[0], values[1])
+
+
+@dataclass(frozen=True, eq=False)
+class ModelCorrelation(TabularResult):
+    """Two values of many models, and how they correlate.
+
+    `to_text` and its siblings take ``digits=``.
+
+    Attributes
+    ----------
+    models : tuple of str
+    names : (str, str)
+        What the two values are.
+    first, second : Triple
+        Lower, expected and upper values, (n_model,) each.
+    """
+
+    models: tuple[str, ...]
+    names: tuple[str, str]
+    first: Triple[Float64] = field(repr=False)
+    second: Triple[Float64] = field(repr=False)
+
+    @property
+    def shown(self) -> tuple[Float64, Float64]:
+        """The values that are correlated: the expected ones, or under a tolerance the lower ones."""
+        tolerant = any(np.isnan(each.expected).any() for each in (self.first, self.second))
+        return (self.first.lower, self.second.lower) if tolerant else (self.first.expected, self.second.expected)
+
+    @cached_property
+    def pearson(self) -> float:
+        """Pearson's r."""
+        return self._coefficient("pearsonr")
+
+    @cached_property
+    def spearman(self) -> float:
+        """Spearman's rho."""
+        return self._coefficient("spearmanr")
+
+    def pearson_interval(self, *, confidence_level: float = 0.95) -> tuple[float, float]:
+        """The interval for Pearson's r by Fisher's transformation, tanh(artanh r ± z/√(n − 3)); NaN below 4 models.
+
+        It takes the models as independent draws, which those of one family are not.
+        """
+        n = len(self.models)
+        if n < 4:
+            return math.nan, math.nan
+        if not abs(self.pearson) < 1:
+            return self.pearson, self.pearson
+        ends = normal_interval(math.atanh(self.pearson), 1 / math.sqrt(n - 3), confidence_level)
+        return math.tanh(ends.low), math.tanh(ends.high)
+
+    @property
+    def n_open(self) -> int:
+        """Pairs of models whose order ties leave open in one of the two values or both."""
+        a, b = np.triu_indices(len(self.models), 1)
+        ranges = ((each.lower, each.upper) for each in (self.first, self.second))
+        undecided = [(lower[a] < upper[b]) & (lower[b] < upper[a]) for lower, upper in ranges]
+        return int(np.logical_or(*undecided).sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The values and coefficients as plain Python values that JSON can hold; None where one is undefined."""
+        return {
+            "names": list(self.names),
+            **plain(self.columns()),
+            "pearson": plain(self.pearson),
+            "spearman": plain(self.spearman),
+            "pearson_interval": plain(list(self.pearson_interval())),
+            "n_open": self.n_open,
+        }
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """A row a model: the three values of both."""
+        pairs = {"first": self.first, "second": self.second}
+        values = {f"{name}_{bound}": getattr(each, bound) for name, each in pairs.items() for bound in Triple._fields}
+        return {"model": list(self.models), **values}
+
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+        """The values of each model in per cent; the coefficients, which are no shares and stay as they are."""
+        form = decimals(digits)
+        rows = [
+            [model, *(number(100 * value, form) for value in values)]
+            for model, *values in zip(self.models, *self.shown, strict=True)
+        ]
+        coefficients = [["Pearson's r", number(self.pearson, ".3f")], ["Spearman's rho", number(self.spearman, ".3f")]]
+        return [Table(("model (%)", *self.names), rows), Table(("correlation", "coefficient"), coefficients)]
+
+    def notes(self) -> list[str]:
+        """How sure Pearson's r is, and what ties leave open."""
+        low, high = self.pearson_interval()
+        said = [f"{len(self.models)} models."]
+        if not math.isnan(low):
+            said.append(f"95 % interval of Pearson's r, if they were independent: {low:.3f} to {high:.3f}.")
+        if self.n_open:
+            said.append(f"Ties leave the order of {count(self.n_open, 'pair', 'pairs')} of models open.")
+        return [" ".join(said)]
+
+    def _coefficient(self, name: str) -> float:
+        if any(values.min() == values.max() for values in self.shown):
+            return math.nan
+        stats = require("scipy.stats", "stats", "a correlation")
+        return float(getattr(stats, name)(*self.shown).statistic)
+
+
+def require_same_models(arguments: str, first: Mapping[str, Any], second: Mapping[str, Any]) -> None:
+    """Refuse two mappings of different models."""
+    if set(first) != set(second):
+        few, others = (
+            f"{', '.join(list(names)[:3])}{', ...' if len(names) > 3 else ''} ({len(names)})"
+            for names in (first, second)
+        )
+        raise InvalidValueError(arguments, f"must hold the same models, but hold {few} and {others}")
+
+
+def _values(argument: str, reports: Mapping[str, AnyReport], models: Sequence[str], measure: str) -> Triple[Float64]:
+    """Lower, expected and upper of each model."""
+    for model in models:
+        if not isinstance(reports[model], Report | GroupedReport):
+            kind = type(reports[model]).__name__
+            raise InvalidTypeError(f"{argument}[{model!r}]", f"must be a Report or a GroupedReport, but is a {kind}")
+    results = [reports[model][measure] for model in models]
+    values = Triple(*map(np.array, columns_of_bounds(results).values()))
+    undefined = np.flatnonzero(np.isnan(values.lower))
+    if len(undefined):
+        title = f"{argument}[{models[undefined[0]]!r}]"
+        raise InvalidValueError(title, f"must have a value of {measure}, but has none")
+    return values
+
+
+def _title(report: AnyReport, measure: str) -> str:
+    name = report[measure].name
+    return f"{name} in groups of {report.group_size}" if isinstance(report, GroupedReport) else f"{name}, plain"
+
+
+_SIDES = ("grouped", "plain")
+
+
+def gap_trend(gaps: Mapping[str, GeneralizationGap], numbers: Mapping[str, float], *, name: str = "size") -> GapTrend:
+    """How the generalization gap of many models goes with a number of each, such as its size: figure 3 of [1]_.
+
+    Parameters
+    ----------
+    gaps : mapping of str to GeneralizationGap
+        By model; all of one measure and one size of groups, at least one.
+    numbers : mapping of str to float
+        A finite number for each model: parameters, dimensions, dropout, epochs.
+    name : str
+        What the number is.
+
+    Returns
+    -------
+    GapTrend
+        Models by ascending number.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the models differ, or measures or sizes of groups do, or a number is not finite.
+
+    References
+    ----------
+    .. [1] Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
+
+    Examples
+    --------
+    >>> from deadheat import generalization_gap
+    >>> near, mixed, labels = [[0], [1], [5], [6]], [[0], [5], [1], [6]], list("aabb")
+    >>> how = {"group_size": 2, "distance": "euclidean"}
+    >>> gaps = {"small": generalization_gap(near, labels, near, labels, **how),
+    ...         "large": generalization_gap(near, labels, mixed, labels, **how)}
+    >>> trend = gap_trend(gaps, {"small": 1e6, "large": 2e7}, name="parameters")
+    >>> [gap.expected for gap in trend.grouped]
+    [0.0, 1.0]
+    """
+    if not gaps:
+        raise InvalidValueError("gaps", "must hold at least one model, but is empty")
+    for model, gap in gaps.items():
+        if not isinstance(gap, GeneralizationGap):
+            raise InvalidTypeError(f"gaps[{model!r}]", f"must be a GeneralizationGap, but is a {type(gap).__name__}")
+    require_same_models("gaps and numbers", gaps, numbers)
+    kinds = {(gap.measure, gap.train_groups.group_size) for gap in gaps.values()}
+    if len(kinds) > 1:
+        raise InvalidValueError("gaps", f"must be of one measure and one group_size, but are of {sorted(kinds)}")
+    sizes = {model: checks.real_number(numbers[model], f"numbers[{model!r}]") for model in gaps}
+    order = sorted(gaps, key=sizes.__getitem__)
+    at = np.array([sizes[model] for model in order])
+    return GapTrend(name, tuple(order), at, tuple(gaps[model] for model in order))
+
+
+@dataclass(frozen=True, eq=False)
+class GapTrend(TabularResult):
+    """Gaps of many models, grouped and plain, by a number of each.
+
+    `to_text` and its siblings, `to_dict` and `to_json` take ``confidence_level=``.
+
+    Attributes
+    ----------
+    name : str
+        What the number is.
+    models : tuple of str
+        By ascending number.
+    numbers : (n_model,)
+    gaps : tuple of GeneralizationGap
+    """
+
+    name: str
+    models: tuple[str, ...]
+    numbers: Float64
+    gaps: tuple[GeneralizationGap, ...] = field(repr=False)
+
+    @property
+    def measure(self) -> str:
+        return self.gaps[0].measure
+
+    @property
+    def group_size(self) -> int:
+        return self.gaps[0].train_groups.group_size
+
+    @property
+    def grouped(self) -> tuple[Gap, ...]:
+        return tuple(gap.grouped for gap in self.gaps)
+
+    @property
+    def plain(self) -> tuple[Gap, ...]:
+        return tuple(gap.plain for gap in self.gaps)
+
+    @property
+    def titles(self) -> dict[str, tuple[Gap, ...]]:
+        """The grouped and the plain gaps, by what people call them."""
+        return {f"in groups of {self.group_size}": self.grouped, "plain": self.plain}
+
+    def spearman(self, gaps: Sequence[Gap]) -> float:
+        """Spearman's rho of the number with these gaps (under a tolerance, lower ones); NaN if either is constant."""
+        values = np.array([gap.lower if math.isnan(gap.expected) else gap.expected for gap in gaps])
+        if any(each.min() == each.max() for each in (values, self.numbers)):
+            return math.nan
+        return float(require("scipy.stats", "stats", "a correlation").spearmanr(self.numbers, values).statistic)
+
+    def signs(self, gaps: Sequence[Gap], *, confidence_level: float = 0.95) -> tuple[int, int]:
+        """How many of these gaps have an interval, ties included, that lies below 0, and how many above."""
+        found = [gap.interval(confidence_level=confidence_level) for gap in gaps]
+        return sum(each.upper.high < 0 for each in found), sum(each.lower.low > 0 for each in found)
+
+    def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
+        """All gaps as plain Python values that JSON can hold; None where one is undefined."""
+        models = {
+            model: {
+                "number": float(at),
+                **{side: getattr(gap, side).to_dict(confidence_level=confidence_level) for side in _SIDES},
+            }
+            for model, at, gap in zip(self.models, self.numbers, self.gaps, strict=True)
+        }
+        rho = {side: plain(self.spearman(getattr(self, side))) for side in _SIDES}
+        about = {"number": self.name, "measure": self.measure, "group_size": self.group_size}
+        return {**about, "models": models, "spearman": rho}
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """A row a model: its number and the three values of both gaps."""
+        values = {
+            f"{side}_{bound}": column
+            for side in _SIDES
+            for bound, column in columns_of_bounds(getattr(self, side)).items()
+        }
+        return {"model": list(self.models), "number": self.numbers.tolist(), **values}
+
+    def tables(self, *, digits: int = DIGITS, confidence_level: float = 0.95) -> list[Table]:
+        """A row a model: gaps in percentage points, each with its interval, ties included."""
+        header, columns = ["model", self.name], [list(self.models), [f"{at:g}" for at in self.numbers]]
+        for title, gaps in self.titles.items():
+            header += [f"gap, {title}", f"{100 * confidence_level:g} % interval"]
+            columns += [
+                [value(gap, digits) for gap in gaps],
+                [ends_of(gap, confidence_level).per_cent(digits) for gap in gaps],
+            ]
+        return [Table(header, list(map(list, zip(*columns, strict=True))))]
+
+    def notes(self) -> list[str]:
+        """How many gaps lie on either side of 0, and how they go with the number."""
+        said = []
+        for title, gaps in self.titles.items():
+            (below, above), rho = self.signs(gaps), self.spearman(gaps)
+            trend = "" if math.isnan(rho) else f" Spearman's rho with {self.name}: {rho:.2f}."
+            said.append(
+                f"Gap {title}: {below} of {len(gaps)} intervals (95 %) below 0, {above} above, ties included.{trend}"
+            )
+        return said

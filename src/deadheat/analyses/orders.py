@@ -1,0 +1,370 @@
+"""Orders of the samples, and what each makes of a measure: random ones, and those with a low or a high value.
+
+A stable sort leaves the items of a tie group in the order of the samples. So only the mixed tie groups of the queries
+depend on it: in come queries and a gallery, or samples for leave one out, and out goes a `Model`, which gives the value
+of a measure for any order of the samples that are ranked.
+
+Where everything is tied in leave one out, the lowest and the highest mAP are known and so are their orders; the proofs
+are in docs/studies/exploit.md. Otherwise a search moves samples, one by one, from several starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from deadheat import _core, inputs, measures
+from deadheat.counting import CountingOptions, profile_of
+from deadheat.counting.ranking import Ranked, Rankings
+from deadheat.errors import InvalidValueError, UndefinedError
+from deadheat.inputs import Pair
+from deadheat.measures import Counted, Measure
+from deadheat.profiles import TieProfile
+from deadheat.reports.tables import count
+from deadheat.support.arrays import Bool, Float64, Int32, Int64, offsets_of, pieces, slices
+from deadheat.support.means import exact_mean
+from deadheat.support.triple import Triple
+from deadheat.support.workers import Workers
+
+Side = Literal[-1, 1]  # -1 for the lowest value, 1 for the highest
+
+_DRAWS, _TURNS, _STARTS = 0, 1, 2  # streams of random numbers, so that one does not depend on how much another takes
+_PROVEN = "mAP"  # the measure whose extremes are known where everything is tied
+_MOST_ENTRIES = 1 << 29  # items of all mixed groups
+_SAME = 1e-13  # two orders that differ in value differ by more: 1/(R n^2) at least, for a mean of precisions
+_WORK = 2e7  # places and items of groups that are looked at in one call, about
+_ROUNDS = 50  # turns of all samples in one search; it ends much earlier, with no move left
+_LEAST = 1e-10  # of a sum over the queries: a gain below this may be rounding
+
+
+class Terms(NamedTuple):
+    """A measure as a sum over relevant items, scale * count * discount[rank]: `RankSum` in the core.
+
+    How a relevant item counts (`measures.Counted`) and the discount of each rank; then, of each mixed group, the items
+    and the relevant items in front of it, the relevant items of its query, the last rank that counts, and the scale.
+    """
+
+    counted: int
+    discount: Float64
+    closer: Int64
+    closer_relevant: Int64
+    relevant: Int64
+    cut: Int64
+    scale: Float64
+
+    def values(self, group: Int64, number: Int64, rank: Int64) -> Float64:
+        """What the relevant items of these numbers add at these ranks of their groups, over the scale."""
+        added = self.discount[np.minimum(rank, len(self.discount) - 1)]
+        if self.counted == Counted.SO_FAR:
+            added = added * number
+        counts = rank <= self.cut[group]
+        if self.counted == Counted.FIRST:
+            counts &= number == 1
+        if self.counted == Counted.LAST:
+            counts &= number == self.relevant[group]
+        return np.where(counts, added, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Mixed tie groups.
+
+    Parameters
+    ----------
+    codes : (n,) int32
+        The class of each sample that is ranked.
+    query_codes : (n_query,) int32
+        The class of each query.
+    plain_leave_one_out : bool
+        Whether every sample is a query and ranked against all others, without junk.
+    profile : TieProfile
+    items : (n_entry,) int32
+        The items of each mixed group, in the order of the samples as given.
+    """
+
+    codes: Int32
+    query_codes: Int32
+    plain_leave_one_out: bool
+    profile: TieProfile
+    items: Int32
+
+    @property
+    def n(self) -> int:
+        """How many samples are ranked."""
+        return len(self.codes)
+
+    @cached_property
+    def mixed(self) -> Int64:
+        """Which groups of the profile are mixed."""
+        return np.flatnonzero(self.profile.tied > self.profile.tied_relevant)
+
+    @cached_property
+    def sizes(self) -> Int64:
+        """How many items each mixed group has."""
+        return self.profile.tied[self.mixed]
+
+    @cached_property
+    def layout(self) -> tuple[Int64, Int32, Int32]:
+        """Where each mixed group begins, and the classes of its query and of all samples: `MixedGroups` in the core."""
+        return offsets_of(self.sizes), self.query_codes[self.profile.query_of_group[self.mixed]], self.codes
+
+    @cached_property
+    def links(self) -> tuple[Int64, Int32]:
+        """The mixed groups that each sample is in: `Links` in the core."""
+        groups = np.repeat(np.arange(len(self.mixed), dtype=np.int32), self.sizes)
+        return offsets_of(np.bincount(self.items, minlength=self.n)), groups[np.argsort(self.items, kind="stable")]
+
+    @cached_property
+    def all_tied(self) -> bool:
+        """Whether every query that has something to find is equally far from all that is ranked for it."""
+        asking = np.flatnonzero(self.profile.n_relevant)
+        groups = self.profile.offsets[asking]
+        single_group = np.diff(self.profile.offsets)[asking] == 1
+        return bool(single_group.all() and (self.profile.tied[groups] == self.profile.n_ranked[asking]).all())
+
+    def relevant(self, items: Int32, groups: slice = slice(None)) -> Bool:
+        """Which of the items of some mixed groups are relevant."""
+        return np.asarray(self.codes[items] == np.repeat(self.layout[1][groups], self.sizes[groups]))
+
+    def bounds(self, measure: Measure) -> Triple[Float64]:
+        """Lower, expected and upper per query: what every order lies between."""
+        return measures.per_query(self.profile, measure)
+
+    def _parts(self) -> Iterator[tuple[slice, slice]]:
+        """The mixed groups in ranges, and where the items of each range are: so that arrays of them stay small."""
+        starts = self.layout[0]
+        return ((part, slice(starts[part.start], starts[part.stop])) for part in pieces(self.sizes))
+
+    def arranged(self, order: Int64) -> Int32:
+        """The items of the mixed groups in an order of the samples."""
+        items, place = np.empty_like(self.items), self.layout[0][:-1].copy()
+        for piece in pieces(np.diff(self.links[0])[order]):
+            _core.arrange(order[piece], self.links, place, items)
+        return items
+
+    def in_order(self, order: Int64) -> TieProfile:
+        """The profile of the rankings in which mixed groups are in an order of the samples: no group is mixed.
+
+        Each run of relevant items becomes a group of its own.
+        """
+        profile, items, n_run, rows = self.profile, self.arranged(order), np.ones_like(self.profile.tied), []
+        for groups, entries in self._parts():
+            relevant, starts = self.relevant(items[entries], groups), offsets_of(self.sizes[groups])
+            begins = relevant.copy()
+            begins[1:] &= ~relevant[:-1]
+            begins[starts[:-1]] = relevant[starts[:-1]]
+            run = np.flatnonzero(begins)
+            group = np.searchsorted(starts, run, side="right") - 1
+            whole = self.mixed[groups][group]
+            number = np.cumsum(relevant)[run] - 1  # of its first item among the relevant ones of these groups
+            size = np.diff(number, append=np.count_nonzero(relevant))
+            before = number - offsets_of(profile.tied_relevant[self.mixed[groups]])[group]
+            rows.append(
+                [profile.closer[whole] + run - starts[group], profile.closer_relevant[whole] + before, size, size]
+            )
+            n_run[self.mixed[groups]] = np.bincount(group, minlength=groups.stop - groups.start)
+        columns = profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant
+        out = np.repeat(np.stack(columns), n_run, axis=1)
+        if rows:
+            out[:, np.repeat(profile.tied > profile.tied_relevant, n_run)] = np.concatenate(rows, axis=1)
+        closer, closer_relevant, tied, tied_relevant = out
+        return TieProfile(
+            offsets_of(n_run)[profile.offsets], closer, closer_relevant, tied, tied_relevant, profile.n_ranked,
+            profile.n_relevant, check=False,
+        )  # fmt: skip
+
+    def value(self, order: Int64, measure: Measure, between: Triple[Float64]) -> float:
+        """The mean of a measure over the queries, in an order of the samples.
+
+        Where all queries reach a bound, the value is that bound, whatever the last bits of their sums are.
+        """
+        values = measures.per_query(self.in_order(order), measure).lower
+        for bound in (between.lower, between.upper):
+            values = np.where(np.abs(values - bound) <= _SAME, bound, values)
+        return exact_mean(np.clip(values, between.lower, between.upper))
+
+    def values(self, orders: Iterable[Int64], measure: Measure, between: Triple[Float64], threads: int) -> list[float]:
+        """The value in each of some orders."""
+        with Workers(threads) as workers:
+            return workers.each(lambda order: self.value(order, measure, between), orders)
+
+    def terms(self, measure: Measure) -> Terms:
+        """The measure as the search takes it."""
+        query = self.profile.query_of_group[self.mixed]
+        relevant, ranked = self.profile.n_relevant[query], self.profile.n_ranked[query]
+        counted, discount, scale = measure.row.forms.rank_sum(measure, relevant, ranked, self.n)
+        cut = np.full(len(query), measure.limit) if measure.limit else relevant
+        closer, before = self.profile.closer[self.mixed], self.profile.closer_relevant[self.mixed]
+        return Terms(int(counted), discount, closer, before, relevant, cut, scale)
+
+
+def open_model(pair: Pair, options: CountingOptions) -> Model:
+    """The model of queries and a gallery, or of samples for leave one out; the options are `fitted`.
+
+    Raises
+    ------
+    InvalidValueError
+        If tied has no groups, or the mixed groups hold too many items to keep them.
+    UndefinedError
+        If no query has a relevant item.
+    """
+    query, gallery = pair.query, pair.gallery
+    rankings = Rankings(
+        query.embeddings, None if gallery is None else gallery.embeddings, distance=options.distance,
+        ties=options.rule, junk=options.junk, exclude=options.exclude, threads=options.threads,
+    )  # fmt: skip
+    item_labels = None if gallery is None else gallery.labels
+    profile = profile_of(rankings.metric, query.labels, item_labels, options)
+    if not profile.n_relevant.any():
+        n_query, n_item = len(query.labels), 0 if item_labels is None else len(item_labels)
+        of_gallery = f"{count(n_query, 'query', 'queries')} and {count(n_item, 'gallery item', 'gallery items')}"
+        came = f"{n_query} samples of as many labels" if item_labels is None else of_gallery
+        raise UndefinedError(f"no query has a relevant item, so that no measure is defined, but got {came}")
+    entries = int(profile.tied[profile.tied > profile.tied_relevant].sum())
+    if entries > _MOST_ENTRIES:
+        rule = f"must hold at most {_MOST_ENTRIES} items in all, for orders to be looked for, but hold {entries}"
+        raise InvalidValueError("the mixed tie groups", rule)
+    query_codes, codes = inputs.label_codes(query.labels, item_labels)
+    entered = [_entries(block, query_codes[block.queries], codes) for block in rankings] if entries else []
+    items = np.concatenate([np.empty(0, dtype=np.int32), *entered])
+    plain_leave_one_out = gallery is None and options.junk is None
+    return Model(codes.astype(np.int32), query_codes.astype(np.int32), plain_leave_one_out, profile, items)
+
+
+def _entries(block: Ranked, query_codes: Int64, codes: Int64) -> Int32:
+    """The items of the mixed groups of some queries of these classes, nearest group first."""
+    items, ranked = block.items, block.items >= 0
+    number = (np.arange(len(items))[:, None] * items.shape[1] + block.group)[ranked]
+    relevant = (codes[items] == query_codes[:, None])[ranked]
+    tied = np.bincount(number)
+    tied_relevant = np.bincount(number[relevant], minlength=len(tied))
+    mixed = (tied_relevant > 0) & (tied_relevant < tied)
+    return np.asarray(items[ranked][mixed[number]], dtype=np.int32)
+
+
+class Order(NamedTuple):
+    """An order of the samples, (n,), and where it comes from."""
+
+    samples: Int64
+    source: str
+
+
+def _inverse(order: Int64) -> Int64:
+    """The place of each sample in an order."""
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return place
+
+
+def random_orders(n: int, count: int, seed: int, stream: int = _DRAWS) -> Iterator[Int64]:
+    """Orders of n samples, all equally likely: the same for ever, and the first ones the same however many follow."""
+    for number in range(count):
+        keys = np.random.PCG64(np.random.SeedSequence([seed, stream, number])).random_raw(n)
+        yield np.argsort(keys, kind="stable")
+
+
+def in_turns(codes: Int32, rank: Int64 | None = None) -> Int64:
+    """The first of each class, then the second of each, and so on; in each turn small classes first.
+
+    `rank` says who is first in a class; by default, who comes first in the data.
+
+    Examples
+    --------
+    >>> in_turns(np.array([0, 0, 0, 1, 1, 2]))
+    array([5, 3, 0, 4, 1, 2])
+    """
+    sizes = np.bincount(codes)
+    order = np.lexsort((np.arange(len(codes)) if rank is None else rank, codes))
+    turn = np.empty(len(codes), dtype=np.int64)
+    turn[order] = np.arange(len(codes)) - offsets_of(sizes)[codes[order]]
+    return np.lexsort((codes, sizes[codes], turn))
+
+
+def together(codes: Int32, rank: Int64 | None = None) -> Int64:
+    """One class after the other, large classes first; singletons come last.
+
+    Examples
+    --------
+    >>> together(np.array([2, 0, 0, 1, 1, 1]))
+    array([3, 4, 5, 1, 2, 0])
+    """
+    size = np.bincount(codes)[codes]
+    return np.lexsort((np.arange(len(codes)) if rank is None else rank, codes, -size))
+
+
+def proven(model: Model, measure: Measure, side: Side) -> Order | None:
+    """The order with the lowest or highest value where that is known: mAP, leave one out, when everything is tied."""
+    if measure.name != _PROVEN or not model.plain_leave_one_out or not model.all_tied:
+        return None
+    if side < 0:
+        return Order(in_turns(model.codes), "proof: the classes in turns, small ones first")
+    return Order(together(model.codes), "proof: the classes one after the other, large ones first")
+
+
+def search(model: Model, measure: Measure, side: Side, tries: int, seed: int, threads: int) -> list[Order]:
+    """The orders that local searches end in, one for each start; the same for any number of threads."""
+    terms = model.terms(measure)
+    (turns,) = random_orders(model.n, 1, seed, _TURNS)
+    sided = terms._replace(scale=side * terms.scale)
+
+    def climb(start: Order) -> Order:
+        order, items = start.samples.copy(), model.arranged(start.samples)
+        improve(model, sided, order, items, turns)
+        return Order(order, f"search from {start.source}")
+
+    with Workers(threads) as workers:
+        return workers.each(climb, starts(model, terms, side, tries, seed))
+
+
+def improve(model: Model, terms: Terms, order: Int64, items: Int32, turns: Int64) -> int:
+    """Move samples, and runs of samples of one class, to where they gain most, until nothing gains `_LEAST`.
+
+    `order`, and the `items` of the mixed groups in it, are changed. Samples take turns in the order of `turns`. When a
+    round of single samples moves none, it is the turn of the runs that begin with a sample; when that moves none
+    either, or after `_ROUNDS`, it is over. Returns the number of moves.
+    """
+    hits = np.flatnonzero(model.relevant(items)).astype(np.int32)
+    state = order, _inverse(order), items, hits, offsets_of(model.profile.tied_relevant[model.mixed])
+    sizes = model.sizes.astype(np.float64)
+    at_once = 1 + int(_WORK / (1 + (model.n + (sizes * sizes).sum()) / model.n))
+    moves, runs = 0, False
+    for _ in range(_ROUNDS):
+        moved = 0
+        for part in slices(len(turns), at_once):
+            moved += _core.improve(state, model.layout, model.links, terms, turns[part], runs, _LEAST)
+        moves += moved
+        if moved == 0 and runs:
+            break
+        runs = moved == 0
+    return moves
+
+
+def preferences(model: Model, terms: Terms) -> Float64:
+    """What the mixed groups gain from each sample's being early, (n,): the mean gain of a pair that is put right."""
+    size, m = model.sizes, model.profile.tied_relevant[model.mixed]
+    group = np.repeat(np.arange(len(m)), m)
+    place = np.arange(len(group)) - offsets_of(m)[group]
+    number, first, last = terms.closer_relevant[group] + 1 + place, place, place + (size - m)[group]
+    best, worst = (terms.values(group, number, terms.closer[group] + 1 + at) for at in (first, last))
+    sums = np.bincount(np.repeat(group, 2), np.stack([best, -worst], axis=1).ravel(), len(m))
+    stake = sums * (terms.scale / (m * (size - m)))
+    gains = np.where(model.relevant(model.items), np.repeat(stake * (size - m), size), np.repeat(-stake * m, size))
+    return np.asarray(np.bincount(model.items, gains, model.n), dtype=np.float64)
+
+
+def starts(model: Model, terms: Terms, side: Side, tries: int, seed: int) -> list[Order]:
+    """Where the searches start: the order given, three that are made for the purpose, and then random ones."""
+    preferred = np.argsort(-side * preferences(model, terms), kind="stable")
+    rank = _inverse(preferred)
+    made = [
+        Order(np.arange(model.n), "the order given"),
+        Order(preferred, "what the groups prefer"),
+        Order(together(model.codes, rank), "the classes one after the other"),
+        Order(in_turns(model.codes, rank), "the classes in turns"),
+    ]
+    drawn = random_orders(model.n, max(0, tries - len(made)), seed, _STARTS)
+    return made[:tries] + [Order(order, "a random order") for order in drawn]

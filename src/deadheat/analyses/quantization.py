@@ -1,0 +1,345 @@
+"""The same embeddings in fewer bits: what is left of a measure, what that costs at most, and how many ties come in.
+
+In come embeddings and labels; out go embeddings whose numbers have been rounded, or reports on these, one a format.
+The embedding is what is rounded here. `ties="float16"` of `deadheat.evaluate` rounds the scores instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat import distances, exact, inputs
+from deadheat.analyses.comparison import Comparison, compare
+from deadheat.analyses.difference import Difference, PairedTest
+from deadheat.analyses.rounding import DEFAULT, FORMATS, Format, Rounding, format_name, formats_named, quantized
+from deadheat.counting import CountingOptions
+from deadheat.errors import InvalidValueError
+from deadheat.inputs import Pair, Samples
+from deadheat.inputs.item_ids import OwnRows
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike
+from deadheat.inputs.source import Array, Source
+from deadheat.reports import Report
+from deadheat.reports.averaging import Average, Singletons, SummaryOptions
+from deadheat.reports.evaluating import evaluate_pair
+from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, decimals, number, plain
+from deadheat.support.arrays import Float64
+from deadheat.support.floats import plain_floats
+from deadheat.support.progress import Progress
+from deadheat.support.triple import columns_of_bounds
+from deadheat.ties import Ties
+
+__all__ = ["FORMATS", "Format", "FormatComparison", "compare_formats", "quantized"]
+
+MEASURES = ("mAP", "Hit@1")
+_TIES = ("mixed_groups", "queries", "largest")
+
+
+class Change(NamedTuple):
+    """What a format changes in a measure, as fractions: its mean minus that of the embeddings as they were.
+
+    `expected` is the difference of the expected values, and `low` to `high` its confidence interval. `loses_at_most` is
+    how far below 0 the interval reaches if every tie falls against the format and for what it is compared with.
+    """
+
+    expected: float
+    low: float
+    high: float
+    loses_at_most: float
+
+
+@dataclass(frozen=True, eq=False)
+class FormatComparison(TabularResult):
+    """Reports on the same embeddings in several formats: `comparison["int8"]` is a `Report`, by any name of the format.
+
+    Printing gives a table for each measure, in per cent; everything else is a fraction in [0, 1].
+
+    Attributes
+    ----------
+    reports : mapping of str to Report
+        By format, in the order that was asked for.
+    base : str
+        The format that the others are compared with.
+    dim : int
+        How many numbers a vector has.
+    distance : str
+    measures : tuple of str
+    comparisons : mapping of str to Comparison
+        Each format, A, against `base`, B: p-values, intervals, wins.
+    notices : tuple of str
+        Sentences on what a format leaves nothing of.
+    """
+
+    reports: Mapping[str, Report]
+    base: str
+    dim: int
+    distance: str
+    measures: tuple[str, ...]
+    comparisons: Mapping[str, Comparison] = field(repr=False)
+    notices: tuple[str, ...] = ()
+
+    def __getitem__(self, format: str) -> Report:
+        """The report for a format; raises ValueError for one that was not asked for."""
+        return self.reports[format_name(format, self.reports)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.reports)
+
+    def __len__(self) -> int:
+        return len(self.reports)
+
+    def bytes_per_vector(self, format: str) -> int:
+        """What a vector of the gallery takes in a format; see `Format.bytes_per_vector`."""
+        name = format_name(format, self.reports)
+        return FORMATS[name].bytes_per_vector(self.dim, self.distance)
+
+    def difference(self, format: str, measure: str) -> Difference:
+        """A format, A, against `base`, B, in a measure: tests, intervals, and what lies between them query by query."""
+        return self.comparisons[format_name(format, self.reports)][measure]
+
+    def change(self, format: str, measure: str) -> Change:
+        """What a format changes in a measure, with a confidence interval over the drawing of queries or classes.
+
+        Where it changes no rank of any query the change is 0, whatever the ties are: they are the same.
+        """
+        name = format_name(format, self.reports)
+        if self.reports[name].profile == self.reports[self.base].profile:
+            return Change(0.0, 0.0, 0.0, 0.0)
+        difference = self.difference(name, measure)
+        interval = difference.interval()
+        lowest = interval.lower.low
+        return Change(difference.expected, *interval.expected, lowest if math.isnan(lowest) else max(0.0, -lowest))
+
+    def to_dict(self) -> dict[str, Any]:
+        """By format, its size, its changes and its report (`Report.to_dict`), as plain values that JSON can hold."""
+        content = {
+            name: {
+                "bits": FORMATS[name].bits,
+                "bytes": self.bytes_per_vector(name),
+                "changes": {measure: plain(self.change(name, measure)._asdict()) for measure in self.measures},
+                **report.to_dict(),
+            }
+            for name, report in self.reports.items()
+        }
+        about = {"distance": self.distance, "dim": self.dim, "base": self.base, "measures": list(self.measures)}
+        return {**about, "test": dict(vars(self._test)), "formats": content}
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """A row a measure and format, in the order of the tables."""
+        rows = [(measure, name) for measure in self.measures for name in self.reports]
+        results = [self.reports[name][measure] for measure, name in rows]
+        ties = [self.reports[name].ties for _, name in rows]
+        changes = [self.change(name, measure) for measure, name in rows]
+        return {
+            "measure": [measure for measure, _ in rows],
+            "format": [name for _, name in rows],
+            "bits": [FORMATS[name].bits for _, name in rows],
+            "bytes": [self.bytes_per_vector(name) for _, name in rows],
+            **columns_of_bounds(results),
+            "difference": [change.expected for change in changes],
+            **{part: [getattr(change, part) for change in changes] for part in Change._fields[1:]},
+            **{part: [getattr(each, part) for each in ties] for part in _TIES},
+        }
+
+    @property
+    def _test(self) -> PairedTest:
+        """How differences are tested, which is the same for all."""
+        return self.comparisons[self.base].test
+
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+        """A table for each measure, in per cent and percentage points."""
+        return [self._table(measure, digits) for measure in self.measures]
+
+    def _table(self, measure: str, digits: int) -> Table:
+        level = f"{100 * self._test.confidence_level:g} % interval"
+        values, cells = columns_of_values([report[measure] for report in self.reports.values()], digits)
+        header = (f"{measure} (%)", "bytes", *values, f"- {self.base}", level, "loses at most")
+        rows = [
+            [name, str(self.bytes_per_vector(name)), *row, *self._cells(name, measure, digits)]
+            for name, row in zip(self.reports, cells, strict=True)
+        ]
+        return Table(header, rows)
+
+    def _cells(self, name: str, measure: str, digits: int) -> list[str]:
+        """The change in percentage points; what is lost at most is rounded up."""
+        if name == self.base:
+            return ["", "", ""]
+        change, form = self.change(name, measure), f"z{decimals(digits)}"  # no minus before a zero
+        low, high = (format(100 * end, form) for end in (change.low, change.high))
+        interval = "-" if math.isnan(change.low) else f"[{low}, {high}]"
+        return [number(100 * change.expected, form), interval, number(_up(100 * change.loses_at_most, digits), form)]
+
+    def notes(self) -> list[str]:
+        """What the columns mean that are not a measure's own."""
+        units = "classes" if self._test.resample == "class" else "queries"
+        return [
+            f"Bytes: of a vector of the gallery, {count(self.dim, 'number', 'numbers')}.",
+            f"- {self.base}: of the expected values, in points. Interval: paired bootstrap ({self._test.method}) over "
+            f"{units}.",
+            f"Loses at most: the low end of the interval, with every tie against the format and for {self.base}.",
+            *self.notices,
+        ]
+
+
+def _up(value: float, digits: int) -> float:
+    """A number rounded up to so many decimals."""
+    return value if math.isnan(value) else math.ceil(value * 10**digits) / 10**digits
+
+
+@plain_floats
+def compare_formats(
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike | None = None,
+    gallery: EmbeddingsLike | None = None,
+    gallery_labels: LabelsLike | None = None,
+    *,
+    formats: str | Iterable[str] | None = None,
+    base: str | None = None,
+    measures: str | Iterable[str] | None = MEASURES,
+    distance: str = "cosine",
+    threshold: ArrayLike | str = 0.0,
+    ties: str | Ties = "exact",
+    junk: ArrayLike | None = None,
+    exclude: OwnRows | None = None,
+    singletons: Singletons = "skip",
+    average: Average = "query",
+    resample: Average | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 9999,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: bool | Progress = False,
+    device: Any = None,
+) -> FormatComparison:
+    """Evaluate the same embeddings in several formats, and say what each of them loses at most.
+
+    Parameters
+    ----------
+    embeddings, labels, gallery, gallery_labels
+        As in `deadheat.evaluate`, and taken into memory. Scales are those of queries and gallery together.
+    formats : str or iterable of str, optional
+        What to round to, as in `quantized`; one string can hold several, with commas between them. "(float query)"
+        behind a format with int8 or one bit, such as "int8 (float query)", leaves queries in float32, less `threshold`
+        if it is one bit, and rounds the gallery alone. By default float32, bfloat16, float16, int8, int8 per
+        dimension, int8 per vector, int8 (float query) and 1 bit, but for types too short for the largest number.
+    base : str, optional
+        The format that the others are compared with, which comes first if it is not among `formats`. By default the
+        embeddings as they are: "float32" where that holds every number, and else "float64".
+    measures : str or iterable of str, optional
+        As in `deadheat.evaluate`; by default mAP and Hit@1.
+    distance : {"cosine", "euclidean", "inner_product", "cityblock"}
+    threshold : float, (dim,) array, "mean" or "median", optional
+        For "1 bit": see `quantized`.
+    resample, confidence_level, n_resamples, seed
+        For the intervals of differences: as in `deadheat.compare`.
+    ties, junk, exclude, singletons, average, threads, progress, device
+        As in `deadheat.evaluate`. There is a pass for each format, with its own progress.
+
+    Returns
+    -------
+    FormatComparison
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `quantized` and `deadheat.evaluate`; for one bit with float queries under another distance than cosine and
+        inner product, as a bit has no length.
+
+    Notes
+    -----
+    Ties: distances of the rounded numbers, compared exactly. That is the least that rounding the embedding does; a
+    system that also rounds its scores has more ties, and ``ties="float16"`` adds these.
+
+    Examples
+    --------
+    The second number is nearer to the first than the third is. In eight bits the two are 13 and −13 steps from it, and
+    in one bit it is only above or below:
+
+    >>> found = compare_formats([[0.0], [0.1], [-0.105], [1.0]], ["a", "a", "b", "b"], distance="euclidean",
+    ...                         measures="mAP", formats="float64, int8, binary", resample="query")
+    >>> print(found)
+    mAP (%)  bytes  lower  expected  upper  - float64    95 % interval  loses at most
+    float64      8  66.67     66.67  66.67
+    int8         1  54.17     60.42  66.67      -6.25   [-18.75, 0.00]          37.50
+    1 bit        1  41.67     61.11  83.33      -5.56  [-25.00, 14.58]          50.00
+    <BLANKLINE>
+    Bytes: of a vector of the gallery, 1 number.
+    - float64: of the expected values, in points. Interval: paired bootstrap (percentile) over queries.
+    Loses at most: the low end of the interval, with every tie against the format and for float64.
+    """
+    summary = SummaryOptions.checked(measures, singletons, average)
+    options = CountingOptions.checked(
+        distance=distance, ties=ties, junk=junk, threads=threads, progress=progress, device=device, exclude=exclude
+    )
+    test = {"resample": resample, "confidence_level": confidence_level, "n_resamples": n_resamples, "seed": seed}
+    pair = inputs.open_pair(embeddings, labels, gallery, gallery_labels)
+    return compare_formats_of_pair(pair, options, summary, formats=formats, base=base, threshold=threshold, **test)
+
+
+@plain_floats
+def compare_formats_of_pair(
+    pair: Pair,
+    options: CountingOptions,
+    summary: SummaryOptions,
+    *,
+    formats: str | Iterable[str] | None = None,
+    base: str | None = None,
+    threshold: ArrayLike | str = 0.0,
+    **test: Any,
+) -> FormatComparison:
+    """`compare_formats` of queries and a gallery, or of leave one out, that the inputs have opened and checked."""
+    distances.named(options.distance, takes="numbers")
+    asked = None if formats is None else formats_named(formats)
+    first = None if base is None else FORMATS[format_name(base, argument="base")]
+    PairedTest.checked(**test)
+    query, items = _whole(pair.query), None if pair.gallery is None else _whole(pair.gallery)
+    if items is not None:
+        inputs.require_same_dim(query.embeddings, items.embeddings)
+    parts = [part.embeddings for part in (query, items) if part is not None]
+    rounding = Rounding.of(parts, threshold)
+    if first is None:
+        fits = all((exact.round_to(part, "float32") == part).all() for part in parts)
+        first = FORMATS["float32" if fits else "float64"]
+    usual, too_short = rounding.fitting(FORMATS[name] for name in DEFAULT)
+    rows = list(dict.fromkeys([first, *usual])) if asked is None else asked if first in asked else [first, *asked]
+    for row in rows:
+        comparable = row.number != "1 bit" or options.distance in ("cosine", "inner_product")  # a bit has no length
+        if row.float_query and not comparable:
+            rule = f"must be left out unless distance is cosine or inner_product, but distance is {options.distance!r}"
+            raise InvalidValueError(f"formats: {row.name!r}", rule)
+    reports = {row.name: evaluate_pair(*_rounded(row, query, items, rounding, options), summary) for row in rows}
+    comparisons = {name: compare(report, reports[first.name], **test) for name, report in reports.items()}
+    dim = query.embeddings.shape[1]
+    notices = (*(too_short if asked is None else ()), *rounding.notices(rows, parts))
+    return FormatComparison(reports, first.name, dim, options.distance, summary.measures, comparisons, notices)
+
+
+def _rounded(
+    row: Format, query: Samples[Float64], items: Samples[Float64] | None, rounding: Rounding, options: CountingOptions
+) -> tuple[Pair, CountingOptions]:
+    """Queries and gallery in a format, and how they are to be counted; without items, it is leave one out."""
+    if row.float_query:
+        gallery = query if items is None else items
+        queries, stored = rounding.asymmetric(query.embeddings, gallery.embeddings, row)
+        pair = Pair(_samples(queries, query), _samples(stored, gallery))
+        return pair, options if items is not None else replace(options, exclude=np.arange(len(stored)))
+    scaled = options.distance != "cosine"  # which no scale of a vector changes
+    queries = rounding.stored(query.embeddings, row, "embeddings", scaled=scaled)
+    if items is None:
+        return Pair(_samples(queries, query), None), options
+    stored = rounding.stored(items.embeddings, row, "gallery", scaled=scaled)
+    return Pair(_samples(queries, query), _samples(stored, items)), options
+
+
+def _samples(embeddings: NDArray[Any], like: Samples[Any]) -> Samples[Source]:
+    return Samples(Array(embeddings), like.labels)
+
+
+def _whole(samples: Samples[Source]) -> Samples[Float64]:
+    """Samples in memory, with their numbers as float64."""
+    return Samples(samples.embeddings.whole().astype(np.float64), samples.labels)

@@ -1,0 +1,284 @@
+"""Options that commands share, and their meaning: files to open, ways to count and measure, places for results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.cli import files
+from deadheat.cli.files import INTEGER, PATH, THREADS, Output
+from deadheat.cli.shell import STDOUT, bar, output, say
+from deadheat.counting import CountingOptions
+from deadheat.errors import FileError, InputError
+from deadheat.exact import ALIASES, FORMATS
+from deadheat.inputs import Pair, open_pair
+from deadheat.inputs.files import Layout
+from deadheat.inputs.labels import common_kind
+from deadheat.inputs.samples import open_labels
+from deadheat.printable import reason
+from deadheat.reports.averaging import SummaryOptions
+from deadheat.reports.tables import DIGITS, TabularResult, decimals
+from deadheat.support.lazy import require
+from deadheat.ties import Rounded, Ties, Tolerance
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+PARTS = ("labels", "gallery", "gallery_labels")
+_IDS = Layout(labels_key="ids", label_column="ids")  # where a file has more than that
+
+FILES = (
+    click.option("--labels", type=PATH, help="File of labels, if not in FILE: .npy, .npz, .txt (one a line), .csv ..."),
+    click.option(
+        "--gallery", type=PATH, help="File of the items to rank; default: FILE itself, leaving each query out."
+    ),
+    click.option("--gallery-labels", type=PATH, help="File of the gallery's labels, if not in its file."),
+)
+EXCLUDE = (
+    click.option(
+        "--exclude",
+        type=PATH,
+        multiple=True,
+        metavar="ROWS",
+        help="File of the row of the gallery, from 0 or -1, that each query is; or, given twice, files of ids of both.",
+    ),
+)
+LAYOUT = (
+    click.option(
+        "--embeddings-key",
+        metavar="NAME",
+        help="Array of embeddings in a .npz, .safetensors, .h5 or .zarr file, or column of lists.",
+    ),
+    click.option("--labels-key", metavar="NAME", help="Array of labels in such a file."),
+    click.option(
+        "--label-column", metavar="COLUMN", help="Column of labels in a table: its name, or its place from 0."
+    ),
+    click.option("--header/--no-header", default=None, help="Whether line 1 of a table is names; default: guessed."),
+)
+SOURCES = (*FILES, *EXCLUDE, *LAYOUT)
+DISTANCE = click.option(
+    "--distance", default="cosine", show_default=True, help="Or euclidean, inner_product, cityblock, hamming"
+)
+SCORES = (
+    DISTANCE,
+    click.option(
+        "--measure", "-m", "measures", multiple=True, metavar="NAMES", help="Such as mAP,Hit@1; can be repeated."
+    ),
+)
+_TIES_OF = click.option(
+    "--ties-of", metavar="VALUE", help="What is rounded for --ties float...: similarity or distance."
+)
+TIES = (
+    click.option("--ties", default="exact", show_default=True, help="Or float16, bfloat16, float32, tolerance=1e-6."),
+    _TIES_OF,
+)
+_SINGLETONS = click.option("--singletons", default="skip", show_default=True, help="Or zero, one, balanced.")
+THREADS_OPTION = click.option("--threads", type=THREADS, metavar="N", help="Default: all cores.")
+DEVICE_OPTION = click.option(
+    "--device", metavar="NAME", help="Multiply and count with PyTorch: cuda, cuda:1, cpu; default: NumPy."
+)
+GROUPS = (_SINGLETONS, THREADS_OPTION)  # of measures inside groups
+ORDERS = (  # of whole rankings in tie groups, which a tolerance does not have
+    click.option("--ties", default="exact", show_default=True, help="Or float16, bfloat16, float32."),
+    _TIES_OF,
+    THREADS_OPTION,
+)
+MEANS = (
+    _SINGLETONS,
+    click.option("--average", default="query", show_default=True, help="Or class."),
+    THREADS_OPTION,
+    DEVICE_OPTION,
+)
+RANKING = (*SCORES, *TIES, *MEANS)
+
+
+def with_options(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
+    """Give a command options, in this order."""
+
+    def give(command: Command) -> Command:
+        for option in reversed([option for group in groups for option in group]):
+            command = option(command)
+        return command
+
+    return give
+
+
+def summary_options(options: dict[str, Any], *, measures: Sequence[str] = ()) -> SummaryOptions:
+    """What `RANKING` says of measures and means; a command can have default measures of its own."""
+    names = ",".join(options["measures"] or measures) or None
+    return SummaryOptions.checked(names, options["singletons"], options.get("average", "query"))
+
+
+def counting_options(options: dict[str, Any], **more: Any) -> CountingOptions:
+    """What `RANKING` says of distances and ties."""
+    ties = _ties(options["ties"], options["ties_of"])
+    return CountingOptions.checked(
+        ties=ties, **{key: options[key] for key in ("distance", "threads", "device") if key in options}, **more
+    )
+
+
+def _ties(text: str, of: str | None) -> str | Ties:
+    """What `--ties` and `--ties-of` say, as `deadheat.profile` takes it."""
+    kind, _, amount = text.partition("=")
+    if of is not None and kind.lower() not in {*FORMATS, *ALIASES}:
+        raise click.UsageError(f"--ties-of goes with --ties {', '.join(FORMATS)}, but got --ties {text}")
+    if kind == "tolerance":
+        return Tolerance(_amount(amount))
+    return text if of is None else Rounded(text, of=of)
+
+
+def _amount(text: str) -> float:
+    try:
+        value = math.nan if "_" in text else float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise click.UsageError(f"--ties tolerance=... must be a number that is not negative, but got {text!r}")
+    return value
+
+
+def open_files(file: Path, options: dict[str, Any]) -> Pair:
+    """The queries and the gallery in the files that the options name."""
+    if options["gallery_labels"] is not None and options["gallery"] is None:
+        raise click.UsageError("--gallery-labels goes with --gallery")
+    layout = Layout(**{key: options[key] for key in ("embeddings_key", "labels_key", "label_column", "header")})
+    layout = layout._replace(left_out=tuple(options.get("left_out", ())))
+    return open_pair(file, *(options[key] for key in PARTS), layout=layout)
+
+
+def own_rows(options: dict[str, Any]) -> Any:
+    """What `exclude` of `deadheat.evaluate` is, from a file of rows or two files of ids."""
+    paths = options["exclude"]
+    if len(paths) > 2:
+        raise click.UsageError("--exclude goes once with a file of rows, or twice with files of ids")
+    columns = common_kind(open_labels(path, "exclude", _IDS) for path in paths)
+    return tuple(columns) if len(columns) == 2 else next(iter(columns), None)
+
+
+@contextmanager
+def opened(
+    file: Path, options: dict[str, Any], counting: CountingOptions, title: str = "ranking"
+) -> Iterator[tuple[Pair, CountingOptions]]:
+    """The queries and the gallery, and how to count them: without their own rows, and with a bar for a person."""
+    with files_named(file, options):
+        pair = open_files(file, options)
+        counting = replace(counting, exclude=own_rows(options))
+        with bar(title) as progress:
+            yield pair, replace(counting, progress=progress)
+
+
+@contextmanager
+def files_named(file: Path, options: dict[str, Any]) -> Iterator[None]:
+    """Begin messages about an argument with the file that it came from."""
+    files = {
+        "embeddings": file,
+        "labels": options["labels"] or file,
+        "gallery": options["gallery"],
+        "gallery_labels": options["gallery_labels"] or options["gallery"],
+    }
+    try:
+        yield
+    except InputError as error:
+        path = error.file or files.get(error.argument)
+        if path is None:
+            raise
+        title, rule = error.args
+        raise type(error)(f"{path}: {error.argument if error.file else title}", rule) from None
+
+
+def read_numbers(path: Path, name: str, key: str | None = None, of: str = "query") -> NDArray[Any]:
+    """A number for each query, or item, from a file as labels are read from it: one a line, or an array or column."""
+    values = open_labels(path, name, Layout(labels_key=key, label_column=key))
+    try:
+        return np.asarray(values if values.dtype.kind in "biuf" else [float(value) for value in values.tolist()])
+    except (ValueError, TypeError) as error:
+        raise FileError(path, f" must hold a number for each {of}: {reason(error)}") from None
+
+
+def _text(*names: str, kind: files.Kind, about: str) -> Any:
+    return click.option(
+        *names, type=Output(kind, is_text=True), is_flag=False, flag_value="-", metavar="[OUT]", help=about
+    )
+
+
+def _checked(ctx: click.Context, param: click.Parameter, digits: int) -> int:
+    decimals(digits)
+    return digits
+
+
+JSON = _text("--json", "json_out", kind=files.JSON, about="Write JSON.")
+PLAIN_TEXTS = (  # of tables without a measure
+    JSON,
+    _text("--markdown", kind=files.MARKDOWN, about="Write the table in Markdown."),
+    _text("--latex", kind=files.LATEX, about="Write the table for LaTeX."),
+)
+TEXTS = (
+    click.option(
+        "--digits", type=INTEGER, callback=_checked, default=DIGITS, show_default=True,
+        help="Decimals of per cent in the table.",
+    ),
+    *PLAIN_TEXTS,
+)  # fmt: skip
+
+
+def plot(about: str) -> Any:
+    """The option that draws a picture: see `plots_for`."""
+    return click.option("--plot", type=Output(*files.PICTURES), metavar="OUT", help=f"Draw {about}: .png, .pdf, .svg.")
+
+
+def plots_for(path: Path | None) -> Any:
+    """The module of plots, or an error before long work; None where no picture is asked for."""
+    if path is None:
+        return None
+    endings = [ending for kind in files.PICTURES for ending in kind.endings]
+    if path.suffix.lower() not in endings:
+        raise click.UsageError(f"--plot {path} must end in one of {', '.join(endings)}")
+    return require("deadheat.plots", "plots", "--plot")
+
+
+def save_picture(figure: Any, path: Path) -> None:
+    """Write a figure in the format that the path ends in."""
+    with output(path) as file:
+        figure.savefig(file, format=path.suffix.lower().removeprefix("."), dpi=200)
+
+
+def draw_measures(plots: Any, measures: Sequence[str], height: float, draw: Callable[[str, Any], Any]) -> Any:
+    """A figure with axes for each measure, one below the other, that `draw` fills."""
+    figure = plots.style.figure(6.4, height * len(measures))
+    for measure, ax in zip(measures, figure.subplots(len(measures), squeeze=False)[:, 0], strict=True):
+        draw(measure, ax)
+    return figure
+
+
+def write_page(path: Path, page: str) -> None:
+    """Write a page of HTML, whole or not at all."""
+    with output(path) as file:
+        file.write(page.encode())
+
+
+def asked(options: dict[str, Any]) -> list[Path | None]:
+    """Where the texts of `TEXTS` or `PLAIN_TEXTS` go; None for what was not asked for."""
+    return [options["json_out"], options["markdown"], options["latex"]]
+
+
+def deliver(result: TabularResult, options: dict[str, Any], **content: Any) -> None:
+    """Write the texts that are asked for, and then print one of them or the table; `content` says what is in them."""
+    shown = {key: options[key] for key in ("digits",) if key in options} | content
+    made = [(result.to_json, content), (result.to_markdown, shown), (result.to_latex, shown)]
+    texts = {
+        path: text(**settings).rstrip()
+        for (text, settings), path in zip(made, asked(options), strict=True)
+        if path is not None
+    }
+    printed = texts.pop(STDOUT, None)
+    for path, text in texts.items():
+        with output(path) as file:
+            file.write(f"{text}\n".encode())
+    say(result.to_text(**shown) if printed is None else printed)

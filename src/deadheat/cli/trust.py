@@ -1,0 +1,171 @@
+"""`deadheat audit`, `audit-run`, `audit-evaluator`, `verify`, `sign`, `keys`: what a reader asks of a result."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from deadheat.audits import run_audit
+from deadheat.audits.adapters import ADAPTERS, locate, survey
+from deadheat.audits.cases import MAKERS
+from deadheat.audits.evaluator_audit import audit_evaluator as audit_function
+from deadheat.audits.submission_audit import MEASURES, audit_pair
+from deadheat.cli import options as shared
+from deadheat.cli.files import INTEGER, JSON, PATH, SEED, Command, Output
+from deadheat.cli.options import deliver, with_options
+from deadheat.cli.shell import STDOUT, check_output, output, say
+from deadheat.counting import CountingOptions
+from deadheat.errors import FileError
+from deadheat.receipts.document import Receipt
+from deadheat.receipts.receipt import options_of, verify_pair
+from deadheat.receipts.signing import fingerprint_of_file, make_keys
+from deadheat.support.lazy import json
+
+FAILED = 1  # exit status: something serious was found, or a receipt does not match
+
+
+@click.command(cls=Command)
+@click.argument("file", type=PATH)
+@with_options(shared.SOURCES, shared.SCORES, shared.MEANS)
+@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of what is drawn.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
+@with_options(shared.TEXTS)
+def audit(file: Path, **options: Any) -> int:
+    """Find what a careful referee would ask about the embeddings and labels in FILE.
+
+    FILE and the options that name files are those of deadheat evaluate. The first measure is compared with chance.
+    Exit status 0 if nothing serious is found, 1 if something is (with --strict, a warning too), 2 if there is no
+    verdict.
+
+    --json, --markdown and --latex without OUT, or with -, print that instead of the text.
+    """
+    counting = shared.counting_options({**options, "ties": "exact", "ties_of": None})  # the others are part of an audit
+    summary = shared.summary_options(options, measures=MEASURES)
+    with shared.opened(file, options, counting, "auditing") as (pair, counting):
+        found = audit_pair(pair, counting, summary, options["seed"])
+    deliver(found, options)
+    return 0 if found.passes(strict=options["strict"]) else FAILED
+
+
+@click.command("audit-run", cls=Command)
+@click.argument("file", type=PATH)
+@click.argument("qrels", type=PATH, required=False)
+@click.option("--measure", "-m", "measures", multiple=True, metavar="NAMES", help='Such as "AP nDCG@10"; repeatable.')
+@click.option("--subset", metavar="NAME", help="Of MTEB's predictions, where FILE holds several.")
+@click.option("--split", metavar="NAME", help="Likewise.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
+@with_options(shared.TEXTS)
+def audit_run(file: Path, qrels: Path | None, **options: Any) -> int:
+    """Find what a careful referee would ask about the scores in FILE, such as those of a reranker.
+
+    FILE is a TREC run, or JSON with {query: {document: score}} as MTEB and BEIR write it; QRELS are as in deadheat
+    run. Without QRELS the scores alone are looked at. Exit status 0 if nothing serious is found, 1 if something is
+    (with --strict, a warning too), 2 if there is no verdict.
+
+    --json, --markdown and --latex without OUT, or with -, print that instead of the text.
+    """
+    chosen = {key: options[key] for key in ("subset", "split")}
+    found = run_audit.audit_run(file, qrels, measures=" ".join(options["measures"]) or run_audit.MEASURES, **chosen)
+    deliver(found, options)
+    return 0 if found.passes(strict=options["strict"]) else FAILED
+
+
+@click.command("audit-evaluator", cls=Command, epilog=f"Names: {', '.join(ADAPTERS)}.")
+@click.argument("name", required=False, metavar="NAME")
+@click.option("--all", "everything", is_flag=True, help="Audit every evaluator in the table that is installed.")
+@click.option("--form", type=click.Choice(list(MAKERS)), help="What a function takes; default: embeddings.")
+@click.option("--measure", "-m", metavar="NAME", help="What it is meant to compute; default: try all.")
+@click.option(
+    "--classes", "n_classes", type=INTEGER, default=10, show_default=True, metavar="N", help="Of the empty system."
+)
+@click.option("--class-size", type=INTEGER, default=100, show_default=True, metavar="N", help="Of the empty system.")
+@click.option(
+    "--draws", type=INTEGER, default=1, show_default=True, metavar="N", help="Random orders of the empty system."
+)
+@click.option("--seed", type=INTEGER, default=0, show_default=True, metavar="N", help="Of all inputs.")
+@with_options(shared.TEXTS)
+def audit_evaluator(name: str | None, everything: bool, **options: Any) -> int:
+    """Find out what a metric computes, and whether it can be made to give something else.
+
+    NAME is in the list below, or module:function for one of your own, which is looked for in this folder too:
+    fn(embeddings, labels) returns one number, or fn(scores, relevant) with --form scores (matrices with a row a query)
+    or --form query (one query at a time). It is called with constructed inputs whose values are known.
+
+    Exit status: 0 if nothing serious was found, 1 if something was, 2 for an error.
+    """
+    if everything is (name is not None):
+        raise click.UsageError("audit-evaluator takes either NAME or --all")
+    if everything and (options["form"] or options["measure"]):
+        raise click.UsageError("--form and --measure belong to a NAME")
+    sizes = {key: options[key] for key in ("n_classes", "class_size", "draws", "seed")}
+    if everything:
+        found: Any = survey(**sizes)
+    else:
+        assert name is not None
+        sys.path.insert(0, os.getcwd())
+        at = locate(name, options["form"])
+        found = audit_function(
+            at.fn, form=at.form, measure=options["measure"], name=at.name, version=at.version, **sizes
+        )
+    deliver(found, options)
+    return 0 if found.passes else FAILED
+
+
+@click.command(cls=Command)
+@click.argument("receipt", type=PATH)
+@click.argument("file", type=PATH)
+@with_options(shared.FILES, shared.EXCLUDE, shared.LAYOUT)
+@click.option("--key", type=PATH, help="The public key (PEM) of the one who must have signed it.")
+@with_options([shared.THREADS_OPTION, shared.DEVICE_OPTION, shared.JSON])
+def verify(receipt: Path, file: Path, **options: Any) -> int:
+    """Compute RECEIPT anew from FILE, and say "match", or what differs.
+
+    FILE and the options that name files are those of deadheat evaluate; distance, ties and measures are in the receipt.
+    Exit status 0 for a match, 1 if anything differs, 2 if there is no verdict.
+    """
+    loaded = Receipt.load(receipt)
+    signer = None if options["key"] is None else fingerprint_of_file(options["key"])
+    stated, summary = options_of(loaded)
+    counting = CountingOptions.checked(**stated, threads=options["threads"], device=options["device"])
+    with shared.opened(file, options, counting) as (pair, counting):
+        verification = verify_pair(loaded, pair, counting, summary, signer)
+    text, json_out = json.dumps(verification.to_dict(), indent=2), options["json_out"]
+    if json_out not in (None, STDOUT):
+        with output(json_out) as out:
+            out.write(f"{text}\n".encode())
+    say(text if json_out == STDOUT else str(verification))
+    return 0 if verification.matches else FAILED
+
+
+@click.command(cls=Command)
+@click.argument("receipt", type=PATH)
+@click.option("--key", type=PATH, required=True, help="The private key (PEM) to sign with: see deadheat keys.")
+@click.option(
+    "--output", "-o", "out", type=Output(JSON), metavar="OUT",
+    help="Where the signed receipt goes; default: RECEIPT itself.",
+)  # fmt: skip
+def sign(receipt: Path, key: Path, out: Path | None) -> None:
+    """Sign RECEIPT, as the one who vouches for it. It must be whole: one that was changed is refused."""
+    target = receipt if out is None else out
+    check_output(target)
+    loaded = Receipt.load(receipt)
+    if not loaded.is_whole:
+        raise FileError(receipt, " was changed after it was made: its content does not have the digest it carries")
+    signed = loaded.sign(key)
+    signed.save(target)
+    say(f"{target}: signed by {signed.signer}")
+
+
+@click.command()
+@click.argument("key", type=PATH)
+def keys(key: Path) -> None:
+    """Make a private key in KEY, which stays with you, and its public key next to it (key.pem, key.pub.pem).
+
+    Whoever has the public key can check which receipts were signed with the private one: deadheat verify --key.
+    """
+    private, public = make_keys(key)
+    say(f"{private}: private, for deadheat sign --key\n{public}: public, {fingerprint_of_file(public)}")

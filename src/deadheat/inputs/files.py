@@ -1,0 +1,121 @@
+"""Which files an argument names: paths and patterns such as ``emb-*.npy``; and what a caller says of their content.
+
+The files that match a pattern are taken in natural order, which is printed wherever it could matter.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from numpy.typing import NDArray
+
+from deadheat.errors import InvalidValueError
+from deadheat.support import checks, remote
+from deadheat.support.lazy import glob
+
+Labels: TypeAlias = NDArray[Any]
+Content: TypeAlias = NDArray[Any] | Iterator[NDArray[Any]]
+
+
+class Layout(NamedTuple):
+    """Where in a file things are, as far as a caller says so: see `deadheat.read`.
+
+    `left_out` are columns of tables, by name or by place from 0, that are neither labels nor part of the embedding.
+    """
+
+    embeddings_key: str | None = None
+    labels_key: str | None = None
+    label_column: str | int | None = None
+    header: bool | None = None
+    left_out: tuple[str, ...] = ()
+
+
+Orders = Mapping[str, tuple[str, ...]]
+
+
+def is_path(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+def fitting(path: str | os.PathLike[str], name: str = "path") -> list[str]:
+    """The files that a pattern fits, in natural order; the path itself if it is none, or is of a file.
+
+    `name` is the argument that it is.
+
+    Examples
+    --------
+    >>> fitting("emb-10.npy")
+    ['emb-10.npy']
+    """
+    checks.without_nul(path, name)
+    text = os.fspath(path)
+    if remote.is_url(text):
+        return sorted(remote.matching(text), key=natural)
+    if os.path.exists(text) or not glob.has_magic(text):
+        return [text]
+    return sorted(glob.glob(text, recursive=True), key=natural)
+
+
+def matching(path: str | os.PathLike[str], name: str) -> list[str]:
+    """The same, where a pattern that no file fits is refused."""
+    paths = fitting(path, name)
+    if not paths:
+        raise InvalidValueError(name, f"must be files that are there, but none fits {os.fspath(path)!r}")
+    return paths
+
+
+def natural(text: str) -> tuple[list[str | int], str]:
+    """What sorts names as people do: numbers in them by size.
+
+    Examples
+    --------
+    >>> sorted(["emb-10.npy", "emb-2.npy", "emb-02.npy"], key=natural)
+    ['emb-02.npy', 'emb-2.npy', 'emb-10.npy']
+    """
+    parts = re.split("([0-9]+)", text)  # text and digits in turn, so that like meets like
+    return [int(part) if place % 2 else part for place, part in enumerate(parts)], text
+
+
+def orders(**arguments: Any) -> Orders:
+    """The files of each argument in which a pattern fits more than one: their order is nobody's choice but ours.
+
+    Examples
+    --------
+    >>> orders(embeddings=["emb-2.npy", "emb-1.npy"], labels=[0, 1])
+    {}
+    """
+    found = {}
+    for name, value in arguments.items():
+        files = [fitting(path, name) for path in _given(value)]
+        if any(len(some) > 1 for some in files):
+            found[name] = tuple(path for some in files for path in some)
+    return found
+
+
+def paths_in(value: Any) -> list[str]:
+    """The files of an argument, with those that patterns stand for; none where it is not all files."""
+    return [path for given in _given(value) for path in fitting(given)]
+
+
+def _given(value: Any) -> list[str | os.PathLike[str]]:
+    """The paths and patterns of an argument; none where it is not all paths."""
+    paths = [value] if is_path(value) else list(value) if isinstance(value, (list, tuple)) else []
+    return paths if all(map(is_path, paths)) else []
+
+
+def sentences(files: Orders) -> Iterable[str]:
+    """The orders in words, a line an argument, with the names alone and at most seven of them.
+
+    Examples
+    --------
+    >>> print(*sentences({"embeddings": tuple(f"parts/emb-{part}.npy" for part in range(9))}))
+    embeddings: 9 files in this order: emb-0.npy, emb-1.npy, emb-2.npy, emb-3.npy, emb-4.npy, ..., emb-8.npy.
+    """
+    for name, paths in files.items():
+        shown = [os.path.basename(path) for path in paths]
+        if len(shown) > 7:
+            shown[5:-1] = ["..."]
+        yield f"{name}: {len(paths)} files in this order: {', '.join(shown)}."

@@ -1,0 +1,212 @@
+"""NumPy's own files: ``.npy`` holds one array, ``.npz`` several by name. One line for everything that can be wrong.
+
+Of an archive nothing is unpacked but what is asked for; embeddings that would fill much of the memory, in pieces. A
+small file can unpack to any size; so an array that takes more memory than there is, and next to no bytes on disk, is
+refused before it is unpacked.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import struct
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from deadheat.errors import FileError
+from deadheat.inputs.files import Content, Labels, Layout
+from deadheat.inputs.formats.keyed import Arrays, Reader, Shape, flat
+from deadheat.printable import MOST, printable, reason
+from deadheat.support import scratch
+from deadheat.support.arrays import Array
+
+PIECE = 8 << 20  # bytes that are unpacked at once
+SHARE = 4  # embeddings that take more than one part in so many of the memory are unpacked in pieces
+
+_ABSURD = 100  # bytes unpacked from one: rows of numbers that differ stay far below, and the most is about 1000
+_MAGIC = b"\x93NUMPY"
+_DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError)  # raised below NumPy on damaged files
+
+
+class Header(NamedTuple):
+    """What a file in NumPy's format says at its beginning, where that could be read."""
+
+    shape: Shape
+    dtype: np.dtype[Any]
+    begins: int  # bytes before the numbers
+    by_column: bool  # whether they are stored column after column
+
+    @property
+    def n_byte(self) -> int:
+        """The size of the whole, in Python's integers, which do not overflow."""
+        return self.begins + math.prod(self.shape) * self.dtype.itemsize
+
+
+def embeddings(path: Path, layout: Layout) -> Array:
+    """The array of a ``.npy`` file, which stays on disk."""
+    with open(path, "rb") as file:
+        _require_whole(path, file)
+    with reading(path):
+        return np.lib.format.open_memmap(path, mode="r")
+
+
+def labels(path: Path, layout: Layout) -> Labels:
+    """The array of a ``.npy`` file, in memory."""
+    with open(path, "rb") as file:
+        _require_whole(path, file)
+        file.seek(0)
+        with reading(path):
+            return flat(np.load(file, allow_pickle=False))
+
+
+def _require_whole(path: Path, file: IO[bytes]) -> None:
+    """Refuse a file that is of another kind, or shorter than it says."""
+    start = file.read(len(_MAGIC))
+    if not _MAGIC.startswith(start):  # a file that is cut off within that is for NumPy to refuse
+        pickled = " (pickles are never loaded)" if start.startswith(b"\x80") else ""
+        raise FileError(path, f" is not a .npy file, whatever its name says{pickled}")
+    file.seek(0)
+    with reading(path):
+        found = header(file)
+    require_size(path, "", found, os.fstat(file.fileno()).st_size)
+
+
+def require_size(path: Path, part: str, found: Header | None, n_byte: int) -> None:
+    """Refuse an array that is cut off, before NumPy allocates memory, and one that is followed by more."""
+    if found is None or found.n_byte == n_byte:
+        return
+    came = f"its shape {found.shape} needs {found.n_byte} bytes, and there are {n_byte}"
+    if found.n_byte > n_byte:
+        raise FileError(path, f"{part} cannot be read; truncated or damaged? {came}")
+    raise FileError(path, f"{part} goes on after its array; several files in one? {came}")
+
+
+def header(file: IO[bytes]) -> Header | None:
+    """The header of an array; None for one without a size: Python objects."""
+    version = np.lib.format.read_magic(file)
+    if version not in ((1, 0), (2, 0)):
+        raise ValueError("its version is that of no array of numbers or text")
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    try:
+        shape, by_column, dtype = read(file)
+    except (ArithmeticError, LookupError, MemoryError, RuntimeError, SyntaxError, TypeError, ValueError, *_DAMAGED):
+        raise ValueError("its header is none of an array") from None  # NumPy's message advises to trust it
+    if any(not 0 <= length < 2**62 for length in shape):
+        raise ValueError(f"its shape {shape} is none that an array can have")
+    return None if dtype.hasobject else Header(shape, dtype, file.tell(), by_column)
+
+
+@contextmanager
+def reading(path: Path, part: str = "") -> Iterator[None]:
+    """Say in one line what NumPy, zipfile and zlib say in many ways."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a damaged archive makes zipfile seek to before the file's beginning
+            raise
+        raise FileError(path, f"{part} cannot be read; truncated or damaged?") from None
+    except MemoryError as error:
+        raise MemoryError(printable(f"{path}{part}: {error}", MOST)) from None
+    except (ArithmeticError, EOFError, LookupError, RuntimeError, TypeError, ValueError, *_DAMAGED) as error:
+        said = reason(error)
+        if "Object arrays" in said or "Python objects in dtype" in said:
+            raise FileError(
+                path,
+                f"{part} holds Python objects, which are pickled and never loaded: "
+                "save numbers or strings of a fixed width (array.astype(str))",
+            ) from None
+        if "pickle" in said:
+            said = "neither NumPy's format nor an archive (pickles are never loaded)"
+        raise FileError(path, f"{part} cannot be read; truncated or damaged? {said}") from None
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Arrays]:
+    with _archive(path) as archive:
+        shapes = {key: partial(_shape, archive, key, path) for key in archive.files}
+        yield Arrays(shapes, partial(_embeddings, archive, path), partial(_array, archive, path))
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator[Any]:
+    with open(path, "rb") as file:
+        with reading(path):
+            archive = np.load(file, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise FileError(path, " is not a .npz file, whatever its name says")
+        with archive:
+            yield archive
+
+
+def _shape(archive: Any, key: str, path: Path) -> Shape | None:
+    """The shape of an array; one that cannot be read has none."""
+    try:
+        found = _header(archive, key, path)
+    except FileError:
+        return None
+    return None if found is None else found.shape
+
+
+def _embeddings(archive: Any, path: Path, key: str) -> Content:
+    found = _header(archive, key, path)
+    require_size(path, f" array {key!r}", found, _entry(archive, key).file_size)
+    in_rows = found is not None and not found.by_column and len(found.shape) == 2 and 0 not in found.shape
+    if found is not None and in_rows and SHARE * found.n_byte > scratch.available_memory():
+        return _pieces(path, key)
+    return _array(archive, path, key)
+
+
+def _array(archive: Any, path: Path, key: str) -> Array:
+    """One array of an archive; never a pickled one."""
+    part = f" array {key!r}"
+    require_size(path, part, _header(archive, key, path), _entry(archive, key).file_size)
+    with reading(path, part):
+        return np.asarray(archive[key])
+
+
+def _pieces(path: Path, key: str) -> Iterator[Array]:
+    with (
+        _archive(path) as archive,
+        reading(path, f" array {key!r}"),
+        archive.zip.open(_entry(archive, key)) as file,
+    ):
+        found = header(file)
+        assert found is not None
+        n_byte = found.shape[1] * found.dtype.itemsize
+        step = max(1, PIECE // n_byte)
+        for start in range(0, found.shape[0], step):
+            content = file.read(min(step, found.shape[0] - start) * n_byte)
+            yield np.frombuffer(content, dtype=found.dtype).reshape(-1, found.shape[1])
+        file.read(1)  # beyond the last one, where zipfile compares the checksum
+
+
+def _header(archive: Any, key: str, path: Path) -> Header | None:
+    """The header of an array, of which nothing else is unpacked."""
+    part, entry = f" array {key!r}", _entry(archive, key)
+    if entry.file_size > _ABSURD * entry.compress_size and entry.file_size > scratch.available_memory():
+        raise FileError(
+            path,
+            f"{part} unpacks from {entry.compress_size} bytes to {entry.file_size / 1e9:.1f} GB, more than there is "
+            f"memory ({scratch.available_memory() / 1e9:.1f} GB): save it as a .npy file, which stays on disk",
+        )
+    with reading(path, part), archive.zip.open(entry) as file:
+        return header(file)
+
+
+def _entry(archive: Any, key: str) -> zipfile.ZipInfo:
+    """An array's file in the archive; NumPy leaves ``.npy`` out of names."""
+    name = key if key in archive.zip.namelist() else f"{key}.npy"
+    entry: zipfile.ZipInfo = archive.zip.getinfo(name)
+    return entry
+
+
+NPZ = Reader(_opened)

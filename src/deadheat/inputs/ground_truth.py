@@ -1,0 +1,72 @@
+"""Nearest neighbours as benchmarks of vector indexes publish them: ids, and distances where a file has them.
+
+- `.h5`, `.hdf5` as ann-benchmarks has them: arrays `neighbors` and `distances`.
+- `.ibin`, `.fbin` as big-ann-benchmarks has them: two uint32 numbers, rows and columns, and then int32 or float32. A
+  `.bin` file of its ground truth has both, first all ids and then all distances.
+- `.npy`, an array of either.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.errors import FileError, InvalidValueError
+from deadheat.inputs.files import Layout
+from deadheat.inputs.formats import numpy_files
+from deadheat.inputs.formats.chunked import opened_h5_file
+
+_HEAD = 8  # bytes
+_BINARY = {".ibin": ("<i4",), ".fbin": ("<f4",), ".bin": ("<i4", "<f4")}
+_ENDINGS = (".h5", ".hdf5", *_BINARY, ".npy")
+
+
+class Neighbors(NamedTuple):
+    """What a file has of the neighbours of each query, best first; None for what it has not."""
+
+    ids: NDArray[Any] | None  # (n_query, depth)
+    distances: NDArray[Any] | None  # (n_query, depth)
+
+
+def read_neighbors(path: Path) -> Neighbors:
+    """The ids and the distances in a file.
+
+    Raises
+    ------
+    FileError
+        If it is damaged, or has neither.
+    ValueError
+        If its name ends in another way.
+    """
+    ending = path.suffix.lower()
+    if ending not in _ENDINGS:
+        raise InvalidValueError("neighbors", f"must be a file that ends in one of {', '.join(_ENDINGS)}, but is {path}")
+    if ending in _BINARY:
+        found = _binary(path, _BINARY[ending])
+    elif ending == ".npy":
+        array = numpy_files.embeddings(path, Layout())
+        found = {"f" if np.asarray(array).dtype.kind == "f" else "i": np.asarray(array)}
+    else:
+        with opened_h5_file(path) as file:
+            names = {"i": "neighbors", "f": "distances"}
+            found = {kind: file[name][()] for kind, name in names.items() if name in file}
+    odd = next((array.shape for array in found.values() if array.ndim != 2), None)
+    if not found or odd is not None:
+        came = "has neither" if odd is None else f"has an array of shape {odd}"
+        raise FileError(path, f" must have ids or distances with a row for each query, but {came}")
+    return Neighbors(found.get("i"), found.get("f"))
+
+
+def _binary(path: Path, types: tuple[str, ...]) -> dict[str, NDArray[Any]]:
+    """The matrices of a file, by what they are made of."""
+    head = np.fromfile(path, "<u4", 2)
+    size, (n_row, n_column) = path.stat().st_size, map(int, head if len(head) == 2 else (0, 0))
+    if size != (due := _HEAD + 4 * len(types) * n_row * n_column) or not n_row * n_column:
+        said = f"its head says {n_row} rows of {n_column} numbers" if len(head) == 2 else "it has no head"
+        raise FileError(path, f" must have {due} bytes, for {said}, but has {size}")
+    with open(path, "rb") as file:
+        file.seek(_HEAD)
+        return {kind[1]: np.fromfile(file, kind, n_row * n_column).reshape(n_row, n_column) for kind in types}

@@ -1,0 +1,254 @@
+"""Ids of queries, gallery items and neighbours, checked and matched. An id is an integer or a string, never a float.
+
+`own_rows` says where each query is in the gallery, so that no query is ranked for itself. What vector indexes return
+(ids and scores of each query's neighbours) comes in as matrices in which short rows are padded, or as lists of rows; it
+goes out as flat arrays without padding, with the length of each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs.conversion import on_host, plain
+from deadheat.inputs.labels import joined, label_codes, labels
+from deadheat.support.arrays import Array, Bool, Int64, offsets_of
+
+OwnRows: TypeAlias = ArrayLike | tuple[ArrayLike, ArrayLike]
+
+_ROW_RULE = (
+    "must be a row of the gallery for each query, -1 for none, or a pair: the ids of the queries and of the gallery"
+)
+NOTHING = -1  # the id of faiss where a row is short
+_ID_RULE = "must be integers or strings, a row of them for each query"
+_SWAPPED = "; faiss returns scores first and ids second"
+
+
+def own_rows(exclude: OwnRows, n_query: int, n_gallery: int) -> Int64:
+    """The row of the gallery that each query is, (n_query,), −1 for none.
+
+    Parameters
+    ----------
+    exclude : (n_query,) integers, or a pair of arrays of integers or strings, (n_query,) and (n_gallery,)
+        Rows, or ids: a query and a gallery item with equal ids are the same item. Queries may share an id.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidValueError
+        If a row is not in the gallery, or two of its items have one id.
+
+    Examples
+    --------
+    >>> own_rows([2, -1], 2, 3), own_rows((["b", "x"], ["a", "b", "c"]), 2, 3)
+    (array([ 2, -1]), array([ 1, -1]))
+    """
+    if isinstance(exclude, (tuple, list)) and len(exclude) == 2 and not any(map(_is_single, exclude)):
+        query_ids = labels(exclude[0], n_query, "exclude[0]", "embeddings")
+        gallery_ids = labels(exclude[1], n_gallery, "exclude[1]", "gallery")
+        return rows_by_id(query_ids, gallery_ids, "exclude", "exclude[1]")
+    ragged = f"{_ROW_RULE}, but its entries differ in length"
+    rows = plain(exclude, "exclude", ragged=ragged, unmasked="-1 stands for no row")
+    if rows.shape != (n_query,):
+        raise InvalidValueError("exclude", f"{_ROW_RULE}, but has shape {rows.shape} for {n_query} queries")
+    if rows.dtype.kind not in "iu":
+        raise InvalidTypeError("exclude", f"{_ROW_RULE}, but has dtype {rows.dtype}")
+    outside = (rows < -1) | (rows >= n_gallery)
+    if outside.any():
+        query = int(np.argmax(outside))
+        rule = f"must hold rows of the gallery, 0 to {n_gallery - 1}, or -1 for none, but holds {rows[query]}"
+        raise InvalidValueError("exclude", f"{rule} for query {query}")
+    return rows.astype(np.int64)
+
+
+def _is_single(part: Any) -> bool:
+    return isinstance(part, (str, bytes)) or not hasattr(part, "__len__") or getattr(part, "ndim", 1) == 0
+
+
+def rows_by_id(ids: NDArray[Any], gallery_ids: NDArray[Any], name: str, gallery_name: str) -> Int64:
+    """The row of the gallery with each id, −1 where none has it; the names are those of the arguments."""
+    try:
+        of_query, of_item = label_codes(ids, gallery_ids)
+    except InvalidTypeError:
+        rule = f"must have ids of one kind, but they have dtypes {ids.dtype} and {gallery_ids.dtype}"
+        raise InvalidTypeError(name, rule) from None
+    row = np.empty(int(of_item.max()) + 1, dtype=np.int64)
+    row[of_item] = np.arange(len(of_item))
+    twice = np.flatnonzero(row[of_item] != np.arange(len(of_item)))
+    if len(twice):
+        first, last = int(twice[0]), int(row[of_item[twice[0]]])
+        rule = f"must have an id of its own for each row of the gallery, but rows {first} and {last}"
+        raise InvalidValueError(gallery_name, f"{rule} have {gallery_ids[first]!r}")
+    return np.where(of_query >= 0, row[of_query], -1)
+
+
+class Rows(NamedTuple):
+    """Rows of different lengths, one after another."""
+
+    values: Array  # (n,)
+    lengths: Int64  # (n_row,)
+
+    @property
+    def row(self) -> Int64:
+        """The row of each value."""
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+
+    @property
+    def place(self) -> Int64:
+        """The place of each value in its row."""
+        return np.arange(len(self.values)) - np.repeat(offsets_of(self.lengths)[:-1], self.lengths)
+
+    def take(self, kept: Bool) -> Rows:
+        """Some of the values, in as many rows."""
+        return Rows(self.values[kept], np.bincount(self.row[kept], minlength=len(self.lengths)))
+
+    def matrix(self, values: Array, padding: int) -> Array:
+        """Other values in the same places, as rows of one length."""
+        width = int(self.lengths.max(initial=1))
+        whole = np.full((len(self.lengths), width), padding, dtype=values.dtype)
+        whole[self.row, self.place] = values
+        return whole
+
+
+def id_rows(ids: Any, name: str) -> Rows:
+    """Rows of ids as they came, padding included.
+
+    Examples
+    --------
+    >>> id_rows([[3, 1], [2]], "ids")
+    Rows(values=array([3, 1, 2]), lengths=array([2, 1]))
+    """
+    ids = on_host(ids, name)
+    if hasattr(ids, "__array__"):
+        array = plain(ids, name)
+        if array.ndim != 2:
+            raise InvalidValueError(name, f"must be two-dimensional (n_query, k), but has shape {array.shape}")
+        return Rows(_ids(array.ravel(), name), np.full(len(array), array.shape[1]))
+    if not hasattr(ids, "__len__") or isinstance(ids, (str, bytes, Mapping)):
+        raise InvalidTypeError(name, f"{_ID_RULE}, but is {type(ids).__name__}")
+    parts = [(_id_row(row, f"{name}[{i}]"), f"{name}[{i}]") for i, row in enumerate(ids)]
+    values = joined(parts, name) if parts else np.empty(0, dtype=np.int64)
+    return Rows(values, np.array([len(part) for part, _ in parts], dtype=np.int64))
+
+
+def _id_row(row: Any, name: str) -> Array:
+    if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
+        raise InvalidTypeError(name, f"must be a row of ids, but is {row!r}")
+    listed = on_host(row, name) if hasattr(row, "__array__") else list(row)
+    if isinstance(listed, list) and len({isinstance(item, str) for item in listed}) > 1:
+        raise InvalidTypeError(name, "must be all integers or all strings, but holds both")
+    array = plain(listed, name)
+    if array.ndim != 1:
+        raise InvalidValueError(name, f"must be a row of ids, but has shape {array.shape}")
+    return _ids(array if len(array) else array.astype(np.int64), name)
+
+
+def _ids(array: Array, name: str) -> Array:
+    array = array.astype(object) if array.dtype.kind == "T" else array  # of NumPy's own strings some may be missing
+    if array.dtype.kind == "O" and all(isinstance(item, str) for item in array.tolist()):
+        return array.astype(np.str_)
+    if array.dtype.kind == "O" and all(type(item) is int for item in array.tolist()):
+        return array
+    if array.dtype.kind not in "iuUS":
+        swapped = _SWAPPED if array.dtype.kind == "f" else ""
+        raise InvalidTypeError(name, f"{_ID_RULE}, but have dtype {array.dtype}{swapped}")
+    return array
+
+
+def score_rows(scores: Any, ids: Rows, name: str) -> Array:
+    """The scores of ids, flat as these are; what stands for padding may be anything."""
+    scores = on_host(scores, name)
+    if hasattr(scores, "__array__"):
+        array = plain(scores, name)
+        shape = (len(ids.lengths), int(ids.lengths.max(initial=0)))
+        if array.shape != shape:
+            raise InvalidValueError(name, f"must have a score for each id, {shape}, but has shape {array.shape}")
+        flat = array.ravel()
+    else:
+        rows = [np.ravel(row).tolist() if hasattr(row, "__array__") else list(row) for row in scores]
+        lengths = [len(row) for row in rows]
+        if lengths != ids.lengths.tolist():
+            odd = next((i for i, (a, b) in enumerate(zip(lengths, ids.lengths, strict=False)) if a != b), None)
+            came = f"{len(rows)} rows for {len(ids.lengths)}"
+            if odd is not None:
+                came = f"{lengths[odd]} scores for {ids.lengths[odd]} ids of query {odd}"
+            raise InvalidValueError(name, f"must have a score for each id, but got {came}")
+        flat = plain([score for row in rows for score in row], name)
+    if flat.dtype.kind not in "iubf" or flat.dtype.itemsize > 8:
+        raise InvalidTypeError(name, f"must hold real numbers of at most 64 bits, but has dtype {flat.dtype}")
+    return flat
+
+
+def filled(ids: Rows, counts: Any, name: str) -> Bool:
+    """Which ids stand for an item: not −1, and among the first `counts` of their row."""
+    signed = ids.values.dtype.kind in "iO" and len(ids.values) > 0
+    there = ids.values != NOTHING if signed else np.ones(len(ids.values), dtype=np.bool_)
+    if counts is None:
+        return np.asarray(there, dtype=np.bool_)
+    numbers = plain(counts, name)
+    if numbers.shape != ids.lengths.shape or numbers.dtype.kind not in "iu":
+        rule = f"must be one integer for each of the {len(ids.lengths)} queries"
+        raise InvalidValueError(name, f"{rule}, but has dtype {numbers.dtype} and shape {numbers.shape}")
+    if ((numbers < 0) | (numbers > ids.lengths)).any():
+        raise InvalidValueError(name, f"must be from 0 to the length of a row, but holds {numbers.tolist()}"[:120])
+    return np.asarray(there & (ids.place < numbers[ids.row]), dtype=np.bool_)
+
+
+def require_distinct(ids: Rows, codes: Int64, name: str) -> None:
+    """Refuse an id that comes twice in a row; `codes` are equal where ids are."""
+    order = np.lexsort((codes, ids.row))
+    row, code = ids.row[order], codes[order]
+    twice = np.flatnonzero((row[1:] == row[:-1]) & (code[1:] == code[:-1]))
+    if len(twice):
+        place = order[twice[0]]
+        came = ids.values[place : place + 1].tolist()[0]
+        raise InvalidValueError(name, f"must be distinct in a row, but query {ids.row[place]} has {came!r} twice")
+
+
+def numbered(parts: list[tuple[Array, str]]) -> list[Int64]:
+    """Numbers for ids that are not rows of anything, the same for equal ids; each part with what messages call it.
+
+    Examples
+    --------
+    >>> numbered([(np.array(["b", "a"]), "ids"), (np.array(["b"]), "relevant")])
+    [array([1, 0]), array([1])]
+    """
+    whole = joined(parts, " and ".join(title for part, title in parts if len(part)))
+    codes = label_codes(whole)[0] if len(whole) else np.empty(0, dtype=np.int64)
+    return np.split(codes, np.cumsum([len(part) for part, _ in parts])[:-1])
+
+
+def gallery_rows(
+    ids: Rows, gallery_ids: Any, n_gallery: int, name: str,
+    gallery: tuple[str, str] = ("the gallery", "gallery_ids"), missing: bool = False,
+) -> Int64:  # fmt: skip
+    """The row of the gallery that each id is, and -1 where it may be missing from `gallery_ids`.
+
+    `name` and `gallery` are what messages call the ids, the gallery and its ids.
+    """
+    if gallery_ids is None:
+        return _as_rows(ids, n_gallery, name, *gallery)
+    of_gallery = labels(gallery_ids, n_gallery, gallery[1], gallery[0])
+    rows = rows_by_id(ids.values, of_gallery, name, gallery[1]) if len(ids.values) else np.empty(0, dtype=np.int64)
+    unknown = np.flatnonzero(rows < 0)
+    if len(unknown) and not missing:
+        came = f"query {ids.row[unknown[0]]} has {ids.values[unknown[0]]!s}"
+        raise InvalidValueError(name, f"must be among {gallery[1]}, but {came}")
+    return rows
+
+
+def _as_rows(ids: Rows, n_gallery: int, name: str, gallery: str, gallery_ids: str) -> Int64:
+    if not len(ids.values):
+        return np.empty(0, dtype=np.int64)
+    if ids.values.dtype.kind not in "iu":
+        rule = f"must be rows of {gallery}, unless {gallery_ids} says what its items are called"
+        raise InvalidTypeError(name, f"{rule}, but have dtype {ids.values.dtype}")
+    outside = np.flatnonzero((ids.values < 0) | (ids.values >= n_gallery))
+    if len(outside):
+        rule = f"must be rows of {gallery}, 0 to {n_gallery - 1}, or -1 for nothing"
+        came = f"query {ids.row[outside[0]]} has {ids.values[outside[0]]}"
+        raise InvalidValueError(name, f"{rule}, but {came}")
+    return ids.values.astype(np.int64)

@@ -1,0 +1,36 @@
+"""The dictionaries that the evaluators of OGB and TGB take, with lower, expected and upper; neither is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from deadheat.analyses.link_prediction import LinkPrediction, link_prediction
+from deadheat.counting.links import profile_links
+from deadheat.errors import InvalidValueError
+
+
+def evaluate(input_dict: Mapping[str, Any], eval_metric: str | Iterable[str] = "mrr") -> LinkPrediction:
+    """Evaluate what ``Evaluator.eval`` of OGB or TGB takes for link prediction.
+
+    Parameters
+    ----------
+    input_dict : mapping
+        ``y_pred_pos`` and ``y_pred_neg``, as in `deadheat.profile_links`; ``eval_metric`` in it goes before the next.
+    eval_metric : str or iterable of str
+        ``"mrr"`` or ``"hits@50"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> batch = {"y_pred_pos": np.ones(2), "y_pred_neg": np.ones((2, 999)), "eval_metric": ["mrr"]}
+    >>> print(f"{evaluate(batch)['MRR'].expected:.4f}")
+    0.0075
+    """
+    missing = [key for key in ("y_pred_pos", "y_pred_neg") if key not in input_dict]
+    if missing:
+        raise InvalidValueError("input_dict", f"must have y_pred_pos and y_pred_neg, but lacks {', '.join(missing)}")
+    asked = input_dict.get("eval_metric", eval_metric)
+    names = [asked] if isinstance(asked, str) else list(asked)
+    named = [{"mrr": "MRR"}.get(name, str(name).replace("hits", "Hits")) for name in names]
+    return link_prediction(profile_links(input_dict["y_pred_pos"], input_dict["y_pred_neg"]), named)

@@ -1,0 +1,425 @@
+"""pytorch-metric-learning: its `AccuracyCalculator` with lower bound, expectation and upper bound of each metric.
+
+    query, reference ──ranking_of──> a distance of deadheat's ──┐
+    their labels ──classes_of──> numbers of classes ────────────┴──> TieProfile ──values_of──> calculator ──> dictionary
+
+A ranking is known if it sorts in the same order for every input, with the same ties between real numbers. What has no
+exact equal here is left to the library's own code, and a warning says so once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deadheat.counting import CountingOptions, profile_pair, queries_in_gallery
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import Pair, embeddings, open_samples, plain
+from deadheat.measures import parse
+from deadheat.measures.values import all_bounds
+from deadheat.profiles import TieProfile
+from deadheat.reports.averaging import Averaging
+from deadheat.support import checks
+from deadheat.support.arrays import Array, Float64, Int64
+from deadheat.support.lazy import require
+from deadheat.support.means import exact_mean
+from deadheat.support.progress import warn
+from deadheat.support.triple import Triple
+
+require("pytorch_metric_learning", "pytorch-metric-learning", "deadheat.integrations.pytorch_metric_learning")
+
+import torch
+from pytorch_metric_learning import distances
+from pytorch_metric_learning.utils import accuracy_calculator as original
+from pytorch_metric_learning.utils import common_functions, inference
+
+_SENTENCE = "pytorch-metric-learning computes {} by its own code, as one value without bounds, because {}"
+
+
+class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
+    """The calculator of pytorch-metric-learning, with the bounds that ties leave for each metric.
+
+    A subclass: testers, hooks and subclasses of its own take it as they take the original, `calculate_*` methods that
+    somebody adds are called with the arguments that they ask for, and those that somebody overrides are theirs.
+
+    Parameters
+    ----------
+    include, exclude : tuple or list of str
+        Metrics to compute, all by default, and metrics not to.
+    avg_of_avgs : bool
+        Whether to average over classes the mean over the queries of a class.
+    return_per_class : bool
+        Whether to return a list, the mean of each class that has a query with a relevant item, labels ascending.
+    k : int, "max_bin_count" or None
+        Ranks that count: so many, as many as the largest class has relevant items, or all.
+    label_comparison_fn : callable, optional
+        With one, pytorch-metric-learning computes everything.
+    device : torch.device, optional
+        Where pytorch-metric-learning computes what it computes. Tie groups are counted on the processor.
+    knn_func : callable, optional
+        How to rank; by default `FaissKNN`, which is Euclidean distance. Known are `FaissKNN` with ``IndexFlatL2`` or
+        ``IndexFlatIP``, and `CustomKNN` with `CosineSimilarity`, `DotProductSimilarity`, or `LpDistance` with p of 2
+        or, not normalised, 1; with another, pytorch-metric-learning computes everything.
+    kmeans_func : callable, optional
+        How to cluster, for NMI and AMI, which are pytorch-metric-learning's.
+
+    Raises
+    ------
+    ValueError, TypeError, NotImplementedError
+        As the original does.
+    MissingPackageError
+        If pytorch-metric-learning, or faiss where it is the default, is not installed.
+
+    Notes
+    -----
+    Ties: `precision_at_1`, `r_precision`, `mean_average_precision`, `mean_average_precision_at_r` and
+    `mean_reciprocal_rank` are expectations over all orders of tied items, with the bounds under the same name and
+    ``_lower`` or ``_upper``; the three are equal where no tie matters. Whatever is computed by the library's own code
+    has one value, without bounds, and a warning says so once. Undefined: NaN if no query has a relevant item; a query
+    without one does not count. Embeddings are compared as they came, and not cast to float32.
+
+    Examples
+    --------
+    Three points on a line. Seen from 0, the points -1 and 1 are equally far, and only one of them is relevant:
+
+    >>> import torch
+    >>> calculator = AccuracyCalculator(include=("precision_at_1",), device=torch.device("cpu"))
+    >>> calculator.get_accuracy(torch.tensor([[0.0], [1.0], [-1.0]]), torch.tensor([0, 0, 1]))
+    {'precision_at_1': 0.75, 'precision_at_1_lower': 0.5, 'precision_at_1_upper': 1.0}
+    """
+
+    _announced = False
+    _bounded = True  # whether the last call was one whose metrics come with bounds
+
+    def __init__(
+        self,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        avg_of_avgs: bool = False,
+        return_per_class: bool = False,
+        k: int | str | None = None,
+        label_comparison_fn: Any = None,
+        device: Any = None,
+        knn_func: Any = None,
+        kmeans_func: Any = None,
+    ) -> None:
+        if knn_func is None or kmeans_func is None:
+            require("faiss", "pytorch-metric-learning", "AccuracyCalculator without knn_func and kmeans_func")
+        super().__init__(
+            include, exclude, avg_of_avgs, return_per_class, k, label_comparison_fn, device, knn_func, kmeans_func
+        )
+
+    def get_accuracy(
+        self,
+        query: Any,
+        query_labels: Any,
+        reference: Any = None,
+        reference_labels: Any = None,
+        ref_includes_query: bool = False,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+    ) -> dict[str, Any]:
+        """Rank the reference for each query, and average each metric over the queries.
+
+        Parameters
+        ----------
+        query : (n_query, dim) tensor or array
+        query_labels : (n_query,) tensor or array of numbers
+            Or (n_query, levels): two labels are equal if they are in every level.
+        reference, reference_labels
+            As those of the queries; by default the queries themselves, each ranked against the others.
+        ref_includes_query : bool
+            Whether the first n_query items of the reference are the queries; then each is left out of its own ranking,
+            by its place.
+        include, exclude : tuple or list of str
+            Further choice among the metrics of this calculator, for this call alone.
+
+        Returns
+        -------
+        dict
+            A float for each metric, or with `return_per_class` a list of floats, in [0, 1].
+
+        Raises
+        ------
+        ValueError
+            As the original does; and if embeddings are not finite.
+
+        Warns
+        -----
+        QueryInGalleryWarning
+            If queries are in the reference and `ref_includes_query` does not say so.
+        """
+        if reference is None:
+            reference, reference_labels, ref_includes_query = query, query_labels, True
+        asked = self.get_function_dict(include, exclude)
+        ranking, metrics, rows = self._ranking(), self._standard(asked), []
+        if ranking is not None and metrics:
+            rows = [embeddings(query, "query")]
+            rows.append(rows[0] if reference is query else embeddings(reference, "reference"))
+        self._bounded = ranking is not None and ranking.holds(rows)
+        if not self._bounded:
+            self._announce(metrics)
+            metrics = []
+        if self.label_comparison_fn is original.EQUALITY:
+            classes = classes_of(query_labels, reference_labels)
+            if not classes.plain:
+                query_labels, reference_labels = classes.query, classes.reference
+        found = super().get_accuracy(
+            query, query_labels, reference, reference_labels, ref_includes_query, include, [*exclude, *metrics]
+        )
+        self.curr_function_dict = asked
+        if ranking is not None and metrics:
+            found |= self._with_bounds(metrics, ranking, rows, classes, ref_includes_query)
+        return {name: found[name] for name in [*self.get_curr_metrics(), *found]}
+
+    def get_curr_metrics(self) -> list[str]:
+        """The metrics that are computed, each followed by its bounds, so that testers average and hooks find these."""
+        bounded = self._standard(self.curr_function_dict) if self._bounded and self._ranking() else []
+        return [
+            name
+            for metric in super().get_curr_metrics()
+            for name in ([metric, f"{metric}_lower", f"{metric}_upper"] if metric in bounded else [metric])
+        ]
+
+    def requires_knn(self) -> list[str]:
+        """The metrics of which pytorch-metric-learning has to know neighbours: it forgets one."""
+        return [*super().requires_knn(), "mean_reciprocal_rank"]
+
+    def _ranking(self) -> Ranking | None:
+        return ranking_of(self.knn_func) if self.label_comparison_fn is original.EQUALITY else None
+
+    def _standard(self, functions: dict[str, Any]) -> list[str]:
+        """The metrics among them that are measures of a tie profile, and that nobody has overridden."""
+        return [
+            name
+            for name, function in functions.items()
+            if name in METRICS
+            and getattr(function, "__func__", None) is getattr(original.AccuracyCalculator, f"calculate_{name}")
+        ]
+
+    def _announce(self, metrics: list[str]) -> None:
+        """Say, once, that some metrics come without bounds, and why."""
+        if metrics and not self._announced:
+            self._announced = True
+            if self.label_comparison_fn is not original.EQUALITY:
+                reason = "label_comparison_fn decides what is relevant"
+            elif self._ranking() is None:
+                reason = "knn_func ranks as no distance of deadheat's does"
+            else:
+                reason = "there are rows of zeros, which have no direction, for a knn_func that normalises"
+            warn(_SENTENCE.format(", ".join(metrics), reason), UserWarning)
+
+    def _with_bounds(
+        self, metrics: list[str], ranking: Ranking, rows: list[Array], classes: Classes, ref_includes_query: bool
+    ) -> dict[str, Any]:
+        counts = np.bincount(classes.reference, minlength=int(classes.query.max()) + 1)[np.unique(classes.query)]
+        k = self.determine_k(torch.from_numpy(counts), len(classes.reference), ref_includes_query)
+        common_functions.LOGGER.info("counting tie groups within the first %d ranks", k)
+        threads = checks.thread_count(None)
+        profile = profile_of(ranking, rows, classes, ref_includes_query, threads)
+        if not profile.n_relevant.any():
+            common_functions.LOGGER.warning("None of the query labels are in the reference set.")
+        by_class = self.avg_of_avgs or self.return_per_class
+        averaging = Averaging("class" if by_class else "query", len(classes.query), classes.query)
+        return {
+            f"{metric}{suffix}": self._mean(values, averaging)
+            for metric, triple in values_of(profile, metrics, max(k, 1), threads).items()
+            for suffix, values in zip(("_lower", "", "_upper"), triple, strict=True)
+        }
+
+    def _mean(self, values: Float64, averaging: Averaging) -> float | list[float]:
+        """The mean over queries or classes, or that of each class; NaN where no class has a query that counts."""
+        if not self.return_per_class:
+            return averaging.mean(values)
+        means = [exact_mean(part) for part in averaging.parts(values)]
+        return means or [math.nan] * len(np.unique(averaging.labels))
+
+
+_REMEDY = "leave out reference, or give ref_includes_query=True"
+_SHORTEST = 1e-12  # rows that are shorter are not brought to length 1: `eps` of torch.nn.functional.normalize
+
+
+class Ranking(NamedTuple):
+    """The order in which items come for a query.
+
+    Attributes
+    ----------
+    distance : str
+        A name that `deadheat.profile` knows.
+    by_length : bool
+        Whether rows of length 1 are compared by the length of their difference. That ranks as the cosine does; but
+        rows of zeros stay zeros, which are nearer to the others than a right angle.
+    """
+
+    distance: str
+    by_length: bool = False
+
+    def holds(self, rows: Sequence[Array]) -> bool:
+        """Whether it is the order of these rows: those that are normalised must not be too short for it."""
+        if self.distance != "cosine":
+            return True
+        zero = np.concatenate([~part.any(axis=1) for part in rows])
+        length = np.concatenate([np.linalg.norm(part.astype(np.float64), axis=1) for part in rows])
+        if self.by_length and zero.any():
+            return bool(zero.all())
+        return bool((zero | (length >= _SHORTEST)).all())
+
+
+def profile_of(
+    ranking: Ranking, rows: Sequence[Array], classes: Classes, ref_includes_query: bool, threads: int
+) -> TieProfile:
+    """The tie profile of the rows of queries and reference, where each query may be left out by its place.
+
+    Where both are the same array, that is leave one out, which takes half as long.
+    """
+    if rows[0].shape[1] != rows[1].shape[1]:
+        rule = f"must have the same dim, but have {rows[0].shape[1]} and {rows[1].shape[1]} columns"
+        raise InvalidValueError("query and reference", rule)
+    alone = ref_includes_query and rows[1] is rows[0]
+    queries = open_samples(rows[0], classes.query, name="query", labels_name="query_labels")
+    items = open_samples(rows[1], classes.reference, name="reference", labels_name="reference_labels")
+    pair = Pair(queries, None if alone else items)
+    itself = np.arange(len(classes.query)) if ref_includes_query and not alone else None
+    options = CountingOptions.checked(distance=ranking.distance, exclude=itself, threads=threads).fitted(pair)
+    queries_in_gallery(pair, options, _REMEDY)
+    return profile_pair(pair, options)
+
+
+def ranking_of(knn_func: Any) -> Ranking | None:
+    """The ranking of a `knn_func`, or None if nothing here is its exact equal.
+
+    Known are `FaissKNN` with a flat index, for L2 or inner products, and `CustomKNN` with the Lp distance for p of 1
+    and 2, the dot product and the cosine similarity; no subclass of any, as it may do anything. Rows may be normalised
+    for p of 2: other norms round them.
+    """
+    if type(knn_func) is inference.FaissKNN:
+        return _of_index(knn_func)
+    if type(knn_func) is inference.CustomKNN:
+        batched = type(knn_func.distance) is distances.BatchedDistance
+        return _of_distance(knn_func.distance.distance if batched else knn_func.distance)
+    return None
+
+
+def _of_index(knn: Any) -> Ranking | None:
+    """That of faiss, unless somebody fills the index before, or reads it afterwards."""
+    if knn.reset_before and knn.reset_after:
+        if knn.index_init_fn is inference.faiss.IndexFlatL2:
+            return Ranking("euclidean")
+        if knn.index_init_fn is inference.faiss.IndexFlatIP:
+            return Ranking("inner_product")
+    return None
+
+
+def _of_distance(distance: Any) -> Ranking | None:
+    """That of a distance; a positive power of a number that is not negative changes no order."""
+    by_length = type(distance) is distances.LpDistance and distance.power > 0
+    by_product = type(distance) in (distances.CosineSimilarity, distances.DotProductSimilarity) and distance.power == 1
+    if not by_length and not by_product:
+        return None
+    if distance.normalize_embeddings:
+        return Ranking("cosine", by_length) if distance.p == 2 else None
+    name = {1: "cityblock", 2: "euclidean"}.get(distance.p) if by_length else "inner_product"
+    return None if name is None else Ranking(name)
+
+
+_EXACT = 2**53  # beyond which a float64 may stand for several integers
+
+
+class Classes(NamedTuple):
+    """The class of each query and of each item by number."""
+
+    query: Int64  # (n_query,)
+    reference: Int64  # (n_reference,)
+    plain: bool  # whether the labels came in one dimension, and float32 distinguishes them
+
+
+def classes_of(query_labels: Any, reference_labels: Any) -> Classes:
+    """Number the labels of queries and reference together.
+
+    Parameters
+    ----------
+    query_labels, reference_labels : (n,) or (n, levels), integers, floats or bool
+        Tensors, wherever they are, or arrays.
+
+    Raises
+    ------
+    InvalidTypeError, InvalidValueError
+        If they are not numbers, differ in their levels, or hold NaN, which equals nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> classes = classes_of(np.array([2**24, 2**24 + 1]), np.array([2**24 + 1]))
+    >>> classes.query, classes.reference, classes.plain
+    (array([0, 1]), array([1]), False)
+    """
+    parts = _numbers(query_labels, "query_labels"), _numbers(reference_labels, "reference_labels")
+    if parts[0].shape[1:] != parts[1].shape[1:]:
+        rule = f"must have as many levels, but have shapes {parts[0].shape} and {parts[1].shape}"
+        raise InvalidValueError("query_labels and reference_labels", rule)
+    together = np.concatenate(parts)
+    if together.dtype.kind == "f":
+        _require_kept(*parts)
+    values, numbers = np.unique(together, axis=0 if together.ndim > 1 else None, return_inverse=True)
+    query, reference = np.split(numbers.reshape(-1).astype(np.int64, copy=False), [len(parts[0])])
+    return Classes(query, reference, together.ndim == 1 and _distinct_in_float32(values))
+
+
+def _numbers(labels: Any, name: str) -> Array:
+    array = plain(labels, name)
+    if array.dtype.kind not in "iubf":
+        raise InvalidTypeError(name, f"must be numbers, but has dtype {array.dtype}")
+    if array.ndim not in (1, 2):
+        raise InvalidValueError(
+            name, f"must be one label, or one for each level, an embedding, but has shape {array.shape}"
+        )
+    if np.isnan(array).any():
+        raise InvalidValueError(name, "must not hold NaN, which equals no label")
+    return array
+
+
+def _require_kept(*parts: Array) -> None:
+    """Refuse integers among floats that float64 does not hold."""
+    for part in parts:
+        if part.dtype.kind in "iu" and part.size and max(-int(part.min()), int(part.max())) > _EXACT:
+            rule = f"must be of one type where they exceed 2^53, but have dtypes {parts[0].dtype} and {parts[1].dtype}"
+            raise InvalidValueError("query_labels and reference_labels", rule)
+
+
+def _distinct_in_float32(values: Array) -> bool:
+    with np.errstate(over="ignore"):
+        short = values.astype(np.float32)
+    return bool((short[1:] > short[:-1]).all())
+
+
+METRICS = {  # the measure of a query with R <= k, and with R > k
+    "precision_at_1": ("Hit@1", "Hit@1"),
+    "r_precision": ("R-Precision", "P@{k}"),
+    "mean_average_precision": ("mAP@{k}", "mAP@{k}"),
+    "mean_average_precision_at_r": ("MAP@R", "mAP@{k}"),
+    "mean_reciprocal_rank": ("MRR@{k}", "MRR@{k}"),
+}
+
+
+def values_of(profile: TieProfile, metrics: Iterable[str], k: int, threads: int) -> dict[str, Triple[Float64]]:
+    """Lower, expected and upper value of each metric for each query; NaN for a query that has no relevant item.
+
+    Examples
+    --------
+    Two relevant items, tied with a third in front; with k = 1 only the first rank counts:
+
+    >>> profile = TieProfile.from_groups([[(0, 0, 3, 2)]], n_ranked=[3])
+    >>> [value.tolist() for value in values_of(profile, ["r_precision"], 1, 1)["r_precision"]]
+    [[0.0], [0.6666666666666666], [1.0]]
+    """
+    pairs = {metric: [name.format(k=k) for name in METRICS[metric]] for metric in metrics}
+    measures = {name: parse(name) for pair in pairs.values() for name in pair}
+    found = dict(zip(measures, all_bounds(profile, list(measures.values()), threads), strict=True))
+    within = profile.n_relevant <= k
+    return {
+        metric: Triple(*(np.where(within, *both) for both in zip(found[all_of_them], found[first_k], strict=True)))
+        for metric, (all_of_them, first_k) in pairs.items()
+    }

@@ -1,0 +1,352 @@
+"""sentence-transformers: its InformationRetrievalEvaluator, with bounds that no order of the documents can change.
+
+Everything but the ranking is theirs: the constructor, the encoding, the keys, the model card. The ranking is a tie
+profile for each score function; `reports` and `results` have the values of all queries after a call.
+
+    queries, corpus ──embed_inputs──> embeddings
+    one of their functions, dense embeddings ──exact distances──────────────────────> profile ──> measures, their keys
+    any other function                       ──the function, some queries at a time─> profile ──> measures, their keys
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.counting import CountingOptions
+from deadheat.counting.judged import profile_of_judged
+from deadheat.counting.scored import profile_scores
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs.conversion import on_host
+from deadheat.profiles import TieProfile
+from deadheat.reports import Report, Result, measure
+from deadheat.reports.result import over_min_of_k_and_relevant
+from deadheat.support import checks
+from deadheat.support.atomic import replacing
+from deadheat.support.floats import plain_floats
+from deadheat.support.lazy import require
+from deadheat.ties import Ties
+
+NEEDS = "sentence-transformers", "deadheat.integrations.sentence_transformers"
+_similarity = require("sentence_transformers.util.similarity", *NEEDS)
+_torch = require("torch", *NEEDS)
+_Theirs: Any = require("sentence_transformers.sentence_transformer.evaluation", *NEEDS).InformationRetrievalEvaluator
+
+_DISTANCES = {"cosine": "cosine", "dot": "inner_product", "euclidean": "euclidean", "manhattan": "cityblock"}
+_MEASURES = {"accuracy": "Hit", "precision": "P", "recall": "Recall", "ndcg": "nDCG", "mrr": "MRR", "map": "mAP"}
+ENDS = {"": "expected", "_lower": "lower", "_upper": "upper"}
+_BLOCK_SCORES = 1 << 24  # scores of a function that are in memory at once
+
+logger = logging.getLogger(__name__)
+
+
+class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
+    """sentence-transformers' InformationRetrievalEvaluator with a lower bound, the expectation and an upper bound.
+
+    Theirs ranks tied documents by their id, so that the ids decide what a model is worth whose embeddings coincide.
+    Here every key holds the exact expectation over all orders of tied documents, and next to it are the worst and the
+    best: ``cosine_ndcg@10``, ``cosine_ndcg@10_lower``, ``cosine_ndcg@10_upper``. `primary_metric` is a lower bound; a
+    trainer selects by it with ``metric_for_best_model="eval_cosine_ndcg@10_lower"``.
+
+    Parameters
+    ----------
+    queries, corpus : dict of id to text
+    relevant_docs : dict of query id to set of document ids
+        Queries without a relevant document are left out.
+    ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
+        What tied means, by name only; see `deadheat.profile`.
+    threads : int, optional
+        For counting, by name only; by default as many as there are processors.
+    bounds : iterable of str, optional
+        The metrics whose bounds are among the keys, and in the file, such as ``["ndcg@10", "map@100"]``; by name only.
+        By default all, three keys for each of theirs. nDCG at the last cutoff, whose lower bound is `primary_metric`,
+        has them always. `results` and `reports` have everything.
+    *args, **kwargs
+        All that theirs takes, in the same order: `corpus_chunk_size`, `mrr_at_k`, `ndcg_at_k`, `accuracy_at_k`,
+        `precision_recall_at_k`, `map_at_k`, `show_progress_bar`, `batch_size`, `name`, `write_csv`, `truncate_dim`,
+        `score_functions`, `main_score_function`, `query_prompt`, `query_prompt_name`, `corpus_prompt`,
+        `corpus_prompt_name`, `write_predictions`.
+
+    Attributes
+    ----------
+    reports : dict of str to Report
+        After a call, for each score function: means, per-query values, intervals and the tie profile.
+    results : dict of str to Result
+        The same by metric key, such as ``results["cosine_map@100"].per_query.lower``, in the order of `queries_ids`;
+        `.interval()` is a confidence interval.
+
+    Raises
+    ------
+    InvalidValueError, InvalidTypeError
+        If an option is not as described, embeddings are not finite, or, when called, no query has a relevant document.
+
+    Notes
+    -----
+    Ties: for their own functions (cosine, dot, euclidean, manhattan) documents tie when their distances to the query
+    are equal as real numbers. A function of one's own is called as they call it, and documents tie whose scores come
+    out equal; equal documents then do not always tie, as a float32 product need not give them the same bits.
+
+    ``map@k`` divides by min(k, R), as theirs does; `deadheat`'s ``mAP@k`` divides by R, the number of relevant
+    documents. ``recall@k`` is the share of the relevant documents that are found, ``accuracy@k`` is deadheat's Hit@k.
+
+    All embeddings of the corpus are kept while they are compared, where theirs keeps one chunk.
+
+    Examples
+    --------
+    >>> evaluator = TieAwareInformationRetrievalEvaluator(
+    ...     queries={"q": "a cat"}, corpus={"d1": "a cat sleeps", "d2": "stock prices"}, relevant_docs={"q": {"d1"}}
+    ... )
+    >>> evaluator.greater_is_better, evaluator.primary_metric
+    (True, None)
+    """
+
+    write_csv: bool
+    primary_metric: str | None
+
+    def __init__(
+        self,
+        queries: dict[Any, Any],
+        corpus: dict[Any, Any],
+        relevant_docs: dict[Any, set[Any]],
+        *args: Any,
+        ties: str | Ties = "exact",
+        threads: int | None = None,
+        bounds: Iterable[str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self._options = CountingOptions.checked(ties=ties, threads=threads)
+        super().__init__(queries, corpus, relevant_docs, *args, **kwargs)
+        for name in ("mrr_at_k", "ndcg_at_k", "accuracy_at_k", "precision_recall_at_k", "map_at_k"):
+            _require_cutoffs(getattr(self, name), name)
+        if self.score_functions is not None and not all(map(callable, self.score_functions.values() or [None])):
+            raise InvalidTypeError("score_functions", f"must be functions by name, but is {self.score_functions!r:.80}")
+        self._bounded = self._with_bounds(bounds)
+        self.reports: dict[str, Report] = {}
+        self.results: dict[str, Result] = {}
+
+    def __call__(
+        self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1, *args: Any, **kwargs: Any
+    ) -> dict[str, float]:
+        """Their metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
+        write_csv, self.write_csv = self.write_csv, False  # theirs would leave the bounds out
+        try:
+            metrics: dict[str, float] = super().__call__(model, output_path, epoch, steps, *args, **kwargs)
+        finally:
+            self.write_csv = write_csv
+        if write_csv and output_path is not None:
+            os.makedirs(output_path, exist_ok=True)
+            append_row(Path(output_path) / self.csv_file, {"epoch": epoch, "steps": steps} | self._columns())
+        return metrics
+
+    @plain_floats
+    def compute_all_metrics(
+        self, model: Any, corpus_model: Any = None, corpus_embeddings: Any = None, output_path: str | None = None
+    ) -> dict[str, dict[str, dict[int, float]]]:
+        """For each score function and metric, also for ``ndcg@k_lower`` and ``ndcg@k_upper``: the values by k."""
+        if not self.queries_ids or not self.corpus_ids:
+            got = f"{len(self.queries_ids)} queries with a relevant document and {len(self.corpus_ids)} documents"
+            raise InvalidValueError("queries and corpus", f"must have at least one of each, but got {got}")
+        self._require_main_score_function()
+        queries = self.embed_inputs(
+            model, self.queries, encode_fn_name="query", prompt_name=self.query_prompt_name, prompt=self.query_prompt
+        )
+        chunks = list(self._chunks(corpus_model or model)) if corpus_embeddings is None else [corpus_embeddings]
+        judged = Judged({query: set(self.relevant_docs[query]) for query in self.queries_ids}, self.corpus_ids)
+        options = replace(self._options, progress=self.show_progress_bar)
+        self.reports = {}
+        for name, function in self.score_functions.items():
+            distance = distance_of(name if self._score_functions_from_model else function)
+            profile = profile_of_scores(function, distance, queries, chunks, judged, options)
+            self.reports[name] = measure(profile, self._measures, threads=options.threads)
+        self.results = {
+            self._key(name, f"{key}@{k}"): self._result(name, key, k) for name in self.reports for key, k in self._keys
+        }
+        scores = {name: self._scores(name) for name in self.reports}
+        self._name_primary_metric(scores)
+        for name, report in self.reports.items():
+            logger.info("Score-Function: %s\n%s", name, report)
+        if self.write_predictions and output_path is not None:  # theirs writes them, in its order
+            super().compute_all_metrics(model, corpus_embeddings=_torch.cat(chunks), output_path=output_path)
+        return scores
+
+    compute_metrices = compute_all_metrics
+
+    def output_scores(self, scores: Any) -> None:
+        """Nothing: the report has been logged, with its bounds."""
+
+    def _require_main_score_function(self) -> None:
+        main = self.main_score_function
+        if main is not None and main.value not in self.score_functions:
+            names = ", ".join(self.score_functions)
+            raise InvalidValueError("main_score_function", f"must be one of {names}, but is {main.value}")
+
+    def _chunks(self, model: Any) -> Iterator[Any]:
+        """The embeddings of the corpus, on the CPU, a chunk of documents at a time."""
+        for start in range(0, len(self.corpus), self.corpus_chunk_size):
+            embeddings = self.embed_inputs(
+                model, self.corpus[start : start + self.corpus_chunk_size], encode_fn_name="document",
+                prompt_name=self.corpus_prompt_name, prompt=self.corpus_prompt,
+            )  # fmt: skip
+            yield embeddings.cpu() if _torch.is_tensor(embeddings) else embeddings
+
+    @property
+    def _cutoffs(self) -> dict[str, list[int]]:
+        both = self.precision_recall_at_k
+        return {
+            "accuracy": self.accuracy_at_k, "precision": both, "recall": both,
+            "ndcg": self.ndcg_at_k, "mrr": self.mrr_at_k, "map": self.map_at_k,
+        }  # fmt: skip
+
+    @property
+    def _keys(self) -> list[tuple[str, int]]:
+        return [(key, k) for key, cutoffs in self._cutoffs.items() for k in cutoffs]
+
+    def _with_bounds(self, bounds: Iterable[str] | None) -> set[str]:
+        known = [f"{key}@{k}" for key, k in self._keys]
+        if isinstance(bounds, str) or not isinstance(bounds, Iterable | None):
+            raise InvalidTypeError("bounds", f"must be a list of metrics, such as ['ndcg@10'], but is {bounds!r}")
+        asked = known if bounds is None else [checks.choice(each, known, "bounds") for each in bounds]
+        return {*asked, f"ndcg@{max(self.ndcg_at_k)}"}
+
+    def _ends(self, metric: str) -> dict[str, str]:
+        return {end: which for end, which in ENDS.items() if not end or metric in self._bounded}
+
+    @property
+    def _measures(self) -> list[str]:
+        return [f"{_MEASURES[key]}@{k}" for key, k in self._keys]
+
+    def _result(self, name: str, key: str, k: int) -> Result:
+        result = self.reports[name][f"{_MEASURES[key]}@{k}"]
+        return over_min_of_k_and_relevant(result, k) if key == "map" else result
+
+    def _scores(self, name: str) -> dict[str, dict[int, float]]:
+        """The values of a score function as their `compute_all_metrics` has them, then their bounds."""
+        scores: dict[str, dict[int, float]] = {f"{key}@k{end}": {} for end in ENDS for key in self._cutoffs}
+        for key, k in self._keys:
+            for end, which in self._ends(f"{key}@{k}").items():
+                scores[f"{key}@k{end}"][k] = getattr(self.results[self._key(name, f"{key}@{k}")], which)
+        return scores
+
+    def _name_primary_metric(self, scores: dict[str, dict[str, dict[int, float]]]) -> None:
+        """nDCG at the last cutoff, as theirs, but its lower bound, of the score function for which that is highest."""
+        if self.primary_metric:
+            return
+        k = max(self.ndcg_at_k)
+        best = max(sorted(scores), key=lambda name: scores[name]["ndcg@k_lower"][k])
+        name = best if self.main_score_function is None else self.main_score_function.value
+        self.primary_metric = f"{name}_ndcg@{k}_lower"
+
+    def _key(self, name: str, metric: str) -> str:
+        return f"{self.name}_{name}_{metric}" if self.name else f"{name}_{metric}"
+
+    def _columns(self) -> dict[str, float]:
+        """The columns of the file after epoch and steps: theirs, then the same for the bounds."""
+        columns = {}
+        for end in ENDS:
+            for column in self.csv_headers[2:]:
+                name, _, metric = column.rpartition("-")
+                if which := self._ends(metric.lower()).get(end):
+                    columns[column + end] = getattr(self.results[self._key(name, metric.lower())], which)
+        return columns
+
+
+def _require_cutoffs(values: Any, name: str) -> None:
+    if not isinstance(values, (list, tuple)) or not values:
+        raise InvalidTypeError(name, f"must be a list of at least one cutoff, but is {values!r}")
+    for value in values:
+        checks.positive_integer(value, name)
+
+
+def append_row(path: Path, row: dict[str, float]) -> None:
+    """Add a line to a file; what its lines have no column for gets one, and stays empty in those that were there."""
+    rows: list[dict[str, Any]] = [row]
+    if path.exists():
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [*csv.DictReader(file), row]
+    columns = list(dict.fromkeys(column for each in rows for column in each))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    with replacing(path) as file:
+        file.write(text.getvalue().encode())
+
+
+class Judged(NamedTuple):
+    """Which documents are relevant to each query, by id, and the ids of the corpus."""
+
+    relevant: dict[Any, set[Any]]
+    corpus_ids: list[Any]
+
+
+def distance_of(function: str | Callable[..., Any]) -> str | None:
+    """The distance that their name or their function stands for; None for anything else."""
+    if isinstance(function, str):
+        return _DISTANCES.get(function)
+    theirs = {name: _similarity.SimilarityFunction.to_similarity_fn(name) for name in _DISTANCES}
+    return next((_DISTANCES[name] for name, known in theirs.items() if known is function), None)
+
+
+def profile_of_scores(
+    function: Callable[..., Any], distance: str | None, queries: Any, chunks: list[Any], judged: Judged,
+    options: CountingOptions,
+) -> TieProfile:  # fmt: skip
+    """The tie profile of all queries against the chunks of a corpus, one after another."""
+    names = tuple(map(str, judged.relevant))
+    rows = [row for row in map(_rows, (queries, *chunks)) if row is not None]
+    if distance is None or len(rows) <= len(chunks):
+        return replace(_from_function(function, queries, chunks, judged, options), query_ids=names, check=False)
+    options = replace(options, distance=distance)
+    opened = options.open(rows[0], np.concatenate(rows[1:]))
+    grades = {query: dict.fromkeys(items, 1) for query, items in judged.relevant.items()}
+    profile = profile_of_judged(opened, grades, list(judged.relevant), judged.corpus_ids, options)
+    return replace(profile, query_ids=names, check=False)
+
+
+def _from_function(
+    function: Callable[..., Any], queries: Any, chunks: list[Any], judged: Judged, options: CountingOptions
+) -> TieProfile:
+    if not options.rule.exact_only:
+        raise InvalidValueError("ties", "must be exact for a score function of your own, which can round by itself")
+    place = {document: column for column, document in enumerate(judged.corpus_ids)}
+    ids, parts, step = list(judged.relevant), [], max(1, _BLOCK_SCORES // len(place))
+    for start in range(0, len(ids), step):
+        some = _some(queries, start, min(start + step, len(ids)))
+        scores = np.concatenate(
+            [np.asarray(on_host(function(some, _on_device_of(some, chunk)), "scores")) for chunk in chunks], axis=1
+        )
+        relevant = np.zeros(scores.shape, dtype=np.bool_)
+        for row, query in enumerate(ids[start : start + step]):
+            relevant[row, [place[each] for each in judged.relevant[query] if each in place]] = True
+        parts.append(profile_scores(scores, relevant, threads=options.threads))
+    n_relevant = np.array([len(judged.relevant[query]) for query in ids], dtype=np.int64)
+    return replace(TieProfile.joined(parts), n_relevant=n_relevant, check=False)
+
+
+def _rows(embeddings: Any) -> NDArray[Any] | None:
+    """Embeddings as an array with the same numbers; None unless they are a plain matrix."""
+    if _torch.is_tensor(embeddings) and embeddings.layout != _torch.strided:
+        return None
+    plain = getattr(embeddings, "ndim", 0) == 2
+    return np.asarray(on_host(embeddings, "embeddings")) if plain else None
+
+
+def _some(queries: Any, start: int, stop: int) -> Any:
+    """Some of the queries; a sparse tensor has no slices."""
+    if _torch.is_tensor(queries) and queries.is_sparse:
+        return queries.index_select(0, _torch.arange(start, stop, device=queries.device))
+    return queries[start:stop]
+
+
+def _on_device_of(queries: Any, chunk: Any) -> Any:
+    """A chunk of the corpus on the device of the queries."""
+    return chunk.to(queries.device) if _torch.is_tensor(chunk) and _torch.is_tensor(queries) else chunk

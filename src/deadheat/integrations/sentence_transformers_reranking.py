@@ -1,0 +1,316 @@
+"""The evaluators of reranking: theirs but for the ranking of the candidates, which is a tie profile.
+
+samples ──candidates, positives marked──> scores of the model, or exact distances ──> profile ──> measures by their keys
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.counting import CountingOptions
+from deadheat.counting.judged import profile_of_judged
+from deadheat.counting.lists import profile_lists
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs.conversion import on_host
+from deadheat.integrations.sentence_transformers import ENDS, NEEDS, append_row, distance_of
+from deadheat.profiles import TieProfile
+from deadheat.reports import Report, Result, measure
+from deadheat.support import checks
+from deadheat.support.floats import plain_floats
+from deadheat.support.lazy import require
+from deadheat.ties import Ties
+
+_CrossEncoder: Any = require("sentence_transformers.cross_encoder.evaluation", *NEEDS).CrossEncoderRerankingEvaluator
+_Encoder: Any = require("sentence_transformers.sentence_transformer.evaluation", *NEEDS).RerankingEvaluator
+_torch = require("torch", *NEEDS)
+
+logger = logging.getLogger(__name__)
+
+
+class _Bounded:
+    """What both evaluators share: keys, model card and file, each with the bounds."""
+
+    at_k: int
+    name: str
+    samples: Sequence[dict[str, Any]]
+    write_csv: bool
+    csv_file: str
+    primary_metric: str
+    report: Report | None
+    results: dict[str, Result]
+
+    def _begin(self) -> None:
+        checks.positive_integer(self.at_k, "at_k")
+        self.primary_metric = f"ndcg@{self.at_k}_lower"
+        self.report, self.results = None, {}
+
+    @property
+    def _measures(self) -> dict[str, str]:
+        """What we call each of their metrics."""
+        return {"map": "mAP", f"mrr@{self.at_k}": f"MRR@{self.at_k}", f"ndcg@{self.at_k}": f"nDCG@{self.at_k}"}
+
+    def _deliver(
+        self, model: Any, profile: TieProfile, base: TieProfile | None, path: str | None, epoch: int, steps: int
+    ) -> dict[str, float]:
+        """The metrics by their keys, which go onto the model card and into the file too."""
+        self.report = measure(profile, list(self._measures.values()), singletons="zero")
+        prefix = f"{self.name}_" if self.name else ""
+        self.results = {prefix + key: self.report[name] for key, name in self._measures.items()}
+        logger.info("%s on %s\n%s", type(self).__name__, self.name or "the samples", self.report)
+        metrics = shown = _values(self.report, self._measures)
+        if base is not None:
+            before = _values(measure(base, list(self._measures.values()), singletons="zero"), self._measures)
+            shown = {key: f"{value:.4f} ({value - before[key]:+.4f})" for key, value in metrics.items()}
+            metrics = metrics | {f"base_{key}": before[key] for key in self._measures}
+        if path is not None and self.write_csv:
+            os.makedirs(path, exist_ok=True)
+            columns = {f"{key.upper()}{end}": metrics[key + end] for end in ENDS for key in self._measures}
+            append_row(Path(path) / self.csv_file, {"epoch": epoch, "steps": steps} | columns)
+        theirs: Any = self
+        theirs.store_metrics_in_model_card_data(model, theirs.prefix_name_to_metrics(shown, self.name), epoch, steps)
+        named: dict[str, float] = theirs.prefix_name_to_metrics(metrics, self.name)
+        return named
+
+    def _require_samples(self) -> None:
+        if not self.samples:
+            raise InvalidValueError("samples", "must hold at least one query with candidates, but there is none")
+
+
+class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: ignore[misc]
+    """sentence-transformers' CrossEncoderRerankingEvaluator with a lower bound, the expectation and an upper bound.
+
+    Theirs takes the rank of the first relevant candidate from one sort, in which equal scores keep the order of the
+    candidates, reversed; the positives stand first. Here every key holds the exact expectation over all orders of tied
+    candidates, with the worst and the best order next to it: ``ndcg@10``, ``ndcg@10_lower``, ``ndcg@10_upper``.
+    `primary_metric` is a lower bound: ``metric_for_best_model="eval_ndcg@10_lower"``.
+
+    Parameters
+    ----------
+    samples : list of dict
+        With "query", "positive", and either "negative" or "documents".
+    scores : {"activations", "logits"}
+        By name only. What ranks: what `model.predict` gives, or the same before the model's activation, where a sigmoid
+        cannot make large logits equal. In float32 a sigmoid is 1 from 17 on, in bfloat16 from 6.
+    *args, **kwargs
+        All that theirs takes, in the same order: `at_k`, `always_rerank_positives`, `name`, `prompt_name`,
+        `batch_size`, `show_progress_bar`, `write_csv`, `mrr_at_k`.
+
+    Attributes
+    ----------
+    report : Report
+        After a call: means, per-query values, intervals and the tie profile.
+    results : dict of str to Result
+        The same by metric key, such as ``results["mrr@10"].per_query.lower``, in the order of `samples`.
+
+    Raises
+    ------
+    InvalidValueError, InvalidTypeError
+        If an option is not as described or, when called, a sample lacks a key or the model's scores are not one finite
+        number for each pair.
+
+    Notes
+    -----
+    Ties: candidates tie when their scores are the same number. The ranking before (``base_map`` and so on) is that of
+    `documents` and has no ties.
+
+    ``map`` is the mean of average precision over orders; theirs is scikit-learn's, which is over thresholds and with
+    ties can lie outside the bounds. A query without a relevant candidate counts 0, as in theirs.
+
+    Examples
+    --------
+    >>> evaluator = TieAwareCrossEncoderRerankingEvaluator(
+    ...     [{"query": "cats?", "positive": ["a cat"], "negative": ["a dog", "an owl"]}], name="pets"
+    ... )
+    >>> evaluator.primary_metric, evaluator.csv_file
+    ('ndcg@10_lower', 'CrossEncoderRerankingEvaluator_pets_results_@10.csv')
+    """
+
+    def __init__(
+        self, samples: Any, *args: Any, scores: Literal["activations", "logits"] = "activations", **kwargs: Any
+    ) -> None:
+        self._scores = checks.choice(scores, ("activations", "logits"), "scores")
+        super().__init__(samples, *args, **kwargs)
+        self._begin()
+
+    @plain_floats
+    def __call__(
+        self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
+    ) -> dict[str, float]:
+        """Their metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
+        self._require_samples()
+        asked = [_Candidates.of(sample, self.always_rerank_positives, i) for i, sample in enumerate(self.samples)]
+        lists = [each.relevant for each in asked]
+        profile = profile_lists(self._predicted(model, asked), *_joined(lists))
+        before = [each.before for each in asked if each.before is not None]
+        base = None
+        if before:
+            falling = [np.arange(len(each), 0.0, -1.0) for each in before]
+            base = profile_lists(np.concatenate(falling), *_joined(before))
+        return self._deliver(model, profile, base, output_path, epoch, steps)
+
+    def _predicted(self, model: Any, asked: list[_Candidates]) -> NDArray[Any]:
+        """The scores of all candidates of all queries, (n_pair,)."""
+        pairs = [[each.query, document] for each in asked for document in each.documents]
+        if not pairs:
+            return np.zeros(0)
+        raw = {"activation_fn": _torch.nn.Identity()} if self._scores == "logits" else {}
+        scores = model.predict(
+            pairs, prompt_name=self.prompt_name, batch_size=self.batch_size, convert_to_numpy=True,
+            show_progress_bar=self.show_progress_bar, **raw,
+        )  # fmt: skip
+        return _checked(np.asarray(scores), len(pairs))
+
+
+class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
+    """sentence-transformers' RerankingEvaluator with a lower bound, the expectation and an upper bound.
+
+    Keys, `primary_metric`, `report` and `results` are those of `TieAwareCrossEncoderRerankingEvaluator`.
+
+    Parameters
+    ----------
+    samples : list of dict
+        With "query", "positive" and "negative"; those without a positive or a negative are left out, as in theirs.
+    ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
+        What tied means, by name only; see `deadheat.profile`.
+    *args, **kwargs
+        All that theirs takes, in the same order: `at_k`, `name`, `write_csv`, `similarity_fct`, `batch_size`,
+        `show_progress_bar`, `use_batched_encoding`, `truncate_dim`, `mrr_at_k`.
+
+    Raises
+    ------
+    InvalidValueError, InvalidTypeError
+        If an option is not as described or, when called, no sample is left or embeddings are not finite.
+
+    Notes
+    -----
+    Ties: for their own functions (cosine, dot, euclidean, manhattan) candidates tie when their distances to the query
+    are equal as real numbers, whatever the rounding of a float32 product. A function of one's own is called as they
+    call it, and candidates tie whose scores come out equal.
+
+    Examples
+    --------
+    >>> evaluator = TieAwareRerankingEvaluator([{"query": "cats?", "positive": "a cat", "negative": "a dog"}], at_k=5)
+    >>> evaluator.primary_metric
+    'ndcg@5_lower'
+    """
+
+    def __init__(self, samples: Any, *args: Any, ties: str | Ties = "exact", **kwargs: Any) -> None:
+        self._options = CountingOptions.checked(ties=ties, threads=1)  # candidates are few
+        super().__init__(samples, *args, **kwargs)
+        self._begin()
+
+    @plain_floats
+    def __call__(
+        self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
+    ) -> dict[str, float]:
+        """Their metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
+        self._require_samples()
+        distance = distance_of(self.similarity_fct)
+        if distance is not None:
+            profile = TieProfile.joined([self._counted(distance, *each) for each in self._embedded(model)])
+        elif not self._options.rule.exact_only:
+            raise InvalidValueError("ties", "must be exact for a score function of your own, which can round by itself")
+        else:
+            lists = [_relevant(sample) for sample in self.samples]
+            scores = np.concatenate([self._scored(query, documents) for _, query, documents in self._embedded(model)])
+            profile = profile_lists(_checked(scores, sum(map(len, lists))), *_joined(lists))
+        return self._deliver(model, profile, None, output_path, epoch, steps)
+
+    def _embedded(self, model: Any) -> Iterator[tuple[int, Any, Any]]:
+        """Of each sample the number of its positives, its query, (dim,), and its candidates, positives first."""
+        options = {"show_progress_bar": self.show_progress_bar}
+        step = len(self.samples) if self.use_batched_encoding else 1
+        for start in range(0, len(self.samples), step):
+            some = self.samples[start : start + step]
+            documents = [document for sample in some for document in [*sample["positive"], *sample["negative"]]]
+            asked = [sample["query"] for sample in some]
+            queries = self.embed_inputs(model, asked, encode_fn_name="query", **options)
+            rows, place = self.embed_inputs(model, documents, encode_fn_name="document", **options), 0
+            for query, sample in zip(queries, some, strict=True):
+                n = len(sample["positive"]) + len(sample["negative"])
+                yield len(sample["positive"]), query, rows[place : place + n]
+                place += n
+
+    def _counted(self, distance: str, n_positive: int, query: Any, documents: Any) -> TieProfile:
+        """The tie profile of one sample, by exact distances."""
+        options = CountingOptions(distance, self._options.rule, threads=1)
+        opened = options.open(on_host(query, "query")[None], on_host(documents, "documents"))
+        return profile_of_judged(opened, {0: dict.fromkeys(range(n_positive), 1)}, [0], range(len(documents)), options)
+
+    def _scored(self, query: Any, documents: Any) -> NDArray[Any]:
+        scores = np.asarray(on_host(self.similarity_fct(query, documents), "scores"))
+        return scores[0] if scores.ndim > 1 else scores
+
+
+class _Candidates(NamedTuple):
+    """What is ranked for a query, and whether each candidate is relevant.
+
+    Attributes
+    ----------
+    before : bool of each candidate in the ranking before, positives that it lacks last; None without one
+    """
+
+    query: Any
+    documents: list[Any]
+    relevant: list[bool]
+    before: list[bool] | None
+
+    @classmethod
+    def of(cls, sample: dict[str, Any], with_all: bool, number: int) -> _Candidates:
+        """The candidates of a sample, as theirs has them."""
+        if not {"query", "positive"} <= sample.keys() or len({"negative", "documents"} & sample.keys()) != 1:
+            rule = "must each have a 'query', a 'positive' and either a 'negative' or 'documents'"
+            raise InvalidValueError(
+                "samples", f"{rule}, but sample {number} has {', '.join(map(repr, sample)) or 'none'}"
+            )
+        positive = [sample["positive"]] if isinstance(sample["positive"], str) else list(sample["positive"])
+        if "negative" in sample:
+            negative = [sample["negative"]] if isinstance(sample["negative"], str) else list(sample["negative"])
+            documents, relevant, before = [*positive, *negative], _marked(positive, negative), None
+        else:
+            given = list(sample["documents"])
+            found = [document in positive for document in given]
+            before = found + [True] * (len(positive) - sum(found) if any(found) else 0)
+            others = [document for document in given if document not in positive]
+            documents = [*positive, *others] if with_all else given
+            relevant = _marked(positive, others) if with_all else found
+        if not any(relevant):  # nothing to find, and so nothing to score
+            documents, relevant = [], []
+        return cls(sample["query"], documents, relevant, before)
+
+
+def _marked(positive: Sequence[Any], negative: Sequence[Any]) -> list[bool]:
+    return [True] * len(positive) + [False] * len(negative)
+
+
+def _relevant(sample: dict[str, Any]) -> list[bool]:
+    return _marked(sample["positive"], sample["negative"])
+
+
+def _joined(lists: list[list[bool]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Lists as one array of 0 and 1, and their lengths."""
+    marks = [mark for each in lists for mark in each]
+    return np.array(marks, dtype=np.int64), np.array(list(map(len, lists)), dtype=np.int64)
+
+
+def _checked(scores: NDArray[Any], n: int) -> NDArray[Any]:
+    """Scores, one finite number for each of n pairs."""
+    if scores.size != n or scores.dtype.kind not in "fiu":
+        what = f"{scores.dtype} of shape {scores.shape}"
+        raise InvalidTypeError("scores of the model", f"must be one number for each of {n} pairs, but are {what}")
+    bad = int(n - np.count_nonzero(np.isfinite(scores)))
+    if bad:
+        raise InvalidValueError("scores of the model", f"must be finite, but {bad} of {n} are not")
+    return scores.reshape(n)
+
+
+def _values(report: Report, measures: dict[str, str]) -> dict[str, Any]:
+    """The values of a report by key, then their bounds."""
+    return {key + end: getattr(report[name], which) for end, which in ENDS.items() for key, name in measures.items()}

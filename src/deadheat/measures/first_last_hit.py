@@ -1,0 +1,146 @@
+"""Measures of the first or the last hit: Hit@k, MRR and MRR@k of the first relevant item, mINP [1]_ of the last.
+
+In come tie groups, of which only the first, or last, matters: a loop finds its best and its worst value. Where these
+differ, mean and deviation are those of a function of one order statistic, the slot of the first, or last,
+relevant item of a group in random order. Hit@k is "Recall@K" of metric learning, Success@k, CMC@k.
+
+.. [1] Ye et al. 2021, Deep learning for person re-identification: a survey and outlook.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from deadheat import _core
+from deadheat.measures.family import (
+    ClosedForms,
+    Counted,
+    Fill,
+    Measure,
+    RankSum,
+    defined,
+    distinct,
+    in_threads,
+    kernel_arrays,
+    last_ranks,
+    reciprocal_ranks,
+)
+from deadheat.profiles import TieProfile
+from deadheat.support.arrays import Float64, Int64, pieces
+from deadheat.support.triple import Triple
+
+_MOST_SLOTS = 2**20  # in one call: some tens of milliseconds
+
+
+class HitPosition(ClosedForms):
+    """A measure of the rank of the first or last relevant item, of which one tie group decides.
+
+    Its loop leaves the expected value NaN where lower and upper differ.
+    """
+
+    @property
+    @abstractmethod
+    def value(self) -> int:
+        """What the expectation is taken of, as `moments` numbers it."""
+
+    @abstractmethod
+    def group(self, profile: TieProfile, query: Int64) -> Int64:
+        """The group that decides, of some queries that have one."""
+
+    def factor(self, relevant: Int64) -> Int64:
+        """What the function of a slot is multiplied by, given the number of relevant items."""
+        return np.ones_like(relevant)
+
+    def complete(self, profile: TieProfile, measure: Measure, values: Triple[Float64], threads: int) -> None:
+        lower, expected, upper = values
+        query = np.flatnonzero(lower < upper)
+        if len(query):
+            mean = moments(*self._slots(profile, measure, query), self.value, threads=threads)
+            mean *= self.factor(profile.n_relevant[query])
+            expected[query] = np.minimum(np.maximum(lower[query], mean), upper[query])
+
+    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
+        """That of a function of one order statistic."""
+        values = np.empty((3, profile.n_query))
+        self.loop(profile, measure, values)(0, profile.n_query)
+        query = np.flatnonzero(values[0] < values[2])
+        deviation = np.zeros(profile.n_query)
+        deviation[query] = moments(*self._slots(profile, measure, query), self.value, deviation=True)
+        return defined(profile, self.factor(profile.n_relevant) * deviation)
+
+    def _slots(self, profile: TieProfile, measure: Measure, query: Int64) -> tuple[Int64, Int64, Int64, Int64]:
+        """`closer`, `tied`, `tied_relevant` and the slots that count, of the group that decides in each query."""
+        group = self.group(profile, query)
+        k, tied = profile.closer[group], profile.tied[group]
+        slots = np.clip(last_ranks(profile, measure)[query] - k, 0, tied)
+        return k, tied, profile.tied_relevant[group], slots
+
+
+@dataclass(frozen=True)
+class FirstHit(HitPosition):
+    """1 or, where `reciprocal`, one over the rank of the first relevant item; 0 if that is beyond the cutoff."""
+
+    reciprocal: bool
+
+    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
+        groups, limit, reciprocal = kernel_arrays(profile), measure.limit, self.reciprocal
+        return lambda first, last: _core.first_hits(first, last, groups, limit, reciprocal, out)
+
+    def group(self, profile: TieProfile, query: Int64) -> Int64:
+        return profile.offsets[query]
+
+    @property
+    def value(self) -> int:
+        return int(self.reciprocal)
+
+    def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
+        discount = reciprocal_ranks(n) if self.reciprocal else np.ones(n + 1)
+        return RankSum(Counted.FIRST, discount, np.ones(len(relevant)))
+
+
+class LastHit(HitPosition):
+    """R over the rank of the last relevant item."""
+
+    value = -1
+
+    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
+        groups = kernel_arrays(profile)
+        return lambda first, last: _core.inverse_penalties(first, last, groups, out)
+
+    def group(self, profile: TieProfile, query: Int64) -> Int64:
+        return profile.offsets[query + 1] - 1
+
+    def factor(self, relevant: Int64) -> Int64:
+        return relevant
+
+    def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
+        return RankSum(Counted.LAST, reciprocal_ranks(n), relevant.astype(np.float64))
+
+
+def moments(
+    k: Int64, tied: Int64, m: Int64, slots: Int64, value: int, *, deviation: bool = False, threads: int = 1
+) -> Float64:
+    """Expectation, or deviation, of a function of the first or last relevant slot, for some groups.
+
+    With `value` 0 the function is 1, with 1 one over the rank from the front, of the first relevant item,
+    with −1 one over the rank from the back, of the last; beyond `slots` it is 0. See `slot_expectations` in the core.
+    """
+    one, number = distinct(slots, m, tied, k)
+    groups = tuple(array[one] for array in (k, tied, m, slots))
+    mean, variance, shift = np.zeros((3, len(one)))
+
+    def fill(centre: Float64, squared: bool, out: Float64) -> None:
+        def work(first: int, last: int) -> None:
+            some = slice(first, last)
+            arrays = (array[some] for array in groups)
+            _core.slot_expectations(*arrays, value, deviation, centre[some], squared, out[some])  # type: ignore[call-arg,arg-type]
+
+        in_threads(work, [(piece.start, piece.stop) for piece in pieces(groups[3], _MOST_SLOTS)], threads)
+
+    fill(shift, False, mean)
+    if deviation:
+        fill(mean, True, variance)
+    return np.asarray((np.sqrt(variance) if deviation else mean)[number])

@@ -1,0 +1,103 @@
+"""Pairs of a relevant and an irrelevant item: AUC, the area under the ROC curve, and bpref [1]_.
+
+In come tie groups. AUC is the share of all pairs with the relevant item in front, a rank sum (Mann and Whitney). A
+relevant item that was not retrieved is behind all. Undefined also where no irrelevant item is ranked.
+
+bpref looks at the first irrelevant items only: a relevant item with x irrelevant ones in front of it adds
+max(D - x, 0) / D, for D = min(R, N) and N irrelevant items in all, and 0 if it was not retrieved. The b irrelevant
+items of a group cut its m relevant ones into b + 1 parts, each of m / (b + 1) items on average, so that the expectation
+is a sum of integers. Where documents without a judgement are ranked too, the profile is that of the judged documents
+alone, including in N those that were not retrieved: `deadheat.evaluate_run` sees to that.
+
+.. [1] Buckley, Voorhees 2004, Retrieval evaluation with incomplete information; the form of trec_eval from 8.0 on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deadheat import _core
+from deadheat.measures.family import (
+    ClosedForms,
+    Counted,
+    Fill,
+    Measure,
+    NoRankSum,
+    RankSum,
+    defined,
+    filled,
+    kernel_arrays,
+    sum_by_query,
+)
+from deadheat.profiles import TieProfile
+from deadheat.support.arrays import Float64, Int64
+from deadheat.support.triple import Triple
+
+
+class Area(ClosedForms):
+    """The share of pairs of a relevant and a ranked irrelevant item with the relevant one in front."""
+
+    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
+        groups = kernel_arrays(profile)
+        return lambda first, last: _core.areas(first, last, groups, out)
+
+    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
+        """That of a rank sum, in each group."""
+        mixed = np.flatnonzero(profile.tied > profile.tied_relevant)
+        tied, m = profile.tied[mixed], profile.tied_relevant[mixed]
+        variance = sum_by_query(profile, mixed, m.astype(np.float64) * (tied - m) * (tied + 1) / 12)
+        query = np.flatnonzero(np.diff(profile.offsets))
+        last = profile.offsets[query + 1] - 1
+        irrelevant = profile.n_ranked.copy()
+        irrelevant[query] -= profile.closer_relevant[last] + profile.tied_relevant[last]
+        pairs = profile.n_relevant.astype(np.float64) * irrelevant
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(variance) / np.where(pairs > 0, pairs, np.nan)
+
+    def rank_sum(self, measure: Measure, relevant: Int64, ranked: Int64, n: int) -> RankSum:
+        pairs = relevant * (ranked - relevant).astype(np.float64)
+        return RankSum(Counted.ONE, -np.arange(n + 1, dtype=np.float64), 1.0 / pairs)
+
+
+class Preferences(NoRankSum):
+    """The mean over relevant items of max(D - x, 0) / D, for x irrelevant items in front; 1 where D is 0."""
+
+    judged = True
+
+    def loop(self, profile: TieProfile, measure: Measure, out: Float64) -> Fill:
+        everything, depth = np.arange(profile.n_group), _depth(profile)
+        m, parts = profile.tied_relevant, profile.tied - profile.tied_relevant + 1
+        most, reach = _reach(profile, depth)
+        least = np.maximum(most - (parts - 1), 0)
+        whole, rest = np.divmod(m * (reach * most - reach * (reach - 1) // 2), parts)
+        lower, upper = (sum_by_query(profile, everything, m * each) for each in (least, most))
+        expected = sum_by_query(profile, everything, whole) + sum_by_query(profile, everything, rest / parts)
+        scale = depth.astype(np.float64) * profile.n_relevant
+        with np.errstate(invalid="ignore"):
+            values = (defined(profile, each / scale) for each in (lower, np.clip(expected, lower, upper), upper))
+            return filled(Triple(*values), out)
+
+    def deviation(self, profile: TieProfile, measure: Measure) -> Float64:
+        """From the spread of the parts' sizes: m (m + b + 1) / (b + 2) times the variance of a part drawn uniformly."""
+        mixed = np.flatnonzero(profile.tied > profile.tied_relevant)
+        depth = _depth(profile)
+        m, parts = profile.tied_relevant[mixed].astype(np.float64), (profile.tied - profile.tied_relevant + 1)[mixed]
+        most, reach = (each[mixed].astype(np.float64) for each in _reach(profile, depth))
+        share, mean = reach / parts, most - (reach - 1) / 2
+        of_one = share * (reach * reach - 1) / 12 + share * (1 - share) * mean * mean
+        variance = sum_by_query(profile, mixed, m * (m + parts) / (parts + 1) * np.where(reach > 0, of_one, 0.0))
+        with np.errstate(invalid="ignore"):
+            return defined(profile, np.sqrt(variance) / (depth.astype(np.float64) * profile.n_relevant))
+
+
+def _depth(profile: TieProfile) -> Int64:
+    """D of each query; 1 where it is 0, since no irrelevant item is in front of anything there."""
+    found = sum_by_query(profile, np.arange(profile.n_group), profile.tied_relevant).astype(np.int64)
+    depth: Int64 = np.maximum(np.minimum(profile.n_ranked - found, profile.n_relevant), 1)
+    return depth
+
+
+def _reach(profile: TieProfile, depth: Int64) -> tuple[Int64, Int64]:
+    """What an item in the first part of each group adds, and how many parts of the group add anything."""
+    most = np.maximum(depth[profile.query_of_group] - (profile.closer - profile.closer_relevant), 0)
+    return most, np.minimum(most, profile.tied - profile.tied_relevant + 1)

@@ -1,0 +1,272 @@
+"""Grouped measures: groups and their mean, gaps, models, a measure against the number of classes, coverage and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator
+from numpy.typing import ArrayLike
+
+from deadheat.analyses.grouped import GroupedReport
+from deadheat.analyses.model_trends import GapTrend, ModelCorrelation
+from deadheat.plots import style
+from deadheat.support.arrays import Float64
+
+_WIDE = 8.0  # from this ratio of the largest number to the smallest on, a logarithmic axis
+
+
+class Band(NamedTuple):
+    """Values with an interval round each, as fractions, at some places on the horizontal axis; all of shape (n,)."""
+
+    at: ArrayLike
+    value: ArrayLike
+    low: ArrayLike
+    high: ArrayLike
+
+
+def measure_against_classes(
+    bands: Mapping[str, Band], *, measure: str = "Hit@1", truth: float | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw a measure against the number of classes: a line for each name, and its intervals as a band.
+
+    Parameters
+    ----------
+    bands : mapping of str to Band
+        `at` is the number of classes. An interval that is NaN is left out.
+        What the vertical axis is of.
+    truth : float, optional
+        The value inside groups, where it is known: a thin line.
+
+    Returns
+    -------
+    Axes
+        The horizontal axis is logarithmic, the vertical one in per cent.
+    """
+    ax = style.quiet(style.axes(ax))
+    for number, (name, band) in enumerate(bands.items()):
+        at, value, low, high = _sorted(band)
+        line = _line(number)
+        ax.fill_between(at, 100 * low, 100 * high, color=line["color"], alpha=0.18, linewidth=0)
+        ax.plot(at, 100 * value, label=name, **line)
+    if truth is not None:
+        ax.axhline(100 * truth, color=style.INK, linewidth=0.8, label="value of the population in groups")
+    style.log_axis(ax, "x", [band.at for band in bands.values()])
+    ax.set_ylim(0, 100)
+    ax.set_xlabel("classes")
+    ax.set_ylabel(f"{measure} (%)")
+    shaded = any(np.isfinite(np.asarray(band.low, dtype=np.float64)).any() for band in bands.values())
+    return _legend(ax, *([Patch(facecolor=style.GREY, alpha=0.3, label="interval")] if shaded else []))
+
+
+def interval_coverage(bands: Mapping[str, Band], *, level: float = 0.95, ax: Axes | None = None) -> Axes:
+    """Draw how many intervals hold the value that they are for, against the number of groups.
+
+    Parameters
+    ----------
+    bands : mapping of str to Band
+        By name of the method. `at` is the number of groups; `low` and `high` are what the draws leave open.
+    level : float
+        The share that should hold it, drawn as a line.
+
+    Returns
+    -------
+    Axes
+        Both axes are linear, the horizontal one with a place for each number of groups; the vertical one in per cent.
+    """
+    ax = style.quiet(style.axes(ax))
+    places = sorted({int(at) for band in bands.values() for at in np.asarray(band.at).tolist()})
+    shift = 0.5 / max(1, len(bands))
+    ax.axhline(100 * level, color=style.INK, linewidth=1.0, label=f"as promised: {100 * level:g} %")
+    for number, (name, band) in enumerate(bands.items()):
+        at, value, low, high = _sorted(band)
+        where = np.searchsorted(places, at) + shift * (number - (len(bands) - 1) / 2)
+        reach = 100 * np.stack([value - low, high - value])
+        ax.errorbar(where, 100 * value, reach, label=name, capsize=2, elinewidth=0.9, **_line(number))
+    ax.xaxis.set_major_locator(FixedLocator(range(len(places))))
+    ax.set_xticklabels([str(place) for place in places])
+    ax.set_xlim(-0.5, len(places) - 0.5)
+    ax.set_xlabel("groups")
+    ax.set_ylabel("intervals that hold the value (%)")
+    return _legend(ax, Line2D([], [], color=style.GREY, marker="|", label="bar: what the draws leave open"))
+
+
+def gap_histogram(values: Mapping[str, ArrayLike], *, truth: float = 0.0, ax: Axes | None = None) -> Axes:
+    """Draw how differences found in many draws spread round the true one: a histogram for each name.
+
+    Parameters
+    ----------
+    values : mapping of str to (n,)
+        Differences of fractions.
+    truth : float
+        The true difference, drawn as a line.
+
+    Returns
+    -------
+    Axes
+        The horizontal axis is in percentage points.
+    """
+    ax = style.quiet(style.axes(ax))
+    shown = {name: 100 * np.asarray(gaps, dtype=np.float64) for name, gaps in values.items()}
+    edges = np.histogram_bin_edges(np.concatenate([*shown.values(), [100 * truth]]), bins=40)
+    for number, (name, gaps) in enumerate(shown.items()):
+        colour = style.CYCLE[number % len(style.CYCLE)]
+        ax.hist(
+            gaps,
+            edges.tolist(),
+            label=name,
+            color=colour,
+            alpha=0.55,
+            edgecolor="white",
+            hatch=("", "///", "...")[number % 3],
+        )
+    ax.axvline(100 * truth, color=style.INK, linewidth=1.0, label=f"true gap: {100 * truth:g}")
+    ax.set_xlabel("gap (percentage points)")
+    ax.set_ylabel("draws")
+    return _legend(ax)
+
+
+def processor_time(seconds: Mapping[str, tuple[ArrayLike, ArrayLike]], *, ax: Axes | None = None) -> Axes:
+    """Draw processor time against the number of samples, both on logarithmic axes.
+
+    Parameters
+    ----------
+    seconds : mapping of str to (n, seconds)
+        Two arrays of one length for each name.
+
+    Returns
+    -------
+    Axes
+        Processor seconds over samples.
+    """
+    ax = style.quiet(style.axes(ax), grid="both")
+    for number, (name, (n, time)) in enumerate(seconds.items()):
+        ax.plot(n, time, label=name, **_line(number))
+    style.log_axis(ax, "x", [n for n, _ in seconds.values()])
+    style.log_axis(ax, "y")
+    ax.set_xlabel("samples")
+    ax.set_ylabel("processor seconds")
+    return _legend(ax)
+
+
+def group_values(
+    reports: Mapping[str, GroupedReport], measure: str = "Hit@1", *, confidence_level: float = 0.95,
+    ax: Axes | None = None,
+) -> Axes:  # fmt: skip
+    """The values of the groups, and their mean with its confidence interval: a row for each report.
+
+    Parameters
+    ----------
+    reports : mapping of str to GroupedReport
+        By the name to show; drawn from top to bottom.
+    confidence_level : float
+
+    Returns
+    -------
+    Axes
+        A dot for each group at its expected value (under a tolerance, its lower one), and a line from lower to upper
+        where ties make a difference. The interval goes from the low end for the lower mean to the high end for the
+        upper one.
+    """
+    style.check_some(reports, "report")
+    ax = style.quiet(style.axes(ax, (5.6, 1.1 + 0.7 * len(reports))), grid="x")
+    results = [report[measure] for report in reports.values()]
+    for row, result in enumerate(results):
+        lower, expected, upper = (100 * values for values in result.per_group)
+        shown = lower if np.isnan(expected).all() else expected
+        heights = row + 0.12 + 0.26 * np.linspace(0, 1, len(shown))
+        tied = lower < upper
+        ax.hlines(heights[tied], lower[tied], upper[tied], color=style.SKY, linewidth=1.2)
+        ax.plot(shown, heights, "o", color=style.BLUE, markersize=3.5, alpha=0.7, label="" if row else "a group")
+        found = result.interval(confidence_level=confidence_level)
+        mean = result.lower if np.isnan(result.expected) else result.expected
+        whisker = f"{100 * confidence_level:g} % interval of the mean"
+        ax.hlines([row - 0.08], 100 * found.lower.low, 100 * found.upper.high, color=style.INK, linewidth=1.4,
+                  label="" if row else whisker)  # fmt: skip
+        ax.plot([100 * mean], [row - 0.08], "D", color=style.VERMILION, markersize=5.5, label="" if row else "mean")
+    style.rows(ax, list(reports))
+    ax.set_xlabel(f"{results[0].name} in a group of {next(iter(reports.values())).group_size} (%)")
+    style.legend_above(ax)
+    return ax
+
+
+def model_correlation(found: ModelCorrelation, *, ax: Axes | None = None) -> Axes:
+    """Two values of many models against each other: figure 2 of arXiv:2306.13357.
+
+    Parameters
+    ----------
+    found : ModelCorrelation
+        From `deadheat.model_correlation`.
+
+    Returns
+    -------
+    Axes
+        A mark for each model, and lines from lower to upper where ties make a difference; both axes in per cent. The
+        legend has both coefficients.
+    """
+    ax = style.quiet(style.axes(ax, (4.6, 3.8)), grid="both")
+    x, y = (100 * values for values in found.shown)
+    ends = [(100 * each.lower, 100 * each.upper) for each in (found.first, found.second)]
+    reach = [np.stack([value - low, high - value]) for value, (low, high) in zip((x, y), ends, strict=True)]
+    if any(each.any() for each in reach):
+        ax.errorbar(x, y, reach[1], reach[0], fmt="none", ecolor=style.GREY, elinewidth=0.9, label="lower to upper")
+    title = f"a model; r = {found.pearson:.3f}, rho = {found.spearman:.3f}"
+    ax.plot(x, y, "o", color=style.BLUE, markersize=5, label=title, zorder=3)
+    for label, values in ((ax.set_xlabel, found.names[0]), (ax.set_ylabel, found.names[1])):
+        label(f"{values} (%)")
+    style.legend_above(ax)
+    return ax
+
+
+def gap_trend(trend: GapTrend, *, confidence_level: float = 0.95, ax: Axes | None = None) -> Axes:
+    """The generalization gap of many models against a number of each: figure 3 of arXiv:2306.13357.
+
+    Parameters
+    ----------
+    trend : GapTrend
+        From `deadheat.gap_trend`.
+    confidence_level : float
+
+    Returns
+    -------
+    Axes
+        The grouped and the plain gap, each with its interval, ties included; a line at 0. The horizontal axis is
+        logarithmic where the largest number is 8 times the smallest or more, and that is above 0.
+    """
+    ax = style.quiet(style.axes(ax, (5.6, 3.6)), grid="both")
+    wide = trend.numbers[0] > 0 and trend.numbers[-1] >= _WIDE * trend.numbers[0]
+    span = trend.numbers[-1] - trend.numbers[0]
+    ax.axhline(0, color=style.INK, linewidth=0.8)
+    for number, (title, gaps) in enumerate(trend.titles.items()):
+        found = [gap.interval(confidence_level=confidence_level) for gap in gaps]
+        at = trend.numbers * 1.04**number if wide else trend.numbers + 0.01 * span * number  # next to each other
+        shown = 100 * np.array([gap.lower if np.isnan(gap.expected) else gap.expected for gap in gaps])
+        low, high = (100 * np.array(ends) for ends in zip(*((e.lower.low, e.upper.high) for e in found), strict=True))
+        ax.errorbar(at, shown, np.stack([shown - low, high - shown]), label=title, capsize=2, elinewidth=0.9,
+                    markersize=4.5, **style.marked_line(number))  # fmt: skip
+    if wide:
+        style.log_axis(ax, "x", [trend.numbers])
+    ax.set_xlabel(trend.name)
+    ax.set_ylabel(f"gap in {trend.measure} (points)")
+    style.legend_above(ax, handlelength=3.0)
+    return ax
+
+
+def _sorted(band: Band) -> tuple[Float64, ...]:
+    order = np.argsort(np.asarray(band.at), kind="stable")
+    return tuple(np.asarray(values, dtype=np.float64)[order] for values in band)
+
+
+def _line(number: int) -> dict[str, Any]:
+    return style.marked_line(number) | {"markersize": 4.5}
+
+
+def _legend(ax: Axes, *more: Any) -> Axes:
+    """A legend above the data, with what has no label of its own."""
+    handles = [*ax.get_legend_handles_labels()[0], *more]
+    style.legend_above(ax, handles=handles, handlelength=3.0)
+    return ax

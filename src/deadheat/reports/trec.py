@@ -1,0 +1,355 @@
+"""Reports as trec_eval prints them, with the bounds: its names of measures, what it computes of them, and its lines.
+
+measure (22 wide) ── query or all ── expected ── lower ── upper        measures, with 4 decimals
+measure (22 wide) ── query or all ── number                            counts
+
+Order, nicknames and default cutoffs are those of trec_eval 10.0. What is no measure of the catalogue is computed here
+from some: geometric means, precision over what is possible, and measures whose cutoffs are multiples of R or the ranks
+at which the best order changes grade.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from deadheat import measures as rank_measures
+from deadheat.measures import Measure
+from deadheat.measures.interpolated import RECALLS
+from deadheat.profiles import TieProfile, at_level
+from deadheat.reports.report import Report
+from deadheat.support.arrays import Float64, Int64
+from deadheat.support.means import exact_mean
+from deadheat.support.triple import Triple
+
+_OF_FAMILY = {  # without and with a cutoff
+    "mAP": ("map", "map_cut"),
+    "R-Precision": ("Rprec", None),
+    "P": (None, "P"),
+    "Recall": (None, "recall"),
+    "Hit": (None, "success"),
+    "MRR": ("recip_rank", None),
+    "nDCG": ("ndcg", "ndcg_cut"),
+    "bpref": ("bpref", None),
+    "iprec_at_recall": (None, "iprec_at_recall"),
+    "11pt_avg": ("11pt_avg", None),
+    "SetP": ("set_P", None),
+    "SetR": ("set_recall", None),
+    "SetRelP": ("set_relative_P", None),
+    "SetAP": ("set_map", None),
+    "SetF": ("set_F", None),
+}
+_COUNTED = ("num_q", "num_ret", "num_rel", "num_rel_ret")
+_OFFICIAL = ("runid", *_COUNTED, "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P")
+_OF_SETS = ("set_P", "set_relative_P", "set_recall", "set_map", "set_F")
+ORDER = (
+    *_OFFICIAL, "relstring", "recall", "infAP", "gm_bpref", "Rprec_mult", "utility", "11pt_avg", "binG", "G", "ndcg",
+    "ndcg_rel", "Rndcg", "ndcg_cut", "map_cut", "relative_P", "success", *_OF_SETS, "num_nonrel_judged_ret", "rbp",
+    "rbp_resid", "unj",
+)  # fmt: skip
+NICKNAMES = {"official": _OFFICIAL, "set": ("runid", *_COUNTED, "utility", *_OF_SETS), "all_trec": ORDER}
+LEFT_OUT = ("relstring", "infAP", "binG", "G", "ndcg_rel", "num_nonrel_judged_ret", "rbp", "rbp_resid", "unj")
+
+_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)  # where trec_eval is given none
+_DEFAULTS: dict[str, Sequence[float]] = {
+    **dict.fromkeys(("P", "recall", "map_cut", "ndcg_cut", "relative_P"), _CUTOFFS),
+    "success": (1, 5, 10),
+    "iprec_at_recall": RECALLS,
+    "Rprec_mult": tuple(i / 5 for i in range(1, 11)),
+}
+_NUMBER = r"(?:[0-9]*\.)?[0-9]+"
+_WITH_DECIMALS = ("iprec_at_recall", "Rprec_mult")
+
+
+def trec_name(measure: Measure, rel: int = 1) -> str:
+    """What trec_eval calls a measure when its level of relevance (-l) is `rel`; our name for what it does not have.
+
+    Examples
+    --------
+    >>> from deadheat.measures import parse
+    >>> [trec_name(parse(name)) for name in ("AP", "nDCG@10", "iprec_at_recall@.1", "AP(rel=2)", "MRR@10")]
+    ['map', 'ndcg_cut_10', 'iprec_at_recall_0.10', 'mAP(rel=2)', 'MRR@10']
+    """
+    whole, cut = _OF_FAMILY.get(measure.family, (None, None))
+    name = whole if measure.cutoff is None else cut and _with(cut, measure.cutoff)
+    its_own = measure.row.measure(measure.cutoff, rel=1 if measure.row.forms.graded else rel)
+    return name if name is not None and measure == its_own else measure.name
+
+
+def expanded(name: str) -> list[str]:
+    """A name, or what trec_eval takes it for: ``P.5,10`` is P_5 and P_10, and ``success`` has cutoffs 1, 5 and 10.
+
+    Examples
+    --------
+    >>> expanded("ndcg_cut.10,20"), expanded("success"), expanded("AP")
+    (['ndcg_cut_10', 'ndcg_cut_20'], ['success_1', 'success_5', 'success_10'], ['AP'])
+    >>> expanded("iprec_at_recall.0,.5")
+    ['iprec_at_recall_0.00', 'iprec_at_recall_0.50']
+    >>> expanded("set")[:6]
+    ['runid', 'num_q', 'num_ret', 'num_rel', 'num_rel_ret', 'utility']
+    """
+    if name in NICKNAMES:
+        return [each for part in NICKNAMES[name] for each in expanded(part)]
+    base, _, given = name.partition(".")
+    if base == "utility" and re.fullmatch(rf"[-+]?{_NUMBER}(,[-+]?{_NUMBER}){{3}}", given):
+        return [f"utility_{given}"]
+    if base in _DEFAULTS and re.fullmatch(rf"{_NUMBER}(,{_NUMBER})*", given):
+        parse = float if base in _WITH_DECIMALS else str
+        return [_with(base, parse(text)) for text in given.split(",")]
+    return [_with(name, cutoff) for cutoff in _DEFAULTS[name]] if name in _DEFAULTS else [name]
+
+
+def place(name: str) -> tuple[int, float]:
+    """Where trec_eval prints a name; behind all that it has, for one that it does not have.
+
+    Examples
+    --------
+    >>> sorted(["P_10", "MRR@5", "P_5", "map", "num_q"], key=place)
+    ['num_q', 'map', 'P_5', 'P_10', 'MRR@5']
+    """
+    base, cutoff = parted(name)
+    return (ORDER.index(base) if base in ORDER else len(ORDER)), cutoff
+
+
+def parted(name: str) -> tuple[str, float]:
+    """A name of trec_eval as printed, without its cutoff, and that; 0 where there is none."""
+    match = re.fullmatch(r"(\w+?)_([0-9]+(?:\.[0-9]+)?)", name)
+    return (match[1], float(match[2])) if match is not None and match[1] in _DEFAULTS else (name, 0.0)
+
+
+def _with(base: str, cutoff: float | str) -> str:
+    return f"{base}_{cutoff:.2f}" if base in _WITH_DECIMALS else f"{base}_{cutoff}"
+
+
+# Values
+
+_UTILITY = (1.0, -1.0, 0.0, 0.0)  # of a relevant and an irrelevant document, retrieved or not
+
+
+def _at(name: str, rel: int) -> str:
+    return rank_measures.parse(name).at_level(rel).name
+
+
+def _found_in(profile: TieProfile) -> Int64:
+    return np.bincount(profile.query_of_group, profile.tied_relevant, profile.n_query).astype(np.int64)
+
+
+def _utility(report: Report, name: str, rel: int, n_docs: int) -> Triple[Float64]:
+    """Documents retrieved and not, relevant and not, each times its coefficient; no order changes it."""
+    coefficients = [float(text) for text in name.split("_")[1].split(",")] if "_" in name else _UTILITY
+    level = at_level(report.profile, rel)
+    found, ranked, relevant = _found_in(level), level.n_ranked, level.n_relevant
+    parts = (found, ranked - found, relevant - found, n_docs + found - ranked - relevant)
+    total: Float64 = np.zeros(level.n_query)
+    for a, part in zip(coefficients, parts, strict=True):
+        total += a * part
+    return Triple(total, total, total)
+
+
+def _relative_precision(report: Report, cutoff: float, rel: int) -> Triple[Float64]:
+    """Precision over the best there is: recall where no more than k documents are relevant."""
+    few = at_level(report.profile, rel).n_relevant <= cutoff
+    recall, precision = (report[_at(f"{name}@{int(cutoff)}", rel)].per_query for name in ("Recall", "P"))
+    lower, expected, upper = (np.where(few, *both) for both in zip(recall, precision, strict=True))
+    return Triple(lower, expected, upper)
+
+
+def _multiple(report: Report, factor: float, rel: int) -> Triple[Float64]:
+    """Precision at a multiple of R, rounded as trec_eval does."""
+    cutoffs = (factor * at_level(report.profile, rel).n_relevant + 0.9).astype(np.int64)
+    return _at_cutoffs(report, _at("P@1", rel), cutoffs)
+
+
+def _at_levels(report: Report, cutoff: float, rel: int) -> Triple[Float64]:
+    """The mean of nDCG@k over every k at which the best order changes its grade, and at the end if that is beyond."""
+    profile = report.profile
+    by_grade = profile.n_relevant[:, None] if profile.relevant_by_grade is None else profile.relevant_by_grade
+    total = [np.zeros(profile.n_query) for _ in range(3)]
+    points = np.zeros(profile.n_query)
+    ends = [by_grade[:, grade:].sum(axis=1) for grade in reversed(range(by_grade.shape[1]))]
+    counts = [by_grade[:, grade] > 0 for grade in reversed(range(by_grade.shape[1]))]
+    beyond = profile.n_ranked > profile.n_relevant + 1
+    for end, counted in zip([*ends, profile.n_ranked], [*counts, beyond], strict=True):
+        for sums, values in zip(total, _at_cutoffs(report, "nDCG@1", end), strict=True):
+            sums += np.where(counted, values, 0.0)
+        points += counted
+    unknown, *_ = report[_at("R-Precision", rel)].per_query
+    none = at_level(profile, rel).n_relevant == 0
+    lower, expected, upper = (np.where(none, unknown, values / np.maximum(points, 1)) for values in total)
+    return Triple(lower, expected, upper)
+
+
+def _at_cutoffs(report: Report, name: str, cutoffs: Int64) -> Triple[Float64]:
+    """A measure of each query at a cutoff of its own; as R-precision where nothing is relevant."""
+    measure = rank_measures.parse(name)
+    values = [each.copy() for each in report[_at("R-Precision", measure.rel)].per_query]
+    defined = at_level(report.profile, measure.rel).n_relevant > 0
+    for cutoff in np.unique(cutoffs[defined]).tolist():
+        some = np.flatnonzero(defined & (cutoffs == cutoff))
+        if cutoff == 0:  # a share of R that is no document
+            for each in values:
+                each[some] = 0.0
+            continue
+        found = rank_measures.per_query(report.profile[some], measure.row.measure(cutoff, rel=measure.rel))
+        for all_values, each in zip(values, found, strict=True):
+            all_values[some] = each
+    return Triple(*values)
+
+
+_MADE: dict[str, Callable[[Report, float, int], Triple[Float64]]] = {
+    "relative_P": _relative_precision,
+    "Rprec_mult": _multiple,
+    "Rndcg": _at_levels,
+}
+
+
+# Lines
+
+Shown = Literal["expected", "lower", "upper"]
+
+COUNTS = {
+    "num_q": "queries that count",
+    "num_ret": "documents retrieved",
+    "num_rel": "relevant documents",
+    "num_rel_ret": "relevant documents retrieved",
+}
+_GEOMETRIC = {"gm_map": "mAP", "gm_bpref": "bpref"}
+_LEAST = 1e-5  # what a value counts as in a geometric mean, at least
+
+
+class Row(NamedTuple):
+    """The values of one name: of each query, of all, and whether trec_eval prints each query."""
+
+    of_queries: Triple[Float64] | Int64
+    of_all: Triple[float] | int
+    by_query: bool = True
+
+
+def trec_lines(
+    report: Report,
+    names: Iterable[str] | None = None,
+    *,
+    rel: int = 1,
+    by_query: bool = False,
+    summary: bool = True,
+    only: Shown | None = None,
+    run_id: str | None = None,
+    n_docs: int = 0,
+) -> list[str]:
+    """The lines of names, as `expanded` gives them: of each query, then of all.
+
+    Parameters
+    ----------
+    report : Report
+    names : iterable of str, optional
+        trec_eval's and ours; by default those of the report's measures. Those that trec_eval has come first, in its
+        order.
+    rel : int
+        Its level of relevance: a measure has the name that it has there at this level.
+    by_query, summary : bool
+        Whether there are lines of each query, in order of id, and lines of all. A query without a value has none.
+    only : {"expected", "lower", "upper"}, optional
+        This value alone, so that the lines are trec_eval's own; by default all three.
+    run_id : str, optional
+        The tag of the run.
+    n_docs : int
+        Documents in the collection, for utility with a fourth coefficient.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate_run
+    >>> run, qrels = {"q1": {"a": 0.5, "b": 0.5}}, {"q1": {"a": 1}}
+    >>> report = evaluate_run(run, qrels, measures="AP")
+    >>> for line in trec_lines(report, ["map", "num_q", "num_ret"]):
+    ...     print(line.expandtabs(4))
+    num_q                   all 1
+    num_ret                 all 2
+    map                     all 0.7500  0.5000  1.0000
+    >>> print(trec_lines(report, only="upper")[0].expandtabs(4))
+    map                     all 1.0000
+    """
+    named = _named(report if names is None else names, rel)
+    rows = {name: _row(report, name, rel, n_docs) for name in sorted(named, key=place) if name != "runid"}
+    lines = []
+    if by_query:
+        ids = report.profile.query_ids or tuple(map(str, range(report.n_query)))
+        for i in sorted(range(report.n_query), key=lambda i: ids[i].encode("utf-8", "surrogateescape")):
+            lines += [_line(name, ids[i], _one(row.of_queries, i), only) for name, row in rows.items() if row.by_query]
+    if summary:
+        lines += [f"{'runid':<22}\tall\t{run_id}"] if "runid" in named and run_id is not None else []
+        lines += [_line(name, "all", row.of_all, only) for name, row in rows.items()]
+    return [line for line in lines if line]
+
+
+def measures_of(names: Iterable[str]) -> list[str]:
+    """The measures of the catalogue among names, with the names that they have there."""
+    return [rank_measures.parse(name).name for name in names if not is_of_lines(name)]
+
+
+def is_of_lines(name: str) -> bool:
+    """Whether a name is one of these lines alone, and of no measure of the catalogue."""
+    base = parted(name)[0]
+    return base in (*COUNTS, *_GEOMETRIC, *_MADE, "runid", "utility") or name.startswith("utility_")
+
+
+def _named(names: Iterable[str], rel: int) -> list[str]:
+    """The names, as trec_eval has them where it does, each once."""
+    called = (name if is_of_lines(name) else trec_name(rank_measures.parse(name).at_level(rel), rel) for name in names)
+    return list(dict.fromkeys(called))
+
+
+def _row(report: Report, name: str, rel: int, n_docs: int) -> Row:
+    base, cutoff = parted(name)
+    if name in COUNTS:
+        counted = _counts(report, rel)[name]
+        return Row(counted, int(counted.sum()), name != "num_q")
+    if name in _GEOMETRIC:
+        values = report[_at(_GEOMETRIC[name], rel)].per_query
+        return Row(values, _geometric(values), False)
+    if base in _MADE:
+        return _mean(_MADE[base](report, cutoff, rel))
+    if name.startswith("utility"):
+        return _mean(_utility(report, name, rel, n_docs))
+    result = report[_at(name, rel)]
+    return Row(result.per_query, Triple(result.lower, result.expected, result.upper))
+
+
+def _counts(report: Report, rel: int) -> dict[str, Int64]:
+    level = at_level(report.profile, rel)
+    return {
+        "num_q": np.ones(level.n_query, dtype=np.int64),
+        "num_ret": level.n_ranked,
+        "num_rel": level.n_relevant,
+        "num_rel_ret": _found_in(level),
+    }
+
+
+def _geometric(values: Triple[Float64]) -> Triple[float]:
+    """Geometric means; of the expected one only where no tie matters, since it is no function of expected values."""
+    lower, upper = (math.exp(exact_mean(np.log(np.maximum(each, _LEAST)))) for each in (values.lower, values.upper))
+    return Triple(lower, lower if lower == upper else math.nan, upper)
+
+
+def _mean(values: Triple[Float64]) -> Row:
+    return Row(values, Triple(*map(exact_mean, values)))
+
+
+def _one(values: Triple[Float64] | Int64, query: int) -> Triple[float] | int:
+    return Triple(*(float(row[query]) for row in values)) if isinstance(values, tuple) else int(values[query])
+
+
+def _line(name: str, query: str, value: Triple[float] | int, only: Shown | None) -> str:
+    """One line, whose first three fields are those of trec_eval; none for a value that is undefined."""
+    if isinstance(value, int):
+        return f"{name:<22}\t{query}\t{value}"
+    if math.isnan(value.lower):
+        return ""
+    texts = {side: f"{each:6.4f}" for side, each in value._asdict().items()}
+    if texts["lower"] == texts["upper"]:  # and so is what is between, also where it is not known exactly
+        texts["expected"] = texts["lower"]
+    shown = ("expected", "lower", "upper") if only is None else (only,)
+    return "\t".join([f"{name:<22}", query, *(texts[side] for side in shown)])

@@ -1,0 +1,406 @@
+"""Figures 2, 3 and 4 of Nicolaou et al. 2018: which neighbours collide, and which of the collisions are ties.
+
+The published picture calls it a collision where two neighbours in rank are less than e apart in rounded distances. That
+rule is compared with the exact one, on the paper's data if it is there, and on sets that need no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal, localcontext
+from pathlib import Path
+
+import numpy as np
+
+from deadheat import Rounded, evaluate
+from deadheat.analyses.collisions import collisions
+from deadheat.counting.ranking import Rankings
+from deadheat.studies import published
+from deadheat.studies.collisions_rule import (
+    DISTANCES,
+    Data,
+    Matrix,
+    Ruled,
+    as_published,
+    count_table,
+    distances_of,
+    group_numbers,
+    matrices,
+    precision_picture,
+    published_rule,
+    row_of_images,
+    rule_table,
+    split_and_merged,
+)
+from deadheat.studies.published import GEORGE_WASHINGTON, WASHINGTON_MAP, WASHINGTON_ROUNDED, digits, george_washington
+from deadheat.studies.study import Finding, Mark, Outcome, Setting, Study, Table, compared, joined, missing
+
+_SOURCE = (
+    "Nicolaou et al. 2018, Non-deterministic Behavior of Ranking-based Metrics when Evaluating Embeddings, "
+    "arXiv:1806.07171, figures 2, 3 and 4, and the code and data that were published with it (anguelos/embedding_map)."
+)
+_ABOUT = (
+    "The paper draws, for every query and rank, whether two neighbours in rank are closer together than e, and takes "
+    "this for the ambiguity of the ranking. Two neighbours that are that close need not tie. Here each collision is "
+    "looked at exactly: is it a tie of the real numbers, and is the group relevant, irrelevant, or mixed? Only a mixed "
+    "group can change a measure."
+)
+ALMOST_ALL = 0.95  # of the collisions, at least: the choice of this study, as the source has no number
+FEW = 100  # collisions, of which no share is taken
+_NOTES = "not published: measured with SciPy's float64 distances on the same file"
+
+
+def run(setting: Setting) -> Outcome:
+    text = [
+        "The paper shows figures 2 and 3 without a count, so that only the pictures can be compared. Orange is a "
+        "relevant collision (red in the paper), blue an irrelevant one, as in the paper; black is a mixed one, which "
+        "the paper does not distinguish.",
+        "The published rule sorts the query itself among the items, and counts the gap between it and its nearest "
+        "neighbour; deadheat takes the query out by its index.",
+    ]
+    outcome = joined([part(setting) for part in (washington, white_noise, pixels, grid)], text)
+    return replace(outcome, conclusion=_conclusion(outcome))
+
+
+def _conclusion(outcome: Outcome) -> str:
+    rule = next(table for table in outcome.tables if table.name == "published-rule")
+    count, ties = (rule.columns.index(name) for name in ("collisions", "ties of the real numbers"))
+    counted = []
+    for name in dict.fromkeys(row[0] for row in rule.rows):
+        rows = [row for row in rule.rows if row[0] == name]
+        counted.append(f"{name} {sum(row[ties] for row in rows):,} of {sum(row[count] for row in rows):,}")
+    return (
+        "A small gap between two neighbours is seldom a tie of float embeddings, and nearly always one of integers. "
+        f"Collisions by the published rule that are ties of the real numbers: {'; '.join(counted)}."
+    )
+
+
+def published_noise(n: int, dim: int) -> Matrix:
+    """White noise, (n, dim) in [0, 1), as the published code draws it: the same generator, seed and draws before it."""
+    random = np.random.RandomState(1337)
+    random.shuffle(np.arange(1000))
+    for _ in range(30):  # the random embeddings that are compared with the all-zero one
+        random.random_sample((1000, 100))
+    return random.random_sample((n, dim))
+
+
+def white_noise(setting: Setting) -> Outcome:
+    """Figure 3."""
+    file = setting.file(GEORGE_WASHINGTON)
+    if file is not None:
+        labels = load(file).labels
+    else:  # words by how often they come: 431 of them, as on George Washington
+        share = 1 / np.arange(1, 432)
+        labels = np.random.default_rng(0).choice(431, size=1164, p=share / share.sum())
+    first = 1080 if setting.quick else 900
+    everything = Data("white noise", "White noise", published_noise(len(labels), 504), labels, 1e-5)
+    part, samples = everything[first:], f"{first} to {len(labels) - 1}"
+    setting.say(f"white noise: {len(part.labels)} samples")
+    origin = "George Washington" if file else "made words"
+    caption = (
+        f"Figure 3: uniform noise in 504 dimensions with the labels of {origin}, samples {samples}. Above, the "
+        "published rule with e = 1e-5; below, the groups within 1e-5 in exact arithmetic."
+    )
+    picture, kinds = as_published(part, "noise", caption, setting)
+    rule, pairs = rule_table(part, samples, setting)
+    amplified = row_of_images(
+        "noise-amplified", "The lower row of the picture above, amplified by 3 ranks and 3 queries.", kinds, amplify=3
+    )
+    why = "" if file else f"labels that were made here stand in for those of {GEORGE_WASHINGTON}"
+    findings = rule_findings(part, samples, pairs, "figure 3", Mark.NEW if file else Mark.OTHER_DATA, why)
+    judged, which = not setting.quick, f"samples {samples}"
+    findings.append(fewer(part, which, pairs, judged=judged))
+    findings += noise_eps(part, which, judged=judged)
+    return Outcome(findings, [picture, amplified], [rule, count_table(part, samples, setting)])
+
+
+def pixels(setting: Setting) -> Outcome:
+    """Digits: their pixels are integers, which truly tie."""
+    images, labels = digits()
+    n, shown = (300, 150) if setting.quick else (len(labels), 450)
+    data = Data("digits", "scikit-learn's digits", images[:n], labels[:n], 1e-10)
+    setting.say(f"digits: {n} samples")
+    pictures = [
+        (distance, collisions(data.embeddings[:shown], data.labels[:shown], distance=distance, threads=setting.threads))
+        for distance in DISTANCES
+    ]
+    caption = (
+        f"Exact ties of the first {shown} of {data.title}: 8 × 8 pixels, grey levels from 0 to 16. City block "
+        "distances are whole numbers of at most 1024, Euclidean distances and cosines are roots."
+    )
+    picture = row_of_images("digits", caption, pictures)
+    samples = "all" if n == len(labels) else f"0 to {n - 1}"
+    rule, _ = rule_table(data, samples, setting)
+    return Outcome(_rounding_findings(data, setting), [picture], [rule, count_table(data, samples, setting)])
+
+
+def _rounding_findings(data: Data, setting: Setting) -> list[Finding]:
+    """What float64 makes of exact ties."""
+    findings = []
+    for distance in DISTANCES:
+        rankings = Rankings(data.embeddings, distance=distance, threads=setting.threads)
+        counted = collisions(data.embeddings, data.labels, distance=[distance], threads=setting.threads)[distance]
+        split, merged = split_and_merged(group_numbers(rankings), distances_of(data, distance))
+        findings.append(
+            Finding(
+                f"{data.name}, {distance}: exact tie groups, those that are mixed, those that float64 distances split",
+                f"{counted.together.groups}, {counted.mixed.groups}, {split}",
+                Mark.NEW,
+                why=f"groups of equal float64 distances that are no tie: {merged}",
+            )
+        )
+    return findings
+
+
+def grid(setting: Setting) -> Outcome:
+    """Points of a grid, in classes that can be seen: every tie is mixed or not for a reason."""
+    side = 10
+    points = np.stack(np.meshgrid(np.arange(1, side + 1), np.arange(1, side + 1)), axis=-1).reshape(-1, 2)
+    labels = (points[:, 0] > side // 2) + 2 * (points[:, 1] > side // 2)
+    data = Data("grid", f"A grid of {side} × {side} points", points, labels, 1e-10)
+    images = [
+        (distance, collisions(points, labels, distance=distance, threads=setting.threads)) for distance in DISTANCES
+    ]
+    caption = (
+        f"Exact ties of the {side} × {side} points (1, 1) to ({side}, {side}), whose class is the quarter that they "
+        "lie in. With cosine, what lies in one direction from the origin ties."
+    )
+    picture = row_of_images("grid", caption, images)
+    return Outcome(_rounding_findings(data, setting), [picture], [count_table(data, "all", setting)])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# figures 2 and 4: PHOCNet's embeddings of George Washington
+
+
+def washington(setting: Setting) -> Outcome:
+    """Figures 2 and 4, and what rounding the distances does."""
+    file = setting.file(GEORGE_WASHINGTON)
+    if file is None:
+        return Outcome(
+            [
+                missing(what, GEORGE_WASHINGTON, published=printed, source=f"{published.TIES}, {figure}")
+                for what, printed, figure in (
+                    ("figure 2: collisions on George Washington", "a picture, no count", "figure 2"),
+                    ("figure 4: the matrices D and E", "a picture", "figure 4"),
+                )
+            ]
+        )
+    everything = load(file)
+    first, last = (1000, 1000) if setting.quick else (650, 900)
+    types = () if setting.quick else ("float32", "float16")
+    parts = [Outcome(_counted(everything))]
+    parts += [_drawn(everything[first:], f"{first} to {len(everything.labels) - 1}", types, setting)]
+    if not setting.quick:
+        parts.append(_all_samples(everything, types, setting))
+    return joined([*parts, Outcome(_nearest_pair(everything, setting), [matrices(everything[last:], last)])])
+
+
+def _drawn(part: Data, samples: str, types: Sequence[str], setting: Setting) -> Outcome:
+    setting.say(f"{part.title}: {len(part.labels)} samples for the pictures")
+    caption = (
+        f"Figure 2: {part.title}, samples {samples}. Above, the published rule: two neighbours in rank less than "
+        "1e-10 apart in float64, coloured by the farther one, the query itself at rank 0. Below, the groups within "
+        "1e-10 in exact arithmetic, coloured by what is in the group."
+    )
+    picture, kinds = as_published(part, "gw", caption, setting)
+    amplified = row_of_images(
+        "gw-amplified",
+        "The lower row of the picture above, amplified: every mark is widened by 3 ranks and 3 queries on every "
+        "side, so that single collisions can be seen. The area of the marks says nothing about how many there are.",
+        kinds,
+        amplify=3,
+    )
+    rule, pairs = rule_table(part, samples, setting)
+    judged, which = not setting.quick, f"samples {samples}"
+    return Outcome(
+        [
+            *rule_findings(part, samples, pairs, "figure 2", Mark.NEW),
+            fewer(part, which, pairs, judged=judged),
+            *right_side(part, which, pairs, judged=judged),
+        ],
+        [picture, amplified, precision_picture(part, samples, setting)],
+        [rule, count_table(part, samples, setting, types)],
+    )
+
+
+def _all_samples(everything: Data, types: Sequence[str], setting: Setting) -> Outcome:
+    """The same counts for all samples, and what was measured on them before."""
+    setting.say(f"{everything.title}: all {len(everything.labels)} samples")
+    rule, pairs = rule_table(everything, "all", setting)
+    counts = count_table(everything, "all", setting, types)
+    findings = rule_findings(everything, "all", pairs, "figure 2 shows a part of them", Mark.NEW)
+    findings.append(fewer(everything, "all samples", pairs, judged=True))
+    findings += right_side(everything, "all samples", pairs, judged=True)
+    return Outcome([*findings, *_noted(everything, counts, setting)], tables=[rule, counts])
+
+
+def _counted(data: Data) -> list[Finding]:
+    """Queries and classes that the slides count, and the collision that they say moves mAP."""
+    size = np.unique(data.labels, return_counts=True)[1]
+    several = size > 1
+    report = evaluate(data.embeddings, data.labels, measures=["mAP"])
+    result, mixed = report["mAP"], report.ties.mixed_groups
+    here = int(size[several].sum()), int(several.sum())
+    printed = published.WASHINGTON_QUERIES, published.WASHINGTON_CLASSES
+    return [
+        Finding(
+            "George Washington: queries with another of their class, and classes of these",
+            "{}, {}".format(*here),
+            Mark.of(here == printed),
+            "{} samples, {} classes".format(*printed),
+            published.TIES_SLIDES,
+            f"all {len(data.labels)} samples stay in the gallery, of {len(size)} classes",
+        ),
+        Finding(
+            "George Washington, cosine: tie groups that can move mAP, and by how much",
+            f"{mixed}; {100 * (result.upper - result.lower):.2f} points",
+            Mark.of(mixed == 1),
+            f"one collision, about {published.WASHINGTON_EFFECT} %",
+            published.TIES_SLIDES,
+            "in float64 one pair of samples is at distance 0, which is no tie of the real numbers (below); the "
+            "published code takes the wrong one of the two for the query itself (the study of the exploit)",
+        ),
+    ]
+
+
+def load(file: Path) -> Data:
+    """The file, with the e of the published picture."""
+    return Data("George Washington", "PHOCNet embeddings of George Washington", *george_washington(file), 1e-10)
+
+
+def rule_findings(
+    data: Data, samples: str, pairs: dict[str, Ruled], figure: str, mark: Mark, why: str = ""
+) -> list[Finding]:
+    """How many collisions the published rule sees, and how many of them are ties."""
+    which = "all samples" if samples == "all" else f"samples {samples}"
+    return [
+        Finding(
+            f"{data.name}, {which}, {distance}: collisions by the published rule, and ties among them",
+            f"{ruled.n_collision}, {ruled.n_tie}",
+            mark,
+            "a picture, no count",
+            f"{published.TIES}, {figure}",
+            why or f"pairs of neighbours in rank less than {data.eps:g} apart; a tie is equally far as a real number",
+        )
+        for distance, ruled in pairs.items()
+    ]
+
+
+def _noted(data: Data, counts: Table, setting: Setting) -> list[Finding]:
+    mixed = {(row[2], row[3]): row[6] for row in counts.rows}
+    findings = []
+    for distance, noted in WASHINGTON_MAP.items():
+        report = evaluate(data.embeddings, data.labels, distance=distance, measures=["mAP"], threads=setting.threads)
+        name = f"George Washington, {distance}"
+        for end, value in (("lower", report["mAP"].lower), ("upper", report["mAP"].upper)):
+            findings.append(compared(f"{name}: mAP, {end} bound", 100 * value, noted, digits=4, source=_NOTES))
+        for rule in ("exact", "float64 distance (SciPy)"):
+            findings.append(
+                compared(
+                    f"{name}: mixed tie groups, {rule}", mixed[distance, rule], 0, unit="", digits=0, source=_NOTES
+                )
+            )
+    for name, (groups, lower, upper, decimals) in WASHINGTON_ROUNDED.items():
+        rule, what = f"{name} distance", f"George Washington, cosine distance rounded to {name}"
+        report = evaluate(
+            data.embeddings, data.labels, ties=Rounded(name, of="distance"), measures=["mAP"], threads=setting.threads
+        )
+        findings += [
+            compared(f"{what}: mixed tie groups", mixed["cosine", rule], groups, unit="", digits=0, source=_NOTES),
+            compared(f"{what}: mAP, lower bound", 100 * report["mAP"].lower, lower, digits=decimals, source=_NOTES),
+            compared(f"{what}: mAP, upper bound", 100 * report["mAP"].upper, upper, digits=decimals, source=_NOTES),
+        ]
+    return findings
+
+
+def _nearest_pair(data: Data, setting: Setting) -> list[Finding]:
+    left, right = np.nonzero(np.triu(distances_of(data, "cosine") <= 0, 1))
+    same = data.labels[left] == data.labels[right]
+    pairs = [
+        f"samples {i} and {j}, of {'one class' if equal else 'two classes'}"
+        for i, j, equal in zip(left.tolist(), right.tolist(), same.tolist(), strict=True)
+    ]
+    here, noted = "; ".join(pairs) or "none", "samples 1162 and 1163, of two classes"
+    metric = Rankings(data.embeddings, threads=setting.threads).metric
+    squares = metric.exact_closeness(left, metric.columns.column_of_item[right]).signed_squares()
+    with localcontext() as context:
+        context.prec = 60
+        away = [1 - (Decimal(square.numerator) / Decimal(square.denominator)).sqrt() for square in squares]
+    name = "George Washington: samples whose cosine distance is 0 in float64 (SciPy)"
+    return [
+        Finding(name, here, Mark.of(here == noted), noted, _NOTES),
+        Finding(
+            "George Washington: the exact cosine distance of these samples",
+            ", ".join(f"{float(gap):.4g}" for gap in away) or "none",
+            Mark.NEW,
+            why="where it is not 0, neither of the two ties with the query itself",
+        ),
+    ]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what the sources say of the collisions that they draw, judged by the counts
+
+
+def fewer(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool) -> Finding:
+    """How many collisions there are under cosine for each under euclidean, against "about 20", to one digit."""
+    cosine, euclidean = pairs["cosine"].n_collision, pairs["euclidean"].n_collision
+    agrees = euclidean > 0 and float(f"{cosine / euclidean:.0e}") == published.FEWER_COLLISIONS
+    return Finding(
+        f"{data.name}, {samples}, e = {data.eps:g}: collisions under cosine for each under euclidean",
+        f"{cosine / euclidean:.1f} ({cosine} to {euclidean})" if euclidean else f"{cosine} to 0",
+        Mark.of(agrees) if judged else Mark.OTHER_DATA,
+        f"about {published.FEWER_COLLISIONS}",
+        published.TIES,
+        "judged to one digit: about 20 is from 15 to 25" if judged else "fewer samples than in the figure",
+    )
+
+
+def right_side(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool) -> list[Finding]:
+    """Which share of the collisions is on the right side of the picture, by distance; not of fewer than `FEW`."""
+    return [
+        Finding(
+            f"{data.name}, {samples}, {distance}: collisions in the right half of the ranks, and in the last quarter",
+            f"{100 * ruled.right_half:.0f} %, {100 * ruled.last_quarter:.0f} %",
+            Mark.of(ruled.right_half >= ALMOST_ALL) if judged else Mark.OTHER_DATA,
+            "almost all on the right side",
+            published.TIES,
+            f"judged as {100 * ALMOST_ALL:.0f} % in the right half" if judged else "fewer samples than in the figure",
+        )
+        for distance, ruled in pairs.items()
+        if ruled.n_collision >= FEW
+    ]
+
+
+def noise_eps(part: Data, samples: str, *, judged: bool) -> list[Finding]:
+    """What 10,000 times the e of figure 2 finds in white noise, and what that e itself finds."""
+    findings = []
+    for eps, often in ((1e-10, "as in"), (1e-6, "10,000 times that of"), (1e-5, "100,000 times that of")):
+        data = Data(part.name, part.title, part.embeddings, part.labels, eps)
+        pairs = {
+            distance: Ruled.of(published_rule(distances_of(data, distance), data.relevant, eps))
+            for distance in DISTANCES
+        }
+        findings.append(
+            Finding(
+                f"{data.name}, {samples}, e = {eps:g}, {often} figure 2: collisions by distance",
+                ", ".join(f"{name} {ruled.n_collision}" for name, ruled in pairs.items()),
+                Mark.NEW,
+                published.NOISE_EPS,
+                published.TIES,
+            )
+        )
+        if eps == 1e-6:
+            findings.append(fewer(data, samples, pairs, judged=judged))
+    return findings
+
+
+STUDY = Study(
+    title="Collisions: which neighbours are equally far",
+    source=_SOURCE,
+    about=_ABOUT,
+    run=run,
+    needs=("scipy", "sklearn"),
+)

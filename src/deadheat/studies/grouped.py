@@ -1,0 +1,361 @@
+"""Grouped measures: number of classes, coverage of intervals, gaps where there are none, models, cost.
+
+In come made populations and, where they are given, files of embeddings; out go pictures, tables and findings.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat import evaluate, generalization_gap, grouped, plots
+from deadheat.analyses.gaps import Gap
+from deadheat.inputs import read
+from deadheat.plots import Band, style
+from deadheat.statistics import intervals
+from deadheat.studies import grouped_populations as populations
+from deadheat.studies import published
+from deadheat.studies.grouped_paper import by_claims, by_models, by_table
+from deadheat.studies.grouped_populations import (
+    CLUSTERED,
+    DISTANCE,
+    FULL,
+    GROUP_SIZE,
+    GROUPED,
+    LEVEL_TEXT,
+    MEASURE,
+    PLAIN,
+    QUICK,
+    RANDOM,
+    Extent,
+    Known,
+    by_coverage,
+    ends,
+    percent,
+)
+from deadheat.studies.study import LEVEL, WIDE, Finding, Mark, Outcome, Picture, Setting, Study, Table, joined, missing
+
+_SOURCE = published.GROUPED
+_ABOUT = (
+    "Hit@1, which metric learning calls Recall@1, falls as classes are added, so that it does not compare between sets "
+    "with different numbers of them. Grouped, it is taken inside groups of 10 classes and averaged: it stays where it "
+    "is, costs less, and comes with an interval. The paper's data sets are taken as files; everything else is drawn "
+    "here, from populations whose value is known."
+)
+_CLAIM = "arXiv:2306.13357, abstract and figure 1, which prints no values"
+_CLASSES = (200, 50)  # of the gap that is none
+_SAMPLES, _DIM, _MOST_PLAIN = 10, 64, 64_000
+_SEED = 7
+
+
+def run(setting: Setting) -> Outcome:
+    extent = QUICK if setting.quick else FULL
+    setting.say(f"  the populations' values, from {extent.large} groups each")
+    known = populations.value_in_groups(CLUSTERED, extent.large)
+    parts = [
+        by_chance(populations.value_in_groups(RANDOM, extent.large)),
+        by_size(setting, extent, known),
+        by_table(setting, extent),
+        by_coverage(setting, extent, known),
+        by_null_gap(setting, extent),
+        by_models(setting, extent),
+        by_claims(setting, extent),
+        by_cost(setting, extent),
+        *(by_file(setting, name, stem) for name, stem in published.IMAGE_SETS.items()),
+    ]
+    return joined(parts, _text(known, extent))  # each part concludes for itself
+
+
+def _text(known: Known, extent: Extent) -> list[str]:
+    m = CLUSTERED.samples
+    return [
+        f"Made populations have {m} samples a class in {CLUSTERED.dim} dimensions and Euclidean distance. Random: "
+        f"labels mean nothing, so that the expected {MEASURE} inside a group is ({m} - 1) / ({GROUP_SIZE} x {m} - 1). "
+        "Clustered: classes are clouds of different sizes round normally distributed centres. Its value inside a group "
+        f"was taken once from {extent.large:,} groups: {percent(known.value)}, with a standard error of "
+        f"{100 * known.error:.2f} points.",
+        "The paper's data sets are not part of deadheat. Next to its Table 1 are made sets with as many classes, "
+        "which show the same effect with other values. By its section 3.2 the mean of N groups is normal with variance "
+        "σ²/N, so that its bound must be the value + z σ/√N, and the bound on the difference of two halves twice as "
+        "far from 0 as that bound is from the value.",
+    ]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the number of classes
+
+
+def by_chance(value: Known) -> Outcome:
+    """Random embeddings have the value that counting gives."""
+    exact = RANDOM.chance(GROUP_SIZE)
+    agrees = abs(value.value - exact) <= 3 * value.error
+    finding = Finding(
+        f"random embeddings: {MEASURE} {GROUPED}",
+        f"{percent(value.value)} (s.e. {100 * value.error:.2f})",
+        Mark.by_interval(agrees, 3 * value.error, exact),
+        percent(exact),
+        "exact: the share of the right ones among the others",
+        "" if agrees else "more than three standard errors away",
+    )
+    return Outcome([finding])
+
+
+def by_size(setting: Setting, extent: Extent, known: Known) -> Outcome:
+    """Plain and grouped values of the first classes of one draw."""
+    setting.say(f"  {MEASURE} of {extent.sizes[0]} to {extent.sizes[-1]} classes")
+    rows = _values(*CLUSTERED.draw(extent.sizes[-1], _SEED), extent.sizes, DISTANCE, setting.threads)
+    plain, inside = (rows[rows["what"] == what] for what in (PLAIN, GROUPED))
+    falls = bool(plain["high"][-1] < plain["low"][0])
+    holding = int(((inside["low"] <= known.value) & (known.value <= inside["high"])).sum())
+    numbers = f"{extent.sizes[0]} and {extent.sizes[-1]:,} classes"
+    shown = [f"{percent(each['value'][0], 1)} and {percent(each['value'][-1], 1)}" for each in (plain, inside)]
+    made = f"a made population; inside groups its value is {percent(known.value, 1)}"
+    return Outcome(
+        [
+            Finding(
+                f"{MEASURE} with {numbers}, plain",
+                shown[0],
+                Mark.OTHER_DATA if falls else Mark.DIFFERS,
+                "depends on the number of classes",
+                _CLAIM,
+                made if falls else "it does not fall by more than its interval",
+            ),
+            Finding(
+                f"{MEASURE} with {numbers}, {GROUPED}",
+                f"{shown[1]}; {holding} of {len(inside)} intervals hold the population's value",
+                Mark.OTHER_DATA if holding >= len(inside) - 1 else Mark.DIFFERS,
+                "does not depend on the number of classes",
+                _CLAIM,
+                made,
+            ),
+        ],
+        [_size_picture("classes", "clustered population", rows, known.value)],
+        [_size_table("classes", "clustered population", rows)],
+        conclusion=f"With {numbers} of one population, plain {MEASURE} goes from {shown[0].replace(' and ', ' to ')}; "
+        f"{GROUPED} it is {shown[1]}.",
+    )
+
+
+def _values(
+    embeddings: NDArray[Any], labels: NDArray[Any], sizes: Sequence[int], distance: str, threads: int | None
+) -> NDArray[Any]:
+    """Plain and grouped values of some of the classes, with intervals that ties cannot leave; a record each.
+
+    The classes are put in a random order, and the first of them taken.
+    """
+    names, codes = np.unique(labels, return_inverse=True)
+    place = np.random.default_rng(_SEED).permutation(len(names))[codes]
+    rows = []
+    for n in sizes:
+        part = embeddings[place < n], labels[place < n]
+        plain = evaluate(*part, measures=MEASURE, distance=distance, threads=threads)
+        interval = plain.interval(MEASURE, confidence_level=LEVEL, resample="class", method="auto")
+        rows.append((PLAIN, n, plain[MEASURE].expected, *ends(interval)))
+        inside = grouped(*part, group_size=GROUP_SIZE, measures=MEASURE, distance=distance, threads=threads)[MEASURE]
+        rows.append((GROUPED, n, inside.expected, *ends(inside.interval(confidence_level=LEVEL))))
+    columns = [("what", "U32"), ("n_class", int), ("value", float), ("low", float), ("high", float)]
+    return np.array(rows, dtype=columns)
+
+
+def _size_picture(name: str, of: str, rows: NDArray[Any], truth: float | None = None) -> Picture:
+    figure = style.figure(5.6, 3.6)
+    bands = {}
+    for what in (PLAIN, GROUPED):
+        chosen = rows[rows["what"] == what]
+        bands[what] = Band(chosen["n_class"], chosen["value"], chosen["low"], chosen["high"])
+    plots.measure_against_classes(bands, measure=MEASURE, truth=truth, ax=figure.subplots())
+    caption = (
+        f"{MEASURE} against the number of classes, {of}. Bands: {LEVEL_TEXT} intervals, over classes and over groups."
+    )
+    return Picture(name, caption, figure)
+
+
+def _size_table(name: str, of: str, rows: NDArray[Any]) -> Table:
+    columns = rows.dtype.names or ()
+    about = f"{MEASURE} by the number of classes, {of}"
+    return Table(name, about, columns, rows.tolist(), percent=("value", "low", "high"))
+
+
+def by_file(setting: Setting, name: str, stem: str) -> Outcome:
+    """The same for embeddings of one of the paper's data sets: values by the number of classes, and the gap."""
+    paths = {part: setting.file(f"{stem}-{part}.npz") for part in ("test", "train")}
+    absent = [
+        missing(f"{name}: {about}", f"{stem}-{part}.npz", published=printed, source=source)
+        for part, about, (printed, source) in (
+            ("test", f"{MEASURE} by the number of classes", _printed_values(name)),
+            ("train", "gap of train to test", ("a picture, no values", "arXiv:2306.13357, figure 3")),
+        )
+        if paths[part] is None
+    ]
+    samples = {part: read(path) for part, path in paths.items() if path is not None}
+    if "test" not in samples:
+        return Outcome(absent)
+    setting.say(f"  {name}, from files")
+    n_class = len(np.unique(samples["test"][1]))
+    sizes = [n for n in FULL.sizes if n < n_class] + [n_class]
+    rows = _values(*samples["test"], sizes, "cosine", setting.threads)
+    why, findings = "the embeddings given, not the paper's", []
+    for what in (PLAIN, GROUPED):
+        value = rows[rows["what"] == what]["value"]
+        here = " and ".join(percent(end, 1) for end in (value[0], value[-1]))
+        title = f"{name}, test: {MEASURE} with {sizes[0]} and {sizes[-1]} classes, {what}"
+        findings.append(Finding(title, here, Mark.OTHER_DATA, *_printed_values(name, what), why))
+    if "train" in samples:
+        settings: dict[str, Any] = {"group_size": GROUP_SIZE, "measure": MEASURE, "threads": setting.threads}
+        gap = generalization_gap(*samples["train"], *samples["test"], **settings)
+        for what, side in ((PLAIN, gap.plain), (GROUPED, gap.grouped)):
+            low, high = ends(side.interval(confidence_level=LEVEL))
+            bound = f"at most {100 * side.bound(confidence_level=LEVEL):.1f}"
+            here = f"{100 * side.expected:.1f} points ({100 * low:.1f} to {100 * high:.1f}), {bound}"
+            findings.append(Finding(f"{name}: gap of train to test, {what}", here, Mark.OTHER_DATA, why=why))
+    about = f"{stem}-classes", f"test set of {name}"
+    return Outcome([*findings, *absent], [_size_picture(*about, rows)], [_size_table(*about, rows)])
+
+
+def _printed_values(name: str, *which: str) -> tuple[str, str]:
+    """What Table 1 has of a data set, plain and in groups or one of them, and where; CIFAR-100 is not in it."""
+    printed = published.TEST_SETS.get(name)
+    if printed is None:
+        return "", ""
+    values = {PLAIN: printed.recall, GROUPED: printed.grouped}
+    shown = ", ".join(f"{values[what]} % {what}" for what in which or values)
+    return f"{shown} (all {printed.n_class:,} classes)", published.GROUPED_TABLE_1
+
+
+def by_null_gap(setting: Setting, extent: Extent) -> Outcome:
+    """The gap between two sets with different numbers of classes, both from one population."""
+    setting.say(f"  gaps of {_CLASSES[0]} to {_CLASSES[1]} classes of one population")
+    pairs = populations.null_gaps(CLUSTERED, _CLASSES, extent.null_draws)
+    sides = {PLAIN: [plain for _, plain in pairs], GROUPED: [inside for inside, _ in pairs]}
+    figure = style.figure(5.6, 2.8)
+    plots.gap_histogram({name: [gap.expected for gap in gaps] for name, gaps in sides.items()}, ax=figure.subplots())
+    caption = (
+        f"The gap in {MEASURE} between {_CLASSES[0]} and {_CLASSES[1]} classes of the clustered population, "
+        f"{extent.null_draws} draws. There is none to be found."
+    )
+    columns = ["what", "draw", "gap", "low", "high", "bound"]
+    rows = [
+        [name, number, gap.expected, *ends(gap.interval(confidence_level=LEVEL)), gap.bound(confidence_level=LEVEL)]
+        for name, gaps in sides.items()
+        for number, gap in enumerate(gaps)
+    ]
+    return Outcome(
+        [_null_finding(name, gaps) for name, gaps in sides.items()],
+        [Picture("gaps", caption, figure)],
+        [Table("gaps", "Gaps between two sets of one population", columns, rows, percent=columns[2:])],
+        conclusion=f"Between sets of {_CLASSES[0]} and {_CLASSES[1]} classes that differ in nothing else, the gap in "
+        f"{MEASURE} is on average {_mean_gap(sides[PLAIN]):.1f} points; {GROUPED} {_mean_gap(sides[GROUPED]):.1f}.",
+    )
+
+
+def _mean_gap(gaps: Sequence[Gap]) -> float:
+    """In percentage points."""
+    return 100 * math.fsum(gap.expected for gap in gaps) / len(gaps)
+
+
+def _null_finding(name: str, gaps: Sequence[Gap]) -> Finding:
+    values = [gap.expected for gap in gaps]
+    mean, error = math.fsum(values) / len(values), intervals.standard_error(values)
+    expected = [gap.interval(confidence_level=LEVEL).expected for gap in gaps]
+    held = sum(interval.low <= 0 <= interval.high for interval in expected)
+    share = populations.binomial(held, len(gaps), LEVEL)
+    agrees = abs(mean) <= 3 * error and share.high >= LEVEL
+    mark = Mark.by_interval(agrees, max(3 * error, (share.high - share.low) / 2), 1.0)  # of shares and a gap of shares
+    return Finding(
+        f"gap of {_CLASSES[0]} to {_CLASSES[1]} classes of one population, {name}",
+        f"{100 * mean:.2f} points (s.e. {100 * error:.2f}); {held} of {len(gaps)} {LEVEL_TEXT} intervals hold 0",
+        mark,
+        "0 points",
+        "by construction",
+        "" if agrees else "the set with more classes has more to be mistaken for",
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# cost: processor time against the number of samples
+
+
+def by_cost(setting: Setting, extent: Extent) -> Outcome:
+    rows = []
+    for n_class in extent.cost:
+        embeddings, labels = _white_noise(n_class)
+        setting.say(f"  cost: {len(labels)} samples")
+        settings = {"measures": MEASURE, "distance": DISTANCE, "threads": 1}
+        ways: dict[str, Callable[..., Any]] = {GROUPED: partial(grouped, group_size=GROUP_SIZE)}
+        if len(labels) <= _MOST_PLAIN:
+            ways[PLAIN] = evaluate
+        for what, way in ways.items():
+            report, seconds = _timed(partial(way, embeddings, labels, **settings), extent.times)
+            rows.append((what, len(labels), int(report.profile.n_ranked.sum()), seconds))
+    table = np.array(rows, dtype=[("what", "U32"), ("samples", int), ("pairs", int), ("seconds", float)])
+    figure = style.figure(5.6, 3.6)
+    sides = {what: table[table["what"] == what] for what in (PLAIN, GROUPED)}
+    plots.processor_time(
+        {what: (side["samples"], side["seconds"]) for what, side in sides.items()}, ax=figure.subplots()
+    )
+    caption = f"Processor time for {MEASURE} on one thread, {_SAMPLES} samples a class in {_DIM} dimensions."
+    return Outcome(
+        _cost_findings(table),
+        [Picture("cost", caption, figure)],
+        [Table("cost", "Pairs ranked, and processor seconds on one thread", table.dtype.names or (), table.tolist())],
+    )
+
+
+def _white_noise(n_class: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    labels = np.repeat(np.arange(n_class), _SAMPLES)
+    rng = np.random.default_rng(_SEED)
+    return rng.standard_normal((len(labels), _DIM), dtype=np.float32), labels
+
+
+def _timed(work: Callable[[], Any], times: int) -> tuple[Any, float]:
+    """What some work gives, and the least processor time that it took: others on the machine do not count."""
+    result, shortest = None, math.inf
+    for _ in range(times):
+        begin = time.process_time()
+        result = work()
+        shortest = min(shortest, time.process_time() - begin)
+    return result, shortest
+
+
+def _cost_findings(table: NDArray[Any]) -> list[Finding]:
+    findings = []
+    for what, power, printed in ((GROUPED, 1, "n at a fixed group size: n²/r for r groups"), (PLAIN, 2, "n²")):
+        rows = table[table["what"] == what]
+        pairs, _ = slope_of(rows["samples"], rows["pairs"])
+        slope, error = slope_of(rows["samples"], rows["seconds"])
+        agrees = abs(slope - power) <= WIDE * power and abs(pairs - power) <= 0.01
+        findings.append(
+            Finding(
+                f"{MEASURE} {what}: growth with n samples",
+                f"pairs as n^{pairs:.3f}, time as n^{slope:.2f} (s.e. {error:.2f})",
+                Mark.by_interval(agrees, 2 * error, power),
+                printed,
+                "by its definition",
+                "" if agrees else "work that is not done pair by pair counts too, most at few samples",
+            )
+        )
+    return findings
+
+
+def slope_of(n: ArrayLike, values: ArrayLike) -> tuple[float, float]:
+    """The slope of a straight line through logarithms, by least squares, and its standard error."""
+    x, y = np.log(np.asarray(n, dtype=np.float64)), np.log(np.asarray(values, dtype=np.float64))
+    x, y = x - x.mean(), y - y.mean()
+    slope = float(x @ y / (x @ x))
+    unexplained = float(np.square(y - slope * x).sum())
+    return slope, math.sqrt(unexplained / (len(x) - 2) / float(x @ x)) if len(x) > 2 else math.nan
+
+
+STUDY = Study(
+    title="Grouped Recall@K: the number of classes, intervals, and cost",
+    source=_SOURCE,
+    about=_ABOUT,
+    run=run,
+    needs=("scipy",),
+)

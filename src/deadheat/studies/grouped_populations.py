@@ -1,0 +1,322 @@
+"""Seeded draws from populations that are known: their values, and how many intervals hold them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat import evaluate, generalization_gap, grouped, plots
+from deadheat.analyses.gaps import Gap
+from deadheat.plots import Band, style
+from deadheat.reports.averaging import Average
+from deadheat.statistics import intervals
+from deadheat.statistics.interval import Interval, Intervals
+from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Table
+from deadheat.support.lazy import require
+
+GROUP_SIZE = 10
+MEASURE, DISTANCE = "Hit@1", "euclidean"
+PLAIN, GROUPED = "plain", f"in groups of {GROUP_SIZE}"
+LEVEL_TEXT = f"{100 * LEVEL:.0f} %"
+OVER_GROUPS = {"z": "normal", "Student's t": "t", "bootstrap": "percentile"}  # by what the method is called here
+OF_PLAIN: dict[str, Average] = {"plain, z over queries": "query", "plain, z over classes": "class"}
+REPEATED = "Student's t, 4 repeats"
+_RESAMPLES = 999
+_REPEATS = 4
+_PLAIN_SETTINGS: dict[str, Any] = {"measures": MEASURE, "distance": DISTANCE, "threads": 1}
+_SETTINGS: dict[str, Any] = _PLAIN_SETTINGS | {"group_size": GROUP_SIZE}
+
+# Each experiment draws from its own stream.
+_DRAWS, _LARGE, _PLAIN, _GAP = range(4)
+
+
+class Extent(NamedTuple):
+    """How much is computed."""
+
+    sizes: tuple[int, ...]  # classes
+    large: int  # groups that a population's value is taken from
+    draws: int
+    plain_draws: int
+    null_draws: int
+    cost: tuple[int, ...]  # classes
+    times: int  # of which the shortest counts
+    most_classes: int  # of the made sets that are compared with Table 1
+    halves: int  # random ones of each
+    maps: tuple[int, ...]  # directions that learned maps keep
+    map_classes: tuple[int, int]  # that they are learned from, and others
+
+
+def ends(interval: Intervals) -> tuple[float, float]:
+    """The ends that neither ties nor sampling leave."""
+    return interval.lower.low, interval.upper.high
+
+
+def percent(value: float, digits: int = 2) -> str:
+    return f"{100 * value:.{digits}f} %"
+
+
+FULL = Extent(
+    (50, 100, 200, 500, 1000, 2000, 5000), 20_000, 1000, 400, 300, (800, 1600, 3200, 6400, 12_800), 2, 12_000, 20,
+    (4, 8, 16, 32, 64, 128), (400, 100),
+)  # fmt: skip
+QUICK = Extent((50, 100, 200, 500), 300, 20, 10, 10, (100, 200, 400), 1, 500, 3, (4, 32, 128), (100, 40))
+
+
+@dataclass(frozen=True)
+class Population:
+    """Classes as clouds of points: centres from a normal distribution, samples from another round each centre."""
+
+    name: str
+    spread: float  # standard deviation of the centres, that of a sample being 1 on average; 0: labels mean nothing
+    unevenness: float  # standard deviation of the logarithm of the size of a class's cloud
+    samples: int = 4  # of each class
+    dim: int = 16
+
+    def draw(self, n_class: int, *seed: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Embeddings (n_class · samples, dim) and labels of classes that are drawn anew."""
+        rng = np.random.default_rng((*seed, round(10 * self.spread)))
+        centres = self.spread * rng.standard_normal((n_class, self.dim), dtype=np.float32)
+        sizes = np.exp(self.unevenness * rng.standard_normal(n_class, dtype=np.float32))
+        labels = np.repeat(np.arange(n_class), self.samples)
+        points = rng.standard_normal((len(labels), self.dim), dtype=np.float32)
+        return centres[labels] + sizes[labels, None] * points, labels
+
+    def chance(self, n_class: int) -> float:
+        """The expected Hit@1 among so many classes if labels mean nothing: the share of the right among the others."""
+        return (self.samples - 1) / (n_class * self.samples - 1)
+
+
+RANDOM = Population("random", 0.0, 0.0)
+CLUSTERED = Population("clustered", 1.3, 0.3)
+
+
+class Known(NamedTuple):
+    """The value of a population; its standard error is 0 where it follows from the definition."""
+
+    value: float
+    error: float
+
+
+class Coverage(NamedTuple):
+    """How many of some intervals hold the value of a population."""
+
+    population: str
+    method: str
+    n_group: int
+    n_draw: int
+    n_hold: int
+    known: Known  # the value that they are for
+    mean: float  # over the draws, of the value found
+    width: float  # of the interval, the mean over the draws
+
+    @property
+    def share(self) -> float:
+        return self.n_hold / self.n_draw
+
+    def interval(self, confidence_level: float = LEVEL) -> Interval:
+        """What the number of draws leaves open."""
+        return binomial(self.n_hold, self.n_draw, confidence_level)
+
+
+def binomial(n_hold: int, n_draw: int, confidence_level: float) -> Interval:
+    test = require("scipy.stats", "stats", "a binomial interval").binomtest(n_hold, n_draw)
+    return Interval(*map(float, test.proportion_ci(confidence_level, method="exact")))
+
+
+def value_in_groups(population: Population, n_group: int) -> Known:
+    result = grouped(*population.draw(n_group * GROUP_SIZE, _LARGE), **_SETTINGS)[MEASURE]
+    return Known(result.expected, result.errors.expected)
+
+
+def value_of_plain(population: Population, n_class: int, n_draw: int) -> Known:
+    """The value of the plain measure on so many classes, from draws that are not used again."""
+    values = [
+        evaluate(*population.draw(n_class, _PLAIN, n_class, number), **_PLAIN_SETTINGS)[MEASURE].expected
+        for number in range(n_draw)
+    ]
+    return Known(math.fsum(values) / n_draw, intervals.standard_error(values))
+
+
+def coverages_over_groups(
+    population: Population, n_group: int, n_draw: int, known: Known, *, repeated: bool
+) -> list[Coverage]:
+    """Count the intervals over groups that hold the population's value, of each kind."""
+    drawn: dict[str, list[tuple[float, Interval]]] = {}
+    for number in range(n_draw):
+        data = population.draw(n_group * GROUP_SIZE, _DRAWS, n_group, number)
+        result = grouped(*data, **_SETTINGS, seed=number)[MEASURE]
+        for name, method in OVER_GROUPS.items():
+            interval = result.interval(
+                confidence_level=LEVEL, method=method, n_resamples=_RESAMPLES, seed=number
+            ).expected
+            drawn.setdefault(name, []).append((result.expected, interval))
+        if repeated:
+            result = grouped(*data, **_SETTINGS, seed=number, repeats=_REPEATS)[MEASURE]
+            drawn.setdefault(REPEATED, []).append(
+                (result.expected, result.interval(confidence_level=LEVEL, method="t").expected)
+            )
+    return [_coverage(population, name, n_group, known, each) for name, each in drawn.items()]
+
+
+def coverages_of_plain(population: Population, n_group: int, n_draw: int, known: Known) -> list[Coverage]:
+    """The same of the plain measure on as many classes, its intervals over queries and over classes."""
+    drawn: dict[str, list[tuple[float, Interval]]] = {}
+    for number in range(n_draw):
+        report = evaluate(*population.draw(n_group * GROUP_SIZE, _DRAWS, n_group, number), **_PLAIN_SETTINGS)
+        for name, unit in OF_PLAIN.items():
+            interval = report.interval(MEASURE, confidence_level=LEVEL, resample=unit, method="normal").expected
+            drawn.setdefault(name, []).append((report[MEASURE].expected, interval))
+    return [_coverage(population, name, n_group, known, each) for name, each in drawn.items()]
+
+
+def null_gaps(population: Population, n_class: tuple[int, int], n_draw: int) -> list[tuple[Gap, Gap]]:
+    """Gaps, grouped and plain, between two sets of classes that one population gave: there is none."""
+    gaps = []
+    for number in range(n_draw):
+        train, test = (population.draw(n, _GAP, n, number) for n in n_class)
+        gap = generalization_gap(
+            *train, *test, group_size=GROUP_SIZE, measure=MEASURE, seed=number, distance=DISTANCE, threads=1
+        )
+        gaps.append((gap.grouped, gap.plain))
+    return gaps
+
+
+def _coverage(
+    population: Population, method: str, n_group: int, known: Known, drawn: Sequence[tuple[float, Interval]]
+) -> Coverage:
+    """Count; an interval that is NaN holds nothing."""
+    return Coverage(
+        population.name,
+        method,
+        n_group,
+        len(drawn),
+        sum(interval.low <= known.value <= interval.high for _, interval in drawn),
+        known,
+        math.fsum(value for value, _ in drawn) / len(drawn),
+        math.fsum(interval.high - interval.low for _, interval in drawn) / len(drawn),
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# coverage: how many intervals hold the value that they are for
+
+_GROUPS, _REPEATED_AT = (5, 10, 20, 50), 10
+_WHY = {
+    "z": "of few groups the standard deviation is itself uncertain, which z does not allow for",
+    "Student's t": "the mean of a few skewed values is not normal",
+    "bootstrap": "it has the fault of z for few groups, and takes N for N - 1",
+    REPEATED: "a mean over repeats scatters less than that of one draw, whose error it is given: too wide",
+    "plain, z over queries": "queries of one class rise and fall together",
+    "plain, z over classes": "classes are in each other's gallery, so that they are not quite independent",
+}
+_VALUES = ("population_value", "population_error", "mean_value", "mean_width")
+_NAIVE = "plain, z over queries"
+_WHY_RANDOM = f"about {RANDOM.samples - 1} hits are expected in all, however many classes there are: far from normal"
+
+
+def by_coverage(setting: Setting, extent: Extent, known: Known) -> Outcome:
+    coverages: list[Coverage] = []
+    for population in (RANDOM, CLUSTERED):
+        exact = population is RANDOM
+        for n_group in _GROUPS:
+            setting.say(f"  coverage: {population.name}, {n_group} groups")
+            value = Known(population.chance(GROUP_SIZE), 0.0) if exact else known
+            repeated = n_group == _REPEATED_AT
+            coverages += coverages_over_groups(population, n_group, extent.draws, value, repeated=repeated)
+            n_class = n_group * GROUP_SIZE
+            value = (
+                Known(population.chance(n_class), 0.0)
+                if exact
+                else value_of_plain(population, n_class, extent.plain_draws)
+            )
+            coverages += coverages_of_plain(population, n_group, extent.plain_draws, value)
+    return Outcome(
+        _coverage_findings(coverages),
+        [_coverage_picture(coverages)],
+        [_coverage_table(coverages)],
+        conclusion=_conclusion(coverages),
+    )
+
+
+def _conclusion(coverages: Sequence[Coverage]) -> str:
+    over = {name: [each.share for each in coverages if each.method == name] for name in ("Student's t", _NAIVE)}
+    ranges = [f"{100 * min(shares):.0f} to {100 * max(shares):.0f} %" for shares in over.values()]
+    return (
+        f"Of {LEVEL_TEXT} intervals, those of Student over groups hold the value in {ranges[0]} of the draws; those "
+        f"over the queries of the plain measure in {ranges[1]}."
+    )
+
+
+def _coverage_findings(coverages: Sequence[Coverage]) -> list[Finding]:
+    """One for each population and method; it differs where a number of groups rules the level out."""
+    kinds = dict.fromkeys((each.population, each.method) for each in coverages)
+    return [finding_of([each for each in coverages if (each.population, each.method) == kind]) for kind in kinds]
+
+
+def finding_of(coverages: Sequence[Coverage]) -> Finding:
+    """Coverages of one population and method, at several numbers of groups, together."""
+    around = [each.interval(1 - (1 - LEVEL) / len(coverages)) for each in coverages]
+    holds = all(end.low <= LEVEL <= end.high for end in around)
+    mark = Mark.by_interval(holds, max((end.high - end.low) / 2 for end in around), 1.0)  # of a share
+    why = (
+        _WHY_RANDOM if coverages[0][:2] in [(RANDOM.name, method) for method in OF_PLAIN] else _WHY[coverages[0].method]
+    )
+    shares = ", ".join(f"{each.n_group}: {100 * each.share:.1f}" for each in coverages)
+    return Finding(
+        f"{LEVEL_TEXT} intervals that hold, {coverages[0].population}, {coverages[0].method}; by number of groups",
+        f"{shares} % of {coverages[0].n_draw} draws",
+        mark,
+        LEVEL_TEXT,
+        "the intervals' own level",
+        "" if holds else why,
+    )
+
+
+def _coverage_picture(coverages: Sequence[Coverage]) -> Picture:
+    figure = style.figure(7.6, 3.6)
+    methods = [*OVER_GROUPS, next(iter(OF_PLAIN))]
+    both = figure.subplots(1, 2, sharey=True)
+    for ax, population in zip(both, (RANDOM, CLUSTERED), strict=True):
+        plots.interval_coverage({name: _band(coverages, population.name, name) for name in methods}, level=LEVEL, ax=ax)
+        ax.set_xlabel(f"groups of {GROUP_SIZE} classes, {population.name}")
+        ax.get_legend().remove()
+    both[1].set_ylabel("")
+    handles, names = both[0].get_legend_handles_labels()
+    figure.legend(
+        handles, names, loc="outside upper center", ncols=len(names), frameon=False, fontsize="small", handlelength=3.0
+    )
+    caption = (
+        f"How many of the {LEVEL_TEXT} intervals for {MEASURE} hold the population's value. Bars: what the number of "
+        "draws leaves open. The plain measure is of as many classes as the groups have, for the value of so many."
+    )
+    return Picture("coverage", caption, figure)
+
+
+def _band(coverages: Sequence[Coverage], population: str, method: str) -> Band:
+    rows = [
+        (each.n_group, each.share, *each.interval(LEVEL))
+        for each in coverages
+        if (each.population, each.method) == (population, method)
+    ]
+    return Band(*map(np.array, zip(*rows, strict=True)))
+
+
+def _coverage_table(coverages: Sequence[Coverage]) -> Table:
+    columns = ["population", "method", "n_group", "n_draw", "n_hold", "share", "low", "high"]
+    rows = [
+        [*each[:5], each.share, *each.interval(LEVEL), each.known.value, each.known.error, each.mean, each.width]
+        for each in coverages
+    ]
+    return Table(
+        "coverage",
+        f"Intervals that hold the population's value, with the {LEVEL_TEXT} interval of Clopper and Pearson; that "
+        "value and its standard error (0: exact); mean value and mean width of the interval over the draws",
+        [*columns, *_VALUES],
+        rows,
+        percent=("share", "low", "high", *_VALUES),
+    )

@@ -1,0 +1,431 @@
+"""Rounded embeddings against the nearest value found in fractions, and reports on them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from fractions import Fraction
+
+import numpy as np
+import oracles
+import pytest
+from data import data_file
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+import deadheat as dh
+from deadheat.analyses.quantization import FORMATS, FormatComparison, compare_formats, quantized
+
+POINTS = np.random.default_rng(5).normal(size=(30, 4))
+LABELS = np.arange(30) % 5
+PLAIN = ("float64", "float32", "bfloat16", "float16", "int8", "1 bit")
+DISTANCES = ("cosine", "euclidean", "inner_product", "cityblock")
+
+
+def nearest_integer(value, largest):
+    """By trying all of them: the q for which q / 127 is nearest to value / largest, the even one of two."""
+    x, top = Fraction(value), Fraction(largest)
+    return min(range(-127, 128), key=lambda q: (abs(q * top - 127 * x), q % 2))
+
+
+@settings(deadline=None, max_examples=60)
+@given(values=st.lists(st.floats(-60000, 60000, allow_subnormal=True), min_size=1, max_size=6))
+def test_floats_are_the_nearest_of_their_type(values):
+    for kind in ("float32", "bfloat16", "float16"):
+        found = quantized([values], kind)[0]
+        for value, rounded in zip(values, found.tolist(), strict=True):
+            pattern = oracles.round_to(oracles.Surd(Fraction(value), 0, Fraction(0)), kind)
+            assert rounded == oracles.pattern_to_float(pattern, kind)
+
+
+def test_halfway_between_all_neighbours_of_float16():
+    """The midpoint goes to the even neighbour, and what is just beyond it to the other."""
+    smaller = np.arange(0x7BFF, dtype=np.uint16).view(np.float16).astype(np.float64)
+    larger = np.arange(1, 0x7C00, dtype=np.uint16).view(np.float16).astype(np.float64)
+    middle, even = (smaller + larger) / 2, np.arange(0x7BFF) % 2 == 0
+    assert_array_equal(quantized([middle], "float16")[0], np.where(even, smaller, larger))
+    assert_array_equal(quantized([-np.nextafter(middle, 1e9)], "float16")[0], -larger)
+    assert_array_equal(quantized([np.nextafter(middle, 0)], "float16")[0], smaller)
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [
+        ("float64", np.float64),
+        ("float32", np.float32),
+        ("bfloat16", np.float32),
+        ("float16", np.float16),
+        ("int8", np.int8),
+        ("1 bit", np.int8),
+    ],
+)
+def test_types_and_what_stays(kind, dtype):
+    found = quantized(POINTS, kind)
+    assert found.dtype == dtype
+    assert found.shape == POINTS.shape
+    assert_array_equal(quantized(found, kind), found)  # what is rounded stays, in int8 because 127 is its largest
+    assert_array_equal(quantized(np.array([[5, -3]], dtype=np.int64), "float64"), [[5.0, -3.0]])
+
+
+def test_float64_is_a_copy():
+    given_array = POINTS.copy()
+    quantized(given_array, "float64")[0, 0] = 99.0
+    assert_array_equal(given_array, POINTS)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    values=st.lists(
+        st.one_of(st.integers(-254, 254).map(float), st.floats(-1e3, 1e3), st.floats(-1e-300, 1e-300)),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_int8_is_the_nearest_integer(values):
+    largest = max(abs(value) for value in values)
+    expected = [nearest_integer(value, largest) for value in values] if largest else [0] * len(values)
+    assert quantized([values], "int8")[0].tolist() == expected
+
+
+def test_int8_halves_go_to_the_even_integer():
+    """With 254 as the largest, every odd number is a half."""
+    values = np.arange(-254.0, 255.0)
+    assert_array_equal(quantized([values], "int8")[0], [round(Fraction(int(value), 2)) for value in values])
+    beyond = np.nextafter(values, 1e9)[1:-1]
+    found = quantized([[*beyond, 254.0]], "int8")[0][:-1]
+    assert_array_equal(found, [nearest_integer(value, 254.0) for value in beyond])
+    assert_array_equal(found[::2], (values[1:-1][::2] + 1) / 2)  # a hair above a half is no half
+
+
+def test_int8_where_floating_point_alone_goes_wrong():
+    """Two roundings can make a half of what is none."""
+    random = np.random.default_rng(2)
+    wrong = 0
+    for _ in range(40):
+        largest = float(random.uniform(1, 2))
+        halves = np.nextafter((np.arange(127) + 0.5) / 127 * largest, random.choice([0.0, 9.0], size=127))
+        found = quantized([[*halves, largest]], "int8")[0][:-1]
+        naive = np.rint(halves / largest * 127)
+        for place in np.flatnonzero(found != naive):
+            wrong += 1
+            assert found[place] == nearest_integer(float(halves[place]), largest)
+    assert wrong > 0
+
+
+def test_int8_has_one_scale_for_all():
+    assert quantized([[1.0, 2.0], [-4.0, 0.0]], "int8").tolist() == [[32, 64], [-127, 0]]
+    assert quantized(np.zeros((2, 3)), "int8").tolist() == [[0, 0, 0], [0, 0, 0]]
+    largest, smallest = np.finfo(np.float64).max, 5e-324
+    assert quantized([[largest, -largest, 1.0]], "int8").tolist() == [[127, -127, 0]]
+    assert quantized([[smallest, 2 * smallest]], "int8").tolist() == [[64, 127]]
+
+
+def test_one_bit_is_the_side_of_the_threshold():
+    assert quantized([[0.0, -0.0, 1e-300, -1e-300]], "1 bit").tolist() == [[1, 1, 1, -1]]
+    assert quantized([[1.0, 2.0], [3.0, 4.0]], "1 bit", threshold=[3, 2.5]).tolist() == [[-1, -1], [1, 1]]
+    tenth = np.array([[0.1]], dtype=np.float32)  # a little more than a tenth
+    assert quantized(tenth, "1 bit", threshold=0.1).item() == 1
+    assert quantized(tenth, "1 bit", threshold=np.nextafter(np.float64(tenth.item()), 1)).item() == -1
+
+
+def test_a_number_too_large_is_refused_with_its_place():
+    with pytest.raises(ValueError, match="must stay finite in float16") as caught:
+        quantized([[1.0, 2.0], [3.0, -65520.0]], "float16")
+    assert str(caught.value) == "embeddings must stay finite in float16, but holds -65520.0 in row 1, column 1"
+    assert quantized([[65519.0]], "float16").item() == 65504.0
+    with pytest.raises(ValueError, match="must stay finite in bfloat16"):
+        quantized([[3.4e38]], "bfloat16")
+    with pytest.raises(ValueError, match=r"gallery must stay finite in float16, but holds 70000\.0 in row 0"):
+        compare_formats([[1.0]], [1], [[7e4]], [1], formats="float16")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"format": "float15"}, ValueError, "format must be one of float64, float32, bfloat16, float16, int8, "),
+        ({"threshold": ["0"]}, TypeError, "threshold must hold real numbers of at most 64 bits, but has dtype <U1"),
+        ({"threshold": [0.0]}, ValueError, "threshold must be one number or one a dimension, (2,), but has shape (1,)"),
+        ({"threshold": "middle"}, ValueError, "threshold must be numbers, or one of mean, median, but is 'middle'"),
+        ({"format": "int8 (float query)"}, ValueError, "but 'int8 (float query)' is of queries and a gallery"),
+        ({"format": 8}, TypeError, "format must be one of"),
+        ({"threshold": math.inf}, ValueError, "threshold must be finite, but is not"),
+    ],
+)
+def test_quantized_refuses(arguments, error, message):
+    with pytest.raises(error) as caught:
+        quantized(**{"embeddings": [[1.0, 2.0]], "format": "1 bit", **arguments})
+    assert message in str(caught.value)
+
+
+def test_one_bit_ranks_alike_under_every_distance():
+    """Bit for bit: cosine, Euclidean, inner product and city block of ±1 are all functions of the Hamming distance."""
+    points = np.random.default_rng(8).normal(size=(60, 12))
+    labels = np.arange(60) % 7
+    halves = quantized(points, "1 bit")
+    hamming = dh.evaluate(halves > 0, labels, distance="hamming")
+    assert hamming.ties.mixed_groups > 0
+    for distance in DISTANCES:
+        report = compare_formats(points, labels, formats="1 bit", distance=distance)["1 bit"]
+        assert report.profile.digest() == hamming.profile.digest()
+        for name in report:
+            assert_array_equal(report[name].per_query.lower, hamming[name].per_query.lower)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_rows_are_evaluations_of_rounded_embeddings(distance):
+    rounded = [name for name, row in FORMATS.items() if not row.float_query]
+    found = compare_formats(POINTS, LABELS, distance=distance, formats=rounded, measures=["mAP", "Hit@1"])
+    assert list(found) == rounded
+    assert len(found) == 8
+    for kind in rounded:
+        report = dh.evaluate(quantized(POINTS, kind), LABELS, distance=distance, measures=["mAP", "Hit@1"])
+        assert found[kind].profile.digest() == report.profile.digest()
+        assert found[kind]["mAP"].lower == report["mAP"].lower
+        assert found[kind].measures == ("mAP", "Hit@1")
+
+
+def test_queries_and_gallery_have_one_scale():
+    """The largest number is in the gallery; with a scale of its own the query would become another direction."""
+    query, gallery = np.array([[1.0, 0.004]]), np.array([[100.0, 3.0], [100.0, -3.0], [0.0, 50.0]])
+    report = compare_formats(query, [1], gallery, [1, 0, 0], formats=["float64", "int8"], measures="mAP")
+    assert (report["float64"]["mAP"].lower, report["float64"]["mAP"].upper) == (1.0, 1.0)
+    assert (report["int8"]["mAP"].lower, report["int8"]["mAP"].upper) == (0.5, 1.0)  # the query is (1, 0) there
+
+
+def test_options_go_to_evaluate():
+    coarse = compare_formats(POINTS, LABELS, formats="float64", ties="bfloat16", singletons="zero")["float64"]
+    assert coarse.tie_rule == "bfloat16 similarity"
+    assert coarse.singletons == "zero"
+    split = compare_formats(POINTS, LABELS, formats="1 bit", threshold=0.5)["1 bit"]
+    assert split.profile == dh.evaluate(np.where(POINTS >= 0.5, 1, -1), LABELS).profile
+
+
+def test_nothing_is_lost_on_small_integers_but_by_int8():
+    """Integers up to 16 fit all floating-point types; 127/16 is no integer, so int8 moves them."""
+    images = np.random.default_rng(3).integers(0, 17, size=(60, 6))
+    images[0, 0] = 16
+    found = compare_formats(images, np.arange(60) % 6, formats=PLAIN)
+    first = found["float64"].profile
+    assert first.ties.mixed_groups > 0
+    assert all(found[kind].profile == first for kind in ("float32", "bfloat16", "float16"))
+    assert found["int8"].profile != first
+
+
+def test_an_undefined_value_prints_as_a_dash():
+    found = compare_formats(POINTS, LABELS, formats="float64", measures="mAP", ties=dh.Tolerance(0.01))
+    assert str(found).splitlines()[1].split()[3] == "-"
+    assert found.to_dict()["formats"]["float64"]["measures"]["mAP"]["expected"] is None
+
+
+def test_a_result_prints_and_is_json():
+    found = compare_formats(POINTS, LABELS, formats="float32, 1 bit, fp32", base="fp32", measures=["mAP", "Hit@1"])
+    assert isinstance(found, FormatComparison)
+    assert (list(found), found.base) == (["float32", "1 bit"], "float32")
+    first, second, notes = str(found).split("\n\n")
+    header = ["mAP (%)", "bytes", "lower", "expected", "upper", "- float32", "95 % interval", "loses at most"]
+    assert re.split(r"\s{2,}", first.splitlines()[0]) == header
+    assert re.split(r"\s{2,}", first.splitlines()[2])[:2] == ["1 bit", "1"]  # four bits
+    assert second.startswith("Hit@1 (%)")
+    assert notes.startswith("Bytes: of a vector of the gallery, 4 numbers.")
+    content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert (content["distance"], content["base"], content["measures"]) == ("cosine", "float32", ["mAP", "Hit@1"])
+    assert content["formats"]["1 bit"]["bits"] == 1
+    assert content["formats"]["1 bit"]["measures"]["mAP"]["lower"] == found["1 bit"]["mAP"].lower
+    with pytest.raises(ValueError, match="format must be one of float32, 1 bit, but is 'int8'"):
+        found["int8"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"formats": []}, ValueError, "formats must name at least one format, but got none"),
+        ({"formats": ["int4"]}, ValueError, "formats must be one of"),
+        ({"distance": "hamming"}, ValueError, "distance must be one of cosine, euclidean, inner_product, cityblock"),
+        ({"gallery": POINTS[:, :2], "gallery_labels": LABELS}, ValueError, "must have the same dim"),
+        ({"base": "int4"}, ValueError, "base must be one of"),
+        ({"confidence_level": 2}, ValueError, "confidence_level"),
+        ({"formats": 8}, TypeError, "formats must be names"),
+        (
+            {"formats": "binary float query", "distance": "l2"},
+            ValueError,
+            "formats: '1 bit (float query)' must be left out unless distance is cosine or inner_product",
+        ),
+    ],
+)
+def test_compare_formats_refuses(arguments, error, message):
+    with pytest.raises(error) as caught:
+        compare_formats(**{"embeddings": POINTS, "labels": LABELS, **arguments})
+    assert message in str(caught.value)
+
+
+def test_george_washington():
+    """No mixed tie in the float32 of the file; split at a half, one bit keeps most of it, and at 0 nothing."""
+    with np.load(data_file("phocnet_gw.npz")) as archive:
+        features, labels = archive["phocnet_features"], archive["phocnet_labels"].ravel()
+    found = compare_formats(features, labels, measures="mAP", formats=["float64", "float32", "1 bit"])
+    assert found["float64"].profile == found["float32"].profile
+    assert round(100 * found["float64"]["mAP"].lower, 4) == 95.5491
+    assert found["1 bit"].ties == type(found["1 bit"].ties)(899, 899, 1163)
+    assert found["1 bit"]["mAP"].upper == 1.0
+
+
+def integers_of(values, largest):
+    """The 8 bits of each number, by trying all of them."""
+    pairs = zip(values.ravel().tolist(), np.broadcast_to(largest, values.shape).ravel().tolist(), strict=True)
+    return np.array([nearest_integer(x, top) if top else 0 for x, top in pairs]).reshape(values.shape)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_int8_has_a_scale_for_each_dimension_or_vector(dtype):
+    values = (np.random.default_rng(4).normal(size=(7, 5)) * [1, 10, 0, 1e-3, 1e6]).astype(dtype).astype(np.float64)
+    values[3] = 0
+    for part, axis in (("dimension", 0), ("vector", 1)):
+        largest = np.abs(values).max(axis=axis, keepdims=True)
+        scale = np.where(largest < 2.0**-126, largest, largest.astype(np.float32))  # what is stored beside integers
+        found = quantized(values, f"int8 per {part}")
+        assert_array_equal(found, integers_of(values, largest) * scale)
+        assert found.dtype == np.float64
+
+
+def test_what_no_scale_changes_is_what_integers_say():
+    """Cosine sees the direction alone, so that a vector needs no scale: bit for bit the profile of its integers."""
+    found = compare_formats(POINTS, LABELS, formats="int8 per vector", measures="mAP")
+    assert found["int8 per vector"].profile == dh.evaluate(quantized(POINTS, "int8 per vector"), LABELS).profile
+    assert found.bytes_per_vector("int8 per vector") == 4
+    scaled = compare_formats(POINTS, LABELS, formats="int8 per vector", distance="euclidean", measures="mAP")
+    assert scaled.bytes_per_vector("int8-per-vector") == 4 + 4
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("scale", ["", " per dimension", " per vector"])
+def test_float_queries_meet_what_the_gallery_stands_for(distance, scale):
+    """In fractions: the query in float32, each item its integers times its scale over 127."""
+    points, labels = POINTS.astype(np.float32).astype(np.float64), LABELS
+    name = f"int8{scale} (float query)"
+    report = compare_formats(points, labels, formats=name, distance=distance, measures="mAP")[name]
+    axis = {"": None, " per dimension": 0, " per vector": 1}[scale]
+    largest = np.abs(points).max(axis=axis, keepdims=True)
+    items = integers_of(points, largest) * largest / 127
+    product, square = points @ items.T, (items**2).sum(axis=1)
+    apart = {
+        "inner_product": -product,
+        "cosine": -product / np.sqrt(square),
+        "euclidean": ((points[:, None] - items) ** 2).sum(axis=2),
+        "cityblock": np.abs(points[:, None] - items).sum(axis=2),
+    }[distance]
+    np.fill_diagonal(apart, np.inf)
+    ranking = np.argsort(apart, axis=1)[:, :-1]
+    relevant = labels[ranking] == labels[:, None]
+    precision = np.cumsum(relevant, axis=1) / np.arange(1, len(points))
+    values = (precision * relevant).sum(axis=1) / relevant.sum(axis=1)
+    np.testing.assert_allclose(report["mAP"].per_query.expected, values, rtol=1e-12)
+
+
+def test_a_query_is_not_ranked_for_itself_nor_is_junk():
+    """With the embeddings as 8 bits already, float queries change nothing, and junk stays junk."""
+    points = np.random.default_rng(6).integers(-127, 128, size=(20, 3))
+    points[0, 0] = 127
+    junk = np.arange(20) % 7 == 3
+    for given_junk in (None, junk, np.broadcast_to(junk, (20, 20))):
+        settings = {"formats": "int8, int8 (float query)", "distance": "l2", "junk": given_junk}
+        found = compare_formats(points, np.arange(20) % 4, **settings)
+        assert found["int8"].profile == found["int8 float query"].profile == found["float32"].profile
+
+
+def test_float_queries_against_bits():
+    threshold = np.array([0.1, -0.2, 0.0, 0.3])
+    points = POINTS.astype(np.float32)
+    found = compare_formats(points, LABELS, points, LABELS, formats="binary float query", threshold=threshold)
+    queries = (points.astype(np.float64) - threshold).astype(np.float32)
+    bits = np.where(points >= threshold, 1, -1)
+    assert found["1 bit (float query)"].profile == dh.evaluate(queries, LABELS, bits, LABELS).profile
+
+
+@pytest.mark.parametrize("name", ["mean", "median"])
+def test_bits_can_be_split_in_the_middle(name):
+    values = [[1.0, 0.0], [2.0, 5.0], [6.0, 7.0]]
+    middle = {"mean": [3.0, 4.0], "median": [2.0, 5.0]}[name]
+    assert_array_equal(quantized(values, "binary", threshold=name), quantized(values, "binary", threshold=middle))
+
+
+def test_bits_that_tell_nothing_apart_are_said_so():
+    said = "1 bit: no number is below the threshold, so that all vectors are one; threshold= moves it."
+    assert said in compare_formats(np.abs(POINTS), LABELS, formats="binary").notes()
+    assert said not in compare_formats(np.abs(POINTS), LABELS, formats="int8").notes()
+    assert said not in compare_formats(POINTS, LABELS, formats="binary").notes()
+
+
+def test_the_base_is_the_embeddings_as_they_are():
+    assert compare_formats(POINTS, LABELS).base == "float64"
+    assert list(compare_formats(POINTS, LABELS, formats="int8")) == ["float64", "int8"]
+    assert compare_formats(POINTS.astype(np.float32).astype(np.float64), LABELS).base == "float32"
+    assert compare_formats(POINTS, LABELS, formats="int8", base="fp16").base == "float16"
+
+
+def test_sizes():
+    found = compare_formats(np.random.default_rng(0).normal(size=(8, 9)), np.arange(8) % 2, formats=list(FORMATS))
+    assert [found.bytes_per_vector(name) for name in PLAIN] == [72, 36, 18, 18, 9, 2]
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [("fp16", "float16"), ("half", "float16"), ("BF16", "bfloat16"), ("fp32", "float32"), ("double", "float64"),
+     ("binary", "1 bit"), ("1bit", "1 bit"), ("int8-per-vector", "int8 per vector"),
+     ("binary_float_query", "1 bit (float query)")],
+)  # fmt: skip
+def test_formats_have_other_names(alias, name):
+    assert list(compare_formats(POINTS, LABELS, formats=alias, base=alias, distance="dot", measures="mAP")) == [name]
+
+
+def test_a_change_is_the_paired_comparison():
+    found = compare_formats(POINTS, LABELS, formats="1 bit", base="float32", measures="mAP", seed=3, n_resamples=999)
+    difference = dh.compare(found["1 bit"], found["float32"], seed=3, n_resamples=999)["mAP"]
+    interval, change = difference.interval(), found.change("binary", "AP")
+    assert (change.expected, change.low, change.high) == (difference.expected, *interval.expected)
+    assert change.loses_at_most == -interval.lower.low > 0
+    columns = found.columns()
+    assert columns["loses_at_most"] == [0.0, change.loses_at_most]
+    assert columns["bytes"] == [16, 1]
+
+
+def test_nothing_is_lost_where_no_rank_changes():
+    """Ties of the embeddings themselves are no loss: they are the same ties."""
+    images = np.random.default_rng(3).integers(0, 3, size=(60, 4))
+    found = compare_formats(images, np.arange(60) % 6, formats="float16", measures="mAP")
+    assert found["float16"].ties.mixed_groups > 0
+    assert found.change("float16", "mAP") == (0.0, 0.0, 0.0, 0.0)
+    assert found.difference("float16", "mAP").lower < 0
+
+
+def test_what_is_lost_at_most_is_rounded_up():
+    found = compare_formats(POINTS, LABELS, formats="bfloat16", measures="mAP", n_resamples=999)
+    shown = float(str(found).splitlines()[2].split()[-1])
+    assert 0 <= shown - 100 * found.change("bf16", "mAP").loses_at_most < 0.01
+
+
+def test_a_type_too_short_is_left_out_unless_it_is_asked_for():
+    points = 1e5 * POINTS
+    found = compare_formats(points, LABELS, measures="mAP")
+    assert "float16" not in list(found)
+    assert "float16 is left out: its largest number is 65504." in found.notes()
+    with pytest.raises(ValueError, match="must stay finite in float16"):
+        compare_formats(points, LABELS, formats="float16")
+    assert "bfloat16" not in list(compare_formats(1e300 * POINTS, LABELS, measures="mAP"))
+
+
+def test_a_change_of_nothing_has_no_sign():
+    found = compare_formats(POINTS, LABELS, formats="int8", measures="mAP", n_resamples=99)
+    assert "-0.00" not in str(found)
+    for digits in (0, 5):
+        assert f"{100 * found['int8']['mAP'].expected:.{digits}f}" in found.to_text(digits=digits)
+
+
+def test_queries_in_a_gallery_can_be_excluded():
+    left_out = compare_formats(POINTS, LABELS, formats="int8, int8 float query", measures="mAP")
+    excluded = compare_formats(POINTS, LABELS, POINTS, LABELS, formats="int8, int8 float query", measures="mAP",
+                          exclude=np.arange(30))  # fmt: skip
+    assert [report.profile for report in left_out.reports.values()] == [
+        report.profile for report in excluded.reports.values()
+    ]

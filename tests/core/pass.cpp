@@ -1,0 +1,271 @@
+// The counting pass as a whole, with one thread and more, beside counting all pairs of rows of small integers.
+#include "pass/pass.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+
+#include "check.h"
+#include "counting/groups.h"
+
+namespace {
+
+using namespace deadheat;
+using namespace deadheat::tests;
+
+constexpr double INFINITE = std::numeric_limits<double>::infinity();
+
+/// How a pass is made: what scores are known to, where rows are, what is junk, and how the work is cut up.
+struct Setting {
+    KeyKind kind = KeyKind::product;
+    bool exact = false;    // whether scores of the one level are exact; else of two that leave neighbours open
+    double open = 0.75;    // as far as scores of these may be off
+    bool read = false;     // whether rows are read, by many threads, and not in memory
+    bool junk = false;     // whether some pairs are junk
+    bool mirrored = true;  // whether tiles are counted for both of their sides
+    bool streamed = false;
+    Index block = 50;
+    int threads = 1;
+};
+
+/// Leave one out of rows of small integers, whose products and squares are exact in any type.
+struct Data {
+    Data(Index n, Index dim, Index n_class, Index reach, const Setting &setting_, Random &random)
+        : setting(setting_), rows(n, dim, 0) {
+        for (float &number : rows.numbers) number = static_cast<float>(random.below(2 * reach + 1) - reach);
+        for (Index i = 0; i < n; ++i) classes.push_back(i * n_class / n);
+        for (Index i = 0; i < n; ++i)
+            for (Index k = 0; k < dim; ++k) squares.resize(at(i + 1)), squares[at(i)] += key_of(i, k) * key_of(i, k);
+        for (float number : rows.numbers) wide.push_back(number);
+        every.resize(at(n));
+        std::iota(every.begin(), every.end(), 0);
+        junk = std::make_unique<bool[]>(at(n * n));
+        for (Index p = 0; p < n * n; ++p) junk[at(p)] = setting.junk && random.below(5) == 0;
+        starts.push_back(0);
+        for (Index c = 0; c < n_class; ++c) {
+            for (Index i = 0; i < n; ++i)
+                if (classes[at(i)] == c) keys.push_back(c * n + i);
+            starts.push_back(static_cast<std::int64_t>(keys.size()));
+        }
+        ones.assign(at(n), 1.0), zeros.assign(at(n), 0.0), weight.assign(at(n), 1), count.assign(at(n), 1);
+        for (std::int64_t square : squares) half.push_back(0.5 * static_cast<double>(square));
+        ranked = std::make_unique<bool[]>(at(n));
+        std::fill_n(ranked.get(), n, true);
+        starts_of_items = every;
+        starts_of_items.push_back(n);
+    }
+
+    Index n() const { return rows.rows; }
+    std::int64_t key_of(Index i, Index k) const { return static_cast<std::int64_t>(rows.at(i, k)); }
+    /// What ranks as the closeness does: twice the product, or that less the square of the item.
+    std::int64_t key(Index i, Index j) const {
+        std::int64_t product = 0;
+        for (Index k = 0; k < rows.columns; ++k) product += key_of(i, k) * key_of(j, k);
+        return 2 * product - (setting.kind == KeyKind::distance ? squares[at(j)] : 0);
+    }
+
+    Source source() const {
+        Source of;
+        of.n = n(), of.dim = rows.columns, of.stride = rows.stride;
+        if (!setting.read) {
+            of.memory = rows.numbers.data();
+            return of;
+        }
+        of.read = [this](Span<const std::int64_t> index, void *out) {
+            if (fails_after-- == 0) throw std::runtime_error("no rows");
+            for (std::size_t p = 0; p < index.size(); ++p)
+                std::memcpy(static_cast<float *>(out) + static_cast<Index>(p) * rows.columns,
+                            rows.numbers.data() + index[p] * rows.stride, at(rows.columns) * sizeof(float));
+        };
+        return of;
+    }
+
+    Scores scores() const {
+        Scores made;
+        made.query = made.item = {source(), ones, false};
+        made.item_of_column = every;
+        if (setting.kind == KeyKind::distance) made.offset = half;
+        const ScoreErrors errors{ones, ones, zeros, made.offset, 0, setting.open, INFINITE, INFINITE};
+        const BandErrors of_band{1, 0, INFINITE, 0, INFINITE, 0, 0};
+        if (setting.exact) {
+            made.levels = {{false, false, true, true, 4, false, errors}};
+            made.bands = {{0, n(), {of_band}}};
+        } else {
+            made.levels = {{false, false, false, false, 4, false, errors}, {true, true, false, false, 4, false, errors}};
+            made.bands = {{0, n(), {of_band, of_band}}};
+        }
+        return made;
+    }
+
+    Setting setting;
+    Padded<float> rows;
+    mutable std::atomic<int> fails_after{-1};
+    Numbers64 classes, squares, every, starts, keys, count, starts_of_items;
+    std::vector<double> wide, ones, zeros, half;
+    std::vector<std::int32_t> weight;
+    std::unique_ptr<bool[]> junk, ranked;
+};
+
+/// The groups of each query that the pass finds, nearest first: closer, closer_relevant, tied, tied_relevant.
+std::vector<std::vector<Numbers64>> found_groups(const Data &data) {
+    const Scores scores = data.scores();
+    const ExactPairs exact(data.setting.kind, data.source(), data.source(), true);
+    Problem problem{};
+    problem.scores = &scores, problem.exact = data.setting.exact ? nullptr : &exact;
+    problem.n_column = data.n(), problem.weight = data.weight, problem.plain = true;
+    problem.class_start = data.starts, problem.class_keys = data.keys, problem.class_count = data.count;
+    problem.query_class = problem.gallery_class = data.classes;
+    problem.column_of_item = problem.itself = data.every;
+    problem.ranked = {data.ranked.get(), at(data.n())};
+    if (data.setting.junk) {
+        problem.junk = {data.junk.get(), data.n(), data.n(), data.n()};
+        problem.items = {data.every, data.starts_of_items};
+    }
+    Pass pass(problem);
+    Pass::Queries queries;
+    std::vector<Range> ranges;
+    Numbers64 numbers;
+    for (Index start = 0, number = 0; start < data.n(); start += data.setting.block, ++number) {
+        const Index stop = std::min(data.n(), start + data.setting.block);
+        queries[number] = Numbers64(data.every.begin() + start, data.every.begin() + stop);
+        ranges.push_back({start, stop, 0, data.setting.mirrored && !data.setting.streamed ? number : -1});
+        numbers.push_back(number);
+    }
+    const auto n = at(data.n());
+    Numbers64 starts(n), n_group(n), n_relevant(n);
+    std::int64_t room = 0;
+    for (std::size_t i = 0; i < n; ++i) starts[i] = room, room += problem.width(static_cast<std::int64_t>(i));
+    std::vector<std::int32_t> closer(at(room));
+    const Groups64 into{starts, closer, n_group, n_relevant};
+    Threads threads(data.setting.threads, [] {});
+    const Pass::Others others = data.setting.streamed ? pass.stream(queries, ranges, into, threads)
+                                                      : pass.count(queries, {{ranges, numbers}}, true, into, threads);
+    CHECK(pass.done == static_cast<std::int64_t>(n * n));
+    std::vector<std::array<std::int64_t, 3>> listed;
+    for (const Table<std::int64_t> &each : others)
+        for (Index p = 0; p < each.columns; ++p) listed.push_back({each(0, p), each(1, p), each(2, p)});
+    std::sort(listed.begin(), listed.end());
+    Table<std::int64_t> of_others(3, static_cast<Index>(listed.size()));
+    for (std::size_t p = 0; p < listed.size(); ++p)
+        for (Index k = 0; k < 3; ++k) of_others(k, static_cast<Index>(p)) = listed[p][at(k)];
+    const std::int64_t total = std::accumulate(n_group.begin(), n_group.end(), std::int64_t{0});
+    Table<std::int64_t> arrays(4, total);
+    const auto row = [&](Index k) { return Span<std::int64_t>(arrays.row(k), at(total)); };
+    expand_groups(starts, n_group, closer, of_others, {row(0), row(1), row(2), row(3)});
+    std::vector<std::vector<Numbers64>> found(n);
+    Index place = 0;
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::int64_t g = 0; g < n_group[i]; ++g, ++place)
+            found[i].push_back({arrays(0, place), arrays(1, place), arrays(2, place), arrays(3, place)});
+    return found;
+}
+
+/// The same by comparing all with all.
+std::vector<Numbers64> groups_of(const Data &data, Index query) {
+    Numbers64 keys, levels;
+    std::vector<bool> relevant;
+    for (Index j = 0; j < data.n(); ++j) {
+        if (j == query || data.junk[at(query * data.n() + j)]) continue;
+        keys.push_back(data.key(query, j)), relevant.push_back(data.classes[at(j)] == data.classes[at(query)]);
+        if (relevant.back()) levels.push_back(keys.back());
+    }
+    std::sort(levels.rbegin(), levels.rend());
+    levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
+    std::vector<Numbers64> groups;
+    for (std::int64_t level : levels) {
+        Numbers64 group(4, 0);
+        for (std::size_t j = 0; j < keys.size(); ++j)
+            if (keys[j] >= level) ++group[keys[j] > level ? 0 : 2], group[keys[j] > level ? 1 : 3] += relevant[j];
+        groups.push_back(group);
+    }
+    return groups;
+}
+
+void is_counted(const Data &data) {
+    const auto found = found_groups(data);
+    bool all = true;
+    for (Index i = 0; i < data.n(); ++i) all &= found[at(i)] == groups_of(data, i);
+    CHECK(all);
+}
+
+/// Rows that tie often, rows that seldom do, and one class that nearly all are in.
+void all_kinds(const Setting &setting, Random &random) {
+    is_counted({110, 3, 7, 2, setting, random});
+    is_counted({130, 9, 12, 40, setting, random});
+    is_counted({90, 2, 1, 3, setting, random});
+}
+
+TEST(a_pass_counts_what_counting_all_pairs_does) {
+    Random random(71);
+    for (int threads : {1, 2})
+        for (KeyKind kind : {KeyKind::product, KeyKind::distance})
+            for (bool mirrored : {true, false})
+                for (bool exact : {true, false}) {
+                    Setting setting;
+                    setting.threads = threads, setting.kind = kind, setting.mirrored = mirrored, setting.exact = exact;
+                    all_kinds(setting, random);
+                }
+}
+
+TEST(a_pass_counts_the_same_streamed_with_junk_and_from_rows_that_are_read) {
+    Random random(72);
+    for (int threads : {1, 3})
+        for (int way = 0; way < 4; ++way) {
+            Setting setting;
+            setting.threads = threads, setting.streamed = way == 0, setting.junk = way == 1, setting.read = way == 2;
+            if (way == 3) setting.open = 0, setting.block = 17;
+            all_kinds(setting, random);
+        }
+}
+
+TEST(squares_of_long_blocks_are_counted_for_both_sides) {
+    Random random(73);
+    Setting setting;
+    setting.block = 500, setting.threads = 2;
+    is_counted({420, 2, 60, 3, setting, random});
+    setting.block = 210;
+    is_counted({420, 2, 60, 3, setting, random});
+}
+
+TEST(what_is_thrown_in_a_thread_ends_the_pass) {
+    Random random(74);
+    for (int threads : {1, 3})
+        for (int after : {0, 3, 9}) {
+            Setting setting;
+            setting.read = true, setting.threads = threads;
+            const Data data(100, 3, 5, 2, setting, random);
+            data.fails_after = after;
+            bool thrown = false;
+            try {
+                found_groups(data);
+            } catch (const std::runtime_error &) {
+                thrown = true;
+            }
+            CHECK(thrown);
+        }
+}
+
+TEST(threads_do_all_work_once_and_stop_where_the_poll_says_so) {
+    for (int n : {1, 2, 5}) {
+        std::vector<std::atomic<int>> done(300);
+        Threads(n, [] {}).each(300, [&](Index i) { ++done[at(i)]; });
+        CHECK(std::all_of(done.begin(), done.end(), [](const auto &times) { return times == 1; }));
+        Threads polled(n, [] { throw std::runtime_error("enough"); });
+        bool thrown = false;
+        try {
+            polled.each(1, [&](Index) {
+                while (!polled.stop) std::this_thread::yield();
+                throw Stopped();
+            });
+        } catch (const std::runtime_error &) {
+            thrown = true;
+        }
+        CHECK(thrown && polled.stop);
+    }
+}
+
+}  // namespace

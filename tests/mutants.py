@@ -1,0 +1,187 @@
+"""Break the package at random places, one at a time, and see whether the tests notice.
+
+    python -m tests.mutants                                              40 places of the whole package
+    python -m tests.mutants --packages studies inputs --count 20 --seed 1
+    python -m tests.mutants --packages studies --seed 1 --only 3 7       these of the same draw, after tests were mended
+    python -m tests.mutants --against all                                survivors against every test too
+
+A place is a comparison, a sum or product, a condition, an `and` or `or`, an integer. Each is changed in a temporary
+copy of the checkout, whose docstrings and tests of the same package then run until the first failure:
+`src/deadheat/PACKAGE` and `tests/PACKAGE`, unless `--tests` names others. A draw depends on the sources and the seed
+alone. A survivor may be equivalent (the program means the same), which only a reader can decide. The exit status is 1
+if any survived.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib.util
+import itertools
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path.cwd()
+PACKAGE = Path("src/deadheat")
+COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+               ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is}  # fmt: skip
+SUMS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
+        ast.And: ast.Or, ast.Or: ast.And}  # fmt: skip
+KIND = {ast.Compare: "comparison", ast.BinOp: "sum", ast.AugAssign: "sum", ast.BoolOp: "logic", ast.Constant: "integer"}
+NOT_RUN = ("annotation", "returns", "type_params")  # the fields of a node that are types
+# An editable installation would load the checkout's own modules before those on the path.
+ONLY_THE_COPY = "import sys\nsys.meta_path[:] = [f for f in sys.meta_path if 'ScikitBuild' not in type(f).__name__]\n"
+
+
+def nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and what is below it, without types and `if TYPE_CHECKING`, in the order of the text."""
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return
+    yield node
+    for name, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST) and name not in NOT_RUN:
+                yield from nodes(child)
+
+
+def broken(node: ast.AST) -> bool:
+    """Change the node itself, if it is of a kind that can be."""
+    match node:
+        case ast.Compare(ops=[operator, *_]):
+            node.ops[0] = COMPARISONS[type(operator)]()
+        case ast.BinOp() | ast.AugAssign() | ast.BoolOp() if type(node.op) in SUMS:
+            node.op = SUMS[type(node.op)]()
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) if not isinstance(test, ast.Compare):
+            node.test = ast.UnaryOp(ast.Not(), test)
+        case ast.Constant(value=int(value)) if not isinstance(value, bool):
+            node.value = value + 1
+        case _:
+            return False
+    return True
+
+
+def shown(node: ast.AST) -> str:
+    head = node.test if isinstance(node, ast.If | ast.While) else node
+    return " ".join(ast.unparse(head).split())[:100]
+
+
+class Place:
+    """The node of this number in a file; `text` is the file with it changed, `whole` without."""
+
+    def __init__(self, path: Path, number: int) -> None:
+        self.path, self.whole = path, path.read_text(encoding="utf-8")
+        tree = ast.parse(self.whole)
+        node = list(nodes(tree))[number]
+        before = shown(node)
+        broken(node)
+        self.text = ast.unparse(tree)
+        self.title = f"{path.relative_to(PACKAGE)}:{node.lineno}: {before}  ->  {shown(node)}"
+        if isinstance(node, ast.Constant):
+            self.title += "    in  " + self.whole.splitlines()[node.lineno - 1].strip()
+
+    @property
+    def tests(self) -> list[str]:
+        """The docstrings and tests of the innermost package that has a folder of tests, or of a module in none."""
+        parts = self.path.relative_to(PACKAGE).parts
+        for end in range(len(parts) - 1, 0, -1):
+            if Path("tests", *parts[:end]).is_dir():
+                return [str(Path(top, *parts[:end])) for top in (PACKAGE, "tests")]
+        return [str(path) for path in (self.path, Path(f"tests/test_{parts[0]}")) if path.exists()]
+
+
+def draw(packages: list[str], count: int, seed: int) -> list[Place]:
+    """As many places of each kind, so that the many integers do not outweigh the rest."""
+    kinds: dict[str, list[tuple[Path, int]]] = {}
+    for package in packages:
+        for path in sorted((PACKAGE / package).rglob("*.py") if (PACKAGE / package).is_dir() else [PACKAGE / package]):
+            for number, node in enumerate(list(nodes(ast.parse(path.read_text(encoding="utf-8"))))):
+                if broken(node):
+                    kinds.setdefault(KIND.get(type(node), "condition"), []).append((path, number))
+    chance = random.Random(seed)
+    drawn = [chance.sample(kinds[kind], min(-(-count // len(kinds)), len(kinds[kind]))) for kind in sorted(kinds)]
+    return [Place(*place) for row in itertools.zip_longest(*drawn) for place in row if place][:count]
+
+
+def copied(folder: Path) -> None:
+    """What git knows of this checkout and the compiled core, as it is now."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    for name in subprocess.run(command, capture_output=True, check=True, text=True).stdout.split("\0"):
+        if Path(name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(name, folder / name)
+    core = importlib.util.find_spec("deadheat._core")
+    shutil.copy2(str(core and core.origin), folder / PACKAGE)
+    (folder / "src/sitecustomize.py").write_text(ONLY_THE_COPY)
+
+
+def outcome(folder: Path, tests: list[str], seconds: float | None) -> str:
+    """What pytest makes of the copy: `survived`, `caught` or, if it takes longer, `late`."""
+    data = os.environ.get("DEADHEAT_DATA", str(ROOT.parent / "shared" / "data"))
+    environment = os.environ | {"PYTHONPATH": str(folder / "src"), "DEADHEAT_DATA": data}
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-m",
+        "",
+        "-p",
+        "no:cacheprovider",
+        "--hypothesis-seed=0",
+        *tests,
+    ]
+    with (folder.parent / f"{folder.name}.log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True)
+        try:
+            return "caught" if process.wait(seconds) else "survived"
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return "late"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--packages", nargs="+", help="folders or files in src/deadheat; default: all")
+    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", type=int, nargs="+", help="numbers of the places to run")
+    parser.add_argument("--tests", nargs="+", help="what pytest runs; default: the same package's tests")
+    parser.add_argument("--against", choices=["package", "all"], default="package")
+    parser.add_argument("--limit", type=float, default=900, help="seconds until a run counts as caught")
+    options = parser.parse_args()
+    places = list(enumerate(draw(options.packages or ["."], options.count, options.seed), 1))
+    places = [(number, place) for number, place in places if number in (options.only or [number])]
+    rounds = ["package", "all"] if options.against == "all" else ["package"]
+    caught = dict.fromkeys(rounds, 0)
+    with tempfile.TemporaryDirectory(prefix="mutants-") as name:
+        folder = Path(name, "copy")
+        copied(folder)
+        for tests in {tuple(options.tests or place.tests): None for _, place in places}:
+            if outcome(folder, list(tests), None) != "survived":
+                sys.exit(f"nothing is broken yet, and {' '.join(tests)} fail:\n{Path(name, 'copy.log').read_text()}")
+        for number, place in places:
+            start, end = time.monotonic(), "survived"
+            (folder / place.path).write_text(place.text, encoding="utf-8")
+            for tests in rounds:
+                if end == "survived":
+                    end = outcome(folder, [] if tests == "all" else options.tests or place.tests, options.limit)
+                caught[tests] += end != "survived"
+            (folder / place.path).write_text(place.whole, encoding="utf-8")
+            print(f"{number:3}  {end:8} {time.monotonic() - start:5.0f} s  {place.title}", flush=True)
+    for tests, number in caught.items():
+        print(f"{number} of {len(places)} caught by {'every test' if tests == 'all' else 'the tests of the package'}")
+    return 0 if caught[rounds[-1]] == len(places) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,208 @@
+"""Plots of confidences, of points and of densities, of collisions, and of orders of the samples."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib import image
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from numpy.testing import assert_array_equal
+from plots.drawn import rows, words
+
+from deadheat import collisions, exploit, plots
+from deadheat.analyses import confidence as measures
+from deadheat.analyses.collisions import Kind
+from deadheat.plots.images import COLOURS, amplified, least_reach
+from deadheat.support.triple import Triple
+
+
+def test_reject_curves_show_what_ties_leave_open(ax: Any) -> None:
+    tied = measures.error_reject_curve([1, 0, 1, 0], [3, 2, 2, 1])
+    assert plots.error_reject(tied, ax=ax, label="model") is ax
+    lower, expected, upper = (f"{100 * area:.2f}" for area in tied.area)
+    named = ["random order: area 50.00 %", f"perfect order: area {100 * tied.optimal_area.expected:.2f} %",
+             f"model: area {expected} [{lower}, {upper}] %", "model: what ties decide"]  # fmt: skip
+    assert words(ax) == named
+    (line,) = [line for line in ax.get_lines() if str(line.get_label()).startswith("model")]
+    np.testing.assert_array_equal(line.get_xdata(), [0.75, 0.5, 0.25, 0])
+    np.testing.assert_array_equal(line.get_ydata(), tied.expected)
+    separated = measures.error_reject_curve([1, 0], [2, 1])
+    plots.risk_coverage(separated, ax=ax, label="other", number=1, references=False)
+    texts = words(ax)
+    assert texts[2:] == [*named[2:], "other: area 25.00 %"]  # no band where nothing is open
+    assert ax.get_xlabel() == "kept queries (coverage) (%)"
+
+
+def test_open_values_have_two_references(ax: Any) -> None:
+    values = Triple(np.zeros(2), np.full(2, np.nan), np.ones(2))
+    plots.error_reject(measures.error_reject_curve(values, [2, 1]), ax=ax)
+    assert len(ax.get_lines()) == 5
+    assert "by confidence: area [0.00, 100.00] %" in words(ax)
+
+
+def test_bins_points_and_densities(ax: Any) -> None:
+    found = measures.calibration([0, 1, 1], [0.1, 0.9, 0.95], bins=2)
+    points = plots.reliability(found, ax=ax).collections[-1]
+    np.testing.assert_array_equal(points.get_offsets(), np.column_stack([found.confidence, found.right.expected]))
+    assert points.get_sizes()[0] < points.get_sizes()[1]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("mean confidence of the bin (%)", "right queries (%)")
+    for axis in (ax.xaxis, ax.yaxis):  # per cent on both
+        assert axis.get_major_formatter()(0.2, 0) == "20"
+    assert words(ax) == [
+        "as confident as right", "queries of a bin: area by number, 1 to 2",
+    ]  # fmt: skip
+    figure = Figure()
+    scatter, density = figure.subplots(1, 2)
+    points = [[0, 0], [1, 1], [2, 2]]
+    plots.labelled_points(points, ["a", "b", "a"], confidence=[1, 5, 3], marked=[0, 1, 0], mark="odd", ax=scatter)
+    assert scatter.get_legend_handles_labels()[1] == ["class a", "class b", "odd"]
+    opacity = [collection.get_alpha() for collection in scatter.collections[:2]]
+    assert opacity[0][0] < opacity[0][1] < opacity[1][0]
+    x, height = [0.0, 1, 2], [0.0, 1, 0]
+    region = measures.highest_density_interval(x, 0.75, density=height)
+    plots.highest_density(region, density=(x, height), samples=[0.5, 1.0, 1.5], ax=density)
+    assert "75.0 % interval" in density.get_legend_handles_labels()[1]
+    figure.savefig(io.BytesIO())
+
+
+def test_credible_recall_against_mass(ax: Any) -> None:
+    found = measures.credible_recall([[3, 1]], [[4, 3, 2, 0]], [[1, 0]], masses=[0.25, 0.5, 0.9])
+    plots.credible_recall(found, ax=ax, label="draws")
+    diagonal, line, dotted = ax.get_lines()
+    assert diagonal.get_label() == "as draws"
+    np.testing.assert_array_equal(line.get_xydata(), np.column_stack([found.masses, found.relevant.expected]))
+    np.testing.assert_array_equal(dotted.get_ydata(), found.others.upper)
+    (band,) = ax.collections
+    assert band.get_label() == "draws: what ends decide"
+    exact = measures.normal_credible_recall([[0.0], [1.0]], [1.0, 1.0], [1, 1])
+    plots.credible_recall(exact, ax=ax, label="normal", number=1, others=False)
+    assert words(ax) == [
+        "as draws", "draws", "draws: what ends decide", "draws: others", "normal",
+    ]  # fmt: skip
+
+
+def test_each_of_many_classes_has_a_look_of_its_own(ax: Any) -> None:
+    n = 36
+    plots.labelled_points(np.arange(2 * n).reshape(n, 2), np.arange(n), ax=ax)
+    looks = {(tuple(points.get_facecolor()[0]), points.get_paths()[0].vertices.tobytes()) for points in ax.collections}
+    assert len(looks) == n
+    assert len(ax.get_legend().get_texts()) == n
+    assert plots.labelled_points([[0, 0]], [1], legend=False, ax=Figure().subplots()).get_legend() is None
+
+
+# Collisions and matrices
+
+
+def pixels(figure, dpi):
+    """The picture as it is saved, (height, width, 3)."""
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=dpi)
+    content.seek(0)
+    return image.imread(content)[:, :, :3]
+
+
+def count_of(picture, colour):
+    return int((np.abs(picture - np.array(to_rgb(colour))).max(axis=2) < 0.1).sum())
+
+
+@pytest.mark.parametrize("place", [(0.37, 0.71), (1, 1)])
+@pytest.mark.parametrize(("shape", "dpi"), [((700, 1100), 100), ((900, 40), 100), ((1000, 1000), 137)])
+def test_no_single_mark_is_lost_in_a_small_picture(shape, dpi, place):
+    kind = np.zeros(shape, dtype=np.int8)
+    cell = tuple(int(share * (size - 1)) for share, size in zip(place, shape, strict=True))
+    kind[cell] = Kind.RELEVANT
+    figure = Figure(figsize=(2.6, 2.4), dpi=100, layout="constrained")
+    plots.collision_image(kind, ax=figure.subplots(), legend=False)
+    assert count_of(pixels(figure, dpi), COLOURS[Kind.RELEVANT]) > 0
+
+
+def test_marks_are_widened_only_as_far_as_needed():
+    def reach(shape, dpi):
+        figure = Figure(figsize=(4, 4), dpi=dpi)
+        return least_reach(figure.subplots(), shape)
+
+    assert reach((100, 100), 100) == 0
+    assert reach((1000, 100), 100) == reach((100, 1000), 100) > 0
+    assert reach((1000, 1000), 500) == 0
+    assert reach((4000, 100), 100) > reach((1000, 100), 100)
+
+
+def test_widening_by_plain_loops():
+    rng = np.random.default_rng(0)
+    kind = rng.choice([-1, 0, 0, 0, 0, 1, 2, 3], (9, 13)).astype(np.int8)
+    for reach in (0, 1, 3):
+        wide = amplified(kind, reach)
+        for i, k in np.ndindex(kind.shape):
+            near = kind[max(0, i - reach) : i + reach + 1, max(0, k - reach) : k + reach + 1]
+            assert wide[i, k] == (-1 if kind[i, k] == -1 else near.max())
+
+
+def test_colours_keep_their_order_in_grey():
+    grey = {code: np.dot(to_rgb(colour), [0.299, 0.587, 0.114]) for code, colour in COLOURS.items()}
+    order = [grey[code] for code in (Kind.NONE, Kind.RELEVANT, Kind.IRRELEVANT, Kind.MIXED)]
+    assert min(-np.diff(order)) > 0.15
+
+
+def test_axes_say_what_is_there():
+    figure = Figure(figsize=(5, 5), dpi=100)
+    found = collisions(np.arange(6)[:, None], [0, 1] * 3, distance="cityblock", depth=8)
+    ax = plots.collision_image(found, ax=figure.subplots())
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("rank", "query")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["relevant", "irrelevant", "mixed", "no rank"]
+    assert ax.get_xlim() == (-0.5, 9.5)  # and one cell around it
+    assert ax.get_ylim() == (6.5, -1.5)
+    wide = plots.collision_image(found, ax=Figure().subplots(), amplify=2)
+    assert wide.get_xlabel() == "rank\n(each mark widened by 2)"
+    empty = plots.collision_image(np.zeros((2, 2), dtype=np.int8), ax=Figure().subplots(), legend=False)
+    assert [text.get_text() for text in empty.texts] == ["no collision"]
+    assert empty.get_legend() is None
+
+
+def test_matrices():
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    assert plots.distance_matrix([[0.0, 1.0], [1.0, 0.0]], ax=left, label="cosine distance") is left
+    assert plots.shift_matrix(np.eye(2, dtype=bool), ax=right) is right
+    assert_array_equal(right.images[0].get_array(), [[0, 1], [1, 0]])
+    labels = [text.get_text() for text in figure.axes[-1].get_yticklabels()]
+    assert labels == ["0 (relevant)", "e (irrelevant)"]
+
+
+@pytest.mark.parametrize(("amplify", "error"), [(-1, ValueError), (1.5, TypeError), (True, TypeError)])
+def test_bad_widening(amplify, error):
+    with pytest.raises(error, match="amplify must be"):
+        plots.collision_image(np.ones((2, 2), dtype=np.int8), ax=Figure().subplots(), amplify=amplify)
+
+
+def test_nothing_to_draw():
+    with pytest.raises(ValueError, match=r"^collisions must have at least one query and one rank, but has shape"):
+        plots.collision_image(collisions([[1.0]], [0]), ax=Figure().subplots())
+
+
+# Orders
+
+
+def test_an_order_is_drawn_as_one_bar_a_run(ax: Any) -> None:
+    plots.sample_order(["a", "b", "a", "a", "b", "a"], [0, 2, 3, 1, 4, 5], ax=ax)
+    bars = [(bar.get_x(), bar.get_width(), bar.get_y() + 0.4) for bar in ax.patches]
+    assert bars == [(0.5, 3, 1), (3.5, 2, 2), (5.5, 1, 1)]
+    with pytest.raises(ValueError, match=r"order must be a permutation of the 3 samples, but holds \[0, 0, 1\]"):
+        plots.sample_order([0, 0, 1], [0, 0, 1], ax=ax)
+
+
+def test_ranges_are_drawn_between_the_bounds(ax: Any) -> None:
+    tied = exploit(np.zeros((9, 1)), [0, 0, 0, 1, 1, 1, 2, 2, 2], draws=5)
+    separated = exploit([[0], [1], [3], [7]], [0, 0, 1, 1], distance="euclidean", draws=2)
+    plots.order_ranges({"tied": tied, "separated": separated}, ax=ax)
+    (bar,) = ax.patches
+    width = tied.bounds.upper - tied.bounds.lower
+    assert bar.get_x() == pytest.approx(100 * (tied.lowest.value - tied.bounds.lower) / width)
+    assert bar.get_width() == pytest.approx(100 * (tied.highest.value - tied.lowest.value) / width)
+    assert rows(ax) == ["tied", "separated"]
+    low, high = 100 * tied.bounds.lower, 100 * tied.bounds.upper
+    shown = {text.get_text() for text in ax.texts}
+    assert {f"{low:.2f} to {high:.2f}", f"{100 * separated.as_given:.2f}"} <= shown
