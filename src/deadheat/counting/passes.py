@@ -59,19 +59,20 @@ class CountingPass:
         total = len(self.layout.active) * self.problem.n_column
         done = total - sum(len(blocks[b]) for k in left for b in shards[k]) * self.problem.n_column
         streams = self.streams(len(shards))
-        with Reporting(progress, total, done=done) as report:
-            for place, number in enumerate(left):
-                queries = {b: blocks[b] for b in shards[number]}
-                try:
+        n_kept = len(shards) - len(left)
+        try:
+            with Reporting(progress, total, done=done) as report:
+                for number in left:
+                    queries = {b: blocks[b] for b in shards[number]}
                     if streams:
                         self._stream(queries, assembly, threads, report)
                     else:
                         self.count_shard(queries, [Section(ranges, shards[number])], assembly, threads, report)
-                except KeyboardInterrupt:
-                    n_kept = len(shards) - len(left) + place
-                    raise KeyboardInterrupt(_what_is_kept(checkpoint, n_kept, len(shards))) from None
-                assembly.save(checkpoint, number, [blocks[b] for b in shards[number]])
-        return assembly.profile(self.problem)
+                    assembly.save(checkpoint, number, [blocks[b] for b in shards[number]])
+                    n_kept += 1
+            return assembly.profile(self.problem)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(_what_is_kept(checkpoint, n_kept, len(shards))) from None
 
     def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
         """The queries of each block, and the columns of each tile."""
