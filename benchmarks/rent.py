@@ -57,7 +57,7 @@ def table() -> Iterator[tuple[str, str, str, float, float]]:
         for kind, distance in cases:
             rows = _KINDS[kind](_LABELS, _DIM, np.random.default_rng(1))
             base, kept = _of_random(distance, rows.dtype.type), _seconds(rows, distance)
-            with patch(f"deadheat.distances.{hook}", instead):
+            with patch(f"deadheat.engine.distances.{hook}", instead):
                 yield name, kind, distance, kept / base, _seconds(rows, distance) / base
 
 

@@ -42,7 +42,7 @@ print(json.dumps({
 """
 
 
-_COMMAND = "from deadheat.cli import main; main()"
+_COMMAND = "from deadheat.cli.main import main; main()"
 
 
 def measure(case: Case, clock: Clock) -> Row:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import oracles
 
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import parse, per_query, std
-from deadheat.profiles import TieProfile
 
 SET_NAMES = ["bpref", "SetP", "SetR", "SetRelP", "SetAP", "SetF"]
 NAMES = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import subprocess
@@ -84,7 +85,7 @@ def test_every_public_name_is_documented_with_an_example_or_its_attributes() -> 
 
 IMPORT = "import deadheat; deadheat.__version__"
 EVALUATE = "import deadheat as dh; print(dh.evaluate([[0.0], [1.0], [2.0]], ['a', 'b', 'a']))"
-COMMAND = "from deadheat.cli import main; main()"
+COMMAND = "from deadheat.cli.main import main; main()"
 OPTIONAL = [
     "h5py", "matplotlib", "ml_dtypes", "narwhals", "pandas", "polars", "pyarrow", "safetensors", "scipy", "sklearn",
     "torch", "zarr",
@@ -92,12 +93,12 @@ OPTIONAL = [
 SELDOM = [
     "concurrent.futures", "decimal", "difflib", "email", "fractions", "gzip", "html", "importlib.metadata", "json",
     "logging", "numpy.ma", "numpy.random", "rich", "tabulate",
-    "deadheat.analyses", "deadheat.audits", "deadheat.challenge", "deadheat.counting.checkpoint",
-    "deadheat.counting.cluster",
-    "deadheat.counting.on_device.device", "deadheat.counting.on_device.passes", "deadheat.counting.distributed",
-    "deadheat.counting.portions", "deadheat.counting.runs", "deadheat.counting.scored",
-    "deadheat.inputs.trec", "deadheat.integrations", "deadheat.pages", "deadheat.plots",
-    "deadheat.profiles.archive", "deadheat.receipts", "deadheat.reference", "deadheat.statistics",
+    "deadheat.analyses", "deadheat.trust.audits", "deadheat.trust.challenge", "deadheat.engine.counting.checkpoint",
+    "deadheat.engine.counting.cluster", "deadheat.engine.counting.on_device.device",
+    "deadheat.engine.counting.on_device.passes", "deadheat.engine.counting.distributed",
+    "deadheat.engine.counting.portions", "deadheat.engine.counting.runs", "deadheat.engine.counting.scored",
+    "deadheat.inputs.trec", "deadheat.integrations", "deadheat.plots.pages", "deadheat.plots",
+    "deadheat.engine.profiles.archive", "deadheat.trust.receipts", "deadheat.reference", "deadheat.reports.statistics",
     "deadheat.studies",
 ]  # fmt: skip
 FILES = ["csv", "hashlib", "pathlib", "tempfile", "zipfile", "deadheat.inputs.formats"]
@@ -148,3 +149,23 @@ def test_studies_are_imported_on_use_and_a_wrong_name_is_an_error() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_the_stub_has_the_public_names_where_they_are() -> None:
+    stub = ast.parse((ROOT / "src/deadheat/__init__.pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    listed = {name.name: f"{node.module}:{name.name}" for node in imports for name in node.names}
+    places = {name: f"deadheat.{place}" if ":" in place else "" for name, place in dh._PLACES.items()}
+    namespaces = {name for name, place in places.items() if not place}
+    assert listed.keys() == places.keys()
+    assert all(listed[name] == place for name, place in places.items() if name not in namespaces)
+
+
+def test_a_package_hands_nothing_on_but_what_users_know_as_a_namespace() -> None:
+    """Every other `__init__.py` is a docstring, so that a name is imported from the module that makes it."""
+    public = [getattr(dh, name) for name, place in dh._PLACES.items() if ":" not in place]
+    namespaces = {ROOT / "src/deadheat/__init__.py", *(Path(str(module.__file__)) for module in public)}
+    for path in (ROOT / "src/deadheat").rglob("__init__.py"):
+        if path not in namespaces and path.parents[1].name != "integrations":
+            (docstring,) = ast.parse(path.read_text(encoding="utf-8")).body
+            assert isinstance(docstring, ast.Expr), path

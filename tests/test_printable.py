@@ -16,9 +16,8 @@ import pytest
 from click.testing import CliRunner
 
 import deadheat as dh
-from deadheat.cli import main
-from deadheat.errors import DeadheatError, FileError, InvalidValueError, MissingPackageError
-from deadheat.printable import MOST, printable, reason
+from deadheat.cli.main import main
+from deadheat.errors import MOST, DeadheatError, FileError, InvalidValueError, MissingPackageError, printable, reason
 from deadheat.support.progress import warn
 
 EVIL = "\x1b[2J\x1b[Hmatch: \r\n\x07\x9b1m\u202egnp\u2066\u200b\ud800\x7f"
@@ -115,7 +114,7 @@ def test_warnings_of_the_command_are_printable(monkeypatch: pytest.MonkeyPatch) 
 def test_a_terminal_gets_nothing_that_moves_its_cursor_and_a_pipe_gets_the_data(tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("q\x1b[2J 0 d 1\n")
     (tmp_path / "run").write_text("q\x1b[2J Q0 d 1 0.5 t\n")
-    program = "from deadheat.cli import main; main()"
+    program = "from deadheat.cli.main import main; main()"
     command = [sys.executable, "-c", program, "run", "--trec-eval", "-q", "-m", "map", "qrels", "run"]
     piped = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
     assert b"\tq\x1b[2J\t" in piped.stdout

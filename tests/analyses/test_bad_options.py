@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 import deadheat as dh
 from deadheat.analyses.collisions import collisions_of_distances
 from deadheat.analyses.confidence import calibration, highest_density_interval
-from deadheat.cli import main
+from deadheat.cli.main import main
 from deadheat.errors import InputError
 
 ROWS, LABELS = np.arange(8.0).reshape(4, 2) ** 2, [0, 1, 0, 1]

@@ -16,8 +16,9 @@ from numpy.testing import assert_array_equal
 
 from deadheat import Rounded, Tolerance, profile
 from deadheat.analyses import collision_groups
-from deadheat.analyses.collisions import Count, Counts, Kind, collisions, collisions_of_distances
-from deadheat.counting import ranking
+from deadheat.analyses.collision_groups import Count, Counts, Kind
+from deadheat.analyses.collisions import collisions, collisions_of_distances
+from deadheat.engine.counting import ranking
 
 
 def gap_is_at_most(near, far, eps):

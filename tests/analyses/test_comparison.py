@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from deadheat import Report, TieProfile, measure
 from deadheat.analyses.comparison import compare
-from deadheat.statistics import permutation
-from deadheat.statistics.intervals import mean_intervals
+from deadheat.reports.statistics import permutation
+from deadheat.reports.statistics.intervals import mean_intervals
 
 # A query is (closer, tied): one relevant item, in a group of `tied` items behind `closer` others. RR is one of
 # 1/(closer + 1), ..., 1/(closer + tied), each as likely.

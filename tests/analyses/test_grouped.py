@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 import deadheat as dh
 from deadheat.analyses.gaps import Gap, generalization_gap
 from deadheat.analyses.grouped import GroupedResult, draw, grouped
-from deadheat.counting import within
+from deadheat.engine.counting import within
+from deadheat.engine.ties.rounded import Rounded
+from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.inputs.source import Source
-from deadheat.statistics import intervals
+from deadheat.reports.statistics import intervals
 from deadheat.support.triple import Triple
-from deadheat.ties import Rounded, Tolerance
 
 stats = pytest.importorskip("scipy.stats")
 

@@ -13,10 +13,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
-from deadheat import distances
-from deadheat.counting import nearest
+from deadheat.engine.counting import nearest
+from deadheat.engine.distances import registry as distance_registry
 
-DISTANCES = distances.names()
+DISTANCES = distance_registry.names()
 
 
 def made(kind: str, n: int, dim: int, rng: np.random.Generator) -> Any:
@@ -75,7 +75,7 @@ def test_recall_is_over_all_exact_searches(distance: str, kind: str, monkeypatch
 def test_an_exact_search_finds_everything(distance: str) -> None:
     rng = np.random.default_rng(5)
     rows = rng.random((30, 5)) < 0.5 if distance == "hamming" else rng.integers(-1, 2, (30, 4)).astype(np.float32)
-    (block,) = nearest.nearest(distances.make(distance, rows, rows, True), candidates(30, 30), 7, threads=1)
+    (block,) = nearest.nearest(distance_registry.make(distance, rows, rows, True), candidates(30, 30), 7, threads=1)
     assert (block.weight.sum(axis=1) >= 7).all()
     keys = [[oracles.exact_key(query, item, distance) for item in rows] for query in rows]
     returned = [sorted(range(30), key=lambda item: (-row[item], rng.random()))[:7] for row in keys]

@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.analyses.index_recall import IndexRecall
-from deadheat.counting.distributed import worker
+from deadheat.engine.counting.distributed import worker
 from deadheat.errors import ClusterError, InvalidValueError
 
 
@@ -68,6 +68,7 @@ def test_workers_find_the_same(distance: str, tasks: int | None) -> None:
     assert worker._open == []
 
 
+@pytest.mark.slow
 def test_processes_find_the_same_in_tasks_of_equal_size(tmp_path: Path) -> None:
     """Two million pairs were one task."""
     queries, base, returned = made(1000, 2000)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import deadheat as dh
 from deadheat import Report, TieProfile, compare, leaderboard, measure
 from deadheat.analyses.leaderboard import Leaderboard, _letters, _raised
-from deadheat.statistics.permutation import holm
+from deadheat.reports.statistics.permutation import holm
 
 # A query is (closer, tied): one relevant item, in a group of `tied` items behind `closer` others.
 Query = tuple[int, int]

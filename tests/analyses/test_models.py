@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.ties import Tolerance
+from deadheat.engine.ties.tolerance import Tolerance
 
 pytest.importorskip("scipy.stats")
 

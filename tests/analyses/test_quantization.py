@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import deadheat as dh
-from deadheat.analyses.quantization import FORMATS, FormatComparison, compare_formats, quantized
+from deadheat.analyses.quantization import FormatComparison, compare_formats
+from deadheat.analyses.rounding import FORMATS, quantized
 
 POINTS = np.random.default_rng(5).normal(size=(30, 4))
 LABELS = np.arange(30) % 5

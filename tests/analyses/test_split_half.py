@@ -13,7 +13,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.analyses.halves import SplitHalf
-from deadheat.ties import Tolerance
+from deadheat.engine.ties.tolerance import Tolerance
 
 stats = pytest.importorskip("scipy.stats")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from click.testing import CliRunner, Result
 
-from deadheat.cli import main
+from deadheat.cli.main import main
 
 
 def run(*args: object) -> Result:

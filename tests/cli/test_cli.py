@@ -17,10 +17,11 @@ import pytest
 from cli.calling import passed, refused, run
 
 from deadheat.analyses.quantization import compare_formats
-from deadheat.cli import main, shell
+from deadheat.cli import shell
+from deadheat.cli.main import main
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import DEFAULT_MEASURES, parse
-from deadheat.profiles import TieProfile
-from deadheat.reports import evaluate
+from deadheat.reports.evaluating import evaluate
 
 # Seen from 0 both 1 (relevant) and -1 (irrelevant) are at distance 1; the last point is a singleton.
 POINTS = np.array([[0.0], [1.0], [-1.0]])
@@ -38,7 +39,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 def real(*args: object, **options: object) -> subprocess.CompletedProcess[str]:
     """The command as a process of its own."""
-    command = [sys.executable, "-c", "from deadheat.cli import main; main()", *map(str, args)]
+    command = [sys.executable, "-c", "from deadheat.cli.main import main; main()", *map(str, args)]
     return subprocess.run(command, text=True, **{"capture_output": True, "timeout": 60, **options})  # type: ignore[call-overload,no-any-return]
 
 
@@ -538,7 +539,7 @@ def test_interrupt(folder: Path) -> None:
     program = (
         "import os, signal, deadheat.reports.evaluating as evaluating\n"
         f"evaluating.profile_pair = lambda *_, **__: os.kill(os.getpid(), {int(signal.SIGINT)})\n"
-        "from deadheat.cli import main; main()"
+        "from deadheat.cli.main import main; main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, "evaluate", "points.npz"],

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import deadheat as dh
-from deadheat.cli import main
+from deadheat.cli.main import main
 
 LABELS = np.random.default_rng(0).permutation(np.arange(60) % 4)
 SOUND = (np.eye(4, 8)[LABELS] * 3 + np.random.default_rng(1).normal(size=(60, 8))).astype(np.float32)

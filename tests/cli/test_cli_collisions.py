@@ -12,8 +12,8 @@ from calling import passed, reason, run
 
 import deadheat as dh
 from deadheat.analyses.collisions import collisions_of_pair
-from deadheat.counting import CountingOptions
-from deadheat.inputs import open_pair
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.inputs.samples import open_pair
 
 RANDOM = np.random.default_rng(0)
 POINTS, LABELS = RANDOM.integers(0, 4, (40, 3)).astype(np.float32), np.arange(40) % 4

@@ -15,9 +15,8 @@ import pytest
 from cli.calling import passed, refused, run
 
 import deadheat as dh
-from deadheat.cli import main
 from deadheat.cli.files import Command, Output
-from deadheat.cli.main import COMMANDS
+from deadheat.cli.main import COMMANDS, main
 
 LABELS = np.arange(24) % 4
 QUICK = ("-m", "mAP", "--n-resamples", "50")
@@ -101,7 +100,7 @@ def test_where_a_value_is_the_only_sense_it_is_one(folder: Path) -> None:
     ["deadheat evaluate --json <(cat a.npz)", "cat a.npz | deadheat evaluate --json /dev/stdin"],
 )
 def test_a_pipe_to_read_is_no_value(folder: Path, line: str) -> None:
-    program = f"deadheat() {{ {sys.executable} -c 'from deadheat.cli import main; main()' \"$@\"; }}\n"
+    program = f"deadheat() {{ {sys.executable} -c 'from deadheat.cli.main import main; main()' \"$@\"; }}\n"
     done = subprocess.run(["bash", "-c", program + line], capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["n_query"] == 24
@@ -203,6 +202,7 @@ def test_no_file_of_another_kind_is_overwritten(folder: Path, option: str, monke
     assert contents(folder) == before
 
 
+@pytest.mark.slow
 def test_what_was_written_is_written_again(folder: Path) -> None:
     pytest.importorskip("pyarrow")
     outputs = {"--json": "r.out", "--markdown": "r.md", "--latex": "r.tex", "--html": "r", "--receipt": "receipt.txt"}

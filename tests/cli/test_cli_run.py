@@ -149,7 +149,7 @@ def test_ids_in_any_bytes_and_tags_with_blanks(folder: Path) -> None:
     found = dh.evaluate_run("bytes.run", "bytes.txt", measures="RR")
     assert found["RR"].per_query.expected.tolist() == [0.5, 1.0]
     args = ["run", "bytes.txt", "bytes.run", "--trec-eval", "-q", "-m", "runid recip_rank"]
-    command = [sys.executable, "-c", "from deadheat.cli import main; main()", *args]
+    command = [sys.executable, "-c", "from deadheat.cli.main import main; main()", *args]
     printed = subprocess.run(command, capture_output=True, check=True).stdout
     assert [line.split(b"\t")[1:3] for line in printed.splitlines()] == [
         [b"q1", b"0.5000"], [b"\xff", b"1.0000"], [b"all", b"last"], [b"all", b"0.7500"],

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import deadheat as dh
-from deadheat.cli import main
+from deadheat.cli.main import main
 from deadheat.inputs.formats import stream
 from deadheat.support.atomic import replacing
 
@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 
 def shell(folder: Path, line: str) -> tuple[int, str, str]:
     """Status, standard output and standard error of a line of bash in which ``deadheat`` is the command."""
-    program = f"deadheat() {{ {sys.executable} -c 'from deadheat.cli import main; main()' \"$@\"; }}\n"
+    program = f"deadheat() {{ {sys.executable} -c 'from deadheat.cli.main import main; main()' \"$@\"; }}\n"
     done = subprocess.run(
         ["bash", "-c", program + line], cwd=folder, capture_output=True, text=True, check=False, timeout=120
     )
@@ -151,7 +151,7 @@ LIMITED = """
 import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
-from deadheat.cli import main
+from deadheat.cli.main import main
 from deadheat.inputs.formats import stream
 main()
 """
@@ -226,6 +226,7 @@ def test_an_option_of_one_of_the_files_is_taken(folder: Path) -> None:
     assert (result.exit_code, result.stdout) == (0, table())
 
 
+@pytest.mark.slow
 def test_a_stream_that_does_not_end_is_refused_before_the_disk_is_full(folder: Path) -> None:
     endless = "<(while :; do echo 0.5,1; done)"
     status, out, said = shell(folder, f"DEADHEAT_STREAM_LIMIT=2M deadheat evaluate {endless} --labels labels.txt")
@@ -236,6 +237,7 @@ def test_a_stream_that_does_not_end_is_refused_before_the_disk_is_full(folder: P
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
 def test_a_device_that_does_not_end_is_no_text(device: str, folder: Path) -> None:
     for line in (f"evaluate {device}", f"evaluate p.npz --labels {device}", f"run {device} {device}"):

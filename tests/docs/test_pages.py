@@ -19,8 +19,8 @@ import pytest
 from click.testing import CliRunner
 
 import deadheat as dh
-from deadheat.challenge import sandbox
-from deadheat.cli import main
+from deadheat.cli.main import main
+from deadheat.trust.challenge import sandbox
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -44,8 +44,8 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
     "docs/how-to/ci.md": {"name: quality": "for GitHub; its command runs in test_the_gate_of_a_release"},
     "docs/how-to/challenge.md": {
         "deadheat challenge init words --labels labels.npy --inputs": "test_a_program_in_a_sandbox",
-        "pip install": "the server does not end: tests/challenge/test_web.py",
-        "curl": "needs the server: tests/challenge/test_web.py",
+        "pip install": "the server does not end: tests/trust/challenge/test_web.py",
+        "curl": "needs the server: tests/trust/challenge/test_web.py",
     },
     "docs/how-to/cluster.md": {
         "from dask.distributed": "tests/integrations/test_dask.py runs it, on workers of its own",
@@ -64,7 +64,7 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
     "docs/index.md": {"pip install": INSTALLS},
     "docs/quickstart.md": {"pip install": INSTALLS},
     "docs/studies/index.md": {"pip install": STUDY},
-    "docs/who-can-be-hacked.md": {"deadheat audit-evaluator": "a minute, and ten libraries: tests/audits"},
+    "docs/who-can-be-hacked.md": {"deadheat audit-evaluator": "a minute, and ten libraries: tests/trust/audits"},
     **{
         f"docs/studies/{name}.md": {f"deadheat reproduce {name}": STUDY}
         for name in ("collisions", "confidence", "dropout", "exploit", "grouped", "precision", "toy", "words")

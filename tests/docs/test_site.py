@@ -19,6 +19,8 @@ import pytest
 
 import deadheat
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 HOST = "http://site.test/"
 BUILD = [sys.executable, "-m", "mkdocs", "build", "--strict"]  # with --quiet, no warning is counted

@@ -25,12 +25,12 @@ from numpy.testing import assert_array_equal
 from safetensors.numpy import save_file
 
 import deadheat as dh
-from deadheat.cli import main
+from deadheat.cli.main import main
 from deadheat.errors import FileError, InputError, MissingPackageError
-from deadheat.inputs import disk, open_samples, read
+from deadheat.inputs import disk
 from deadheat.inputs.files import Layout
 from deadheat.inputs.formats import columns, keyed, numpy_files, safetensors
-from deadheat.inputs.samples import open_rows
+from deadheat.inputs.samples import open_rows, open_samples, read
 from deadheat.support import scratch
 
 RNG = np.random.default_rng(0)
@@ -204,6 +204,7 @@ def test_what_lies_in_one_piece_is_not_copied(tmp_path: Path) -> None:
         assert not temporary()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SAVE)
 def test_memory_does_not_hold_the_whole(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (columns, numpy_files, safetensors, keyed):

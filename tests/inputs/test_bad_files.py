@@ -14,7 +14,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from deadheat.errors import FileError
-from deadheat.inputs import read
+from deadheat.inputs.samples import read
 from deadheat.support import scratch
 
 ODD = 2**53 + 1  # the first integer that float64 does not hold

@@ -14,7 +14,9 @@ from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.analyses.collisions import collisions_of_distances
-from deadheat.inputs import embeddings, label_codes, plain
+from deadheat.inputs.arrays import embeddings
+from deadheat.inputs.conversion import plain
+from deadheat.inputs.labels import label_codes
 
 ROWS = np.arange(12.0).reshape(4, 3) ** 2
 LABELS = np.array([0, 1, 0, 1])

@@ -16,8 +16,9 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DeadheatError, FileError
-from deadheat.inputs import open_samples, trec
+from deadheat.inputs import trec
 from deadheat.inputs.formats import columns, registry
+from deadheat.inputs.samples import open_samples
 
 TIMES = 60  # for each kind of file
 ROWS = np.random.default_rng(0).standard_normal((40, 4)).astype(np.float32)

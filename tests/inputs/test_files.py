@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from deadheat.errors import FileError
-from deadheat.inputs import Samples, read
 from deadheat.inputs.labels import common_kind
+from deadheat.inputs.samples import Samples, read
 
 EMBEDDINGS = np.array([[0.5, 1.0], [2.0, 3.0], [4.0, 5.0]], dtype=np.float32)
 WORDS = np.array(["cat", "dog", "cat"])

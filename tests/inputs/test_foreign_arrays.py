@@ -20,7 +20,8 @@ from numpy.testing import assert_array_equal
 
 import deadheat as dh
 from deadheat.errors import InputError, MissingPackageError
-from deadheat.inputs import embeddings, plain
+from deadheat.inputs.arrays import embeddings
+from deadheat.inputs.conversion import plain
 from deadheat.inputs.samples import open_labels, open_rows
 
 ROWS = np.random.default_rng(0).integers(-3, 4, (8, 3)).astype(np.float32) / 4

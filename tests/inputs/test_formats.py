@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import deadheat as dh
-from deadheat.cli import main
+from deadheat.cli.main import main
 from deadheat.errors import FileError
 from deadheat.inputs.files import Content, Layout
 from deadheat.inputs.formats.registry import FORMATS, Format

@@ -10,8 +10,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import FileError, InputError
-from deadheat.inputs import open_pair, open_samples
-from deadheat.inputs.samples import open_labels
+from deadheat.inputs.samples import open_labels, open_pair, open_samples
 
 POINTS = np.array([[0.0, 1.0], [1.0, 0.5], [-1.0, 2.0], [5.0, 4.0]])
 NUMBERS = np.array([7, 8, 7, 8])

@@ -12,13 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadheat import inputs
 from deadheat.errors import DeadheatError
-from deadheat.inputs import disk, open_samples
+from deadheat.inputs import arrays, disk
 from deadheat.inputs.disk import File, Mapped
 from deadheat.inputs.files import Layout
 from deadheat.inputs.formats import columns as column_files
-from deadheat.inputs.samples import open_labels, open_rows
+from deadheat.inputs.samples import open_labels, open_rows, open_samples
 from deadheat.inputs.source import Array, Shards, Source, fingerprint
 
 RNG = np.random.default_rng(5)
@@ -38,8 +37,8 @@ def save(path: Path, rows: np.ndarray) -> Path:
 
 
 def check(source: Source, rows: np.ndarray, name: str = "gallery") -> None:
-    """A source holds what `inputs.embeddings` makes of the rows, whichever way it is read."""
-    expected = inputs.embeddings(rows, name)
+    """A source holds what `arrays.embeddings` makes of the rows, whichever way it is read."""
+    expected = arrays.embeddings(rows, name)
     assert source.shape == expected.shape
     assert len(source) == len(expected)
     assert source.dtype == expected.dtype
@@ -285,7 +284,7 @@ def test_bad_numbers_are_found_wherever_they_are(
     title = "gallery" if storage in ("array", "map") else f"gallery: {path}"
     assert refusal(given) == f"{title} must {said}"
     with pytest.raises(ValueError, match=r"^gallery must ") as caught:
-        inputs.embeddings(rows, "gallery")
+        arrays.embeddings(rows, "gallery")
     assert str(caught.value).endswith(said)
 
 
@@ -545,6 +544,7 @@ print(total, (after - before) / 1024)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak of resident memory from /proc")
 @pytest.mark.parametrize("how", ["file", "map", "shards", "fortran"])
 def test_little_of_a_large_file_is_resident(how: str, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_tensors_of_every_float(kind: str) -> None:
 def test_every_bfloat16_is_the_float32_of_the_same_number() -> None:
     import torch
 
-    from deadheat.inputs import plain
+    from deadheat.inputs.conversion import plain
 
     patterns = np.arange(-(2**15), 2**15).astype(np.int16)
     tensor = torch.from_numpy(patterns).view(torch.bfloat16)

@@ -16,7 +16,7 @@ import pytest
 from integrations.needs import needs
 
 import deadheat as dh
-from deadheat.counting.cluster import n_worker
+from deadheat.engine.counting.cluster import n_worker
 
 pytestmark = [
     needs("distributed"),

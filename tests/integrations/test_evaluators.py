@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.audits.adapters import ADAPTERS
-from deadheat.audits.evaluator_audit import EvaluatorAudit, audit_evaluator
+from deadheat.trust.audits.adapters import ADAPTERS
+from deadheat.trust.audits.evaluator_audit import EvaluatorAudit, audit_evaluator
 
 PAGE = Path(__file__).parents[2] / "docs" / "who-can-be-hacked.md"
 INSTALLED = [name for name, row in ADAPTERS.items() if row.version is not None]

@@ -15,9 +15,9 @@ from graded_queries import (
 )
 from numpy.testing import assert_array_equal
 
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import per_query, std
 from deadheat.measures.discounted_gain import discount_table
-from deadheat.profiles import TieProfile
 
 ONE = 1 << 400
 

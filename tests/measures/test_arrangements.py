@@ -20,8 +20,8 @@ from graded_queries import (
 )
 from numpy.testing import assert_array_equal
 
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import per_query, std
-from deadheat.profiles import TieProfile
 
 
 @pytest.mark.parametrize("name", [*NAMES, "nDCG", "nDCG@3"])

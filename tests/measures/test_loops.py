@@ -14,9 +14,9 @@ from measures import loops
 from numpy.testing import assert_array_equal
 
 from deadheat import _core
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import per_query
 from deadheat.measures.discounted_gain import discount_table
-from deadheat.profiles import TieProfile
 
 NO_CUTOFF = 2**62
 

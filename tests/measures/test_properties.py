@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from deadheat import measures
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import DEFAULT_MEASURES, family, first_last_hit, parse, per_query, std, values
-from deadheat.profiles import TieProfile
 
 
 @st.composite

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from plots.drawn import line, segments
 
 import deadheat as dh
-from deadheat.ties import Tolerance
+from deadheat.engine.ties.tolerance import Tolerance
 
 LABELS = np.arange(60) % 20
 POINTS = np.random.default_rng(0).integers(0, 5, (60, 3))

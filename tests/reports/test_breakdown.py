@@ -11,9 +11,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from deadheat import profile_run
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.profiles import TieProfile
-from deadheat.reports import evaluate, export, measure
+from deadheat.reports import export
+from deadheat.reports.evaluating import evaluate, measure
 from deadheat.support.means import exact_mean
 
 # AP is 1/2 or 1; 1; 1/2; 1/3; undefined

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties.rounded import Rounded
+from deadheat.engine.ties.tolerance import Tolerance
 from deadheat.errors import UndefinedError
 from deadheat.measures import DEFAULT_MEASURES
-from deadheat.profiles import TieProfile
-from deadheat.reports import Result, evaluate, measure
 from deadheat.reports.averaging import Singletons
-from deadheat.ties import Rounded, Tolerance
+from deadheat.reports.evaluating import evaluate, measure
+from deadheat.reports.result import Result
 
 # Four queries: one of two tied items is relevant; a clear hit; a clear hit at rank 2; a singleton.
 GROUPS = [[(0, 0, 2, 1)], [(0, 0, 1, 1)], [(1, 0, 1, 1)], []]

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 from matplotlib.figure import Figure
 
-from deadheat.cli import main
+from deadheat.cli.main import main
 from deadheat.studies import runner
 from deadheat.studies.runner import STUDIES, reproduce
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, compared, joined, missing

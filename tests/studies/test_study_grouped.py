@@ -11,7 +11,7 @@ import pytest
 
 from deadheat.analyses.grouped import grouped
 from deadheat.analyses.halves import split_half
-from deadheat.reports import evaluate
+from deadheat.reports.evaluating import evaluate
 from deadheat.studies import grouped as study
 from deadheat.studies import grouped_paper as paper
 from deadheat.studies import grouped_populations as populations

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from deadheat import _core
-from deadheat.distances import bounds
+from deadheat.engine.distances import bounds
 
 SUMS = 32  # in parallel
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 constexpr double LOWEST_EDGE = -3e38;  // below every score, and above the −infinity of what is left out
-// Added to the bounds of src/deadheat/distances/bounds.py, for what rounds where edges are made:
+// Added to the bounds of src/deadheat/engine/distances/bounds.py, for what rounds where edges are made:
 constexpr double OF_REACH = 0x1p-50, OF_EDGE = 0x1p-51;      // 8u of the error and 4u of the edge, of two roundings each
 constexpr double OF_SINGLE = 0x1p-23, LEAST_SINGLE = 1e-37;  // 2u, and more than the smallest normal number, of float32
 constexpr std::size_t CROWD = 8;  // edges in a bin that are many for it; where more than one of MANY edges

@@ -1,5 +1,5 @@
-// Bounds on the errors of scores, pair by pair: see src/deadheat/distances/bounds.py, which has the formula and why it
-// holds.
+// Bounds on the errors of scores, pair by pair: see src/deadheat/engine/distances/bounds.py, which has the formula and why
+// it holds.
 #pragma once
 
 #include "support/views.h"

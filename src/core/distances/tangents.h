@@ -9,7 +9,8 @@ namespace deadheat {
 /// it.
 ///
 /// With t, the part of x − c that is orthogonal to c, it is t/‖x‖ − c/‖c‖ · ‖t‖²/(‖x‖(‖x‖ + c·x/‖c‖)): nothing that is large
-/// is subtracted. Its error and length are bounded, with the proof, in src/deadheat/distances/bounds.py (`of_tangent`).
+/// is subtracted. Its error and length are bounded, with the proof, in src/deadheat/engine/distances/bounds.py
+/// (`of_tangent`).
 template <class T>
 void tangents(Matrix<const T> raw, Span<const double> centre, Matrix<double> out, Span<double> spread);
 

@@ -9,7 +9,7 @@ namespace deadheat {
 namespace {
 
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
-// 4u and more than any underflow, for two roundings of an end: see src/deadheat/distances/bounds.py
+// 4u and more than any underflow, for two roundings of an end: see src/deadheat/engine/distances/bounds.py
 constexpr double OF_END = 0x1p-51, LEAST_END = 1e-300;
 
 /// row[begin + k] = row[begin + order[k]] for all k.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.counting.ranking import Ranked, Rankings
+from deadheat.engine.counting.ranking import Ranked, Rankings
 from deadheat.support.arrays import Float64, Int64
 
 Bool = NDArray[np.bool_]

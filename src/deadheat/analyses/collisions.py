@@ -23,23 +23,25 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat import distances as metrics
-from deadheat import inputs
 from deadheat.analyses.collision_groups import COUNTED, Bool, Count, Counts, GroupedRanks, Kind, decided, linked
-from deadheat.counting import CountingOptions, queries_in_gallery
-from deadheat.counting.candidates import Candidates
-from deadheat.counting.ranking import Rankings
+from deadheat.engine.counting.candidates import Candidates
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.own_gallery import queries_in_gallery
+from deadheat.engine.counting.ranking import Rankings
+from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.distances.registry import ALIASES
+from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import Pair
+from deadheat.inputs import arrays, conversion, samples
+from deadheat.inputs import labels as input_labels
 from deadheat.inputs.item_ids import OwnRows
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair
 from deadheat.reports.tables import Table, TabularResult, count
 from deadheat.support import checks, scratch
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress, Reporting
 from deadheat.support.triple import ByName
-from deadheat.ties import Exact, Ties
 
 __all__ = ["CollisionTable", "Collisions", "Count", "Counts", "Kind", "collisions", "collisions_of_distances"]
 
@@ -111,7 +113,7 @@ class CollisionTable(TabularResult, ByName[Counts]):
 
     def __getitem__(self, distance: str) -> Counts:
         """The counts for a distance; raises ValueError for one that was not asked for."""
-        return self.by_distance[checks.choice(distance, self.by_distance, "distance", metrics.ALIASES)]
+        return self.by_distance[checks.choice(distance, self.by_distance, "distance", ALIASES)]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.by_distance)
@@ -256,7 +258,7 @@ def collisions(
     --------
     Points on a line. Seen from 0, the points 2 and -2 are equally far, one of them relevant; and 3 is within 1 of them:
 
-    >>> from deadheat.analyses.collisions import Kind
+    >>> from deadheat.analyses.collision_groups import Kind
     >>> line, labels = [[0], [2], [-2], [3], [9]], ["a", "a", "b", "b", "b"]
     >>> found = collisions(line[:1], labels[:1], line[1:], labels[1:], distance="euclidean")
     >>> [Kind(code).name for code in found.kind[0]]
@@ -279,13 +281,13 @@ def collisions(
     (1, 0)
     """
     several = isinstance(distance, Iterable) and not isinstance(distance, str)
-    names = list(dict.fromkeys(map(metrics.named, distance if several else [distance])))
+    names = list(dict.fromkeys(map(distance_registry.named, distance if several else [distance])))
     if not names:
         raise InvalidValueError("distance", "must name at least one distance, but got none")
     shared: dict[str, Any] = {"ties": ties, "junk": junk, "exclude": exclude, "threads": threads, "progress": progress}
     passes = [CountingOptions.checked(distance=each, **shared) for each in names]
     width, most = checked_reach(within, depth, passes[0].rule)
-    pair = inputs.open_pair(embeddings, labels, gallery, gallery_labels)
+    pair = samples.open_pair(embeddings, labels, gallery, gallery_labels)
     queries_in_gallery(pair, passes[0])
     if isinstance(distance, str):
         return collisions_of_pair(pair, passes[0], width, most)
@@ -344,7 +346,7 @@ class _Search:
             exclude=self.options.exclude, threads=options.threads,
         )  # fmt: skip
         self.depth = int(self.rankings.candidates.n_ranked().max()) if depth is None else depth
-        self.query_class, self.item_class = inputs.label_codes(labels, gallery_labels)
+        self.query_class, self.item_class = input_labels.label_codes(labels, gallery_labels)
 
     def __iter__(self) -> Iterator[GroupedRanks]:
         title = f"ranking ({self.options.distance})"
@@ -417,8 +419,8 @@ def collisions_of_distances(
 
 def _sorted(distances: ArrayLike, relevant: ArrayLike, leave_one_out: bool) -> tuple[Float64, Bool, str]:
     """Distances in order and the relevance of what is there, (n_query, n_ranked), and what the distances are."""
-    matrix, mask = inputs.scores(distances, "distances"), inputs.plain(relevant, "relevant")
-    inputs.require_exact(matrix, "distances")
+    matrix, mask = arrays.scores(distances, "distances"), conversion.plain(relevant, "relevant")
+    arrays.require_exact(matrix, "distances")
     if mask.shape != matrix.shape or mask.dtype != np.bool_:
         came = f"{mask.dtype} of shape {mask.shape}"
         raise InvalidValueError("relevant", f"must be bool of the shape of distances, {matrix.shape}, but is {came}")

@@ -14,14 +14,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat import measures as rank_measures
 from deadheat.analyses.difference import COUNTS, ROUNDING, Difference, PairedTest
-from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.printable import printable
-from deadheat.reports import Report
+from deadheat.errors import InvalidTypeError, InvalidValueError, printable
+from deadheat.measures import names as measures_names
 from deadheat.reports.averaging import Average, Averaging, measure_names
+from deadheat.reports.report import Report
+from deadheat.reports.statistics.interval import about_few, counted
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, has_ties, program, value
-from deadheat.statistics.interval import about_few, counted
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
@@ -74,7 +73,7 @@ class Comparison(TabularResult):
 
     def __getitem__(self, name: str) -> Difference:
         """The difference for a measure; raises ValueError for an unknown name."""
-        name = rank_measures.parse(name).name
+        name = measures_names.parse(name).name
         if name not in self._differences:
             self._differences[name] = self._difference(name)
         return self._differences[name]
@@ -332,7 +331,7 @@ def compare(
     confidence_level, seed
         As in `Result.interval`.
     method : {"percentile", "basic", "BCa"}
-        The bootstrap for the intervals; see `deadheat.statistics.intervals`.
+        The bootstrap for the intervals; see `deadheat.reports.statistics.intervals`.
     n_resamples : int
         How often the bootstrap draws, and how many random swaps the permutation test makes. Where there are no more
         swaps than that (up to 13 units that differ, by default), every one is tried and the test is exact.

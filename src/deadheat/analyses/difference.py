@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.reports.averaging import Average
+from deadheat.reports.statistics import permutation
+from deadheat.reports.statistics.interval import BOOTSTRAP, MOST_RESAMPLES, Intervals, class_sums, level_between
+from deadheat.reports.statistics.intervals import mean_intervals
 from deadheat.reports.tables import plain
-from deadheat.statistics import permutation
-from deadheat.statistics.interval import BOOTSTRAP, MOST_RESAMPLES, Intervals, class_sums, level_between
-from deadheat.statistics.intervals import mean_intervals
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import PlainFloats

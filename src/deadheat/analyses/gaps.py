@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat import distances
-from deadheat import measures as rank_measures
 from deadheat.analyses.grouped import (
     BY_ERROR,
     Drawing,
@@ -24,22 +22,25 @@ from deadheat.analyses.grouped import (
     grouped_pair,
     table_with_errors,
 )
-from deadheat.counting import CountingOptions, queries_in_gallery
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.own_gallery import queries_in_gallery
+from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InputError
-from deadheat.inputs import Pair, open_pair
 from deadheat.inputs.item_ids import OwnRows
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike
-from deadheat.reports import Report, Result
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_pair
+from deadheat.measures import names as measure_names
 from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.evaluating import evaluate_pair
+from deadheat.reports.report import Report
+from deadheat.reports.result import Result
+from deadheat.reports.statistics.interval import PARAMETRIC, Interval, Intervals, class_sums, resolved
+from deadheat.reports.statistics.intervals import standard_error, welch_interval
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain
-from deadheat.statistics.interval import PARAMETRIC, Interval, Intervals, class_sums, resolved
-from deadheat.statistics.intervals import standard_error, welch_interval
 from deadheat.support import checks
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.progress import Progress
 from deadheat.support.triple import Triple, columns_of_bounds
-from deadheat.ties import Ties
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +226,7 @@ def generalization_gap(
     >>> gap.grouped.expected, gap.plain.expected
     (1.0, 1.0)
     """
-    name = rank_measures.parse(measure).name
+    name = measure_names.parse(measure).name
     summary, drawing = SummaryOptions.checked(name), Drawing.checked(group_size, seed, repeats)
     options = CountingOptions.checked(distance=distance, ties=ties, threads=threads, progress=progress)
     with _named("train"):
@@ -264,9 +265,9 @@ def _opened(
     names = (part, f"{part}_labels", f"{part}_gallery", f"{part}_gallery_labels")
     pair = open_pair(embeddings, labels, gallery, gallery_labels, names=names)
     query, items = pair.query, pair.gallery
-    query = query._replace(embeddings=distances.opened(query.embeddings, options.distance, names[0]))
+    query = query._replace(embeddings=distance_registry.opened(query.embeddings, options.distance, names[0]))
     if items is not None:
-        items = items._replace(embeddings=distances.opened(items.embeddings, options.distance, names[2]))
+        items = items._replace(embeddings=distance_registry.opened(items.embeddings, options.distance, names[2]))
     return pair._replace(query=query, gallery=items)
 
 

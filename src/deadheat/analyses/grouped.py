@@ -20,28 +20,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat import inputs
-from deadheat import measures as rank_measures
-from deadheat.counting import CountingOptions, queries_in_gallery
-from deadheat.counting.within import Gallery, profile_within
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.own_gallery import queries_in_gallery
+from deadheat.engine.counting.within import Gallery, profile_within
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import Pair, open_pair
+from deadheat.inputs import arrays
+from deadheat.inputs import labels as input_labels
 from deadheat.inputs.item_ids import OwnRows
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike
-from deadheat.profiles import Int64, TieProfile
-from deadheat.reports import Report
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_pair
+from deadheat.measures import names as measure_names
 from deadheat.reports.averaging import Singletons, SummaryOptions
 from deadheat.reports.evaluating import report_on
+from deadheat.reports.report import Report
+from deadheat.reports.statistics.interval import BOOTSTRAP, Interval, Intervals
+from deadheat.reports.statistics.intervals import mean_intervals, normal_interval, standard_error
 from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, decimals, number, plain
-from deadheat.statistics.interval import BOOTSTRAP, Interval, Intervals
-from deadheat.statistics.intervals import mean_intervals, normal_interval, standard_error
 from deadheat.support import checks
-from deadheat.support.arrays import Float64
+from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.means import exact_mean, exact_means_of_runs
 from deadheat.support.progress import Progress, Reporting
 from deadheat.support.triple import Triple, columns_of_bounds
-from deadheat.ties import Ties
 
 Label = int | str
 
@@ -116,12 +117,12 @@ def sorted_classes(labels: NDArray[Any], gallery_labels: NDArray[Any] | None = N
     >>> sorted_classes(np.array(["c", "a"]), np.array(["b", "c", "b"]))
     Classes(names=('a', 'b', 'c'), query=array([2, 0]), gallery=array([1, 2, 1]))
     """
-    query, gallery = inputs.label_codes(labels, gallery_labels)
+    query, gallery = input_labels.label_codes(labels, gallery_labels)
     codes, everything = query, labels.tolist()
     if gallery_labels is not None:
         alone = np.flatnonzero(query < 0)  # of a class that the gallery does not have
         if len(alone):
-            query[alone] = 1 + gallery.max() + inputs.label_codes(labels[alone])[0]
+            query[alone] = 1 + gallery.max() + input_labels.label_codes(labels[alone])[0]
         codes, everything = np.concatenate([gallery, query]), [*gallery_labels.tolist(), *everything]
     _, first = np.unique(codes, return_index=True)
     names = [_label(everything[place]) for place in first.tolist()]
@@ -414,7 +415,7 @@ def grouped_pair(pair: Pair, drawing: Drawing, options: CountingOptions, summary
         ranked = [np.sort(items) for items in items_of_groups(classes.gallery, drawn)]
         within = Gallery(gallery.embeddings, classes.gallery, ranked, options.exclude)
     sizes = map(len, groups if within is None else within.groups)
-    junk = inputs.junk_mask(options.junk, len(query.labels), len((gallery or query).labels))
+    junk = arrays.junk_mask(options.junk, len(query.labels), len((gallery or query).labels))
     how: dict[str, Any] = {"distance": options.distance, "ties": options.rule, "threads": options.threads}
     with Reporting(options.progress, sum(map(operator.mul, map(len, groups), sizes))) as report:
         profile = profile_within(query.embeddings, classes.query, groups, within, junk=junk, **how, report=report)
@@ -471,7 +472,7 @@ class GroupedReport(TabularResult):
 
     def __getitem__(self, name: str) -> GroupedResult:
         """The result for a measure; raises ValueError for an unknown name."""
-        name = rank_measures.parse(name).name
+        name = measure_names.parse(name).name
         if name not in self._results:
             offsets = np.cumsum([0, *map(len, self.items)])
             per_group = Triple(*(exact_means_of_runs(values, offsets) for values in self.inside[name].per_query))

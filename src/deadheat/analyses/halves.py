@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat import measures as rank_measures
 from deadheat.analyses.gaps import Gap
 from deadheat.analyses.grouped import (
     Drawing,
@@ -26,22 +25,24 @@ from deadheat.analyses.grouped import (
     sorted_classes,
     table_with_errors,
 )
-from deadheat.counting import CountingOptions, queries_in_gallery
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.own_gallery import queries_in_gallery
+from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import Pair, open_pair
 from deadheat.inputs.item_ids import OwnRows
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike
-from deadheat.reports import Report, Result
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_pair
+from deadheat.measures import names as measure_names
 from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.evaluating import evaluate_pair
+from deadheat.reports.report import Report
+from deadheat.reports.result import Result
+from deadheat.reports.statistics.intervals import standard_error
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, plain
-from deadheat.statistics.intervals import standard_error
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress
 from deadheat.support.triple import Triple, columns_of_bounds
-from deadheat.ties import Ties
 
 SPLITS = 20
 _ROWS = ("plain", "grouped", "upper_limit", "difference", "margin")
@@ -111,7 +112,7 @@ def split_half(
     >>> halves.differences.expected, halves.grouped.per_group.expected
     (array([1., 0., 0.]), array([0., 1., 1., 1., 1., 1.]))
     """
-    name = rank_measures.parse(measure).name
+    name = measure_names.parse(measure).name
     summary = SummaryOptions.checked(name)
     drawing = Drawing.checked(group_size, seed, checks.positive_integer(splits, "splits"))
     options = CountingOptions.checked(

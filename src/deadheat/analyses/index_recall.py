@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat import distances, inputs
 from deadheat.analyses.index_search import Returned, Search, search_on
-from deadheat.counting.candidates import Candidates
-from deadheat.counting.cluster import Cluster, cluster_of
+from deadheat.engine.counting.candidates import Candidates
+from deadheat.engine.counting.cluster import Cluster, cluster_of
+from deadheat.engine.distances import registry as distance_registry
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import item_ids
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike
+from deadheat.reports.statistics.interval import Interval
+from deadheat.reports.statistics.intervals import mean_interval
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, program, value
-from deadheat.statistics.interval import Interval
-from deadheat.statistics.intervals import mean_interval
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import PlainFloats, plain_floats
@@ -84,7 +85,8 @@ class Recall(PlainFloats):
     ) -> Interval:
         """A confidence interval for the mean recall over the queries that these were drawn from.
 
-        Parameters are those of `deadheat.statistics.intervals.mean_interval`. The index and its base stay as they are.
+        Parameters are those of `deadheat.reports.statistics.intervals.mean_interval`. The index and its base stay as
+        they are.
         """
         return mean_interval(
             self.per_query, confidence_level=confidence_level, method=method, n_resamples=n_resamples, seed=seed
@@ -257,7 +259,7 @@ def index_recall(
     cluster = None if executor is None else cluster_of(executor)
     name, rows = _opened(queries, base, distance)
     n_query, n_base = map(len, rows)
-    itself = None if exclude is None else inputs.own_rows(exclude, n_query, n_base)
+    itself = None if exclude is None else item_ids.own_rows(exclude, n_query, n_base)
     candidates = Candidates.of(n_query, n_base, leave_one_out=False, itself=itself)
     indexes = returned if isinstance(returned, Mapping) else {ONE_INDEX: returned}
     require_names(indexes)
@@ -268,7 +270,9 @@ def index_recall(
         Returned.of(candidates, ids, base_ids, of_counts.get(each), k, titles[each]) for each, ids in indexes.items()
     ]
     if cluster is None:
-        found = Search(distances.make(name, *rows, True), candidates, k, asked).of(range(n_query), n_thread, progress)
+        found = Search(distance_registry.make(name, *rows, True), candidates, k, asked).of(
+            range(n_query), n_thread, progress
+        )
     else:
         worker_threads = 1 if threads is None else n_thread
         found = search_on(cluster, name, rows, candidates, k, asked, worker_threads, progress)
@@ -281,8 +285,8 @@ def index_recall(
 
 def _opened(queries: EmbeddingsLike, base: EmbeddingsLike, distance: str) -> tuple[str, tuple[Any, Any]]:
     """The name of the distance and the rows of queries and base, with messages that call them so."""
-    name = distances.named(distance)
-    pair = distances.opened(queries, name, "queries"), distances.opened(base, name, "base")
+    name = distance_registry.named(distance)
+    pair = distance_registry.opened(queries, name, "queries"), distance_registry.opened(base, name, "base")
     dims = [rows.shape[1] for rows in pair]
     if dims[0] != dims[1]:
         rule = f"must have the same dim, but have {dims[0]} and {dims[1]} columns"

@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat import distances
-from deadheat.counting.candidates import Candidates
-from deadheat.counting.cluster import Cluster
-from deadheat.counting.distributed import job as jobs
-from deadheat.counting.distributed import worker
-from deadheat.counting.distributed.run import Run
-from deadheat.counting.nearest import Nearest, nearest
-from deadheat.distances import Distance
+from deadheat.engine.counting.candidates import Candidates
+from deadheat.engine.counting.cluster import Cluster
+from deadheat.engine.counting.distributed import job as jobs
+from deadheat.engine.counting.distributed import worker
+from deadheat.engine.counting.distributed.run import Run
+from deadheat.engine.counting.nearest import Nearest, nearest
+from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.distances.distance import Distance
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import Pair, Samples, item_ids
-from deadheat.inputs.samples import open_rows
+from deadheat.inputs import item_ids
+from deadheat.inputs.samples import Pair, Samples, open_rows
 from deadheat.inputs.source import Chosen
 from deadheat.support.arrays import Array, Float64, Int64
 from deadheat.support.floats import plain_floats
@@ -119,7 +119,7 @@ class SearchJob:
             for name in (f"query-{number}", f"item-{number}")
         }
         returned = [Returned(arrays[f"query-{number}"], arrays[f"item-{number}"]) for number in range(self.n_index)]
-        distance = distances.make(self.distance, *worker.open_rows(self.files, copies), True)
+        distance = distance_registry.make(self.distance, *worker.open_rows(self.files, copies), True)
         itself = self.files.array("itself", copies)
         candidates = Candidates.of(distance.n_query, distance.n_gallery, leave_one_out=False, itself=itself)
         return Search(distance, candidates, self.k, returned)
@@ -133,7 +133,7 @@ def search_on(
     n_query, n_base = candidates.n_query, len(candidates.ranked)
     query, base = open_rows(rows[0], "queries"), open_rows(rows[1], "base")
     first = np.zeros(1, dtype=np.int64)
-    distances.make(distance, Chosen(query, first), Chosen(base, first), True)  # what does not fit is known now
+    distance_registry.make(distance, Chosen(query, first), Chosen(base, first), True)  # what does not fit is known now
     none = np.empty(0, dtype=np.int64)  # nobody asks for labels
     arrays: dict[str, Array | None] = {"itself": candidates.itself}
     for number, ids in enumerate(returned):

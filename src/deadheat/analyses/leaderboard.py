@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from deadheat import measures as rank_measures
 from deadheat.analyses.comparison import Comparison, compare
 from deadheat.analyses.difference import Difference, PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.reports import Report
+from deadheat.measures import names as measures_names
 from deadheat.reports.averaging import Average, measure_names
+from deadheat.reports.report import Report
+from deadheat.reports.statistics.interval import Intervals, about_few, counted
+from deadheat.reports.statistics.permutation import holm
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, has_ties, plain, program, value
-from deadheat.statistics.interval import Intervals, about_few, counted
-from deadheat.statistics.permutation import holm
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple, columns_of_bounds
@@ -135,7 +135,7 @@ class Leaderboard(TabularResult):
         return self._intervals[key]
 
     def _name(self, measure: str | None) -> str:
-        return self.measures[0] if measure is None else rank_measures.parse(measure).name
+        return self.measures[0] if measure is None else measures_names.parse(measure).name
 
     def _holm(self, measure: str) -> dict[Pair, float]:
         if measure not in self._adjusted:

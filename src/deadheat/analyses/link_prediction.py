@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat import inputs
-from deadheat import measures as rank_measures
-from deadheat.counting.links import profile_ranks
+from deadheat.engine.counting.links import profile_ranks
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
+from deadheat.inputs import conversion
 from deadheat.inputs.samples import LabelsLike
-from deadheat.profiles import TieProfile
+from deadheat.measures import names as measure_names
+from deadheat.measures import values as measure_values
 from deadheat.reports.averaging import class_numbers
 from deadheat.reports.tables import Table, TabularResult, count, decimals, number, plain, program
 from deadheat.support.arrays import Float64, Int64
@@ -183,7 +184,7 @@ def _values(profile: TieProfile, names: Iterable[str]) -> dict[str, Triple[Float
     first, last = profile.closer + np.float64(1), profile.closer + profile.tied + np.float64(0)
     found: dict[str, Triple[Any]] = {"MR": Triple(first, (first + last) / 2, last)}
     others = [name for name in dict.fromkeys(names) if name != "MR"]
-    bounds = rank_measures.all_bounds(profile, [rank_measures.parse(name) for name in others])
+    bounds = measure_values.all_bounds(profile, [measure_names.parse(name) for name in others])
     return found | dict(zip(others, bounds, strict=True))
 
 
@@ -218,7 +219,7 @@ def _per_relation(weights: Float64, relations: Int64) -> Float64:
 
 def _weights(weights: ArrayLike | None, n_query: int) -> Float64:
     """One weight a query, by default 1."""
-    array = np.ones(n_query) if weights is None else inputs.plain(weights, "weights")
+    array = np.ones(n_query) if weights is None else conversion.plain(weights, "weights")
     if array.dtype.kind not in "iuf" or array.shape != (n_query,) or not (np.isfinite(array) & (array >= 0)).all():
         came = f"has dtype {array.dtype} and shape {array.shape}"
         raise InvalidValueError("weights", f"must be {n_query} finite numbers, none negative, but {came}")

@@ -15,8 +15,8 @@ from deadheat.analyses.comparison import Comparison, compare
 from deadheat.inputs import trec
 from deadheat.inputs.trec import Path
 from deadheat.inputs.trec import Table as Scores
-from deadheat.reports import Report
 from deadheat.reports.averaging import Singletons
+from deadheat.reports.report import Report
 from deadheat.reports.runs import evaluate_run
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, program
 from deadheat.reports.tie_rules import RULES, by_rule

@@ -16,9 +16,9 @@ import numpy as np
 from deadheat.analyses.gaps import Gap, GeneralizationGap
 from deadheat.analyses.grouped import GroupedReport, ends_of
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.reports import Report
+from deadheat.reports.report import Report
+from deadheat.reports.statistics.intervals import normal_interval
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, value
-from deadheat.statistics.intervals import normal_interval
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
 from deadheat.support.lazy import require

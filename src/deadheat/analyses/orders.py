@@ -17,13 +17,16 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from deadheat import _core, inputs, measures
-from deadheat.counting import CountingOptions, profile_of
-from deadheat.counting.ranking import Ranked, Rankings
+import deadheat._core as _core
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.profiling import profile_of
+from deadheat.engine.counting.ranking import Ranked, Rankings
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError, UndefinedError
-from deadheat.inputs import Pair
-from deadheat.measures import Counted, Measure
-from deadheat.profiles import TieProfile
+from deadheat.inputs import labels
+from deadheat.inputs.samples import Pair
+from deadheat.measures import values as measure_values
+from deadheat.measures.family import Counted, Measure
 from deadheat.reports.tables import count
 from deadheat.support.arrays import Bool, Float64, Int32, Int64, offsets_of, pieces, slices
 from deadheat.support.means import exact_mean
@@ -44,8 +47,8 @@ _LEAST = 1e-10  # of a sum over the queries: a gain below this may be rounding
 class Terms(NamedTuple):
     """A measure as a sum over relevant items, scale * count * discount[rank]: `RankSum` in the core.
 
-    How a relevant item counts (`measures.Counted`) and the discount of each rank; then, of each mixed group, the items
-    and the relevant items in front of it, the relevant items of its query, the last rank that counts, and the scale.
+    How a relevant item counts (`measure_family.Counted`) and the discount of each rank; then, of each mixed group, the
+    items and the relevant items in front of it, the relevant items of its query, the last rank that counts, the scale.
     """
 
     counted: int
@@ -132,7 +135,7 @@ class Model:
 
     def bounds(self, measure: Measure) -> Triple[Float64]:
         """Lower, expected and upper per query: what every order lies between."""
-        return measures.per_query(self.profile, measure)
+        return measure_values.per_query(self.profile, measure)
 
     def _parts(self) -> Iterator[tuple[slice, slice]]:
         """The mixed groups in ranges, and where the items of each range are: so that arrays of them stay small."""
@@ -182,7 +185,7 @@ class Model:
 
         Where all queries reach a bound, the value is that bound, whatever the last bits of their sums are.
         """
-        values = measures.per_query(self.in_order(order), measure).lower
+        values = measure_values.per_query(self.in_order(order), measure).lower
         for bound in (between.lower, between.upper):
             values = np.where(np.abs(values - bound) <= _SAME, bound, values)
         return exact_mean(np.clip(values, between.lower, between.upper))
@@ -228,7 +231,7 @@ def open_model(pair: Pair, options: CountingOptions) -> Model:
     if entries > _MOST_ENTRIES:
         rule = f"must hold at most {_MOST_ENTRIES} items in all, for orders to be looked for, but hold {entries}"
         raise InvalidValueError("the mixed tie groups", rule)
-    query_codes, codes = inputs.label_codes(query.labels, item_labels)
+    query_codes, codes = labels.label_codes(query.labels, item_labels)
     entered = [_entries(block, query_codes[block.queries], codes) for block in rankings] if entries else []
     items = np.concatenate([np.empty(0, dtype=np.int32), *entered])
     plain_leave_one_out = gallery is None and options.junk is None

@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import measures
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import UndefinedError
-from deadheat.profiles import TieProfile
-from deadheat.reports import Report
+from deadheat.measures import names as measure_names
+from deadheat.measures import values as measure_values
+from deadheat.reports.report import Report
 from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, plain, program
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
@@ -172,7 +173,7 @@ def _mean_at(profile: TieProfile, level: int, steps: int) -> Triple[float]:
     1/steps above one, and R/10^6 is less for all R that rank measures are asked of.
     """
     recall = f"{level * 10**6 // steps / 10**6:.6f}"
-    return Triple(*map(exact_mean, measures.per_query(profile, measures.parse(f"IPrec@{recall}"))))
+    return Triple(*map(exact_mean, measure_values.per_query(profile, measure_names.parse(f"IPrec@{recall}"))))
 
 
 def _means_reached(profile: TieProfile, queries: NDArray[np.int64], levels: int) -> Float64:

@@ -14,25 +14,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat import distances, exact, inputs
 from deadheat.analyses.comparison import Comparison, compare
 from deadheat.analyses.difference import Difference, PairedTest
 from deadheat.analyses.rounding import DEFAULT, FORMATS, Format, Rounding, format_name, formats_named, quantized
-from deadheat.counting import CountingOptions
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.exact import formats as exact_formats
+from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import Pair, Samples
+from deadheat.inputs import arrays
+from deadheat.inputs import samples as input_samples
 from deadheat.inputs.item_ids import OwnRows
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, Samples
 from deadheat.inputs.source import Array, Source
-from deadheat.reports import Report
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.evaluating import evaluate_pair
+from deadheat.reports.report import Report
 from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, decimals, number, plain
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress
 from deadheat.support.triple import columns_of_bounds
-from deadheat.ties import Ties
 
 __all__ = ["FORMATS", "Format", "FormatComparison", "compare_formats", "quantized"]
 
@@ -277,7 +279,7 @@ def compare_formats(
         distance=distance, ties=ties, junk=junk, threads=threads, progress=progress, device=device, exclude=exclude
     )
     test = {"resample": resample, "confidence_level": confidence_level, "n_resamples": n_resamples, "seed": seed}
-    pair = inputs.open_pair(embeddings, labels, gallery, gallery_labels)
+    pair = input_samples.open_pair(embeddings, labels, gallery, gallery_labels)
     return compare_formats_of_pair(pair, options, summary, formats=formats, base=base, threshold=threshold, **test)
 
 
@@ -293,17 +295,17 @@ def compare_formats_of_pair(
     **test: Any,
 ) -> FormatComparison:
     """`compare_formats` of queries and a gallery, or of leave one out, that the inputs have opened and checked."""
-    distances.named(options.distance, takes="numbers")
+    distance_registry.named(options.distance, takes="numbers")
     asked = None if formats is None else formats_named(formats)
     first = None if base is None else FORMATS[format_name(base, argument="base")]
     PairedTest.checked(**test)
     query, items = _whole(pair.query), None if pair.gallery is None else _whole(pair.gallery)
     if items is not None:
-        inputs.require_same_dim(query.embeddings, items.embeddings)
+        arrays.require_same_dim(query.embeddings, items.embeddings)
     parts = [part.embeddings for part in (query, items) if part is not None]
     rounding = Rounding.of(parts, threshold)
     if first is None:
-        fits = all((exact.round_to(part, "float32") == part).all() for part in parts)
+        fits = all((exact_formats.round_to(part, "float32") == part).all() for part in parts)
         first = FORMATS["float32" if fits else "float64"]
     usual, too_short = rounding.fitting(FORMATS[name] for name in DEFAULT)
     rows = list(dict.fromkeys([first, *usual])) if asked is None else asked if first in asked else [first, *asked]

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import distances, inputs, measures
 from deadheat.analyses.orders import open_model, random_orders
-from deadheat.counting import CountingOptions, profile_of
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.profiling import profile_of
+from deadheat.engine.distances import registry as distance_registry
 from deadheat.errors import InvalidValueError
-from deadheat.inputs import open_pair
-from deadheat.inputs.samples import LabelsLike, open_labels
+from deadheat.inputs import labels as input_labels
+from deadheat.inputs.samples import LabelsLike, open_labels, open_pair
+from deadheat.measures import names as measure_names
+from deadheat.measures import values as measure_values
 from deadheat.reports.tables import DIGITS, Table, TabularResult, decimals, number, plain, program
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
@@ -160,9 +163,9 @@ def random_baseline(
     >>> round(random_baseline([0], [0, 1, 2], draws=2).expected, 4)  # (1 + 1/2 + 1/3)/3
     0.6111
     """
-    asked, seed = measures.parse(measure), checks.whole_number(seed, "seed")
+    asked, seed = measure_names.parse(measure), checks.whole_number(seed, "seed")
     dim, draws = checks.positive_integer(dim, "dim"), checks.positive_integer(draws, "draws")
-    distance = distances.named(distance, takes="numbers")
+    distance = distance_registry.named(distance, takes="numbers")
     options = CountingOptions.checked(distance=distance, threads=threads)
     classes = _classes(labels, "labels")
     items = None if gallery_labels is None else _classes(gallery_labels, "gallery_labels")
@@ -175,7 +178,7 @@ def random_baseline(
         rows = _uniform(n_query + n_item, dim, seed, draw)
         opened = options.open(rows[:n_query], None if items is None else rows[n_query:])
         profile = profile_of(opened, classes, items, options)
-        values.append(exact_mean(measures.per_query(profile, asked).expected))
+        values.append(exact_mean(measure_values.per_query(profile, asked).expected))
     of_orders = zero.values(random_orders(zero.n, draws, seed), asked, between, options.threads)
     return RandomBaseline(asked.name, np.array(values), np.array(of_orders), exact_mean(between.expected))
 
@@ -183,7 +186,7 @@ def random_baseline(
 def _classes(labels: LabelsLike, name: str) -> NDArray[Any]:
     """Labels that are given, of which there is at least one."""
     opened = open_labels(labels, name)
-    classes = inputs.labels(opened, np.size(opened), name, name)
+    classes = input_labels.labels(opened, np.size(opened), name, name)
     if not len(classes):
         raise InvalidValueError(name, "must hold a label for each item, but are empty")
     return classes

@@ -12,15 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat import exact, inputs
+from deadheat.engine.exact import formats as exact_formats
+from deadheat.engine.exact.formats import ALIASES
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import arrays
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
 
 BITS = {"float64": 64, "float32": 32, "bfloat16": 16, "float16": 16, "int8": 8, "1 bit": 1}  # of a number
 SCALE_BYTES = 4  # the scale of a vector is a float32
 _ALIASES = {
-    **exact.ALIASES,
+    **ALIASES,
     "fp64": "float64",
     "f64": "float64",
     "double": "float64",
@@ -187,7 +189,7 @@ def quantized(embeddings: ArrayLike, format: str, *, threshold: ArrayLike | str 
     row = FORMATS[format_name(format)]
     if row.float_query:
         raise InvalidValueError("format", f"must be one of embeddings, but {row.name!r} is of queries and a gallery")
-    values = inputs.embeddings(embeddings, "embeddings").astype(np.float64)
+    values = arrays.embeddings(embeddings, "embeddings").astype(np.float64)
     return Rounding.of([values], threshold).stored(values, row, "embeddings")
 
 
@@ -253,10 +255,10 @@ class Rounding:
         fitting, too_short = [], []
         for row in rows:
             number = "float32" if row.float_query else row.number
-            if number not in _STORED or np.isfinite(exact.round_to(self.largest, number)).all():
+            if number not in _STORED or np.isfinite(exact_formats.round_to(self.largest, number)).all():
                 fitting.append(row)
             else:
-                largest = exact.FORMATS[number].largest
+                largest = exact_formats.FORMATS[number].largest
                 too_short.append(f"{row.name} is left out: its largest number is {largest:g}.")
         return fitting, tuple(too_short)
 
@@ -278,7 +280,7 @@ class Rounding:
 
 
 def _to_float(values: Float64, number: str, name: str) -> NDArray[Any]:
-    rounded = exact.round_to(values, number)
+    rounded = exact_formats.round_to(values, number)
     _require_finite(rounded, values, number, name)
     return rounded.astype(_STORED[number])
 

@@ -1,5 +1,1 @@
 """The command: in come options and files, out go tables, files and an exit status."""
-
-from deadheat.cli.main import main
-
-__all__ = ["main"]

@@ -9,14 +9,15 @@ from typing import Any
 import click
 
 from deadheat.analyses.collisions import CollisionTable, checked_reach, collisions_of_pair, counts_of_pair
-from deadheat.analyses.confidence import confidence_report
+from deadheat.analyses.confidence.rejecting import confidence_report
 from deadheat.analyses.exploit import SearchOptions, exploit_pair
-from deadheat.analyses.quantization import FORMATS, MEASURES, compare_formats_of_pair
+from deadheat.analyses.quantization import MEASURES, compare_formats_of_pair
+from deadheat.analyses.rounding import FORMATS
 from deadheat.cli import options as shared
 from deadheat.cli.files import INTEGER, PATH, REAL, SEED, Command
 from deadheat.cli.options import deliver, draw_measures, plot, plots_for, save_picture, with_options
 from deadheat.cli.shell import bar
-from deadheat.counting import queries_in_gallery
+from deadheat.engine.counting.own_gallery import queries_in_gallery
 from deadheat.errors import InvalidValueError
 from deadheat.reports.evaluating import evaluate_pair
 

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from deadheat.challenge.challenge import Challenge, Rules
 from deadheat.cli.files import INTEGER, JSON, NUMBER, PATH, Command, Output, Source, Whole
 from deadheat.cli.options import TEXTS, deliver, with_options
 from deadheat.cli.shell import say
 from deadheat.errors import InvalidValueError
 from deadheat.support.lazy import json, lazy
+from deadheat.trust.challenge.challenge import Challenge, Rules
 
 if TYPE_CHECKING:
-    from deadheat.challenge import leaderboard as leaderboards
-    from deadheat.challenge import scoring, server, submissions
-    from deadheat.challenge.store import Store, Submission
-    from deadheat.receipts import document
+    from deadheat.trust.challenge import leaderboard as leaderboards
+    from deadheat.trust.challenge import scoring, server, submissions
+    from deadheat.trust.challenge.store import Store, Submission
+    from deadheat.trust.receipts import document
 else:
-    document = lazy("deadheat.receipts.document")
+    document = lazy("deadheat.trust.receipts.document")
     leaderboards, scoring, server, submissions = (
-        lazy(f"deadheat.challenge.{name}") for name in ("leaderboard", "scoring", "server", "submissions")
+        lazy(f"deadheat.trust.challenge.{name}") for name in ("leaderboard", "scoring", "server", "submissions")
     )
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -197,7 +197,7 @@ def serve(folder: Path, host: str, port: int, certificate: Path | None, key: Pat
 
 def _opened(folder: Path) -> tuple[Challenge, Store]:
     opened = Challenge.open(folder)
-    return opened, lazy("deadheat.challenge.store").Store(opened.folder)
+    return opened, lazy("deadheat.trust.challenge.store").Store(opened.folder)
 
 
 def _line(store: Store, submission: Submission) -> str:

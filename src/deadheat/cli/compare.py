@@ -13,7 +13,7 @@ from deadheat.cli.files import HTML, PATH, REAL, Command, Output
 from deadheat.cli.options import with_options, write_page
 from deadheat.cli.several import EXPLAIN, FILES, TESTING, deliver_with_words, reports_of, settings
 from deadheat.cli.shell import note
-from deadheat.pages import html_report
+from deadheat.plots.pages.report_page import html_report
 
 WORSE = 1  # exit status
 

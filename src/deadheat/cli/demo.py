@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from deadheat.cli.files import PATH, THREADS, Kind
 from deadheat.cli.shell import say
-from deadheat.measures import listing
-from deadheat.reports import evaluate
+from deadheat.measures.catalogue import listing
+from deadheat.reports.evaluating import evaluate
 from deadheat.reports.tables import DIGITS, Table
 from deadheat.studies import runner
 from deadheat.studies.published import digits

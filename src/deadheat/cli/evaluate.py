@@ -11,20 +11,20 @@ from deadheat.cli import options as shared
 from deadheat.cli.files import HTML, INTEGER, JSON, PATH, PROFILE, QUERIES, Command, Output
 from deadheat.cli.options import deliver, with_options, write_page
 from deadheat.cli.shell import output
-from deadheat.counting import CountingOptions
-from deadheat.inputs import Pair
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.inputs.samples import Pair
 from deadheat.reports import export
 from deadheat.reports.evaluating import evaluate_pair
 from deadheat.support import checks
 from deadheat.support.lazy import lazy, require
 
 if TYPE_CHECKING:
-    from deadheat import pages
     from deadheat.analyses import collisions as searches
-    from deadheat.receipts import receipt as receipts
+    from deadheat.plots.pages import report_page
+    from deadheat.trust.receipts import receipt as receipts
 else:
     pages, receipts, searches = map(
-        lazy, ("deadheat.pages", "deadheat.receipts.receipt", "deadheat.analyses.collisions")
+        lazy, ("deadheat.plots.pages", "deadheat.trust.receipts.receipt", "deadheat.analyses.collisions")
     )
 
 
@@ -85,7 +85,7 @@ def evaluate(file: Path, **options: Any) -> None:
         report.profile.save(profile.resolve())
     if html is not None:
         found = None if options["collisions"] is None else _collisions(pair, counting, options["collisions"])
-        write_page(html, pages.html_report(report, title=f"{file}", confidence=confidence, collisions=found))
+        write_page(html, report_page.html_report(report, title=f"{file}", confidence=confidence, collisions=found))
     if options["receipt"] is not None:
         receipts.receipt_of(report, pair, counting).save(options["receipt"])
     deliver(report, options, std=options["std"])

@@ -16,11 +16,12 @@ from deadheat.cli import options as shared
 from deadheat.cli.files import INTEGER, PATH, REAL, SEED, Command
 from deadheat.cli.options import deliver, draw_measures, plot, plots_for, save_picture, with_options
 from deadheat.cli.shell import bar
-from deadheat.counting import CountingOptions, queries_in_gallery
-from deadheat.inputs import Pair
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.own_gallery import queries_in_gallery
+from deadheat.inputs.samples import Pair
 from deadheat.reports.averaging import SummaryOptions
+from deadheat.reports.statistics.interval import level_between
 from deadheat.reports.tables import Table, TabularResult
-from deadheat.statistics.interval import level_between
 from deadheat.support import checks
 
 _TEST = ("test_labels", "test_gallery", "test_gallery_labels", "test_exclude")

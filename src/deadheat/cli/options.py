@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 from deadheat.cli import files
 from deadheat.cli.files import INTEGER, PATH, THREADS, Output
 from deadheat.cli.shell import STDOUT, bar, output, say
-from deadheat.counting import CountingOptions
-from deadheat.errors import FileError, InputError
-from deadheat.exact import ALIASES, FORMATS
-from deadheat.inputs import Pair, open_pair
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.exact.formats import ALIASES, FORMATS
+from deadheat.engine.ties.rounded import Rounded
+from deadheat.engine.ties.rule import Ties
+from deadheat.engine.ties.tolerance import Tolerance
+from deadheat.errors import FileError, InputError, reason
 from deadheat.inputs.files import Layout
 from deadheat.inputs.labels import common_kind
-from deadheat.inputs.samples import open_labels
-from deadheat.printable import reason
+from deadheat.inputs.samples import Pair, open_labels, open_pair
 from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.tables import DIGITS, TabularResult, decimals
 from deadheat.support.lazy import require
-from deadheat.ties import Rounded, Ties, Tolerance
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

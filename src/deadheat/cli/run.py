@@ -15,7 +15,8 @@ from deadheat.cli.options import TEXTS, THREADS_OPTION, asked, deliver, with_opt
 from deadheat.cli.several import TESTING, names_of, settings
 from deadheat.cli.shell import output, say
 from deadheat.inputs import trec
-from deadheat.reports import Report, export
+from deadheat.reports import export
+from deadheat.reports.report import Report
 from deadheat.reports.runs import RUN_MEASURES, evaluate_run
 from deadheat.reports.trec import LEFT_OUT, NICKNAMES, Shown, expanded, is_of_lines, measures_of, trec_lines
 

@@ -16,8 +16,8 @@ from deadheat.cli.files import INTEGER, PATH, REAL
 from deadheat.cli.options import deliver
 from deadheat.cli.shell import STDOUT, say
 from deadheat.inputs.files import matching
-from deadheat.reports import Report
 from deadheat.reports.evaluating import evaluate_pair
+from deadheat.reports.report import Report
 from deadheat.support import remote
 
 FILES = (

@@ -16,7 +16,7 @@ from typing import IO, Any, Literal, NoReturn
 
 import click
 
-from deadheat.printable import MOST, printable
+from deadheat.errors import MOST, printable
 from deadheat.support.atomic import is_special, replacing
 from deadheat.support.lazy import tempfile
 from deadheat.support.progress import Bar

@@ -9,21 +9,21 @@ from typing import Any
 
 import click
 
-from deadheat.audits import run_audit
-from deadheat.audits.adapters import ADAPTERS, locate, survey
-from deadheat.audits.cases import MAKERS
-from deadheat.audits.evaluator_audit import audit_evaluator as audit_function
-from deadheat.audits.submission_audit import MEASURES, audit_pair
 from deadheat.cli import options as shared
 from deadheat.cli.files import INTEGER, JSON, PATH, SEED, Command, Output
 from deadheat.cli.options import deliver, with_options
 from deadheat.cli.shell import STDOUT, check_output, output, say
-from deadheat.counting import CountingOptions
+from deadheat.engine.counting.options import CountingOptions
 from deadheat.errors import FileError
-from deadheat.receipts.document import Receipt
-from deadheat.receipts.receipt import options_of, verify_pair
-from deadheat.receipts.signing import fingerprint_of_file, make_keys
 from deadheat.support.lazy import json
+from deadheat.trust.audits import run_audit
+from deadheat.trust.audits.adapters import ADAPTERS, locate, survey
+from deadheat.trust.audits.cases import MAKERS
+from deadheat.trust.audits.evaluator_audit import audit_evaluator as audit_function
+from deadheat.trust.audits.submission_audit import MEASURES, audit_pair
+from deadheat.trust.receipts.document import Receipt
+from deadheat.trust.receipts.receipt import options_of, verify_pair
+from deadheat.trust.receipts.signing import fingerprint_of_file, make_keys
 
 FAILED = 1  # exit status: something serious was found, or a receipt does not match
 

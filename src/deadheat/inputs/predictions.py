@@ -7,8 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from deadheat.errors import FileError, InvalidValueError
-from deadheat.printable import reason
+from deadheat.errors import FileError, InvalidValueError, reason
 
 _ABOUT = "mteb_model_meta"  # the key beside the subsets
 

@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from deadheat.errors import FileError, InvalidValueError
-from deadheat.printable import reason
+from deadheat.errors import FileError, InvalidValueError, reason
 
 Scores = dict[str, dict[str, float]]
 Row = tuple[str, str, float]  # model, task, score

@@ -25,9 +25,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from deadheat import _core
-from deadheat.errors import FileError, InputError, InvalidTypeError, InvalidValueError
-from deadheat.printable import reason
+import deadheat._core as _core
+from deadheat.errors import FileError, InputError, InvalidTypeError, InvalidValueError, reason
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from deadheat.counting.runs import profile_run
+from deadheat.engine.counting.runs import profile_run
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.profiles import TieProfile
-from deadheat.reports import Result, measure
-from deadheat.reports.result import over_min_of_k_and_relevant
+from deadheat.reports.evaluating import measure
+from deadheat.reports.result import Result, over_min_of_k_and_relevant
 from deadheat.support import checks
 
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]  # query id -> document id -> grade

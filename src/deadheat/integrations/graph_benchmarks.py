@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from deadheat.analyses.link_prediction import LinkPrediction, link_prediction
-from deadheat.counting.links import profile_links
+from deadheat.engine.counting.links import profile_links
 from deadheat.errors import InvalidValueError
 
 

@@ -16,11 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from deadheat import measures as rank_measures
-from deadheat.counting.runs import RunOptions, ScoreDtype, profile_judged_documents, profile_tables
+from deadheat.engine.counting.runs import RunOptions, ScoreDtype, profile_judged_documents, profile_tables
+from deadheat.engine.profiles.parts import at_level, judged_at_level
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import trec
-from deadheat.profiles import TieProfile, at_level, judged_at_level
+from deadheat.measures import catalogue as measure_catalogue
+from deadheat.measures import values as measure_values
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
@@ -234,9 +236,9 @@ def _values(profile: TieProfile, measure: Any) -> list[float]:
         return [float(count) for count in (profile.n_ranked if every else counts[measure.NAME])]
     choice = f"dcg='{measure['dcg']}'" if name == "nDCG" else None
     called = "SetRelP" if _given(measure, "relative", False) else _NAMES[name]
-    family, _ = rank_measures.find(called)  # type: ignore[misc]
+    family, _ = measure_catalogue.find(called)  # type: ignore[misc]
     asked = family.measure(_given(measure, "recall", _given(measure, "cutoff", None)), choice)
-    values = getattr(rank_measures.per_query(profile if name == "nDCG" else level, asked), side or "expected")
+    values = getattr(measure_values.per_query(profile if name == "nDCG" else level, asked), side or "expected")
     return [float(value) for value in np.where(level.n_relevant > 0, values, 0.0)]
 
 

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.counting.neighbors import profile_neighbors
-from deadheat.counting.runs import profile_run
-from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
+from deadheat.engine.counting.neighbors import profile_neighbors
+from deadheat.engine.counting.runs import profile_run
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.errors import FileError, InvalidTypeError, InvalidValueError, reason
 from deadheat.inputs import trec
 from deadheat.inputs.predictions import read_predictions
-from deadheat.printable import reason
-from deadheat.profiles import TieProfile
-from deadheat.reports import Report, measure
+from deadheat.reports.evaluating import measure
+from deadheat.reports.report import Report
 from deadheat.support import checks
 
 DEFAULT_MEASURES = ("nDCG@10", "mAP@10", "Recall@10", "P@10", "MRR@10", "Hit@10")  # those of MTEB, at its main cutoff

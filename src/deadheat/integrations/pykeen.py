@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from deadheat.analyses.link_prediction import link_prediction
-from deadheat.counting.links import profile_ranks
-from deadheat.profiles import TieProfile
+from deadheat.engine.counting.links import profile_ranks
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
 

@@ -15,12 +15,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.counting import CountingOptions, profile_pair, queries_in_gallery
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.own_gallery import queries_in_gallery
+from deadheat.engine.counting.profiling import profile_pair
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.inputs import Pair, embeddings, open_samples, plain
-from deadheat.measures import parse
+from deadheat.inputs.arrays import embeddings
+from deadheat.inputs.conversion import plain
+from deadheat.inputs.samples import Pair, open_samples
+from deadheat.measures.names import parse
 from deadheat.measures.values import all_bounds
-from deadheat.profiles import TieProfile
 from deadheat.reports.averaging import Averaging
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Float64, Int64

@@ -22,19 +22,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.counting import CountingOptions
-from deadheat.counting.judged import profile_of_judged
-from deadheat.counting.scored import profile_scores
+from deadheat.engine.counting.judged import profile_of_judged
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.scored import profile_scores
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import on_host
-from deadheat.profiles import TieProfile
-from deadheat.reports import Report, Result, measure
-from deadheat.reports.result import over_min_of_k_and_relevant
+from deadheat.reports.evaluating import measure
+from deadheat.reports.report import Report
+from deadheat.reports.result import Result, over_min_of_k_and_relevant
 from deadheat.support import checks
 from deadheat.support.atomic import replacing
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
-from deadheat.ties import Ties
 
 NEEDS = "sentence-transformers", "deadheat.integrations.sentence_transformers"
 _similarity = require("sentence_transformers.util.similarity", *NEEDS)

@@ -14,18 +14,20 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.counting import CountingOptions
-from deadheat.counting.judged import profile_of_judged
-from deadheat.counting.lists import profile_lists
+from deadheat.engine.counting.judged import profile_of_judged
+from deadheat.engine.counting.lists import profile_lists
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import on_host
 from deadheat.integrations.sentence_transformers import ENDS, NEEDS, append_row, distance_of
-from deadheat.profiles import TieProfile
-from deadheat.reports import Report, Result, measure
+from deadheat.reports.evaluating import measure
+from deadheat.reports.report import Report
+from deadheat.reports.result import Result
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
-from deadheat.ties import Ties
 
 _CrossEncoder: Any = require("sentence_transformers.cross_encoder.evaluation", *NEEDS).CrossEncoderRerankingEvaluator
 _Encoder: Any = require("sentence_transformers.sentence_transformer.evaluation", *NEEDS).RerankingEvaluator

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat import _core
+import deadheat._core as _core
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures.family import (
     ClosedForms,
     Counted,
@@ -25,7 +26,6 @@ from deadheat.measures.family import (
     reciprocal_ranks,
     sum_by_query,
 )
-from deadheat.profiles import TieProfile
 from deadheat.support.arrays import Float64, Int64, pieces
 
 

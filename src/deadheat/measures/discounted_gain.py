@@ -14,7 +14,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from deadheat import _core
+import deadheat._core as _core
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
 from deadheat.measures.family import (
     ClosedForms,
@@ -28,7 +29,6 @@ from deadheat.measures.family import (
     last_ranks,
     sum_by_query,
 )
-from deadheat.profiles import TieProfile
 from deadheat.support.arrays import Float64, Int64, pieces, slices
 
 # The gains of a grade g, as ir_measures calls them: g itself, which is the default, or 2^g - 1.

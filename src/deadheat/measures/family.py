@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
-from deadheat.profiles import TieProfile
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.triple import Triple
 from deadheat.support.workers import Workers

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat import _core
+import deadheat._core as _core
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures.family import (
     ClosedForms,
     Counted,
@@ -28,7 +29,6 @@ from deadheat.measures.family import (
     kernel_arrays,
     sum_by_query,
 )
-from deadheat.profiles import TieProfile
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.triple import Triple
 

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures.family import Fill, Measure, NoRankSum, defined, filled
-from deadheat.profiles import TieProfile
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import lazy
 from deadheat.support.triple import Triple

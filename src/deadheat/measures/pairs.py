@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat import _core
+import deadheat._core as _core
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures.family import (
     ClosedForms,
     Counted,
@@ -29,7 +30,6 @@ from deadheat.measures.family import (
     kernel_arrays,
     sum_by_query,
 )
-from deadheat.profiles import TieProfile
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.triple import Triple
 

@@ -14,9 +14,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from deadheat.engine.profiles.parts import at_level, in_parts
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures.family import Measure, in_threads
 from deadheat.measures.names import parse
-from deadheat.profiles import TieProfile, at_level, in_parts
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple

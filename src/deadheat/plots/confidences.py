@@ -12,7 +12,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.confidence import Calibration, CredibleRecall, HighestDensity, RejectCurve
+from deadheat.analyses.confidence.hits import Calibration
+from deadheat.analyses.confidence.regions import CredibleRecall, HighestDensity
+from deadheat.analyses.confidence.rejecting import RejectCurve
 from deadheat.plots import style
 from deadheat.support.arrays import Float64
 from deadheat.support.triple import Triple

@@ -11,10 +11,11 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from deadheat.analyses.comparison import compare
-from deadheat.analyses.quantization import FORMATS, FormatComparison
+from deadheat.analyses.quantization import FormatComparison
+from deadheat.analyses.rounding import FORMATS
 from deadheat.errors import InvalidValueError
 from deadheat.plots import style
-from deadheat.reports import Report
+from deadheat.reports.report import Report
 from deadheat.support.arrays import Float64, Int64
 
 _FAR = 10  # rows so many times as far out as all others leave the axis

@@ -10,11 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from deadheat.analyses.difference import Difference
-from deadheat.analyses.pooled import Classification
+from deadheat.analyses.pooled.result import Classification
 from deadheat.analyses.precision_recall import PrecisionRecall
 from deadheat.plots import style
-from deadheat.reports import Report, Result
 from deadheat.reports.averaging import measure_names
+from deadheat.reports.report import Report
+from deadheat.reports.result import Result
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.triple import Triple

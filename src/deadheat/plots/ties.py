@@ -14,12 +14,13 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
-from deadheat import inputs, reference
+from deadheat import reference
 from deadheat.analyses.exploit import Exploit
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
+from deadheat.inputs import labels as input_labels
 from deadheat.plots import style
-from deadheat.profiles import TieProfile
-from deadheat.reports import Report
+from deadheat.reports.report import Report
 from deadheat.support.arrays import Int64
 
 _MOST_DRAWN = 12  # tied items, so that cells can be read
@@ -197,7 +198,7 @@ def sample_order(labels: ArrayLike, order: ArrayLike | None = None, *, ax: Axes 
     >>> dh.plots.sample_order(["b", "a", "a"]).get_ylabel()
     'class'
     """
-    _, codes = inputs.label_codes(inputs.labels(labels, np.size(labels), "labels", "labels"))
+    _, codes = input_labels.label_codes(input_labels.labels(labels, np.size(labels), "labels", "labels"))
     n, sizes = len(codes), np.bincount(codes)
     places = np.arange(n) if order is None else np.asarray(order)
     if not np.array_equal(np.sort(places), np.arange(n)):

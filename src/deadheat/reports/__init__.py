@@ -3,9 +3,3 @@
 evaluating ──> Report ──> Result, a measure each ──> Intervals
                  └─> tables: text, Markdown, LaTeX, HTML, JSON, data frames; export: each query's values
 """
-
-from deadheat.reports.evaluating import evaluate, measure
-from deadheat.reports.report import Report
-from deadheat.reports.result import Result
-
-__all__ = ["Report", "Result", "evaluate", "measure"]

@@ -11,10 +11,10 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import inputs
-from deadheat import measures as rank_measures
 from deadheat.errors import InvalidValueError
+from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import LabelsLike, open_labels
+from deadheat.measures import names as measures_names
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.means import exact_mean, exact_total
@@ -60,7 +60,7 @@ class SummaryOptions(NamedTuple):
 
 def measure_names(measures: str | Iterable[str] | None) -> tuple[str, ...]:
     """The measures' own names, each once; the default ones for None."""
-    return tuple(measure.name for measure in rank_measures.parse_all(measures))
+    return tuple(measure.name for measure in measures_names.parse_all(measures))
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,9 +133,9 @@ class Averaging:
 
 def checked_labels(labels: LabelsLike, n_query: int) -> NDArray[Any]:
     """One label for each query of a profile."""
-    return inputs.labels(open_labels(labels, "labels"), n_query, "labels", "the profile")
+    return input_labels.labels(open_labels(labels, "labels"), n_query, "labels", "the profile")
 
 
 def class_numbers(labels: LabelsLike, n_query: int) -> Int64:
     """The class of each query of a profile by number."""
-    return inputs.label_codes(checked_labels(labels, n_query))[1]
+    return input_labels.label_codes(checked_labels(labels, n_query))[1]

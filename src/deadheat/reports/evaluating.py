@@ -11,17 +11,18 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from deadheat.counting import CountingOptions, profile_pair, queries_in_gallery
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.own_gallery import queries_in_gallery
+from deadheat.engine.counting.profiling import profile_pair
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError, UndefinedError
-from deadheat.inputs import Pair, open_pair
 from deadheat.inputs.item_ids import OwnRows
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike
-from deadheat.profiles import TieProfile
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_pair
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions, checked_labels
 from deadheat.reports.report import Report
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
-from deadheat.ties import Ties
 
 
 @plain_floats

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import measures as rank_measures
+from deadheat.engine.profiles.parts import judged_at_level
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.profiles.profile import Ties as TieCounts
 from deadheat.errors import InputError, InvalidValueError
 from deadheat.inputs.files import sentences
-from deadheat.profiles import TieProfile, judged_at_level
-from deadheat.profiles import Ties as TieCounts
+from deadheat.measures import names as measures_names
 from deadheat.reports.averaging import Averaging, measure_names
 from deadheat.reports.breakdown import Breakdown, by_class, every_query, worst_queries
 from deadheat.reports.result import Result, results_of
@@ -36,7 +37,7 @@ from deadheat.support.arrays import Int64
 from deadheat.support.triple import ByName, Triple
 
 if TYPE_CHECKING:
-    from deadheat.statistics.interval import Intervals
+    from deadheat.reports.statistics.interval import Intervals
 
 
 _COUNTS = ("n_query", "n_undefined")
@@ -120,7 +121,7 @@ class Report(TabularResult, ByName[Result]):
 
     def __getitem__(self, name: str) -> Result:
         """The result for a measure; raises ValueError for an unknown name."""
-        parsed = rank_measures.parse(name)
+        parsed = measures_names.parse(name)
         if parsed.name not in self._results:
             self.compute([parsed.name], threads=1)
         return self._results[parsed.name]
@@ -131,14 +132,14 @@ class Report(TabularResult, ByName[Result]):
     def __contains__(self, name: object) -> bool:
         """Whether the table shows a measure, under any of its names."""
         try:
-            return isinstance(name, str) and rank_measures.parse(name).name in self.measures
+            return isinstance(name, str) and measures_names.parse(name).name in self.measures
         except InputError:
             return False
 
     def compute(self, names: Iterable[str], threads: int) -> None:
         """Add the results for some measures."""
         of_profile: dict[int, list[str]] = {}  # by the level of the judged documents; 0 for all documents
-        for measure in map(rank_measures.parse, names):
+        for measure in map(measures_names.parse, names):
             level = measure.rel if measure.row.forms.judged and self.judged is not None else 0
             of_profile.setdefault(level, []).append(measure.name)
         for level, some in of_profile.items():

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat import measures as rank_measures
-from deadheat.profiles import TieProfile, at_level
+from deadheat.engine.profiles.parts import at_level
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.measures import names as measure_names
+from deadheat.measures import values as measure_values
 from deadheat.reports.averaging import Average, Averaging
 from deadheat.reports.tables import DIGITS, value
 from deadheat.support.arrays import Float64
@@ -21,13 +23,13 @@ from deadheat.support.lazy import lazy
 from deadheat.support.triple import Triple
 
 if TYPE_CHECKING:
-    from deadheat.statistics import intervals
-    from deadheat.statistics.interval import Intervals
+    from deadheat.reports.statistics import intervals
+    from deadheat.reports.statistics.interval import Intervals
 else:
-    intervals = lazy("deadheat.statistics.intervals")
+    intervals = lazy("deadheat.reports.statistics.intervals")
 
 
-DEFAULT_METHOD = "percentile"  # of an interval over queries or classes; see `deadheat.statistics.intervals`
+DEFAULT_METHOD = "percentile"  # of an interval over queries or classes; see `deadheat.reports.statistics.intervals`
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +87,8 @@ class Result(PlainFloats):
 
     @cached_property
     def std_per_query(self) -> Float64:
-        measure = rank_measures.parse(self.name)
-        std = rank_measures.std(self._profile, measure)
+        measure = measure_names.parse(self.name)
+        std = measure_values.std(self._profile, measure)
         if math.isnan(self.expected):
             return np.full(len(std), np.nan)
         none_relevant = at_level(self._profile, measure.rel).n_relevant == 0
@@ -123,7 +125,7 @@ class Result(PlainFloats):
             as a whole, such as pages or people, will do for a mean over queries.
         method : {"percentile", "basic", "BCa", "auto", "normal", "t"}, optional
             A bootstrap, by default ``"percentile"``, or the mean ± a quantile times its standard error; see
-            `deadheat.statistics.intervals`.
+            `deadheat.reports.statistics.intervals`.
         n_resamples, seed
             How often the bootstrap draws, and the seed of what it draws.
 
@@ -194,10 +196,10 @@ def results_of(
     profile: TieProfile, names: Iterable[str], singletons: str, averaging: Averaging, threads: int
 ) -> dict[str, Result]:
     """The results for some measures of a profile, by name."""
-    parsed = [rank_measures.parse(name) for name in names]
+    parsed = [measure_names.parse(name) for name in names]
     has_relevant = profile.n_relevant > 0
     results = {}
-    for measure, values in zip(parsed, rank_measures.all_bounds(profile, parsed, threads), strict=True):
+    for measure, values in zip(parsed, measure_values.all_bounds(profile, parsed, threads), strict=True):
         known = not profile.bounds_only and not (np.isnan(values.expected) & ~np.isnan(values.lower)).any()
         if not known:  # a mean over the others would be that of other queries
             values.expected[:] = np.nan

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from deadheat import measures as rank_measures
-from deadheat.counting.runs import RunOptions, ScoreDtype, open_both, profile_judged_documents, profile_tables
+from deadheat.engine.counting.runs import RunOptions, ScoreDtype, open_both, profile_judged_documents, profile_tables
 from deadheat.errors import UndefinedError
 from deadheat.inputs.trec import Path, Table
+from deadheat.measures import names as measure_names
 from deadheat.reports.averaging import Singletons, SummaryOptions
 from deadheat.reports.report import Report
 from deadheat.reports.tables import count
@@ -105,7 +105,7 @@ def evaluate_run(
             f"no query has a relevant document, so that no measure is defined, but got {len(queries)} queries, each "
             "judged without a grade above 0"
         )
-    names = [rank_measures.parse(name).at_level(options.rel).name for name in summary.measures]
+    names = [measure_names.parse(name).at_level(options.rel).name for name in summary.measures]
     report = Report(
         profile,
         tuple(dict.fromkeys(names)),

@@ -18,17 +18,15 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.errors import InvalidValueError, MissingPackageError
-from deadheat.printable import printable
+from deadheat.errors import InvalidValueError, MissingPackageError, printable
 from deadheat.support import checks
 from deadheat.support.floats import PlainFloats
-from deadheat.support.lazy import html, json, require
+from deadheat.support.lazy import html, json, lazy, require
 from deadheat.support.triple import Triple
 
 FRAMES = ("pandas", "polars")  # the first that is installed is what `to_pandas` returns
@@ -90,7 +88,7 @@ class Table(NamedTuple):
 
 def _formatted(header: Sequence[str], rows: Sequence[Sequence[str]], style: str) -> str:
     sides = ("left", *("right" for _ in header[1:])) if rows else None
-    tabulate = import_module("tabulate").tabulate  # not before a table is shown: the first result comes sooner
+    tabulate = lazy("tabulate").tabulate  # not before a table is shown: the first result comes sooner
     text: str = tabulate(rows, headers=header, tablefmt=style, disable_numparse=True, colalign=sides)
     return text
 
@@ -308,4 +306,4 @@ def plain(value: Any) -> Any:
 
 def program() -> str:
     """The version of deadheat, as results carry it."""
-    return str(import_module("importlib.metadata").version("deadheat"))
+    return str(lazy("importlib.metadata").version("deadheat"))

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from deadheat.counting.runs import RunOptions, profile_tables
+from deadheat.engine.counting.runs import RunOptions, profile_tables
 from deadheat.inputs.trec import Checked
-from deadheat.reports import measure
 from deadheat.reports.averaging import Singletons
+from deadheat.reports.evaluating import measure
 
 Row = dict[str, Any]  # the scores of a query, in the order of the file
 

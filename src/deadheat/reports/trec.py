@@ -17,10 +17,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from deadheat import measures as rank_measures
-from deadheat.measures import Measure
+from deadheat.engine.profiles.parts import at_level
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.measures import names as measure_names
+from deadheat.measures import values as measure_values
+from deadheat.measures.family import Measure
 from deadheat.measures.interpolated import RECALLS
-from deadheat.profiles import TieProfile, at_level
 from deadheat.reports.report import Report
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.means import exact_mean
@@ -131,7 +133,7 @@ _UTILITY = (1.0, -1.0, 0.0, 0.0)  # of a relevant and an irrelevant document, re
 
 
 def _at(name: str, rel: int) -> str:
-    return rank_measures.parse(name).at_level(rel).name
+    return measure_names.parse(name).at_level(rel).name
 
 
 def _found_in(profile: TieProfile) -> Int64:
@@ -185,7 +187,7 @@ def _at_levels(report: Report, cutoff: float, rel: int) -> Triple[Float64]:
 
 def _at_cutoffs(report: Report, name: str, cutoffs: Int64) -> Triple[Float64]:
     """A measure of each query at a cutoff of its own; as R-precision where nothing is relevant."""
-    measure = rank_measures.parse(name)
+    measure = measure_names.parse(name)
     values = [each.copy() for each in report[_at("R-Precision", measure.rel)].per_query]
     defined = at_level(report.profile, measure.rel).n_relevant > 0
     for cutoff in np.unique(cutoffs[defined]).tolist():
@@ -194,7 +196,7 @@ def _at_cutoffs(report: Report, name: str, cutoffs: Int64) -> Triple[Float64]:
             for each in values:
                 each[some] = 0.0
             continue
-        found = rank_measures.per_query(report.profile[some], measure.row.measure(cutoff, rel=measure.rel))
+        found = measure_values.per_query(report.profile[some], measure.row.measure(cutoff, rel=measure.rel))
         for all_values, each in zip(values, found, strict=True):
             all_values[some] = each
     return Triple(*values)
@@ -287,7 +289,7 @@ def trec_lines(
 
 def measures_of(names: Iterable[str]) -> list[str]:
     """The measures of the catalogue among names, with the names that they have there."""
-    return [rank_measures.parse(name).name for name in names if not is_of_lines(name)]
+    return [measure_names.parse(name).name for name in names if not is_of_lines(name)]
 
 
 def is_of_lines(name: str) -> bool:
@@ -298,7 +300,7 @@ def is_of_lines(name: str) -> bool:
 
 def _named(names: Iterable[str], rel: int) -> list[str]:
     """The names, as trec_eval has them where it does, each once."""
-    called = (name if is_of_lines(name) else trec_name(rank_measures.parse(name).at_level(rel), rel) for name in names)
+    called = (name if is_of_lines(name) else trec_name(measure_names.parse(name).at_level(rel), rel) for name in names)
     return list(dict.fromkeys(called))
 
 

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from deadheat import Rounded, evaluate
 from deadheat.analyses.collisions import collisions
-from deadheat.counting.ranking import Rankings
+from deadheat.engine.counting.ranking import Rankings
+from deadheat.engine.ties.rounded import Rounded
+from deadheat.reports.evaluating import evaluate
 from deadheat.studies import published
 from deadheat.studies.collisions_rule import (
     DISTANCES,

@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import Rounded, plots
-from deadheat.analyses.collisions import Collisions, Counts, Kind, collisions, collisions_of_distances
-from deadheat.counting.ranking import Rankings
+from deadheat.analyses.collision_groups import Counts, Kind
+from deadheat.analyses.collisions import Collisions, collisions, collisions_of_distances
+from deadheat.engine.counting.ranking import Rankings
+from deadheat.engine.ties.rounded import Rounded
+from deadheat.engine.ties.rule import Ties
 from deadheat.plots import style
+from deadheat.plots.images import collision_image, collision_legend, distance_matrix, shift_matrix
 from deadheat.studies.study import Picture, Setting, Table
 from deadheat.support.lazy import require
-from deadheat.ties import Ties
 
 DISTANCES = ("cosine", "euclidean", "cityblock")
 _TITLES = {"cityblock": "city block"}
@@ -151,9 +153,9 @@ def row_of_images(
 ) -> Picture:
     figure = style.figure(11, 4.5)
     for ax, (title, image) in zip(figure.subplots(1, len(images), sharey=True), images, strict=True):
-        plots.collision_image(image, ax=ax, amplify=amplify, legend=False).set_title(_TITLES.get(title, title))
+        collision_image(image, ax=ax, amplify=amplify, legend=False).set_title(_TITLES.get(title, title))
         ax.label_outer(remove_inner_ticks=False)
-    plots.collision_legend(figure)
+    collision_legend(figure)
     return Picture(name, caption, figure)
 
 
@@ -164,15 +166,15 @@ def as_published(data: Data, name: str, caption: str, setting: Setting) -> tuple
     kinds = []
     for (above, below), distance in zip(axes.T, DISTANCES, strict=True):
         pairs = published_rule(distances_of(data, distance), data.relevant, data.eps)
-        plots.collision_image(pairs.kind, ax=above, legend=False).set_title(_TITLES.get(distance, distance))
+        collision_image(pairs.kind, ax=above, legend=False).set_title(_TITLES.get(distance, distance))
         within = collisions(data.embeddings, data.labels, distance=distance, within=data.eps, threads=setting.threads)
-        plots.collision_image(within, ax=below, legend=False)
+        collision_image(within, ax=below, legend=False)
         kinds.append((distance, within))
     for ax, title in zip(axes[:, 0], ("published rule, by item", f"within {data.eps:g}, by group"), strict=True):
         ax.set_ylabel(f"{title}\nquery")
     for ax in axes.flat:
         ax.label_outer()
-    plots.collision_legend(figure)
+    collision_legend(figure)
     return Picture(name, caption, figure), kinds
 
 
@@ -180,8 +182,8 @@ def matrices(data: Data, first: int) -> Picture:
     """Figure 4."""
     figure = style.figure(10, 4)
     left, right = figure.subplots(1, 2)
-    plots.distance_matrix(distances_of(data, "cosine"), ax=left, label="cosine distance").set_title("D")
-    plots.shift_matrix(data.relevant, ax=right).set_title("E")
+    distance_matrix(distances_of(data, "cosine"), ax=left, label="cosine distance").set_title("D")
+    shift_matrix(data.relevant, ax=right).set_title("E")
     caption = (
         f"Figure 4: the matrices D and E of samples {first} to {first + len(data.labels) - 1}. The paper moves the "
         "distances D by E, so that e decides between items at one distance."

@@ -15,9 +15,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat import plots
-from deadheat.analyses import confidence as measures
+from deadheat.analyses.confidence import correlation as confidence_correlation
+from deadheat.analyses.confidence import hits, rejecting
 from deadheat.plots import style
+from deadheat.plots.confidences import error_reject, labelled_points
 from deadheat.studies import confidence_embeddings, confidence_images, published, toy
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, compared, joined
 from deadheat.support.lazy import require
@@ -150,13 +151,13 @@ def _steps(data: Flipped, hit: Triple[Float64], map_at_r: Triple[Float64], scale
     found: dict[str, list[float | Triple[float]]] = {}
     for confidence in STEPS.tolist():
         moved = data.moved(confidence, scale)
-        accuracy = measures.confidence_accuracy(hit, moved)
-        correlation = measures.rank_correlation(moved, data.original)
+        accuracy = hits.confidence_accuracy(hit, moved)
+        correlation = confidence_correlation.rank_correlation(moved, data.original)
         values: dict[str, float | Triple[float]] = {
             _ACCURACY: accuracy.mean_accuracy,
             _DEFAULT: accuracy_over_roc(hit.expected, moved, drop_intermediate=True),
-            _BY_HIT: measures.error_reject_curve(hit, moved).area,
-            _BY_MAP: measures.error_reject_curve(map_at_r, moved).area,
+            _BY_HIT: rejecting.error_reject_curve(hit, moved).area,
+            _BY_MAP: rejecting.error_reject_curve(map_at_r, moved).area,
             _BEST: accuracy.best_accuracy,
             "AUROC": accuracy.auroc,
             "Spearman": correlation.spearman,
@@ -301,7 +302,9 @@ def _cut(draw: Draw) -> Finding:
 
 
 def _correlations(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
-    least = min(measures.rank_correlation(one.data.original * SCALE, one.data.original).spearman for one in draws)
+    least = min(
+        confidence_correlation.rank_correlation(one.data.original * SCALE, one.data.original).spearman for one in draws
+    )
     rho = steps["Spearman"]
     peaks = STEPS[rho.argmax(axis=1)]
     averages = np.array([draw.data.original[draw.data.flipped].mean() for draw in draws])
@@ -413,7 +416,7 @@ def _points(draw: Draw) -> Figure:
     figure = style.figure(6.4, 3.6)
     ax = figure.subplots()
     data = draw.data
-    plots.labelled_points(
+    labelled_points(
         data.points, data.labels, confidence=data.moved(1.0), marked=data.flipped, mark="flipped label", ax=ax,
         legend=False,
     )  # fmt: skip
@@ -447,9 +450,9 @@ def _curves(draw: Draw) -> Figure:
     figure = style.figure(6.0, 4.0)
     ax = figure.subplots()
     for number, confidence in enumerate((0.05, 0.6, 1.0)):
-        curve = measures.error_reject_curve(draw.hit, draw.data.moved(confidence))
+        curve = rejecting.error_reject_curve(draw.hit, draw.data.moved(confidence))
         label = f"flipped at {confidence:g}"
-        plots.error_reject(curve, ax=ax, label=label, number=number, references=number == 0, legend=False)
+        error_reject(curve, ax=ax, label=label, number=number, references=number == 0, legend=False)
     return figure
 
 

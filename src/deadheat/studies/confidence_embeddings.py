@@ -15,10 +15,12 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat import plots
-from deadheat.analyses import confidence as measures
-from deadheat.analyses.confidence import HighestDensity, RejectCurve, highest_density_interval
+from deadheat.analyses.confidence import correlation as confidence_correlation
+from deadheat.analyses.confidence import hits, rejecting, targets
+from deadheat.analyses.confidence.regions import HighestDensity, highest_density_interval
+from deadheat.analyses.confidence.rejecting import RejectCurve
 from deadheat.plots import style
+from deadheat.plots.confidences import error_reject, highest_density, reliability, risk_coverage
 from deadheat.studies.published import GEORGE_WASHINGTON, digits, george_washington
 from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Table, compared, missing
 from deadheat.support.lazy import require
@@ -39,7 +41,7 @@ class Real(NamedTuple):
     confidences: dict[str, NDArray[np.float64]]
 
     def curve(self, confidence: str, by: str) -> RejectCurve:
-        return measures.error_reject_curve(self.report[by], self.confidences[confidence])
+        return rejecting.error_reject_curve(self.report[by], self.confidences[confidence])
 
 
 def norms_and_entropies(setting: Setting) -> Outcome:
@@ -70,9 +72,9 @@ def _real(
     name: str, title: str, embeddings: NDArray[Any], labels: NDArray[Any], k: int, distance: str, setting: Setting
 ) -> Real:
     """The report, the norms, and 1 − normalised entropy of the k nearest labels."""
-    entropy = measures.label_entropy(embeddings, labels, k, distance=distance, normalized=True, threads=setting.threads)
+    entropy = targets.label_entropy(embeddings, labels, k, distance=distance, normalized=True, threads=setting.threads)
     report = dh.evaluate(embeddings, labels, distance=distance, measures=_BY, threads=setting.threads)
-    return Real(name, title, report, {_NORM: measures.norms(embeddings), _AGREEMENT: 1 - entropy})
+    return Real(name, title, report, {_NORM: targets.norms(embeddings), _AGREEMENT: 1 - entropy})
 
 
 def _real_findings(real: Real) -> list[Finding]:
@@ -90,14 +92,14 @@ def _real_findings(real: Real) -> list[Finding]:
                 f"have a confidence that another has too",
             )
         )
-    correlation = measures.rank_correlation(real.confidences[_NORM], real.confidences[_AGREEMENT])
+    correlation = confidence_correlation.rank_correlation(real.confidences[_NORM], real.confidences[_AGREEMENT])
     what = f"{real.title}: Spearman's rho of the norm and the agreement of the labels around"
     return [*findings, Finding(what, f"{correlation.spearman:.3f} (p = {correlation.spearman_p:.2g})", Mark.NEW)]
 
 
 def _curves(real: Real) -> Figure:
     figure = style.figure(8.6, 3.5)
-    for ax, plot in zip(figure.subplots(1, 2), (plots.error_reject, plots.risk_coverage), strict=True):
+    for ax, plot in zip(figure.subplots(1, 2), (error_reject, risk_coverage), strict=True):
         for number, confidence in enumerate(real.confidences):
             curve = real.curve(confidence, "Hit@1")
             plot(curve, ax=ax, label=confidence, number=number, references=number == 0)
@@ -106,8 +108,8 @@ def _curves(real: Real) -> Figure:
 
 def _reliability(real: Real) -> Figure:
     figure = style.figure(4.6, 4.2)
-    calibration = measures.calibration(real.report["Hit@1"], real.confidences[_AGREEMENT], bins=10)
-    ax = plots.reliability(calibration, ax=figure.subplots())
+    calibration = hits.calibration(real.report["Hit@1"], real.confidences[_AGREEMENT], bins=10)
+    ax = reliability(calibration, ax=figure.subplots())
     ax.set_title(f"ECE {100 * calibration.ece.upper:.1f} %, Brier score {calibration.brier.expected:.3f}", fontsize=10)
     ax.legend(frameon=False, loc="lower right", fontsize=9)
     return figure
@@ -117,7 +119,7 @@ def _real_table(sets: Sequence[Real]) -> Table:
     rows = []
     for real in sets:
         for confidence, values in real.confidences.items():
-            guess = measures.confidence_accuracy(real.report["Hit@1"], values)
+            guess = hits.confidence_accuracy(real.report["Hit@1"], values)
             for by in _BY:
                 curve = real.curve(confidence, by)
                 rows.append(
@@ -159,9 +161,9 @@ def densities(setting: Setting) -> Outcome:
     figure = style.figure(8.8, 3.0)
     names = list(regions)
     axes = figure.subplots(1, 3)
-    plots.highest_density(regions[names[0]], density=(x, gamma.pdf(x)), ax=axes[0])
-    plots.highest_density(regions[names[1]], samples=samples, ax=axes[1])
-    plots.highest_density(regions[names[3]], samples=two, density=(y, mixture), ax=axes[2])
+    highest_density(regions[names[0]], density=(x, gamma.pdf(x)), ax=axes[0])
+    highest_density(regions[names[1]], samples=samples, ax=axes[1])
+    highest_density(regions[names[3]], samples=two, density=(y, mixture), ax=axes[2])
     for ax, name in zip(axes, (names[0], names[1], names[3]), strict=True):
         ax.set_xlabel(name)
         ax.set_xlim((0, 10) if name.startswith("gamma") else (-4.5, 4.5))

@@ -17,10 +17,11 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat import plots
-from deadheat.analyses import confidence as measures
-from deadheat.analyses.confidence import CredibleRecall, RankCorrelation, credible_recall, normal_credible_recall
-from deadheat.plots import style
+from deadheat.analyses.confidence import correlation, rejecting
+from deadheat.analyses.confidence import targets as confidence_targets
+from deadheat.analyses.confidence.correlation import RankCorrelation
+from deadheat.analyses.confidence.regions import CredibleRecall, credible_recall, normal_credible_recall
+from deadheat.plots import confidences, style
 from deadheat.studies.published import digits
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table
 from deadheat.support.lazy import require
@@ -134,7 +135,7 @@ def _judged(damage: Damage, data: Halves, random: np.random.Generator, setting: 
     """Both models on queries each of which has a random level of the damage."""
     level = random.integers(0, len(damage.levels), len(data.query))
     query = _damaged(data.query, damage, level)
-    entropy = measures.annotation_entropy(_annotations(query, data, random))
+    entropy = confidence_targets.annotation_entropy(_annotations(query, data, random))
     trained_on = random.integers(0, len(damage.levels), len(data.train))
     images = np.concatenate([data.train, _damaged(data.train, damage, trained_on)])
     models = (discriminants(data.train, data.train_labels), discriminants(images, np.tile(data.train_labels, 2)))
@@ -151,8 +152,8 @@ def _judged(damage: Damage, data: Halves, random: np.random.Generator, setting: 
         found.append(
             Judged(
                 damage, name, level, sure, hit,
-                {target: measures.rank_correlation(sure, values) for target, values in ideals.items()},
-                {order: measures.error_reject_curve(hit, values).area for order, values in orders.items()},
+                {target: correlation.rank_correlation(sure, values) for target, values in ideals.items()},
+                {order: rejecting.error_reject_curve(hit, values).area for order, values in orders.items()},
             )
         )  # fmt: skip
     return found
@@ -231,7 +232,7 @@ def regions(setting: Setting) -> Outcome:
     figure = style.figure(7.4, 5.0)
     ax = figure.subplots()
     for number, (name, recall) in enumerate(found.items()):
-        plots.credible_recall(recall, ax=ax, label=name, number=number, others=False, legend=False)
+        confidences.credible_recall(recall, ax=ax, label=name, number=number, others=False, legend=False)
     figure.legend(loc="outside upper center", ncols=2, frameon=False)
     return Outcome(
         findings=[_region_finding(name, recall) for name, recall in found.items()],

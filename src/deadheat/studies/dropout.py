@@ -16,8 +16,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from deadheat.errors import FileError, InvalidValueError
-from deadheat.inputs import read
-from deadheat.plots import Band, style
+from deadheat.inputs.samples import read
+from deadheat.plots import style
+from deadheat.plots.grouped import Band
 from deadheat.studies import dropout_network as network
 from deadheat.studies import published
 from deadheat.studies.dropout_gaps import (

@@ -11,9 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from deadheat import evaluate, generalization_gap, grouped, plots
-from deadheat.analyses.gaps import Gap
-from deadheat.plots import Band, style
+from deadheat.analyses.gaps import Gap, generalization_gap
+from deadheat.analyses.grouped import grouped
+from deadheat.plots import style
+from deadheat.plots.grouped import Band, measure_against_classes
+from deadheat.reports.evaluating import evaluate
 from deadheat.studies import published
 from deadheat.studies.study import LEVEL, Finding, Mark, Picture, Table
 
@@ -205,7 +207,7 @@ def sizes_picture(by_size: dict[str, dict[str, Band]], n_learned: int, n_draw: i
     figure = style.figure(7.6, 3.6)
     axes = figure.subplots(1, len(by_size), sharey=True, squeeze=False)[0]
     for ax, (name, bands) in zip(axes, by_size.items(), strict=True):
-        plots.measure_against_classes(bands, measure=MEASURE, ax=ax)
+        measure_against_classes(bands, measure=MEASURE, ax=ax)
         ax.set_xlabel(f"words ({name})")
         ax.get_legend().remove()
     lowest = 100 * min(np.min(band.low) for bands in by_size.values() for band in bands.values())

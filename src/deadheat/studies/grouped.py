@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat import evaluate, generalization_gap, grouped, plots
-from deadheat.analyses.gaps import Gap
-from deadheat.inputs import read
-from deadheat.plots import Band, style
-from deadheat.statistics import intervals
+from deadheat.analyses.gaps import Gap, generalization_gap
+from deadheat.analyses.grouped import grouped
+from deadheat.inputs.samples import read
+from deadheat.plots import style
+from deadheat.plots.grouped import Band, gap_histogram, measure_against_classes, processor_time
+from deadheat.reports.evaluating import evaluate
+from deadheat.reports.statistics import intervals
 from deadheat.studies import grouped_populations as populations
 from deadheat.studies import published
 from deadheat.studies.grouped_paper import by_claims, by_models, by_table
@@ -169,7 +171,7 @@ def _size_picture(name: str, of: str, rows: NDArray[Any], truth: float | None = 
     for what in (PLAIN, GROUPED):
         chosen = rows[rows["what"] == what]
         bands[what] = Band(chosen["n_class"], chosen["value"], chosen["low"], chosen["high"])
-    plots.measure_against_classes(bands, measure=MEASURE, truth=truth, ax=figure.subplots())
+    measure_against_classes(bands, measure=MEASURE, truth=truth, ax=figure.subplots())
     caption = (
         f"{MEASURE} against the number of classes, {of}. Bands: {LEVEL_TEXT} intervals, over classes and over groups."
     )
@@ -234,7 +236,7 @@ def by_null_gap(setting: Setting, extent: Extent) -> Outcome:
     pairs = populations.null_gaps(CLUSTERED, _CLASSES, extent.null_draws)
     sides = {PLAIN: [plain for _, plain in pairs], GROUPED: [inside for inside, _ in pairs]}
     figure = style.figure(5.6, 2.8)
-    plots.gap_histogram({name: [gap.expected for gap in gaps] for name, gaps in sides.items()}, ax=figure.subplots())
+    gap_histogram({name: [gap.expected for gap in gaps] for name, gaps in sides.items()}, ax=figure.subplots())
     caption = (
         f"The gap in {MEASURE} between {_CLASSES[0]} and {_CLASSES[1]} classes of the clustered population, "
         f"{extent.null_draws} draws. There is none to be found."
@@ -296,9 +298,7 @@ def by_cost(setting: Setting, extent: Extent) -> Outcome:
     table = np.array(rows, dtype=[("what", "U32"), ("samples", int), ("pairs", int), ("seconds", float)])
     figure = style.figure(5.6, 3.6)
     sides = {what: table[table["what"] == what] for what in (PLAIN, GROUPED)}
-    plots.processor_time(
-        {what: (side["samples"], side["seconds"]) for what, side in sides.items()}, ax=figure.subplots()
-    )
+    processor_time({what: (side["samples"], side["seconds"]) for what, side in sides.items()}, ax=figure.subplots())
     caption = f"Processor time for {MEASURE} on one thread, {_SAMPLES} samples a class in {_DIM} dimensions."
     return Outcome(
         _cost_findings(table),

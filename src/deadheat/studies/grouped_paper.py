@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import gap_trend, generalization_gap, model_correlation, plots, split_half
-from deadheat.analyses.gaps import GeneralizationGap
-from deadheat.analyses.model_trends import GapTrend, ModelCorrelation
+from deadheat.analyses.gaps import GeneralizationGap, generalization_gap
+from deadheat.analyses.halves import split_half
+from deadheat.analyses.model_trends import GapTrend, ModelCorrelation, gap_trend, model_correlation
+from deadheat.plots import grouped as plot_grouped
 from deadheat.plots import style
 from deadheat.studies import published
 from deadheat.studies.grouped_populations import CLUSTERED, DISTANCE, GROUP_SIZE, LEVEL_TEXT, MEASURE, Extent
@@ -297,7 +298,7 @@ def _of_trend(trend: GapTrend) -> Finding:
 
 def _correlation_picture(found: ModelCorrelation, n_test: int) -> Picture:
     figure = style.figure(4.8, 3.8)
-    plots.model_correlation(found, ax=figure.subplots())
+    plot_grouped.model_correlation(found, ax=figure.subplots())
     caption = (
         f"{MEASURE} of {len(found.models)} learned maps on {n_test} classes that were not learned, plain and in groups "
         "(the paper's figure 2)."
@@ -307,7 +308,7 @@ def _correlation_picture(found: ModelCorrelation, n_test: int) -> Picture:
 
 def _trend_picture(trend: GapTrend, n_train: int, n_test: int) -> Picture:
     figure = style.figure(5.6, 3.6)
-    plots.gap_trend(trend, confidence_level=LEVEL, ax=figure.subplots())
+    plot_grouped.gap_trend(trend, confidence_level=LEVEL, ax=figure.subplots())
     caption = (
         f"The gap in {MEASURE} between the {n_train} classes that a map is learned from and {n_test} others, by its "
         f"parameters, with {LEVEL_TEXT} intervals (the paper's figure 3)."

@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import evaluate, generalization_gap, grouped, plots
-from deadheat.analyses.gaps import Gap
-from deadheat.plots import Band, style
+from deadheat.analyses.gaps import Gap, generalization_gap
+from deadheat.analyses.grouped import grouped
+from deadheat.plots import style
+from deadheat.plots.grouped import Band, interval_coverage
 from deadheat.reports.averaging import Average
-from deadheat.statistics import intervals
-from deadheat.statistics.interval import Interval, Intervals
+from deadheat.reports.evaluating import evaluate
+from deadheat.reports.statistics import intervals
+from deadheat.reports.statistics.interval import Interval, Intervals
 from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Table
 from deadheat.support.lazy import require
 
@@ -282,7 +284,7 @@ def _coverage_picture(coverages: Sequence[Coverage]) -> Picture:
     methods = [*OVER_GROUPS, next(iter(OF_PLAIN))]
     both = figure.subplots(1, 2, sharey=True)
     for ax, population in zip(both, (RANDOM, CLUSTERED), strict=True):
-        plots.interval_coverage({name: _band(coverages, population.name, name) for name in methods}, level=LEVEL, ax=ax)
+        interval_coverage({name: _band(coverages, population.name, name) for name in methods}, level=LEVEL, ax=ax)
         ax.set_xlabel(f"groups of {GROUP_SIZE} classes, {population.name}")
         ax.get_legend().remove()
     both[1].set_ylabel("")

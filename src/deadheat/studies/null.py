@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.analyses.comparison import compare
-from deadheat.reports import Report, evaluate
 from deadheat.reports.averaging import Average
+from deadheat.reports.evaluating import evaluate
+from deadheat.reports.report import Report
 from deadheat.studies.sampling import (
     DIM,
     N_RESAMPLES,

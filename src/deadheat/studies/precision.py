@@ -12,14 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat import plots
-from deadheat.analyses.quantization import FORMATS, compare_formats, quantized
+from deadheat.analyses.quantization import compare_formats
+from deadheat.analyses.rounding import FORMATS, quantized
+from deadheat.engine.ties.rounded import Rounded
 from deadheat.plots import style
-from deadheat.reports import Report, evaluate
+from deadheat.plots.precisions import format_changes
+from deadheat.plots.ties import mixed_queries
+from deadheat.reports.evaluating import evaluate
+from deadheat.reports.report import Report
 from deadheat.studies import published
 from deadheat.studies.published import GEORGE_WASHINGTON, WASHINGTON_MAP, WASHINGTON_ROUNDED, digits, george_washington
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, compared, missing
-from deadheat.ties import Rounded
 
 _SOURCE = (
     "A. Nicolaou et al., Non-deterministic Behavior of Ranking-based Metrics when Evaluating Embeddings, 2018, "
@@ -175,8 +178,8 @@ def _table(data: Data, reports: Mapping[str, Report]) -> Table:
 def _picture(data: Data, reports: Mapping[str, Report]) -> Picture:
     figure = style.figure(8.6, 1.1 + 0.27 * len(reports))
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    plots.format_changes(reports, ax=left)
-    plots.mixed_queries(reports, ax=right)
+    format_changes(reports, ax=left)
+    mixed_queries(reports, ax=right)
     right.set_yticklabels([])
     for ax in (left, right):
         ax.axhline(len(reports) - 2 * len(_SCORE_TYPES) - 0.5, color=style.INK, linewidth=0.8, linestyle=":")

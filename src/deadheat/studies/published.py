@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import MissingPackageError
-from deadheat.inputs import read
+from deadheat.inputs.samples import read
 from deadheat.support.lazy import require
 
 GROUPED = "M. Zhdanov, I. Karpukhin, Catching Image Retrieval Generalization, 2023, arXiv:2306.13357"

@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from deadheat.plots import style
-from deadheat.reports import evaluate
 from deadheat.reports.averaging import Average
-from deadheat.statistics.interval import Interval
-from deadheat.statistics.intervals import mean_interval
+from deadheat.reports.evaluating import evaluate
+from deadheat.reports.statistics.interval import Interval
+from deadheat.reports.statistics.intervals import mean_interval
 from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Study, Table
 
 _SOURCE = "No publication: a check of Report.interval on a population with known mean."

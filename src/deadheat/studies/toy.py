@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import deadheat as dh
-from deadheat import plots
 from deadheat.plots import style
+from deadheat.plots.confidences import labelled_points
 from deadheat.studies import published
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table
 
@@ -327,7 +327,7 @@ def _versions_table(versions: dict[tuple[str, int], tuple[Scores, Scores]]) -> T
 def _examples(values: Values, n: int) -> Figure:
     figure = style.figure(8.6, 3.4)
     for ax, example in zip(figure.subplots(1, 3, sharey=True), STRIPES, strict=True):
-        plots.labelled_points(*draw(example, 0, n), ax=ax, legend=False)
+        labelled_points(*draw(example, 0, n), ax=ax, legend=False)
         ax.set(xlim=(-1.05, 1.05), ylim=(-0.03, 1.03), xticks=[-1, 0, 1], yticks=[0, 1])
         ax.set_title(f"example {example}", fontsize=10)
         means, spreads = 100 * values[example].mean(axis=0), 100 * values[example].std(axis=0, ddof=1)

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from deadheat import plots
 from deadheat.analyses.words import ALPHABET, LEVELS, belongs
 from deadheat.errors import FileError
 from deadheat.plots import style
+from deadheat.plots.reports import bounds
+from deadheat.plots.ties import tie_sizes
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, missing
 from deadheat.studies.words_rankings import (
     MEASURES,
@@ -195,8 +196,8 @@ def _pictures(rankings: Sequence[Ranking]) -> list[Picture]:
     reports = {ranking.name: ranking.report for ranking in rankings}
     sorts = {ranking.name: list(ranking.sorts.values()) for ranking in rankings}
     first, second = (style.figure(7.2, height) for height in (5.2, 4.6))
-    plots.bounds(reports, sorts=sorts, ax=first.subplots())
-    plots.tie_sizes({name: report.profile for name, report in reports.items()}, ax=second.subplots())
+    bounds(reports, sorts=sorts, ax=first.subplots())
+    tie_sizes({name: report.profile for name, report in reports.items()}, ax=second.subplots())
     return [
         Picture(
             "words-bounds",

@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.analyses.words import edit_distances, phoc
-from deadheat.counting import profile
-from deadheat.counting.scored import profile_scores
+from deadheat.engine.counting.profiling import profile
+from deadheat.engine.counting.scored import profile_scores
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import FileError, MissingPackageError
-from deadheat.profiles import TieProfile
-from deadheat.reports import Report, measure
+from deadheat.reports.evaluating import measure
+from deadheat.reports.report import Report
 from deadheat.studies.study import Setting
 from deadheat.support.lazy import require
 

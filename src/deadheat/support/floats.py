@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from deadheat import _core
+import deadheat._core as _core
 
 _WARNINGS: dict[str, Any] = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}  # NumPy's default
 _GENERATOR = 0x20  # of a function's code: `inspect.CO_GENERATOR`, without the module

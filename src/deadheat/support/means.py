@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from deadheat import _core
+import deadheat._core as _core
 from deadheat.support.arrays import Float64, Int64
 
 

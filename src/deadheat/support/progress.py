@@ -11,12 +11,11 @@ import time
 import warnings
 from collections.abc import Callable
 from datetime import timedelta
-from importlib import import_module
 from threading import Lock, Timer
 from typing import Any
 
-from deadheat.errors import InvalidTypeError
-from deadheat.printable import MOST, printable
+from deadheat.errors import MOST, InvalidTypeError, printable
+from deadheat.support.lazy import lazy
 
 Progress = Callable[[int, int], None]
 
@@ -114,7 +113,7 @@ class Bar:
                 self._drawn.update(self._drawn.task_ids[0], completed=done)
 
     def _draw(self) -> None:
-        rich: Any = import_module("rich.progress")  # as slow to import as most runs are to finish
+        rich: Any = lazy("rich.progress")  # as slow to import as most runs are to finish
         meter = self._meter
         assert meter is not None
         console = rich.Console(stderr=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from threading import Event, local
 from typing import TypeVar
 
-from deadheat import _core
+import deadheat._core as _core
 from deadheat.support.lazy import futures
 
 _Item = TypeVar("_Item")

@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat import inputs
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.reports import Report, Result
+from deadheat.inputs import conversion
+from deadheat.reports.report import Report
+from deadheat.reports.result import Result
 from deadheat.reports.tables import Table, TabularResult, columns_of_values, count, plain
 from deadheat.support.arrays import Float64
 from deadheat.support.means import exact_mean
@@ -73,7 +74,7 @@ def confidences(values: Any, name: str) -> NDArray[Any]:
 def _numbers(values: Any, name: str) -> NDArray[Any]:
     """An array (n,) of real numbers, in the type that it came in; wide integers are not rounded."""
     ragged = "must be one number for each query, but its entries differ in length"
-    array = inputs.plain(values, name, ragged=ragged, unmasked="NaN leaves a query out")
+    array = conversion.plain(values, name, ragged=ragged, unmasked="NaN leaves a query out")
     if array.ndim != 1:
         raise InvalidValueError(name, f"must be one-dimensional, but has shape {array.shape}")
     if not len(array):

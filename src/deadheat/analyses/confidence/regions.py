@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat import inputs
 from deadheat.analyses.confidence import queries
 from deadheat.analyses.confidence.queries import confidences, plain_values
 from deadheat.errors import InvalidValueError
+from deadheat.inputs import arrays, conversion
+from deadheat.inputs import labels as input_labels
 from deadheat.inputs.labels import require_together
 from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count
 from deadheat.support import checks
@@ -308,14 +309,14 @@ def credible_recall(
     >>> [float(share[0]) for share in found.relevant] == [1 / 3, 1.5 / 3, 2 / 3]
     True
     """
-    density, drawn = inputs.scores(items, "items"), inputs.scores(draws, "draws")
+    density, drawn = arrays.scores(items, "items"), arrays.scores(draws, "draws")
     if density.dtype != drawn.dtype:  # numbers of one type, none of them rounded
-        inputs.require_exact(density, "items")
-        inputs.require_exact(drawn, "draws")
+        arrays.require_exact(density, "items")
+        arrays.require_exact(drawn, "draws")
         density, drawn = density.astype(np.float64), drawn.astype(np.float64)
     if len(drawn) != len(density):
         raise InvalidValueError("draws", f"must have one row per row of items, {len(density)}, but has {len(drawn)}")
-    matrix, mask = inputs.relevance(relevant, density.shape), inputs.junk_mask(junk, *density.shape)
+    matrix, mask = arrays.relevance(relevant, density.shape), arrays.junk_mask(junk, *density.shape)
     wanted = np.asarray((matrix.toarray() if hasattr(matrix, "toarray") else matrix) != 0)
     chances = _masses(masses)
     needed = [math.ceil(Fraction(repr(mass)) * drawn.shape[1]) for mass in chances.tolist()]  # 0.07 is 7/100
@@ -406,14 +407,18 @@ def normal_credible_recall(
     ([0.5], [0.0])
     """
     require_together(gallery, gallery_labels)
-    means = inputs.embeddings(embeddings, "embeddings").astype(np.float64)
-    places = means if gallery is None else inputs.embeddings(gallery, "gallery").astype(np.float64)
+    means = arrays.embeddings(embeddings, "embeddings").astype(np.float64)
+    places = means if gallery is None else arrays.embeddings(gallery, "gallery").astype(np.float64)
     if gallery is not None:
-        inputs.require_same_dim(means, places)
+        arrays.require_same_dim(means, places)
     n_query, dim = means.shape
-    own = inputs.labels(labels, n_query, "labels", "embeddings")
-    kinds = None if gallery_labels is None else inputs.labels(gallery_labels, len(places), "gallery_labels", "gallery")
-    codes, item_codes = inputs.label_codes(own, kinds)
+    own = input_labels.labels(labels, n_query, "labels", "embeddings")
+    kinds = (
+        None
+        if gallery_labels is None
+        else input_labels.labels(gallery_labels, len(places), "gallery_labels", "gallery")
+    )
+    codes, item_codes = input_labels.label_codes(own, kinds)
     scale, chances = _deviations(sigma, means.shape), _masses(masses)
     quantiles = require("scipy.stats", "stats", "normal_credible_recall").chi2.ppf(chances, dim)
     rounding = 1e-12 + (dim + 8) * np.finfo(np.float64).eps  # of the quantile, and of a sum of squares
@@ -459,10 +464,10 @@ def _masses(masses: ArrayLike) -> Float64:
 
 def _deviations(sigma: ArrayLike, shape: tuple[int, ...]) -> Float64:
     """Standard deviations, (n_query, 1) or (n_query, dim)."""
-    array = inputs.plain(sigma, "sigma")
+    array = conversion.plain(sigma, "sigma")
     if array.shape not in (shape, shape[:1]):
         raise InvalidValueError("sigma", f"must have shape {shape[:1]} or {shape}, but has shape {array.shape}")
-    scale = inputs.embeddings(array.reshape(shape[0], -1), "sigma").astype(np.float64)
+    scale = arrays.embeddings(array.reshape(shape[0], -1), "sigma").astype(np.float64)
     if scale.min() <= 0:
         row = int(np.argwhere(scale <= 0)[0, 0])
         raise InvalidValueError("sigma", f"must be above 0, but is {scale[row].min()} for query {row}")

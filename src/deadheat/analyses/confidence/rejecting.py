@@ -19,7 +19,7 @@ from deadheat.analyses.confidence.correlation import RankCorrelation, rank_corre
 from deadheat.analyses.confidence.hits import ConfidenceAccuracy, confidence_accuracy
 from deadheat.analyses.confidence.queries import Values
 from deadheat.errors import InvalidTypeError
-from deadheat.reports import Report
+from deadheat.reports.report import Report
 from deadheat.reports.tables import DIGITS, Table, TabularResult, plain
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats

@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat import inputs
-from deadheat.counting.ranking import Rankings, nearest_groups
+from deadheat.engine.counting.ranking import Rankings, nearest_groups
+from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
+from deadheat.inputs import arrays, conversion
+from deadheat.inputs import labels as input_labels
+from deadheat.inputs import samples as input_samples
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, open_rows
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
-from deadheat.ties import Ties
 
 
 @plain_floats
@@ -71,9 +73,9 @@ def label_entropy(
     array([1., 0., 0.])
     """
     size = checks.positive_integer(k, "k")
-    samples = inputs.open_samples(embeddings, labels)
+    samples = input_samples.open_samples(embeddings, labels)
     rankings = Rankings(samples.embeddings, distance=distance, ties=ties, threads=threads)
-    codes, n = inputs.label_codes(samples.labels)[0], rankings.n_query
+    codes, n = input_labels.label_codes(samples.labels)[0], rankings.n_query
     if size > n - 1:
         raise InvalidValueError("k", f"must be at most the number of other embeddings, {n - 1}, but is {size}")
     n_class = int(codes.max()) + 1
@@ -126,7 +128,7 @@ def distribution_entropy(counts: ArrayLike, *, normalized: bool = False) -> Floa
     >>> distribution_entropy([[2, 2], [4, 0], [0, 0]])
     array([ 1.,  0., nan])
     """
-    matrix = inputs.embeddings(counts, "counts").astype(np.float64)
+    matrix = arrays.embeddings(counts, "counts").astype(np.float64)
     if matrix.min() < 0:
         row, column = np.argwhere(matrix < 0)[0]
         rule = f"must not be negative, but holds {matrix[row, column]} in row {row}, column {column}"
@@ -163,14 +165,14 @@ def annotation_entropy(annotations: ArrayLike, *, missing: Any = None, normalize
     >>> annotation_entropy([["cat", "cat", "dog", "dog"], ["cat", "cat", "cat", ""]], missing="")
     array([1., 0.])
     """
-    matrix = inputs.plain(annotations, "annotations")
+    matrix = conversion.plain(annotations, "annotations")
     if matrix.ndim != 2:
         raise InvalidValueError("annotations", f"must be a matrix, an item a row, but has shape {matrix.shape}")
     given = np.full(matrix.shape, True) if missing is None else np.asarray(matrix != missing)
     if not given.any():
         raise InvalidValueError("annotations", f"must hold a label, but has none in {matrix.size} entries")
     named = matrix[given]
-    codes = inputs.label_codes(inputs.labels(named, len(named), "annotations", "entry"))[0]
+    codes = input_labels.label_codes(input_labels.labels(named, len(named), "annotations", "entry"))[0]
     n_class = int(codes.max()) + 1
     counts = np.bincount(np.nonzero(given)[0] * n_class + codes, minlength=len(matrix) * n_class)
     return distribution_entropy(counts.reshape(-1, n_class), normalized=normalized)

@@ -3,8 +3,3 @@
 scores, labels ──────────────────────────┬──> profile of one query ──> `measuring` ──> `result`
 embeddings, pairs ──> `pairs`, ranks ────┘
 """
-
-from deadheat.analyses.pooled.classifying import classification, pair_classification
-from deadheat.analyses.pooled.result import Classification, PooledValue
-
-__all__ = ["Classification", "PooledValue", "classification", "pair_classification"]

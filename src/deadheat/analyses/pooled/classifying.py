@@ -9,12 +9,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat import distances, inputs
 from deadheat.analyses.pooled.measuring import NAMES, named
 from deadheat.analyses.pooled.pairs import ranks_of_pairs
 from deadheat.analyses.pooled.result import Classification
-from deadheat.counting.scored import keys_of, profile_scores
+from deadheat.engine.counting.scored import keys_of, profile_scores
+from deadheat.engine.distances import registry as distance_registry
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import conversion
+from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.support import checks
 from deadheat.support.arrays import Bool
@@ -87,7 +89,7 @@ def classification(
     AP (scikit-learn) is above what any order of the ties has.
     """
     checks.choice(order, ("descending", "ascending"), "order")
-    numbers = inputs.plain(scores, "scores", unmasked="leave items out of all arguments")
+    numbers = conversion.plain(scores, "scores", unmasked="leave items out of all arguments")
     if numbers.ndim != 1:
         raise InvalidValueError("scores", f"must be one-dimensional (n,), but has shape {numbers.shape}")
     if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
@@ -95,7 +97,11 @@ def classification(
         raise InvalidValueError("scores", f"must be finite, but holds {numbers[place]} in entry {place}")
     positive = _classes(labels, len(numbers), "labels", "score")
     names = tuple(dict.fromkeys(map(named, [measures] if isinstance(measures, str) else measures)))
-    codes = None if groups is None else inputs.label_codes(inputs.labels(groups, len(numbers), "groups", "scores"))[0]
+    codes = (
+        None
+        if groups is None
+        else input_labels.label_codes(input_labels.labels(groups, len(numbers), "groups", "scores"))[0]
+    )
     profile, keys = profile_scores(numbers[None], positive[None], order=order), keys_of(numbers, order)
     if n_positive is not None:
         if groups is not None:
@@ -149,8 +155,8 @@ def pair_classification(
     >>> found["AP"].lower, found["AP"].expected, found["AP"].upper
     (0.5, 0.75, 1.0)
     """
-    metric = distances.make(distances.named(distance), embeddings, None, exact_only=False).measuring()
-    rows = inputs.plain(pairs, "pairs")
+    metric = distance_registry.make(distance_registry.named(distance), embeddings, None, exact_only=False).measuring()
+    rows = conversion.plain(pairs, "pairs")
     if rows.ndim != 2 or rows.shape[1] != 2:
         raise InvalidValueError("pairs", f"must have shape (n_pair, 2), but has shape {rows.shape}")
     if rows.dtype.kind not in "iu":
@@ -167,7 +173,7 @@ def pair_classification(
 
 def _classes(labels: ArrayLike, n: int, name: str, what: str) -> Bool:
     """Which items are positive."""
-    array = inputs.plain(labels, name)
+    array = conversion.plain(labels, name)
     if array.shape != (n,):
         raise InvalidValueError(name, f"must have one entry per {what}, but has shape {array.shape} for {n}")
     if array.dtype.kind not in "biu":

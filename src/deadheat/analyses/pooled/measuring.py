@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from deadheat import measures
+from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
-from deadheat.profiles import TieProfile
+from deadheat.measures import values as measure_values
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.triple import Triple
@@ -69,7 +69,7 @@ def measured(profile: TieProfile, name: str) -> tuple[Triple[float], int | None]
     [0.5833, 0.6667]
     """
     if name in ("AP", "AUC"):
-        return Triple(*(float(end[0]) for end in measures.per_query(profile, name))), None
+        return Triple(*(float(end[0]) for end in measure_values.per_query(profile, name))), None
     hits = profile.closer_relevant + profile.tied_relevant
     false, inside = profile.closer + profile.tied - hits, profile.closer - profile.closer_relevant
     if name == GROUPED_AP:  # the precision at each threshold, times the recall gained there

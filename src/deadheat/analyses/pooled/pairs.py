@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat.distances import Distance
-from deadheat.exact import Roots
+from deadheat.engine.distances.distance import Distance
+from deadheat.engine.exact.roots import Roots
 from deadheat.support.arrays import Float64, Int64, slices
 
 _AT_ONCE = 1 << 15  # pairs
@@ -20,7 +20,7 @@ def ranks_of_pairs(metric: Distance, pairs: Int64) -> tuple[Int64, Float64]:
 
     Examples
     --------
-    >>> from deadheat.distances import make
+    >>> from deadheat.engine.distances.registry import make
     >>> metric = make("euclidean", [[0.0], [1.0], [2.0]], None, exact_only=False)
     >>> ranks_of_pairs(metric.measuring(), np.array([[0, 1], [0, 2], [2, 1]]))
     (array([1, 0, 1]), array([-1., -2., -1.]))

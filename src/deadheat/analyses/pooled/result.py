@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from deadheat.analyses.pooled.measuring import GROUPED_AP, measured, n_irrelevant, named
-from deadheat.counting.scored import profile_scores
-from deadheat.profiles import TieProfile
+from deadheat.engine.counting.scored import profile_scores
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.reports.statistics.bootstrap import percentiles
+from deadheat.reports.statistics.interval import NOTHING, Intervals, Settings
 from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, plain, program
-from deadheat.statistics.bootstrap import percentiles
-from deadheat.statistics.interval import NOTHING, Intervals, Settings
 from deadheat.support.arrays import Bool, Float64, Int64
 
 

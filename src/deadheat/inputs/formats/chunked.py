@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.errors import FileError
+from deadheat.errors import FileError, reason
 from deadheat.inputs.files import Content
 from deadheat.inputs.formats.keyed import UNNAMED, Arrays, Reader, strips
-from deadheat.printable import reason
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import require
 

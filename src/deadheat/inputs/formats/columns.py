@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.errors import FileError, InputError
+from deadheat.errors import FileError, InputError, reason
 from deadheat.inputs import arrow
 from deadheat.inputs.files import Labels, Layout
 from deadheat.inputs.formats import table
 from deadheat.inputs.formats.table import Table
-from deadheat.printable import reason
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import require
 

@@ -22,10 +22,9 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from deadheat.errors import FileError
+from deadheat.errors import MOST, FileError, printable, reason
 from deadheat.inputs.files import Content, Labels, Layout
 from deadheat.inputs.formats.keyed import Arrays, Reader, Shape, flat
-from deadheat.printable import MOST, printable, reason
 from deadheat.support import scratch
 from deadheat.support.arrays import Array
 

@@ -19,10 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from deadheat.errors import DeadheatError, FileError, InvalidValueError
+from deadheat.errors import DeadheatError, FileError, InvalidValueError, reason
 from deadheat.inputs.files import Content, Labels, Layout
 from deadheat.inputs.formats import chunked, columns, numpy_files, safetensors, stream, text
-from deadheat.printable import reason
 
 What: TypeAlias = Literal["embeddings", "labels", "samples"]
 

@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.errors import FileError
+from deadheat.errors import FileError, reason
 from deadheat.inputs.files import Content
 from deadheat.inputs.formats.keyed import Arrays, Reader, Shape
-from deadheat.printable import reason
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import json, require
 

@@ -19,8 +19,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from deadheat import inputs
 from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import conversion
+from deadheat.inputs import labels as input_labels
 from deadheat.integrations.torchmetrics.gathering import kept
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64, offsets_of
@@ -72,19 +73,19 @@ def samples_by_role(states: Mapping[str, Tensor | None], rows_of_ranks: list[int
     """All rows: under None those that are queries and gallery at once, else under "query" and under "gallery"."""
     if states["kinds"] is None or states["embeddings"] is None:
         return {}
-    kinds = inputs.plain(states["kinds"], "kinds")
+    kinds = conversion.plain(states["kinds"], "kinds")
     roles = kinds & 3
     for name, flags in (("role", roles), ("ids", kinds & _WITH_IDS)):
         if flags.any() and not flags.all():
             raise InvalidValueError(name, "must be given in every update or in none, but came in some")
     if len(np.unique(kinds & _TEXT)) > 1:
         raise InvalidTypeError("labels", "must be all integers or all strings, but some updates differ from others")
-    labels = inputs.plain(states["labels"], "labels")
+    labels = conversion.plain(states["labels"], "labels")
     if kinds[0] & _TEXT:
         labels = _strings(labels, states["text"])
-    ids = inputs.plain(states["ids"], "ids") if kinds[0] & _WITH_IDS else None
+    ids = conversion.plain(states["ids"], "ids") if kinds[0] & _WITH_IDS else None
     rank = np.repeat(np.arange(max(1, len(rows_of_ranks))), rows_of_ranks or [len(kinds)])
-    samples = KeptRows(inputs.plain(states["embeddings"], "embeddings"), labels, ids, rank)
+    samples = KeptRows(conversion.plain(states["embeddings"], "embeddings"), labels, ids, rank)
     if not roles.any():
         return {None: samples}
     return {role: samples.take(roles == code) for code, role in enumerate(ROLES, 1)}
@@ -94,7 +95,7 @@ def _labels(labels: Any, n: int) -> tuple[Tensor, Tensor | None]:
     """Integers; or the lengths of strings, and their bytes."""
     if isinstance(labels, Tensor):
         return _integers(labels, n, "labels"), None
-    array = inputs.labels(labels, n, "labels", "embeddings")
+    array = input_labels.labels(labels, n, "labels", "embeddings")
     if array.dtype.kind == "S":
         array = np.char.decode(array, "utf-8")
     if array.dtype.kind in "iub" or (len(array) and not isinstance(array[0], str)):
@@ -121,7 +122,7 @@ def _integers(values: Any, n: int, name: str) -> Tensor:
 
 
 def _strings(lengths: Int64, text: Tensor | None) -> NDArray[Any]:
-    whole = b"" if text is None else inputs.plain(text, "labels").tobytes()
+    whole = b"" if text is None else conversion.plain(text, "labels").tobytes()
     ends = offsets_of(lengths).tolist()
     array = np.empty(len(lengths), dtype=object)
     array[:] = [whole[start:stop].decode() for start, stop in pairwise(ends)]

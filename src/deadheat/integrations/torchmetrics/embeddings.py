@@ -15,9 +15,13 @@ import numpy as np
 from torch import Tensor
 from torchmetrics.utilities import rank_zero_warn
 
-from deadheat.counting import CountingOptions, profile_pair, queries_in_gallery
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.own_gallery import queries_in_gallery
+from deadheat.engine.counting.profiling import profile_pair
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError, QueryInGalleryWarning, UndefinedError
-from deadheat.inputs import Pair, Samples, open_pair
+from deadheat.inputs.samples import Pair, Samples, open_pair
 from deadheat.inputs.source import Array, Source
 from deadheat.integrations.torchmetrics.batches import (
     STATES,
@@ -28,12 +32,10 @@ from deadheat.integrations.torchmetrics.batches import (
     without_copies,
 )
 from deadheat.integrations.torchmetrics.gathering import RowMetric
-from deadheat.profiles import TieProfile
-from deadheat.reports import Report
 from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.evaluating import report_on
+from deadheat.reports.report import Report
 from deadheat.support.arrays import Int64, offsets_of
-from deadheat.ties import Ties
 
 
 class EmbeddingRetrieval(RowMetric):

@@ -23,7 +23,7 @@ from torchmetrics.utilities import rank_zero_warn
 from torchmetrics.utilities.distributed import gather_all_tensors
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.reports import Result
+from deadheat.reports.result import Result
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.lazy import lazy

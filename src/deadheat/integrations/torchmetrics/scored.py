@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from deadheat import inputs
-from deadheat.counting.lists import profile_lists
+from deadheat.engine.counting.lists import profile_lists
 from deadheat.errors import InvalidValueError, UndefinedError
+from deadheat.inputs import conversion
 from deadheat.integrations.torchmetrics.gathering import RowMetric, kept
-from deadheat.measures import parse, parse_all
-from deadheat.reports import Report
+from deadheat.measures.names import parse, parse_all
+from deadheat.reports.report import Report
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
 from deadheat.support.triple import Triple
@@ -187,7 +187,7 @@ class ScoredRetrieval(RowMetric):
         states = {name: self.rows(name) for name in STATES}
         if any(rows is None for rows in states.values()):
             return None
-        indexes, preds, target = (inputs.plain(rows, name) for name, rows in states.items())
+        indexes, preds, target = (conversion.plain(rows, name) for name, rows in states.items())
         order = np.argsort(indexes, kind="stable")
         if self.ignore_index is not None:
             order = order[target[order] != self.ignore_index]

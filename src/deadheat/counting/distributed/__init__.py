@@ -1,8 +1,0 @@
-"""A counting pass on an executor: files for the workers, tasks of small arguments, answers that add up to a profile.
-
-door ──> job: files that workers see ──> tasks, so many in flight ──> workers: counts of portions ──> sums ──> profile
-"""
-
-from deadheat.counting.distributed.running import profile_on, profiles_on
-
-__all__ = ["profile_on", "profiles_on"]

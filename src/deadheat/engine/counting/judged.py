@@ -1,0 +1,212 @@
+"""Tie profiles of embeddings whose relevance was judged: not by labels, but query by query, and perhaps in grades.
+
+One counting pass a grade, in which what has that grade is relevant. Items of one query that are tied have the same
+number of items in front of them, whatever their grade, so that the groups of the passes are put together by that.
+
+    embeddings, qrels ──> pairs (query, item, grade) ──one pass a grade──> binary profiles ──> profile
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from deadheat.engine.counting.candidates import Candidates, Judged
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.passes import CountingPass
+from deadheat.engine.distances.distance import Distance
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties.rule import Ties
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import trec
+from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples, open_rows
+from deadheat.inputs.trec import Path, Table
+from deadheat.support.arrays import Int64, offsets_of
+from deadheat.support.floats import plain_floats
+from deadheat.support.lazy import lazy
+from deadheat.support.progress import Progress
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from deadheat.engine.counting.cluster import Cluster
+    from deadheat.engine.counting.distributed import running as distributed_running
+else:
+    distributed_running = lazy("deadheat.engine.counting.distributed.running")
+
+Ids = Sequence[Hashable]
+Grades = Mapping[Any, Mapping[Any, int]]  # of what is relevant to each query, by id
+
+
+@plain_floats
+def profile_judged(
+    queries: EmbeddingsLike,
+    gallery: EmbeddingsLike,
+    qrels: Path | Table,
+    query_ids: Iterable[str],
+    gallery_ids: Iterable[str],
+    *,
+    ignore_identical_ids: bool = False,
+    distance: str = "cosine",
+    ties: str | Ties = "exact",
+    threads: int | None = None,
+    progress: bool | Progress = False,
+    executor: Executor | Callable[[], Executor] | Cluster | None = None,
+) -> TieProfile:
+    """Count as `deadheat.profile` does, for queries and documents whose relevance is in qrels.
+
+    Parameters
+    ----------
+    queries, gallery : (n_query, dim) and (n_gallery, dim) arrays
+        Embeddings, in memory or on disk, as in `deadheat.profile`.
+    qrels : path or dict
+        Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, as in `deadheat.profile_run`. Queries that
+        have no embedding do not count.
+    query_ids, gallery_ids : (n_query,) and (n_gallery,) strings
+        What the qrels call each row; each once.
+    ignore_identical_ids : bool
+        Whether a query is not ranked against the document that has its id. As in BEIR and MTEB it still counts among
+        the relevant ones if it was judged so.
+    distance, ties, threads, progress, executor
+        As in `deadheat.profile`.
+
+    Returns
+    -------
+    TieProfile
+        Of all queries in their order; `query_ids` names them. A relevant document that is not in the gallery counts in
+        `n_relevant` and in no group. Graded if a grade other than 1 occurs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument breaks its rule; if ids come twice; for grades together with a tolerance.
+    ClusterError
+        If workers of an executor died or failed too often.
+
+    Notes
+    -----
+    Ties: as in `deadheat.profile`. Undefined: a query without a relevant document is a singleton.
+
+    Examples
+    --------
+    Documents a and b are equally far from the query; b is relevant, and so is d, which is not in the gallery:
+
+    >>> profile = profile_judged([[0]], [[1], [-1]], {"q": {"b": 1, "d": 1}}, ["q"], ["a", "b"], distance="euclidean")
+    >>> profile.closer, profile.tied, profile.n_relevant
+    (array([0]), array([2]), array([2]))
+    """
+    options = CountingOptions.checked(
+        distance=distance, ties=ties, threads=threads, progress=progress, executor=executor
+    )
+    opened = _opened(queries, gallery, options)
+    names = _unique(query_ids, opened.n_query, "query_ids"), _unique(gallery_ids, opened.n_gallery, "gallery_ids")
+    judged = trec.open_qrels(qrels)
+    relevant = {query: {item: grade for item, grade in row.items() if grade > 0} for query, row in judged.items()}
+    if ignore_identical_ids:
+        options = replace(options, exclude=_rows_of(names[0], names[1]))
+    profile = profile_of_judged(opened.rows, relevant, *names, options)
+    return replace(profile, query_ids=tuple(map(str, names[0])), check=False)
+
+
+class _Opened(NamedTuple):
+    """Rows of queries and gallery, for this process or for the workers of a cluster."""
+
+    rows: Distance | Pair
+    n_query: int
+    n_gallery: int
+
+
+def _opened(queries: EmbeddingsLike, gallery: EmbeddingsLike, options: CountingOptions) -> _Opened:
+    if options.cluster is None:
+        distance = options.open(queries, gallery)
+        return _Opened(distance, distance.n_query, distance.n_gallery)
+    rows = open_rows(queries, "queries"), open_rows(gallery, "gallery")
+    query, items = (Samples(each, np.arange(len(each))) for each in rows)
+    return _Opened(Pair(query, items), len(query.labels), len(items.labels))
+
+
+@plain_floats
+def profile_of_judged(
+    rows: Distance | Pair, relevant: Grades, query_ids: Ids, gallery_ids: Ids, options: CountingOptions
+) -> TieProfile:
+    """The profile of what has been checked: an open distance, the grades above 0 of each query, ids and options.
+
+    With a cluster in the options, the rows are those of its workers.
+    """
+    query, item, grade = _pairs(relevant, query_ids, gallery_ids)
+    itself = options.exclude
+    if itself is not None:
+        item = np.where(item == itself[query], -1, item)
+    grades = np.unique(grade) if len(grade) else np.ones(1, dtype=np.int64)
+    graded = grades.tolist() != [1]
+    if graded and options.rule.bounds_only:
+        raise InvalidValueError("ties", "must have tie groups where relevance is graded, but a tolerance has none")
+    candidates = Candidates.of(len(query_ids), len(gallery_ids), leave_one_out=False, itself=itself)
+    ranked = [(grade == value) & (item >= 0) for value in grades.tolist()]
+    relevances = [Judged.of(query[those], item[those], candidates) for those in ranked]
+    if isinstance(rows, Pair):
+        assert options.cluster is not None
+        parts = distributed_running.profiles_on(options.cluster, rows, relevances, options)
+    else:
+        passes = (CountingPass(rows, options.rule, relevance) for relevance in relevances)
+        parts = [each.run(options.threads, options.progress) for each in passes]
+    n_relevant = np.zeros((len(query_ids), len(grades)), dtype=np.int64)
+    np.add.at(n_relevant, (query, np.searchsorted(grades, grade)), 1)
+    if not graded:
+        return replace(parts[0], n_relevant=n_relevant[:, 0], check=False)
+    return _graded(parts, grades, n_relevant)
+
+
+def _graded(parts: list[TieProfile], grades: Int64, n_relevant: Int64) -> TieProfile:
+    """Put the profiles of single grades together."""
+    query, closer, tied = (
+        np.concatenate(arrays)
+        for arrays in zip(*((part.query_of_group, part.closer, part.tied) for part in parts), strict=True)
+    )
+    groups, first, place = np.unique(np.stack([query, closer]), axis=1, return_index=True, return_inverse=True)
+    by_grade = np.zeros((groups.shape[1], len(grades)), dtype=np.int64)
+    of_part = np.repeat(np.arange(len(parts)), [part.n_group for part in parts])
+    by_grade[place, of_part] = np.concatenate([part.tied_relevant for part in parts])
+    tied_relevant = by_grade.sum(axis=1)
+    offsets = offsets_of(np.bincount(groups[0], minlength=len(n_relevant)))
+    running = offsets_of(tied_relevant)
+    closer_relevant = running[:-1] - running[offsets[groups[0]]]
+    return TieProfile(
+        offsets, groups[1], closer_relevant, tied[first], tied_relevant, parts[0].n_ranked, n_relevant.sum(axis=1),
+        grades, tied_by_grade=by_grade, relevant_by_grade=n_relevant,
+    )  # fmt: skip
+
+
+def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> Int64:
+    """Query, item and grade of each relevant pair; −1 for an item that is not in the gallery."""
+    place = {name: row for row, name in enumerate(gallery_ids)}
+    pairs = [
+        (row, place.get(item, -1), grade)
+        for row, name in enumerate(query_ids)
+        for item, grade in relevant.get(name, {}).items()
+    ]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 3).T
+
+
+def _rows_of(query_ids: Ids, gallery_ids: Ids) -> Int64:
+    """The row of the gallery that has the id of each query, −1 for none."""
+    place = {name: row for row, name in enumerate(gallery_ids)}
+    return np.array([place.get(name, -1) for name in query_ids], dtype=np.int64)
+
+
+def _unique(ids: Any, n: int, name: str) -> list[str]:
+    """Ids of rows: strings, each once."""
+    listed = list(ids)
+    odd = next((each for each in listed if not isinstance(each, str)), None)
+    if odd is not None:
+        raise InvalidTypeError(name, f"must be strings, but holds {odd!r}")
+    if len(listed) != n:
+        raise InvalidValueError(name, f"must have one entry per row, but got {len(listed)} ids for {n} rows")
+    if len(set(listed)) < n:
+        seen: set[str] = set()
+        twice = next(each for each in listed if each in seen or seen.add(each))  # type: ignore[func-returns-value]
+        raise InvalidValueError(name, f"must hold each id once, but holds {twice!r} again")
+    return listed

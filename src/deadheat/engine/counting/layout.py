@@ -1,0 +1,151 @@
+"""How a counting pass is cut up: queries into blocks, columns into tiles, and blocks into shards.
+
+    queries × gallery:  [ tile | tile | … ]
+
+What blocks need while they count is kept for all of them at once as far as memory allows: the blocks that fit are a
+*shard*, and shards follow each other. No result depends on how the work is cut up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+import numpy as np
+
+from deadheat.engine.counting.candidates import Relevance
+from deadheat.engine.counting.problem import RankingProblem
+from deadheat.engine.distances.distance import Distance
+from deadheat.support.arrays import Int64
+
+BLOCK_ROWS = 1024  # queries in a block, or fewer, so that there are enough of them for several threads:
+FEW_ROWS, FEW_BLOCKS = 384, 12
+TILE_COLUMNS = 1024  # columns in a tile: what a row keeps for counting is fetched once for so many items
+STREAMED_COLUMNS = 4096  # the same where blocks are counted one by one, along all columns
+BLOCK_ENTRIES = 1 << 18  # relevant pairs in a block, where classes are large
+SHARD_BYTES = 168 << 20  # what the blocks of a shard may take, however many there are; for each relevant pair they take
+PAIR_BYTES = 56
+BIN_BYTES = 4096  # of each query, at most
+MAKING_BYTES = 2 * 112  # beside it, and for each pair of the largest block, while two threads make theirs
+_CHECKPOINT_SHARDS = 16  # into which a run with a checkpoint is cut, if it is long enough
+SYMMETRIC_SHARE = 0.75  # of distinct rows from which on symmetric pairs are computed only once
+
+
+class ColumnRange(NamedTuple):
+    """A run of columns of one band that make a tile, and the number of the block of queries that they are, or −1."""
+
+    columns: range
+    band: int
+    block: int
+
+
+def mirrored(distance: Distance, relevance: Relevance) -> Distance | None:
+    """The distance with its columns in the order of the queries, if all pairs come twice and it pays to use that.
+
+    In each band the queries that are alone in their class come last, the others by the size of their class, and by
+    class.
+    """
+    n_query = relevance.candidates.n_query
+    if not relevance.candidates.symmetric or len(distance.columns) < SYMMETRIC_SHARE * n_query:
+        return None
+    size, band = relevance.class_size, distance.columns.band_of(np.arange(n_query))
+    return distance.with_columns(distance.columns.as_items(np.lexsort((relevance.query_class, size, size < 2, band))))
+
+
+class Layout:
+    """How one pass is cut up; `mirrored` says that columns are queries, so that a tile serves both.
+
+    `active` are the queries that have something relevant.
+    """
+
+    def __init__(self, problem: RankingProblem, mirrored: bool, resumable: bool) -> None:
+        self.problem, self.mirrored, self.resumable = problem, mirrored, resumable
+        self.active = np.flatnonzero(problem.relevance.class_size > 1 if mirrored else problem.most_groups)
+
+    @property
+    def n_relevant(self) -> float:
+        """The mean number of relevant columns of an active query."""
+        return float(self.problem.width[self.active].mean()) if len(self.active) else 0.0
+
+    def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
+        """The queries of each block, and the columns of each tile; the same for any number of threads."""
+        most = max(FEW_ROWS, -(-len(self.active) // FEW_BLOCKS))
+        if self.mirrored:
+            return self._cut_mirrored(most)
+        width, query_class = self.problem.width, self.problem.relevance.query_class
+        order = self.active[np.lexsort((query_class[self.active], width[self.active]))]
+        return self._blocks(order, most), self.column_ranges(TILE_COLUMNS)
+
+    def column_ranges(self, step: int) -> list[ColumnRange]:
+        """All columns, so many at a time."""
+        bands = enumerate(self.problem.distance.columns.bands)
+        return [ColumnRange(part, band, -1) for band, ends in bands for part in _parts(*ends, step)]
+
+    def long_ranges(self) -> list[ColumnRange]:
+        """All columns, for blocks that are counted one by one."""
+        return self.column_ranges(STREAMED_COLUMNS)
+
+    def joined(self, ranges: list[ColumnRange], blocks: Collection[int]) -> list[ColumnRange]:
+        """Ranges for a shard of these blocks: neighbours that are none of them make one tile, as far as that may be."""
+        joined: list[ColumnRange] = []
+        for columns in ranges:
+            if columns.block not in blocks:
+                columns = ColumnRange(columns.columns, columns.band, -1)
+            if joined and columns.block < 0 and _fit(joined[-1], columns):
+                start = joined.pop().columns.start
+                columns = ColumnRange(range(start, columns.columns.stop), columns.band, -1)
+            joined.append(columns)
+        return joined
+
+    def _cut_mirrored(self, most: int) -> tuple[list[Int64], list[ColumnRange]]:
+        columns, alone = self.problem.distance.columns, self.problem.relevance.class_size < 2
+        blocks: list[Int64] = []
+        ranges: list[ColumnRange] = []
+        for band, (start, stop) in enumerate(columns.bands):
+            items = columns.item_of_column[start:stop]
+            n_active = int((~alone[items]).sum())  # they come first
+            for queries in self._blocks(items[:n_active], min(most, TILE_COLUMNS)):
+                ranges.append(ColumnRange(range(start, start + len(queries)), band, len(blocks)))
+                blocks.append(queries)
+                start += len(queries)
+            ranges += [ColumnRange(part, band, -1) for part in _parts(start, stop, TILE_COLUMNS)]
+        return blocks, ranges
+
+    def _blocks(self, order: Int64, most: int) -> list[Int64]:
+        """Queries in their order, cut into blocks."""
+        size, start, blocks = self.problem.width[order], 0, []
+        most = min(BLOCK_ROWS, most)
+        while start < len(order):
+            widest = int(size[start : start + most].max())
+            stop = start + max(4, min(most, BLOCK_ENTRIES // max(1, widest)))
+            blocks.append(order[start:stop])
+            start = stop
+        return blocks
+
+    def shards(self, blocks: list[Int64]) -> list[list[int]]:
+        """The numbers of the blocks of each shard, such that what these need fits in memory."""
+        widest = max((len(queries) * int(self.problem.width[queries].max()) for queries in blocks), default=0)
+        room = SHARD_BYTES - MAKING_BYTES * widest
+        most = max(BLOCK_ROWS, len(self.active) // _CHECKPOINT_SHARDS) if self.resumable else len(self.active)
+        shards: list[list[int]] = []
+        taken, n_row = room, 0
+        for number, queries in enumerate(blocks):
+            width = int(self.problem.width[queries].max())
+            need = len(queries) * (PAIR_BYTES * width + BIN_BYTES + 100)
+            if taken + need > room or n_row + len(queries) > most:
+                shards.append([])
+                taken = n_row = 0
+            shards[-1].append(number)
+            taken, n_row = taken + need, n_row + len(queries)
+        return shards
+
+
+def _fit(one: ColumnRange, other: ColumnRange) -> bool:
+    """Whether a range and the one after it, neither of them a block's, may make one tile."""
+    beside = one.band == other.band and one.columns.stop == other.columns.start
+    return one.block < 0 and beside and len(one.columns) + len(other.columns) <= TILE_COLUMNS
+
+
+def _parts(start: int, stop: int, step: int) -> list[range]:
+    """A range cut into ranges of equal length, but for the last."""
+    return [range(first, min(first + step, stop)) for first in range(start, stop, step)]

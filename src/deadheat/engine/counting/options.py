@@ -1,0 +1,98 @@
+"""The options of a counting pass, checked and resolved once, at the door."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from deadheat.engine.counting.candidates import Candidates
+from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.distances.distance import Distance
+from deadheat.engine.ties import registry as tie_registry
+from deadheat.engine.ties.rule import Ties
+from deadheat.errors import InvalidValueError
+from deadheat.inputs import arrays, item_ids
+from deadheat.inputs.samples import EmbeddingsLike, Pair
+from deadheat.support import checks
+from deadheat.support.lazy import lazy
+from deadheat.support.progress import Progress, require_progress
+
+if TYPE_CHECKING:
+    from deadheat.engine.counting import cluster as clusters
+    from deadheat.engine.counting.on_device import device as devices
+else:
+    clusters = lazy("deadheat.engine.counting.cluster")
+    devices = lazy("deadheat.engine.counting.on_device.device")
+
+
+@dataclass(frozen=True)
+class CountingOptions:
+    """What a counting pass is told beside embeddings and labels."""
+
+    distance: str
+    rule: Ties
+    threads: int
+    junk: ArrayLike | None = None  # as it was given: what fits it is known when the embeddings are open
+    progress: bool | Progress = False
+    checkpoint: str | os.PathLike[str] | None = None
+    device: devices.Device | None = None
+    exclude: Any = None  # as it was given; once `fitted`, (n_query,) int64
+    cluster: clusters.Cluster | None = None
+    worker_threads: int = 1  # of each worker of a cluster
+
+    @classmethod
+    def checked(
+        cls,
+        *,
+        distance: str = "cosine",
+        ties: str | Ties = "exact",
+        junk: ArrayLike | None = None,
+        threads: int | None = None,
+        progress: bool | Progress = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        device: Any = None,
+        exclude: Any = None,
+        executor: Any = None,
+    ) -> CountingOptions:
+        """Options as `deadheat.profile` takes and refuses them, with names resolved to what they stand for.
+
+        Examples
+        --------
+        >>> options = CountingOptions.checked(distance="L2", ties="fp16", threads=2)
+        >>> options.distance, options.rule, options.threads
+        ('euclidean', Rounded('float16', of=None), 2)
+        """
+        rule, n_thread = tie_registry.make(ties), checks.thread_count(threads)
+        opened = None if device is None else devices.open_device(device)
+        distance = distance_registry.named(distance)
+        require_progress(progress)
+        cluster = None if executor is None else clusters.cluster_of(executor)
+        if cluster is not None and opened is not None:
+            raise InvalidValueError("device", "must be left out with an executor, whose workers count with NumPy")
+        worker_threads = 1 if threads is None else n_thread
+        return cls(
+            distance, rule, n_thread, junk, progress, checkpoint, opened, exclude, cluster, worker_threads,
+        )  # fmt: skip
+
+    def fitted(self, pair: Pair) -> CountingOptions:
+        """The same options, with `exclude` as the row of the gallery that each query is."""
+        if self.exclude is None:
+            return self
+        if pair.gallery is None:
+            raise InvalidValueError("exclude", "must be left out without a gallery: each query is left out already")
+        return replace(self, exclude=item_ids.own_rows(self.exclude, len(pair.query.labels), len(pair.gallery.labels)))
+
+    def open(self, embeddings: EmbeddingsLike, gallery: EmbeddingsLike | None = None) -> Distance:
+        """The distance between embeddings and a gallery, or from the embeddings to themselves."""
+        distance = distance_registry.make(self.distance, embeddings, gallery, self.rule.exact_only)
+        self.rule.check(distance)
+        return distance
+
+    def candidates(self, distance: Distance, *, leave_one_out: bool) -> Candidates:
+        """Who is ranked for each query of a distance."""
+        n_query, n_gallery = distance.n_query, distance.n_gallery
+        junk = arrays.junk_mask(self.junk, n_query, n_gallery)
+        return Candidates.of(n_query, n_gallery, junk, leave_one_out=leave_one_out, itself=self.exclude)

@@ -1,0 +1,144 @@
+"""The counting pass: from embeddings and labels to a tie profile, in shards of blocks, without the distance matrix.
+
+The loop is in the core: `src/core/pass/pass.h` says how it goes. Here it is described: how the work is cut up, which
+shards a checkpoint has already, how many threads there are, who wants to hear of progress, and where groups go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from deadheat.engine.counting.assembly import Assembly
+from deadheat.engine.counting.candidates import Relevance
+from deadheat.engine.counting.layout import ColumnRange, Layout, mirrored
+from deadheat.engine.counting.problem import RankingProblem
+from deadheat.engine.distances.distance import Distance
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties.rule import Ties
+from deadheat.support.arrays import Int64
+from deadheat.support.progress import Progress, Reporting
+from deadheat.support.workers import raise_if_cancelled
+
+if TYPE_CHECKING:
+    from deadheat.engine.counting.checkpoint import Checkpoint
+
+STREAMED_SHARDS = 3  # from which on blocks are counted one by one, as a tile seldom serves both of its sides,
+STREAMED_BYTES = 96 << 20  # if all columns made ready take no more
+
+
+class Section(NamedTuple):
+    """Ranges of columns, and the numbers of the blocks that they are counted for."""
+
+    ranges: list[ColumnRange]
+    blocks: Collection[int]
+
+
+class CountingPass:
+    """One counting pass: the work on its blocks, ranges and shards."""
+
+    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance, resumable: bool = False) -> None:
+        in_order_of_queries = mirrored(distance, relevance)
+        self.problem = RankingProblem(in_order_of_queries or distance, rule, relevance)
+        self.layout = Layout(self.problem, in_order_of_queries is not None, resumable)
+        self.distance = self.problem.distance.expecting(self.layout.n_relevant, self.layout.mirrored)
+
+    @cached_property
+    def core(self) -> Any:
+        """The pass of the core."""
+        return self.problem.in_core(self.distance)
+
+    def run(self, threads: int, progress: bool | Progress, checkpoint: Checkpoint | None = None) -> TieProfile:
+        """Work through all shards and put the profile together."""
+        blocks, ranges = self.cut_up
+        shards, assembly = self.layout.shards(blocks), Assembly(self.problem)
+        left = [k for k, shard in enumerate(shards) if not assembly.load(checkpoint, k, [blocks[b] for b in shard])]
+        total = len(self.layout.active) * self.problem.n_column
+        done = total - sum(len(blocks[b]) for k in left for b in shards[k]) * self.problem.n_column
+        streams = self.streams(len(shards))
+        n_kept = len(shards) - len(left)
+        try:
+            with Reporting(progress, total, done=done) as report:
+                for number in left:
+                    queries = {b: blocks[b] for b in shards[number]}
+                    if streams:
+                        self._stream(queries, assembly, threads, report)
+                    else:
+                        self.count_shard(queries, [Section(ranges, shards[number])], assembly, threads, report)
+                    assembly.save(checkpoint, number, [blocks[b] for b in shards[number]])
+                    n_kept += 1
+            return assembly.profile(self.problem)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(_what_is_kept(checkpoint, n_kept, len(shards))) from None
+
+    def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
+        """The queries of each block, and the columns of each tile."""
+        return self.layout.cut()
+
+    @cached_property
+    def cut_up(self) -> tuple[list[Int64], list[ColumnRange]]:
+        """What `cut` gives, made once."""
+        return self.cut()
+
+    def streams(self, n_shard: int) -> bool:
+        """Whether blocks are made, counted along all columns and forgotten, one by one."""
+        of_row = self.distance.dim * np.dtype(self.distance.levels[0].row_dtype).itemsize
+        return n_shard >= STREAMED_SHARDS and 2 * self.problem.n_column * of_row <= STREAMED_BYTES
+
+    def count_shard(
+        self, queries: dict[int, Int64], sections: list[Section], assembly: Assembly, threads: int,
+        report: Callable[[int], None], *, beside_tiles: bool = True,
+    ) -> None:  # fmt: skip
+        """Make the blocks of a shard, count the tiles of each section for its blocks, and collect their groups.
+
+        Sections have no tile twice, nor transposed. `beside_tiles` says whether to count what is in no tile, too.
+        """
+        described = [
+            (_numbers_of(self.layout.joined(section.ranges, queries)), np.array([*section.blocks], dtype=np.int64))
+            for section in sections
+        ]
+        with Polling(self.core, report) as poll:
+            assembly.add(self.core.count(queries, described, beside_tiles, assembly.room, threads, poll))
+
+    def _stream(
+        self, queries: dict[int, Int64], assembly: Assembly, threads: int, report: Callable[[int], None]
+    ) -> None:
+        ranges = _numbers_of(self.layout.long_ranges())
+        with Polling(self.core, report) as poll:
+            assembly.add(self.core.stream(queries, ranges, assembly.room, threads, poll))
+
+
+class Polling:
+    """What the core calls now and then while it counts: reports what has been done since, and asks whether to go on."""
+
+    def __init__(self, core: Any, report: Callable[[int], None]) -> None:
+        self._core, self._report, self._done = core, report, 0
+
+    def __enter__(self) -> Callable[[int], None]:
+        self._core.done = self._done = 0
+        return self._poll
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        if kind is None:
+            self._poll(self._core.done)
+
+    def _poll(self, done: int) -> None:
+        raise_if_cancelled()
+        more, self._done = done - self._done, done
+        self._report(more)
+
+
+def _numbers_of(ranges: list[ColumnRange]) -> Int64:
+    """Ranges as the core takes them: start, stop, band and block; (n, 4)."""
+    rows = [(columns.columns.start, columns.columns.stop, columns.band, columns.block) for columns in ranges]
+    return np.array(rows, dtype=np.int64).reshape(-1, 4)
+
+
+def _what_is_kept(checkpoint: Checkpoint | None, done: int, total: int) -> str:
+    """What an interrupt leaves."""
+    if checkpoint is None:
+        return "nothing is kept: give a checkpoint to go on from where a run was interrupted"
+    return f"{done} of {total} shards are kept in {checkpoint}"

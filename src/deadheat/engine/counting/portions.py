@@ -1,0 +1,121 @@
+"""A counting pass in portions, which any process can count: their counts add up to those of the whole pass.
+
+The columns of each portion are other ones, so that what is irrelevant and closer, or tied, is summed over portions:
+
+                 columns, in groups                      leave one out, where a tile serves both of its sides:
+    queries    [ 0,0* | 0,1 | 0,2 ]                      [ 0,0* | 0,1  | 0,2  ]
+    in groups  [ 1,0* | 1,1 | 1,2 ]                      [      | 1,1* | 1,2  ]
+                                                         [      |      | 2,2* ]
+The first portion of a group of queries (*) also counts what is in no tile, and says what is relevant.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from deadheat.engine.counting.assembly import Assembly
+from deadheat.engine.counting.layout import ColumnRange
+from deadheat.engine.counting.passes import CountingPass, Section
+from deadheat.support.arrays import Array, Int64, spread
+
+OF_FIRST = ("n_group", "n_relevant", "closer_relevant", "tied_relevant")
+
+
+class Portion(NamedTuple):
+    """A group of queries, and a group of columns."""
+
+    queries: int
+    columns: int
+
+
+class Cut(NamedTuple):
+    """Into how many groups queries and columns are cut; symmetric where both are the same items."""
+
+    queries: int
+    columns: int
+    symmetric: bool
+
+    def portions(self) -> list[Portion]:
+        """All portions, large ones at the front, so that the last workers to end do so at about the same time."""
+        first = [Portion(group, group if self.symmetric else 0) for group in range(self.queries)]
+        rest = [
+            Portion(group, columns)
+            for group in range(self.queries)
+            for columns in range(group + 1 if self.symmetric else 1, self.columns)
+        ]
+        return rest + first
+
+    def is_first(self, portion: Portion) -> bool:
+        """Whether a portion is the first one of its queries."""
+        return portion.columns == (portion.queries if self.symmetric else 0)
+
+
+class PortionedPass:
+    """A counting pass whose portions are counted one by one, in whatever order and by whomever."""
+
+    def __init__(self, counting_pass: CountingPass, cut: Cut) -> None:
+        self._pass, self._cut = counting_pass, cut
+        self._queries, ranges = counting_pass.cut_up
+        self._blocks = _grouped([len(queries) for queries in self._queries], cut.queries)
+        group_of = np.repeat(np.arange(cut.queries), [len(group) for group in self._blocks]).tolist()
+        self._ranges: list[list[ColumnRange]] = [[] for _ in range(cut.columns)]
+        loose = [columns for columns in ranges if columns.block < 0]
+        for number, group in enumerate(_grouped([len(columns.columns) for columns in loose], cut.columns)):
+            self._ranges[number] += [loose[place] for place in group]
+        for columns in ranges:
+            if columns.block >= 0:
+                self._ranges[group_of[columns.block]].append(columns)
+
+    def count(self, portion: Portion, threads: int) -> dict[str, Array]:
+        """The counts of a portion: arrays named ``group.what``, one entry a query or a tie group of the queries.
+
+        ``closer`` and ``tied`` are irrelevant items, in the shortest type that holds them.
+        """
+        both = self._cut.symmetric and portion.queries != portion.columns
+        groups = [portion.queries, portion.columns] if both else [portion.queries]
+        sections = [Section(self._ranges[portion.columns], self._blocks[portion.queries])]
+        if both:
+            sections.append(Section(self._ranges[portion.queries], self._blocks[portion.columns]))
+        numbers = sorted(number for group in groups for number in self._blocks[group])
+        assembly = Assembly(self._pass.problem, self._queries_of(numbers))
+        first = self._cut.is_first(portion)
+        for shard in self._pass.layout.shards([self._queries[number] for number in numbers]):
+            queries = {numbers[place]: self._queries[numbers[place]] for place in shard}
+            self._pass.count_shard(queries, sections, assembly, threads, lambda _: None, beside_tiles=first)
+        found: dict[str, Array] = {}
+        for group in groups:
+            counts = _irrelevant(assembly.of(self._queries_of(self._blocks[group])))
+            wanted = ("queries", "closer", "tied", *(OF_FIRST if first else ()))
+            found |= {f"{group}.{name}": _shortest(counts[name]) for name in wanted}
+        return found
+
+    def _queries_of(self, blocks: list[int]) -> Int64:
+        """The queries of some blocks."""
+        return np.concatenate([np.empty(0, dtype=np.int64), *(self._queries[number] for number in blocks)])
+
+
+def _grouped(sizes: list[int], n_group: int) -> list[list[int]]:
+    """Neighbours in groups of about the same size together; some may be empty."""
+    middle = np.cumsum(sizes) - np.array(sizes) / 2
+    group = np.minimum(n_group - 1, middle * n_group // max(1, sum(sizes))).astype(np.int64)
+    return [np.flatnonzero(group == number).tolist() for number in range(n_group)]
+
+
+def _irrelevant(known: dict[str, Int64]) -> dict[str, Int64]:
+    """What an assembly knows, in the order of the queries, with counts of irrelevant items."""
+    order = np.argsort(known["queries"])
+    starts = np.cumsum(known["n_group"]) - known["n_group"]
+    places = spread(starts[order], known["n_group"][order])
+    closer, closer_relevant, tied, tied_relevant = (known[f"groups_{k}"][places] for k in range(4))
+    return {
+        **{name: known[name][order] for name in ("queries", "n_group", "n_relevant")},
+        "closer": closer - closer_relevant, "tied": tied - tied_relevant,
+        "closer_relevant": closer_relevant, "tied_relevant": tied_relevant,
+    }  # fmt: skip
+
+
+def _shortest(numbers: Int64) -> Array:
+    """The same in 32 bits if these hold it: what travels is half as long."""
+    return numbers.astype(np.int32) if numbers.max(initial=0) < 2**31 else numbers

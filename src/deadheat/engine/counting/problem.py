@@ -1,0 +1,128 @@
+"""What all blocks of a pass share, as the core reads it, and what names a run of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import deadheat._core as _core
+from deadheat.engine.counting.candidates import Relevance
+from deadheat.engine.distances.distance import Distance
+from deadheat.engine.ties.rule import Cuts, Exact, Relevant, Ties
+from deadheat.support.arrays import Int64, offsets_of
+from deadheat.support.lazy import hashlib
+
+
+class RankingProblem:
+    """The distance, what tied means, who is relevant, and how much each column weighs.
+
+    The columns of each class are in CSR form: `class_keys` holds class · n_column + column, ascending, and
+    `class_count` how many ranked items of the class are in it.
+    """
+
+    def __init__(self, distance: Distance, rule: Ties, relevance: Relevance) -> None:
+        self.distance, self.rule, self.relevance = distance, rule, relevance
+        self.n_column = len(distance.columns)
+        ranked = np.flatnonzero(relevance.candidates.ranked)
+        column = distance.columns.column_of_item[ranked]
+        self.weight = np.bincount(column, minlength=self.n_column).astype(np.int32)  # ranked items in each column
+        self.plain = bool((self.weight == 1).all())
+        classes, items = relevance.members()
+        keys = classes * self.n_column + distance.columns.column_of_item[items]
+        self.class_keys, self.class_count = np.unique(keys, return_counts=True)
+        self.class_start = np.searchsorted(self.class_keys, np.arange(relevance.n_class + 1) * self.n_column)
+
+    def in_core(self, distance: Distance | None = None) -> Any:
+        """The counting pass of the core, perhaps with the distance at other levels."""
+        distance, relevance, candidates = distance or self.distance, self.relevance, self.relevance.candidates
+        items, items_start = (None, None) if candidates.junk is None else self.items_of_columns
+        described = SimpleNamespace(
+            scores=distance.scores, exact=distance.exact, patterns=distance.patterns,
+            group=None if isinstance(self.rule, Exact) else _grouping(distance, self.rule),
+            weight=self.weight, plain=self.plain, class_start=self.class_start, class_keys=self.class_keys,
+            class_count=self.class_count, query_class=relevance.query_class, gallery_class=relevance.gallery_class,
+            column_of_item=distance.columns.column_of_item, ranked=candidates.ranked, junk=candidates.junk,
+            itself=np.empty(0, dtype=np.int64) if candidates.itself is None else candidates.itself,
+            items=items, items_start=items_start,
+        )  # fmt: skip
+        return _core.Pass(described)
+
+    @cached_property
+    def items_of_columns(self) -> tuple[Int64, Int64]:
+        """The ranked items, column by column and ascending in each, and where those of each column begin, and end."""
+        ranked, column_of_item = np.flatnonzero(self.relevance.candidates.ranked), self.distance.columns.column_of_item
+        items = ranked[np.argsort(column_of_item[ranked], kind="stable")]
+        return items, offsets_of(self.weight)
+
+    @cached_property
+    def width(self) -> Int64:
+        """In how many columns each query's class is."""
+        classes = self.relevance.query_class
+        return np.where(classes >= 0, np.diff(self.class_start)[classes], 0)
+
+    @cached_property
+    def most_groups(self) -> Int64:
+        """How many groups each query can have: its class's columns, but for one that is left when it is taken out."""
+        relevance, candidates = self.relevance, self.relevance.candidates
+        item = candidates.itself_of(np.arange(candidates.n_query))
+        own = (item >= 0) & candidates.ranked[item] & (relevance.gallery_class[item] == relevance.query_class)
+        query, item = np.flatnonzero(own), item[own]
+        keys = relevance.query_class[query] * self.n_column + self.distance.columns.column_of_item[item]
+        most = self.width.copy()
+        most[query] -= self.class_count[np.searchsorted(self.class_keys, keys)] == 1
+        return most
+
+    def identity(self) -> dict[str, str]:
+        """What a profile follows from, for a checkpoint."""
+        return identity(self.distance.name, self.rule, self.relevance, self.distance.fingerprint)
+
+
+def _grouping(distance: Distance, rule: Ties) -> Callable[..., Any]:
+    """What the core asks of a rule that is written in Python: groups, cuts, and to decide what cuts leave open."""
+
+    def group(*relevant: Any) -> SimpleNamespace:
+        groups = rule.group(distance, Relevant(*relevant))
+        cuts = rule.cuts(distance, groups)
+
+        def decide(counter: int, rows: Int64, columns: Int64, low: Int64, high: Int64) -> Int64:
+            closeness = distance.exact_closeness(groups.rows[rows], columns)
+            return cuts[counter].count_below(rows, closeness, low, high)
+
+        return SimpleNamespace(
+            n_group=groups.n_group, total=groups.total, columns=groups.columns, of_entry=groups.of_entry,
+            cuts=[_contiguous(each) for each in cuts], decide=decide,
+        )  # fmt: skip
+
+    return group
+
+
+def _contiguous(cuts: Cuts) -> SimpleNamespace:
+    low, high = (np.ascontiguousarray(ends, dtype=np.float64) for ends in (cuts.low, cuts.high))
+    return SimpleNamespace(low=low, high=high, each=cuts.each, sharp=cuts.sharp)
+
+
+def identity(distance: str, rule: Ties, relevance: Relevance, fingerprint: Callable[[bool], str]) -> dict[str, str]:
+    """What a profile follows from; `fingerprint` digests the embeddings of the queries, or of the gallery."""
+    candidates = relevance.candidates
+    parts = {"query embeddings": fingerprint(True), "distance": distance, "ties": rule.describe(distance)}
+    if not candidates.symmetric:
+        parts["gallery embeddings"] = fingerprint(False)
+        if candidates.itself is not None:
+            parts["items left out"] = _digest(candidates.itself)
+    parts["labels"] = _digest(relevance.query_class, relevance.gallery_class)
+    masks = candidates.masks()
+    return {**parts, "junk": _digest(*masks)} if masks else parts
+
+
+def _digest(*arrays: NDArray[Any]) -> str:
+    """A digest of arrays, of their shapes and types."""
+    digest = hashlib.blake2b(digest_size=32)
+    for array in arrays:
+        digest.update(f"{array.shape} {array.dtype.str} ".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()

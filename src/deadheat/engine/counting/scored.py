@@ -1,0 +1,173 @@
+"""Tie profiles of rankings that somebody else scored: matrices of scores.
+
+The scores of a query become integer keys (larger is nearer), the keys of the relevant items are sorted, and all other
+items are counted between them. Numbers are compared exactly as they are given.
+
+    matrix of scores, matrix of relevance ──> keys, grades of a block of rows ─┐
+                                                                               ├─> groups ─> profile
+    run and qrels (`runs`)                ──> keys, grades of one query ───────┘
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import deadheat._core as _core
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.inputs import arrays
+from deadheat.support import checks
+from deadheat.support.arrays import Bool, Int64, offsets_of, slices
+from deadheat.support.floats import plain_floats
+from deadheat.support.workers import Workers
+
+BLOCK_ENTRIES = 1 << 18  # of the matrix in one block of rows: a few megabytes, whatever the matrix
+_JUNK = -1
+_HIGHEST = np.iinfo(np.int64).max
+
+
+@plain_floats
+def profile_scores(
+    scores: ArrayLike,
+    relevant: Any,
+    *,
+    order: Literal["descending", "ascending"] = "descending",
+    junk: ArrayLike | None = None,
+    threads: int | None = None,
+) -> TieProfile:
+    """Count, for every query and every score at which it has a relevant item, what scores better and what is tied.
+
+    Parameters
+    ----------
+    scores : (n_query, n_gallery) array of floats, integers or bool
+        Up to 64 bits, in any byte and memory order. Finite, of either sign.
+    relevant : (n_query, n_gallery) array or SciPy sparse matrix, bool or integers
+        What is relevant, whatever its score; as integers, grades: 0 is irrelevant.
+    order : {"descending", "ascending"}
+        Whether the best score is the highest, or, as for distances, the lowest.
+    junk, threads
+        As in `deadheat.profile`.
+
+    Returns
+    -------
+    TieProfile
+        With `tied_by_grade` and `relevant_by_grade` if a grade other than 1 is given to an item that is not junk.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument breaks its rule; the message names the argument, the rule and what came.
+
+    Notes
+    -----
+    Ties: items tie when their scores are the same number, compared in the type they came in: int64 and uint64 never
+    go through floats, and -0.0 ties with 0.0.
+
+    Undefined: a query without a relevant item is a singleton, `n_relevant` 0, with no tie group.
+
+    Examples
+    --------
+    One item in front, then two tied of which both are relevant: every order of the tie gives the same, AP = 7/12.
+
+    >>> profile = profile_scores([[2, 1, 1]], [[0, 1, 1]])
+    >>> profile.closer, profile.tied, profile.tied_relevant
+    (array([1]), array([2]), array([2]))
+    >>> from deadheat.measures import per_query
+    >>> print(*(f"{value[0]:.4f}" for value in per_query(profile, "AP")))
+    0.5833 0.5833 0.5833
+    """
+    checks.choice(order, ("descending", "ascending"), "order")
+    n_thread = checks.thread_count(threads)
+    matrix = arrays.scores(scores, "scores")
+    grades = arrays.relevance(relevant, matrix.shape)
+    mask = arrays.junk_mask(junk, *matrix.shape)
+    grade_values = _grade_values(grades, mask)
+
+    def count_block(rows: slice) -> KeyedGroups:
+        return count_keys(keys_of(matrix[rows], order), _block_of_grades(grades, mask, rows), grade_values)
+
+    with Workers(n_thread) as workers:
+        return assemble(workers.each(count_block, _blocks(*matrix.shape)), grade_values)
+
+
+def _blocks(n_query: int, n_gallery: int) -> list[slice]:
+    """Rows, a block at a time."""
+    return slices(n_query, max(1, BLOCK_ENTRIES // n_gallery))
+
+
+def _block_of_grades(grades: Any, junk: Bool | None, rows: slice) -> Int64:
+    """The grades of a block of rows, dense, and -1 for junk."""
+    block = grades[rows]
+    dense = block.toarray() if hasattr(block, "toarray") else block
+    filled: Int64 = dense.astype(np.int64, order="C")
+    if junk is not None:
+        np.copyto(filled, _JUNK, where=junk if junk.ndim == 1 else junk[rows])
+    return filled
+
+
+def _grade_values(grades: Any, junk: Bool | None) -> Int64:
+    """The positive grades that occur outside the junk, ascending; 1 if there is none."""
+    if grades.dtype == np.bool_:
+        return np.ones(1, dtype=np.int64)
+    values: set[int] = set()
+    for rows in _blocks(*grades.shape):
+        block = _block_of_grades(grades, junk, rows)
+        highest = int(block.max())
+        values |= {highest} if highest <= 1 else set(np.unique(block).tolist())
+    return np.array(sorted(grade for grade in values if grade > 0) or [1], dtype=np.int64)
+
+
+class KeyedGroups(NamedTuple):
+    """The tie groups of some queries, nearest first."""
+
+    n_group: Int64  # (n_query,)
+    n_ranked: Int64  # (n_query,)
+    groups: Int64  # (n_group, 4): closer, closer_relevant, tied, tied_relevant
+    by_grade: Int64  # (n_group, n_grade): tied_relevant by grade
+
+
+def keys_of(scores: NDArray[Any], order: str) -> Int64:
+    """A new array of int64 that compare as the scores do, the best score highest."""
+    if scores.dtype.kind == "f":
+        values = scores.astype(np.float64, order="C")
+        values += 0.0  # -0.0 + 0.0 is 0.0
+        keys = values.view(np.int64)
+        keys ^= (keys >> 63) & _HIGHEST  # of negative floats, a larger size is a lower key
+    elif scores.dtype.kind == "u":
+        keys = (scores.astype(np.uint64, order="C") ^ np.uint64(1 << 63)).view(np.int64)
+    else:
+        keys = scores.astype(np.int64, order="C")
+    return keys if order == "descending" else ~keys
+
+
+def count_keys(keys: Int64, grades: Int64, grade_values: Int64) -> KeyedGroups:
+    """The tie groups of the rows of two (n_query, n_item) arrays."""
+    n_query, most = len(keys), int(np.count_nonzero(grades > 0))
+    n_group, n_ranked = np.empty((2, n_query), dtype=np.int64)
+    groups, by_grade = np.zeros((most, 4), dtype=np.int64), np.zeros((most, len(grade_values)), dtype=np.int64)
+    filled = _core.count_groups(keys, grades, grade_values, n_group, n_ranked, groups, by_grade)
+    return KeyedGroups(n_group, n_ranked, groups[:filled].copy(), by_grade[:filled].copy())
+
+
+def assemble(
+    blocks: list[KeyedGroups],
+    grade_values: Int64,
+    relevant_by_grade: Int64 | None = None,
+    query_ids: tuple[str, ...] | None = None,
+) -> TieProfile:
+    """Put blocks together; what is relevant is what the groups hold, unless it is given."""
+    n_group, n_ranked, groups, by_grade = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    offsets = offsets_of(n_group)
+    if relevant_by_grade is None:
+        running = np.concatenate([np.zeros((1, len(grade_values)), dtype=np.int64), np.cumsum(by_grade, axis=0)])
+        relevant_by_grade = np.diff(running[offsets], axis=0)
+    graded = grade_values.tolist() != [1]
+    closer, closer_relevant, tied, tied_relevant = groups.T
+    return TieProfile(
+        offsets, closer, closer_relevant, tied, tied_relevant, n_ranked, relevant_by_grade.sum(axis=1), grade_values,
+        tied_by_grade=by_grade if graded else None,
+        relevant_by_grade=relevant_by_grade if graded else None,
+        query_ids=query_ids,
+    )  # fmt: skip

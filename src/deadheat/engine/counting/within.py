@@ -1,0 +1,158 @@
+"""The counting pass inside groups of items: many small passes, with all that they share done once.
+
+Only pairs inside a group are touched, so that the cost is that of Σ n², not of (Σ n)².
+
+A small group that is ranked against itself is ranked whole by its scores in float64, as far as their error bounds
+decide; a group that these leave open, one that is large, and one with a gallery or junk goes through the counting pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import deadheat._core as _core
+from deadheat.engine.counting import profiling
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties.rule import Exact, Ties
+from deadheat.inputs.samples import EmbeddingsLike
+from deadheat.inputs.source import Source
+from deadheat.support.arrays import Bool, Int64, offsets_of
+from deadheat.support.floats import plain_floats
+from deadheat.support.workers import Workers
+
+SMALL_GROUP = 512  # items of a group up to which it is ranked whole
+
+
+class Gallery(NamedTuple):
+    """What queries are ranked against inside each group: rows, equal numbers where labels are, and whose they are.
+
+    `groups` has the items of each group, ascending; `itself` is the row that each query is, (n_query,), −1 for none.
+    """
+
+    embeddings: EmbeddingsLike
+    classes: Int64
+    groups: Sequence[Int64]
+    itself: Int64 | None = None
+
+
+@plain_floats
+def profile_within(
+    embeddings: EmbeddingsLike,
+    classes: Int64,
+    groups: Sequence[Int64],
+    gallery: Gallery | None = None,
+    *,
+    junk: Bool | None = None,
+    distance: str = "cosine",
+    ties: str | Ties = "exact",
+    threads: int | None = None,
+    report: Callable[[int], None] = lambda pairs: None,
+) -> TieProfile:
+    """Rank every item of every group against the others of its group, or against those of a gallery in the group.
+
+    Embeddings and options are as in `deadheat.profile`, `classes` equal where labels are. An item can be in several
+    groups. The profile has one query for each item of each group, in the order of `groups`. `report` is called with
+    the number of pairs that have been done, from any thread.
+
+    Examples
+    --------
+    >>> profile = profile_within(
+    ...     [[0], [1], [9], [10]], np.array([0, 1, 0, 0]), [np.array([0, 1]), np.array([1, 2, 3])], distance="euclidean"
+    ... )
+    >>> profile.n_ranked, profile.n_relevant
+    (array([1, 1, 2, 2, 2]), array([0, 0, 0, 1, 1]))
+    """
+    options = CountingOptions.checked(distance=distance, ties=ties, threads=threads)
+    rows = distance_registry.opened(embeddings, distance, "embeddings")
+    if gallery is not None:
+        gallery = gallery._replace(embeddings=distance_registry.opened(gallery.embeddings, distance, "gallery"))
+    work = _Groups(rows, classes, gallery, junk, options)
+
+    def profile_of_group(number: int) -> TieProfile:
+        items = groups[number]
+        others = items if gallery is None else gallery.groups[number]
+        profile = work.profile(items, others)
+        report(len(items) * len(others))
+        return profile
+
+    with Workers(options.threads) as workers:
+        return TieProfile.joined(workers.each(profile_of_group, range(len(groups))))
+
+
+class _Groups:
+    """What the passes inside all groups share."""
+
+    def __init__(
+        self,
+        rows: Source | NDArray[Any],
+        classes: Int64,
+        gallery: Gallery | None,
+        junk: Bool | None,
+        options: CountingOptions,
+    ) -> None:
+        self.rows, self.classes, self.options = rows, classes, replace(options, threads=1)
+        self.gallery, self.junk = gallery, junk
+        self.distance = options.open(rows, None if gallery is None else gallery.embeddings)
+
+    def profile(self, items: Int64, others: Int64) -> TieProfile:
+        """The profile of one group."""
+        if not len(items) or not len(others):  # no query, or nothing that is ranked
+            return TieProfile.from_groups([[]] * len(items), [0] * len(items))
+        if self.gallery is None and self.junk is None and self._ranks_whole(items):
+            profile = self._ranked_whole(items)
+            if profile is not None:
+                return profile
+        options = replace(self.options, junk=self._junk(items, others), exclude=self._itself(items, others))
+        rows, gallery = _taken(self.rows, items), self.gallery
+        if gallery is None:
+            return profiling.profile_of(options.open(rows), self.classes[items], None, options)
+        opened = options.open(rows, _taken(gallery.embeddings, others))
+        return profiling.profile_of(opened, self.classes[items], gallery.classes[others], options)
+
+    def _ranks_whole(self, items: Int64) -> bool:
+        return len(items) <= SMALL_GROUP and isinstance(self.options.rule, Exact)
+
+    def _junk(self, items: Int64, others: Int64) -> Bool | None:
+        """The mask inside the group."""
+        if self.junk is None:
+            return None
+        return self.junk[others] if self.junk.ndim == 1 else self.junk[np.ix_(items, others)]
+
+    def _itself(self, items: Int64, others: Int64) -> Int64 | None:
+        """The place in the group's gallery of the item that each query is; −1 also for one that is not in the group."""
+        if self.gallery is None or self.gallery.itself is None:
+            return None
+        own = self.gallery.itself[items]
+        place = np.minimum(np.searchsorted(others, own), len(others) - 1)
+        return np.where(others[place] == own, place, -1)
+
+    def _ranked_whole(self, items: Int64) -> TieProfile | None:
+        """The profile of a small group, from scores alone; None if they leave anything open."""
+        distance, last, n = self.distance, len(self.distance.levels) - 1, len(items)
+        columns = distance.columns.column_of_item[items]
+        scores = distance.scores.tile(last, items, columns).astype(np.float64)
+        bounds = distance.scores.pair_bounds(np.repeat(items, n), np.tile(columns, n), scores.ravel()).reshape(n, n)
+        n_group, arrays = np.empty(n, dtype=np.int64), np.empty((4, n * max(1, n - 1)), dtype=np.int64)
+        classes = self.classes[items]
+        total = _core.rank_group(scores, bounds, columns, classes, n_group, arrays)
+        if total < 0:
+            return None
+        offsets = offsets_of(n_group)
+        _, number, size = np.unique(classes, return_inverse=True, return_counts=True)
+        closer, closer_relevant, tied, tied_relevant = arrays[:, :total].copy()
+        return TieProfile(
+            offsets, closer, closer_relevant, tied, tied_relevant, np.full(n, n - 1), size[number] - 1, check=False
+        )
+
+
+def _taken(rows: Any, items: Int64) -> NDArray[Any]:
+    """Some rows of an array or of what is on disk."""
+    taken: NDArray[Any] = rows[items] if isinstance(rows, np.ndarray) else rows.take(items)
+    return taken

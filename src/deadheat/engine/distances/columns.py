@@ -1,0 +1,82 @@
+"""Columns: gallery rows that tie with each other for every query, counted as one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import deadheat._core as _core
+from deadheat.engine.distances.derived import CHUNK
+from deadheat.engine.distances.scaling import by_piece
+from deadheat.inputs.source import Source
+from deadheat.support.arrays import Float64, Int64, slices
+
+_WORTH_A_BAND = 1024  # columns: edges are made anew for each band
+
+
+def _octaves_in_a_band(octave: NDArray[Any]) -> int:
+    """How many factors of two share a band: more of them leave more open, fewer make bands that are hardly used."""
+    n_octave, most = len(np.unique(octave)), max(1, len(octave) // _WORTH_A_BAND)
+    return 1 if n_octave <= 2 else -(-n_octave // max(2, most))
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The distinct rows of a gallery.
+
+    `bands` are neighbouring columns of similar size, if they differ much, so that one error bound fits them all.
+    """
+
+    item_of_column: Int64  # (n_column,), a gallery item that has the row of this column
+    column_of_item: Int64  # (n_gallery,)
+    bands: list[tuple[int, int]]  # (start, stop)
+
+    def __len__(self) -> int:
+        return len(self.item_of_column)
+
+    @classmethod
+    def of(cls, source: Source, directions: bool = False) -> Columns:
+        """Find equal rows, or rows of equal direction, by hash, and check each against the first of its kind."""
+        hashes = by_piece(source, lambda rows: _core.hash_rows(rows, directions))
+        ascending = np.sort(hashes)
+        if (ascending[1:] != ascending[:-1]).all():
+            return cls(np.arange(len(hashes)), np.arange(len(hashes)), [(0, len(hashes))])
+        _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+        leader = first[group]
+        followers = np.flatnonzero(leader != np.arange(len(leader)))
+        for some in slices(len(followers), max(1, CHUNK // source.shape[1])):
+            part = followers[some]
+            same = _core.same_rows(source.take(part), source.take(leader[part]), directions)
+            leader[part[~same]] = part[~same]
+        item_of_column, column_of_item = np.unique(leader, return_inverse=True)
+        return cls(item_of_column, column_of_item.astype(np.int64), [(0, len(item_of_column))])
+
+    def as_items(self, order: Int64) -> Columns:
+        """One column for each item, in an order that keeps the bands, with equal rows counted at the first of them."""
+        position = np.empty_like(order)
+        position[order] = np.arange(len(order))
+        ends = np.searchsorted(self.band_of(order), np.arange(len(self.bands) + 1)).tolist()
+        return Columns(order, position[self.item_of_column[self.column_of_item]], list(pairwise(ends)))
+
+    def band_of(self, items: Int64) -> Int64:
+        """The index of the band that each item's column is in."""
+        return np.searchsorted([stop for _, stop in self.bands], self.column_of_item[items], side="right")
+
+    def in_bands(self, sizes: Float64) -> Columns:
+        """The same columns, largest first, in bands of a factor of two, or more where they are few for so many bands.
+
+        `sizes` has one entry a gallery item.
+        """
+        _, octave = np.frexp(sizes[self.item_of_column])
+        octave = np.maximum(octave, octave.max() - 64)
+        octave = octave // _octaves_in_a_band(octave)
+        order = np.argsort(-octave, kind="stable")
+        ends = np.flatnonzero(np.diff(octave[order])) + 1
+        cuts = [0, *ends.tolist(), len(order)]
+        position = np.empty_like(order)
+        position[order] = np.arange(len(order))
+        return Columns(self.item_of_column[order], position[self.column_of_item], list(pairwise(cuts)))

@@ -1,0 +1,125 @@
+"""Cosine similarity."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from deadheat.engine.distances import bounds, centring, scaling
+from deadheat.engine.distances.bounds import divided, multiplied, nudged
+from deadheat.engine.distances.columns import Columns
+from deadheat.engine.distances.distance import Target
+from deadheat.engine.distances.levels import Level
+from deadheat.engine.distances.product import Product
+from deadheat.engine.distances.scaling import Rows
+from deadheat.inputs.source import Source
+from deadheat.support.arrays import Float64, Int64
+
+
+class AnyCosine(Product):
+    """What cosines have in common, however their scores are made."""
+
+    name = "cosine"
+    zero_if_apart = True
+    key_kind = "cosine"
+    targets: ClassVar = {"similarity": Target(1, 0), "distance": Target(-1, 1)}
+
+    @classmethod
+    def between(cls, query: Source, gallery: Source, exact_only: bool) -> AnyCosine:
+        distance = Cosine(query, gallery, exact_only)
+        if not distance.levels[-1].exact:
+            centre = centring.common_centre(query, gallery)
+            if centre is not None and bounds.tangents_hold(centre):
+                return CosineOfTangents(query, gallery, centre)
+        return distance
+
+
+class Cosine(AnyCosine):
+    """q·x / (‖q‖‖x‖); a zero vector has similarity 0 to everything.
+
+    Rows are divided by their norms in float64, then multiplied. Rows that are small integers times a number of
+    their own are handled exactly instead: cosines compare as the fractions a·|a| / ‖x‖² of integers, which float64
+    keeps apart as long as the integers are small enough.
+    """
+
+    def __init__(self, query: Source, gallery: Source, exact_only: bool = True) -> None:
+        super().__init__(query, gallery)
+        self.columns = Columns.of(gallery, directions=True)
+        if exact_only and self._set_integers():
+            return
+        (self.queries, self.query_norm), (self.items, self.item_norm) = self.for_both(scaling.normalised)
+        self.levels = (Level(np.float32, exact=False), Level(np.float64, exact=False))
+
+    def measuring(self) -> Cosine:
+        return Cosine(self.query_raw, self.gallery_raw, exact_only=False) if self.levels[-1].exact else self
+
+    def _set_integers(self) -> bool:
+        """Use exact fractions if all rows are small integers times a number of their own."""
+        of_query, of_item = self.for_both(scaling.integer_rows)
+        if of_query is None or of_item is None:
+            return False
+        (self.queries, query_squares), (self.items, item_squares) = of_query, of_item
+        largest_item = item_squares.max()
+        if not bounds.fractions_differ(query_squares.max(), largest_item):
+            return False
+        self.query_norm, self.item_norm = np.sqrt(query_squares), np.sqrt(item_squares)
+        if (item_squares == largest_item).all():
+            self.levels = (Level(np.float32, exact=True),)
+        else:
+            self.squares = np.maximum(item_squares, 1.0)
+            self.levels = (Level(np.float64, exact=True, rows=np.float32),)
+        return True
+
+    def relative_error(self, terms: int, dtype: DTypeLike) -> float:
+        return bounds.of_cosine(super().relative_error(terms, dtype), self.dim)
+
+
+class CosineOfTangents(AnyCosine):
+    """The same similarity where all rows point nearly one way, from what tells their directions apart.
+
+    With u = q/‖q‖ − c/‖c‖ and v = x/‖x‖ − c/‖c‖ for a common centre c, the cosine is 1 − ‖u − v‖²/2, so that
+    u·v − ‖v‖²/2 ranks as it does, and errs by a part of the squares of u and v, which are small.
+    """
+
+    _nonnegative = False  # of the rows that are multiplied,
+    spread = False  # as they err by a part of their norms, not of each number
+
+    def __init__(self, query: Source, gallery: Source, centre: NDArray[Any]) -> None:
+        super().__init__(query, gallery)
+        self.columns = Columns.of(gallery, directions=True)
+        (queries, of_query), (items, of_item) = self.for_both(lambda source: centring.tangents(source, centre))
+        self.unit = float(np.ldexp(1.0, np.frexp(max(of_query.max(), of_item.max(), 2.0**-400))[1]))
+        self.queries = Rows.over(queries, np.array([self.unit]))
+        self.items = self.queries if items is queries else Rows.over(items, np.array([self.unit]))
+        self.query_norm, self.item_norm = of_query / self.unit, of_item / self.unit
+        self.query_square = scaling.integer_squares(self.queries)
+        squares = self.query_square if self.items is self.queries else scaling.integer_squares(self.items)
+        self.offset = squares / 2
+        self.levels = (Level(np.float32, exact=False), Level(np.float64, exact=False))
+
+    def measuring(self) -> Cosine:
+        return Cosine(self.query_raw, self.gallery_raw, exact_only=False)
+
+    def relative_error(self, terms: int, dtype: DTypeLike) -> float:
+        return super().relative_error(terms, dtype) + bounds.of_tangent_squares(self.dim)
+
+    def beside(self, part: float, dtype: DTypeLike) -> Float64:
+        of_half = bounds.of_tangent_squares(self.dim) / 2 * np.square(self.item_norm)
+        return bounds.of_offset(self.offset, of_half, self.dim, dtype)
+
+    def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
+        at_least, at_most = self._cosines_at_zero(queries)
+        low, high = multiplied(*multiplied(low, high, self.unit), self.unit)
+        return nudged(at_least + low, at_most + high)
+
+    def score(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
+        at_least, at_most = self._cosines_at_zero(queries)
+        return divided(*divided(*nudged(low - at_most, high - at_least), self.unit), self.unit)
+
+    def _cosines_at_zero(self, queries: Int64) -> tuple[Float64, Float64]:
+        """The cosine that belongs to a score of 0, 1 − ‖u‖²/2, between two numbers."""
+        low, high = bounds.tangent_square(self.query_square[queries], self.query_norm[queries], self.dim)
+        low, high = multiplied(*multiplied(low / 2, high / 2, self.unit), self.unit)
+        return nudged(1 - high, 1 - low)

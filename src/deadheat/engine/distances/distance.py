@@ -1,0 +1,181 @@
+"""What a distance is: fast scores with a proven error bound, and the exact number behind them.
+
+In come checked embeddings; out go *scores*, where higher means closer. A score is any increasing function of the
+closeness that is quick to compute: for Euclidean distance q·x − ‖x‖²/2, for the others the similarity or the
+negated distance, all in units that keep the numbers small. Gallery rows that must tie with each other for every
+query (equal rows; under cosine also positive multiples) share one *column*, so data full of duplicates is small data.
+
+A distance describes its scores: their `form` (a product of rows, an overlap, a sum of differences, a count of bits),
+the rows that they are made from, what is taken off for each item, and what bounds their errors. The core computes them
+(`src/core/pass/scores.h`) in *levels*, the fastest first. A level has a floating-point type and a bound on its error; a
+bound of zero means that scores compare as the real numbers do. What the last level leaves open is settled by the exact
+closeness of the pairs left:
+
+    float32 ──undecided──> float64 ──undecided──> exact integers
+
+Embeddings that are small integers times a common number (pixels, ±1 codes, int8, one-hot) need only one level, and
+it is exact.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from copy import copy
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+
+import deadheat._core as _core
+from deadheat.engine.distances.bounds import ScoreErrors
+from deadheat.engine.distances.columns import Columns
+from deadheat.engine.distances.levels import CHUNK, Level
+from deadheat.engine.distances.patterns import Patterns
+from deadheat.engine.exact.roots import Roots
+from deadheat.support.arrays import Float64, Int64, slices
+
+Form = Literal["product", "overlap", "difference", "bits"]
+
+_AT_ONCE = 1 << 15  # pairs that are multiplied exactly in one call
+
+
+_FIELDS = "additive", "of_query", "of_item", "beside", "offset", "part", "tiny", "relative", "relative_tiny"
+
+
+class Target(NamedTuple):
+    """A value that can be rounded instead of the closeness, where closeness = sign·value + shift."""
+
+    sign: int
+    shift: int
+
+
+class Distance(ABC):
+    """What counting and ties need of a distance. Queries and columns, distinct gallery rows, come by their numbers."""
+
+    name: ClassVar[str]  # what users call it
+    takes: ClassVar[Literal["numbers", "bits"]]  # made from sources of rows, or from matrices of bits in uint64 words
+    targets: ClassVar[Mapping[str, Target]]  # what can be rounded, "similarity" or "distance", the usual one first
+    form: ClassVar[Form]  # what scores are made from
+    n_query: int
+    dim: int  # numbers or bits in a row
+    columns: Columns
+    levels: tuple[Level, ...]
+    queries: Any  # what is multiplied: `scaling.Rows`, or matrices of words
+    items: Any
+    offset: Float64 = np.empty(0)  # of each item, taken off its products; or none
+    squares: Float64 = np.empty(0)  # of each item: a score is a·|a| / square for the product a; or none
+    patterns: Patterns | None = None  # where the numbers in the rows are, if that shows which items surely tie
+    spread: bool = False  # whether products are mostly one of their terms
+
+    @abstractmethod
+    def __init__(self, query: Any, gallery: Any) -> None:
+        """The distance between checked embeddings, which are one object where queries are ranked with each other."""
+
+    @classmethod
+    def between(cls, query: Any, gallery: Any, exact_only: bool) -> Self:
+        """The distance between checked embeddings.
+
+        `exact_only` says that scores will only be compared with each other, so any increasing function will do.
+        """
+        return cls(query, gallery)
+
+    @property
+    def n_gallery(self) -> int:
+        """How many gallery items there are."""
+        return len(self.columns.column_of_item)
+
+    @abstractmethod
+    def fingerprint(self, of_query: bool) -> str:
+        """A digest of the embeddings of the queries, or of the gallery."""
+
+    # Variants --------------------------------------------------------------------------------------------------------
+
+    def with_columns(self, columns: Columns) -> Self:
+        """The same distance with its columns in another order; this one stays as it is."""
+        return self._changed(columns=columns)
+
+    def at_levels(self, levels: tuple[Level, ...]) -> Self:
+        """The same distance with other levels; this one stays as it is."""
+        return self._changed(levels=levels)
+
+    def _changed(self, **attributes: Any) -> Self:
+        variant = copy(self)
+        vars(variant).pop("scores", None)
+        vars(variant).update(attributes)
+        return variant
+
+    def expecting(self, n_relevant: float, symmetric: bool) -> Self:
+        """The same distance at the levels that suit so many relevant items a query, and half of the products or all."""
+        return self
+
+    def measuring(self) -> Distance:
+        """The same distance with scores that stand for the closeness, and not just for the order of it."""
+        return self
+
+    # Scores ----------------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def errors(self, level: Level) -> ScoreErrors:
+        """What bounds the errors of the scores of a level that is not exact."""
+
+    @cached_property
+    def scores(self) -> Any:
+        """The scores, as the core computes them: `tile`, `pair_scores` and `pair_bounds` by queries and columns."""
+        errors = [ScoreErrors.none() if level.exact else self.errors(level) for level in self.levels]
+        bands = [self.columns.item_of_column[slice(*band)] for band in self.columns.bands]
+        of_bands = [each.of_band(items) for items in bands for each in errors]
+        described = SimpleNamespace(
+            form=self.form, query=self.queries, item=self.items, offset=self.offset, squares=self.squares,
+            item_of_column=self.columns.item_of_column, spread=not self.levels[-1].exact and self.spread,
+            bands=self.columns.bands,
+            band_errors=np.array(of_bands, dtype=np.float64),
+            levels=[_described(*each) for each in zip(self.levels, errors, strict=True)],
+        )  # fmt: skip
+        return _core.Scores(described)
+
+    @cached_property
+    def exact(self) -> Any:
+        """The exact closeness of pairs, as the core computes it; None where scores of the last level are exact."""
+        return None
+
+    def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
+        """The exact closeness, pair by pair: the similarity, or minus the distance."""
+        items = self.columns.item_of_column[columns]
+        first, *rest = (
+            Roots(self.exact.closeness(queries[part], items[part])) for part in slices(max(1, len(items)), _AT_ONCE)
+        )
+        for part in rest:
+            first.add(part)
+        return first
+
+    # Scores and closeness --------------------------------------------------------------------------------------------
+
+    def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
+        """Turn intervals of scores into intervals of closeness, pair by pair."""
+        return low, high
+
+    def score(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
+        """Turn intervals of closeness into intervals of scores, pair by pair."""
+        return low, high
+
+    def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
+        """The least scores of the last level whose closeness is at least, or above, that of some scores plus a shift.
+
+        Only where scores are exact; None where it is not known.
+        """
+        return None
+
+    def exact_values(self, scores: Float64) -> Float64 | None:
+        """The closeness that belongs to scores of the last level, if it is known that float64 holds it exactly."""
+        return None
+
+
+def _described(level: Level, errors: ScoreErrors) -> SimpleNamespace:
+    """A level and its bounds, as the core reads them."""
+    wide, wide_rows = (np.dtype(dtype) == np.float64 for dtype in (level.dtype, level.row_dtype))
+    return SimpleNamespace(
+        wide=wide, wide_rows=wide_rows, exact=level.exact, chunk=level.chunk or CHUNK, zeros_exact=errors.zeros_exact,
+        **{name: getattr(errors, name) for name in _FIELDS},
+    )  # fmt: skip

@@ -1,0 +1,123 @@
+"""Euclidean distance."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from deadheat.engine.distances import bounds, scaling
+from deadheat.engine.distances.bounds import ScoreErrors, divided, multiplied, widened
+from deadheat.engine.distances.distance import Target
+from deadheat.engine.distances.levels import Level, levels_for
+from deadheat.engine.distances.product import Product
+from deadheat.inputs.source import Source
+from deadheat.support.arrays import Bool, Float64, Int64
+from deadheat.support.lazy import fractions
+
+_FAR = 2.0**400  # beyond all distances
+_MOST_SQUARES = 1 << 13  # different distances whose shifted ones are computed singly
+
+
+class Euclidean(Product):
+    """‖q − x‖, ranked by q·x − (‖x‖² − c)/2, with c a usual square.
+
+    What is taken off is computed in twice the precision, so that it errs by a part of itself, which is small where
+    squares differ little. Exact scores have c = 0.
+    """
+
+    name = "euclidean"
+    differences = True
+    key_kind = "distance"
+    targets: ClassVar = {"distance": Target(-1, 0)}
+
+    def __init__(self, query: Source, gallery: Source) -> None:
+        super().__init__(query, gallery)
+        self.take_off_centre()
+        self.levels = levels_for(3 * self.scale() ** 2 * self.dim)
+        self.query_square = scaling.integer_squares(self.queries)
+        square = self.query_square if self.items is self.queries else scaling.integer_squares(self.items)
+        self.usual_square = 0.0 if self.levels[-1].exact else scaling.usual(square)
+        self.offset, self._offset_error = square / 2, np.zeros(len(square))
+        if not self.levels[-1].exact:
+            left, self._offset_error = scaling.squares_less(self.items, self.usual_square)
+            self.offset = left / 2
+        if self.usual_square and self._nonnegative:  # what is left of the squares is what errors are relative to
+            self.columns = self.columns.in_bands(np.maximum(np.abs(self.offset), 2.0**-1000))
+
+    def beside(self, part: float, dtype: DTypeLike) -> Float64:
+        return bounds.of_offset(self.offset, self._offset_error, self.dim, dtype)
+
+    def errors(self, level: Level) -> ScoreErrors:
+        found = super().errors(level)
+        if self.usual_square:
+            return found
+        return found._replace(half_error=self._offset_error, roundoff=bounds.unit_roundoff(level.dtype))
+
+    def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
+        square_low, square_high = self._square_interval(queries)
+        near, far = widened(square_low - 2 * high, square_high - 2 * low)
+        near, far = np.sqrt(np.maximum(near, 0.0)), np.sqrt(np.maximum(far, 0.0))
+        low, high = multiplied(-far, -near, self.unit)
+        return low, np.minimum(high, 0.0)
+
+    def score(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
+        square_low, square_high = self._square_interval(queries)
+        far, near = divided(low, high, self.unit)
+        near = np.minimum(near, 0.0)
+        with np.errstate(over="ignore", under="ignore"):
+            near_square, far_square = widened(near * near, far * far)
+        low_score, high_score = widened((square_low - far_square) / 2, (square_high - near_square) / 2)
+        return np.where(low > 0, np.inf, low_score), np.where(low > 0, np.inf, high_score)  # nothing is that close
+
+    def _square_interval(self, queries: Int64) -> tuple[Float64, Float64]:
+        """‖q‖² + c in the units of the scores, between two numbers."""
+        return bounds.square_between(self.query_square[queries], self.usual_square, self.dim)
+
+    def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
+        if not self.levels[-1].exact:
+            return None
+        of_query = self.query_square[queries]
+        squares, place = np.unique(of_query - 2 * scores, return_inverse=True)
+        step = -fractions.Fraction(shift) / fractions.Fraction(self.unit)
+        clamped = _FAR if step > _FAR else -_FAR if step < -_FAR else float(step)
+        largest, sure = _about_largest_squares(squares, clamped)
+        if np.count_nonzero(~sure) > _MOST_SQUARES:
+            return None
+        largest[~sure] = [_largest_square(int(square), step, above) for square in squares[~sure].tolist()]
+        return np.asarray((of_query - largest[place.reshape(scores.shape)]) / 2)
+
+
+def _about_largest_squares(squares: Float64, step: float) -> tuple[Float64, Bool]:
+    """What `_largest_square` gives for many squares, and where it surely is that.
+
+    Where no integer is as near to (√square + step)² as that may be off,
+    it makes no difference whether an equal one counts.
+    """
+    root = np.sqrt(squares) + step
+    with np.errstate(over="ignore", invalid="ignore"):  # far beyond all squares nothing is sure
+        slack = bounds.moved_square(np.sqrt(squares), step)
+        value = np.square(root)
+        whole = np.floor(value)
+        sure = (whole < value - slack) & (value + slack < whole + 1) & (root > 0)
+    return np.where(sure, whole, -1.0), sure
+
+
+def _largest_square(square: int, step: fractions.Fraction, below: bool) -> float:
+    """The largest integer that is the square of a number up to √square + step, or below it; −1 if there is none.
+
+    With step = p/r, the square of √square + step is (square·r² + p² + 2pr·√square) / r².
+    """
+    p, r = step.numerator, step.denominator
+    if p < 0 and p * p > square * r * r:
+        return -1.0
+    whole, root = square * r * r + p * p, 4 * p * p * r * r * square
+    down = math.isqrt(root)
+    if p >= 0:
+        at_most, exact = (whole + down) // (r * r), down * down == root and not (whole + down) % (r * r)
+    else:
+        up = down if down * down == root else down + 1
+        at_most, exact = (whole - up) // (r * r), up * up == root and not (whole - up) % (r * r)
+    return float(min(at_most - (below and exact), 2**60))

@@ -1,0 +1,48 @@
+"""Hamming distance between binary codes."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.engine.distances import scaling
+from deadheat.engine.distances.bounds import ScoreErrors
+from deadheat.engine.distances.columns import Columns
+from deadheat.engine.distances.distance import Distance, Target
+from deadheat.engine.distances.levels import Level
+from deadheat.engine.exact.roots import Roots
+from deadheat.errors import InvalidValueError
+from deadheat.inputs.source import Array, fingerprint
+from deadheat.support.arrays import Float64, Int64
+from deadheat.support.lazy import fractions
+
+
+class Hamming(Distance):
+    """The number of bits in which two codes differ."""
+
+    name = "hamming"
+    takes = "bits"
+    form = "bits"
+    targets: ClassVar = {"distance": Target(-1, 0)}
+    levels = (Level(np.float32, exact=True),)
+
+    def __init__(self, query: NDArray[np.uint64], gallery: NDArray[np.uint64]) -> None:
+        if query.shape[1] * 64 >= 2**24:
+            raise InvalidValueError("codes", f"must be shorter than 2^24 bits, but have {query.shape[1] * 64}")
+        self.queries, self.items = query, gallery
+        self.n_query, self.dim = len(query), 64 * query.shape[1]
+        self.columns = Columns.of(Array(gallery.view(np.uint32).astype(np.float64)))
+
+    def fingerprint(self, of_query: bool) -> str:
+        return fingerprint(Array((self.queries if of_query else self.items).view(np.uint32))).hex()
+
+    def errors(self, level: Level) -> ScoreErrors:
+        return ScoreErrors.none()
+
+    def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
+        return Roots.of_values(self.scores.pair_scores(queries, columns))
+
+    def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
+        return scaling.moved_integers(scores, fractions.Fraction(shift), above)

@@ -1,0 +1,123 @@
+"""Where the numbers of rows are that have few different ones, or many zeros: what shows that two items surely tie.
+
+Codes of two values, counts of few, one-hot rows: two items whose rows hold the same numbers, each as often, are equally
+far from a query if each of its numbers meets each of theirs as often; `core/counting/alike.h` has the rules. Sparse
+rows: products of those that have no place in common are 0. Either is found by counting bits, without a product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+import deadheat._core as _core
+from deadheat.inputs.source import Source
+from deadheat.support.arrays import Bool, Float64, Int32, Int64, slices
+
+_SAMPLE = 256  # rows that tell whether it is worth looking at all of them
+_ELEMENTS = 1 << 22  # looked at in one call
+_MOST_DIM = 1 << 16  # places are counted in 16 bits
+
+Masks = NDArray[np.uint64]
+Places = NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The places of the numbers in some rows: masks (n, LEVELS · words), and which rows hold the same numbers.
+
+    A table are the numbers that a row holds, a kind its numbers and how often it holds each; both are −1 for rows of
+    more than a few numbers.
+    """
+
+    masks: Masks
+    table: Int32
+    kind: Int32
+
+    @cached_property
+    def places(self) -> Places:
+        """The places of all numbers that are not 0, as bits, (n, 2 · words)."""
+        return _places(self.masks).view(np.uint32)
+
+    def take(self, rows: Int64) -> Placed:
+        """Some of the rows."""
+        return Placed(self.masks[rows], self.table[rows], self.kind[rows])
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """The places of the numbers in the rows of queries and of items.
+
+    `zeros` says whether rows without a common place have one score, `differences` whether a distance depends on the
+    differences of numbers alone.
+    """
+
+    query: Placed
+    item: Placed
+    zeros: bool
+    differences: bool
+
+    @cached_property
+    def levels(self) -> int:
+        """How many different numbers a row has at most; 1 where all rows have more than a few."""
+        words = self.item.masks.shape[1] // _core.LEVELS
+        used = [
+            k for k in range(1, _core.LEVELS) for rows in (self.query, self.item) if rows.masks[:, k * words :].any()
+        ]
+        return max(used, default=0) + 1
+
+    @classmethod
+    def of(cls, query: Source, gallery: Source, zeros: bool, differences: bool) -> Patterns | None:
+        """The patterns of all rows, if they look as if they told anything."""
+        if query.shape[1] >= _MOST_DIM or not _promising(gallery, zeros):
+            return None
+        if gallery is query:
+            placed = _placed(*_looked_at(query, len(query)))
+            return cls(placed, placed, zeros, differences)
+        parts = _looked_at(query, len(query)), _looked_at(gallery, len(gallery))
+        both = _placed(*(np.concatenate(pair) for pair in zip(*parts, strict=True)))
+        of_query, of_item = np.arange(len(query)), len(query) + np.arange(len(gallery))
+        return cls(both.take(of_query), both.take(of_item), zeros, differences)
+
+
+def _promising(source: Source, zeros: bool) -> bool:
+    """Whether half of the first rows have few numbers, or one pair in fifty has no place in common."""
+    masks, values = _looked_at(source, min(_SAMPLE, len(source)))
+    if np.isnan(values[:, 0]).mean() <= 0.5:
+        return True
+    places = _places(masks)
+    apart = ~(places[:, None, :] & places[None, :, :]).any(axis=2)
+    return zeros and bool(apart.mean() > 0.02)
+
+
+def _places(masks: Masks) -> Masks:
+    """The places of all numbers of each row, (n, words)."""
+    return np.ascontiguousarray(np.bitwise_or.reduce(masks.reshape(len(masks), _core.LEVELS, -1), axis=1))
+
+
+def _looked_at(source: Source, n: int) -> tuple[Masks, Float64]:
+    """The masks of the first rows, and their numbers."""
+    words = -(-source.shape[1] // 64)
+    masks, values = np.empty((n, _core.LEVELS * words), dtype=np.uint64), np.empty((n, _core.LEVELS))
+    for part in slices(n, max(1, _ELEMENTS // source.shape[1])):
+        _core.level_masks(source.read(part.start, min(part.stop, n)), masks[part], values[part])
+    return masks, values
+
+
+def _placed(masks: Masks, values: Float64) -> Placed:
+    """Rows with masks and numbers, with their tables and kinds."""
+    counts = np.bitwise_count(masks).reshape(len(masks), _core.LEVELS, -1).sum(axis=2, dtype=np.float64)
+    few = ~np.isnan(values[:, 0])
+    table, kind = _numbered(values, few), _numbered(np.concatenate([values, counts], axis=1), few)
+    return Placed(masks, table, kind)
+
+
+def _numbered(rows: Float64, chosen: Bool) -> Int32:
+    """The same number for chosen rows that are equal, −1 for the others."""
+    number = np.full(len(rows), -1, dtype=np.int32)
+    if chosen.any():
+        number[chosen] = np.unique(rows[chosen], axis=0, return_inverse=True)[1].ravel()
+    return number

@@ -1,0 +1,238 @@
+"""Rows as they are multiplied: those that came, each times a factor of its own.
+
+The factors are units that make numbers small integers, powers of two that keep them small, or norms; norms and sums
+come rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+import deadheat._core as _core
+from deadheat.engine.distances import bounds
+from deadheat.engine.distances.derived import CHUNK, Derived
+from deadheat.inputs.source import Array, Source
+from deadheat.support.arrays import Float64, Int64
+from deadheat.support.lazy import fractions
+
+_LEAST = float(np.finfo(np.float64).tiny)  # that is not subnormal
+_SPREAD = 2.0**-30  # of the smallest to the largest number of a row
+
+
+class Rows(NamedTuple):
+    """A matrix and what each of its rows is multiplied by before use, or divided by."""
+
+    source: Source
+    factor: Float64
+    divide: bool = False
+
+    def take(self, index: Int64, dtype: DTypeLike) -> NDArray[Any]:
+        """Some of the rows, multiplied, in the given type."""
+        out = np.empty((len(index), self.source.shape[1]), dtype=dtype)
+        (raw, factor, divide), place = self.gather(index)
+        _core.take_rows(raw, place, factor, divide, out)
+        return out
+
+    def gather(self, index: Int64) -> tuple[tuple[NDArray[Any], Float64, bool], Int64]:
+        """An array, factors of its rows, whether these divide, and where in the array each indexed row is."""
+        if isinstance(self.source, Array) and self.source.in_memory:
+            return (self.source.array, self.factor, self.divide), index
+        distinct, place = np.unique(index, return_inverse=True)
+        return (self.source.take(distinct), self.factor[distinct], self.divide), place
+
+    def least_size(self) -> float:
+        """The size of the smallest number, multiplied, that is not zero, not rounded up; infinity where all are."""
+        sizes = by_piece(self.source, smallest_sizes)
+        with np.errstate(under="ignore", over="ignore"):
+            return float((sizes / self.factor if self.divide else sizes * self.factor).min()) * (1 - 2.0**-20)
+
+    @classmethod
+    def over(cls, source: Source, unit: Float64) -> Rows:
+        """Rows divided by a number of which they are multiples, or by a power of two: exact either way."""
+        mantissa, _ = np.frexp(unit)
+        multiply = bool((mantissa == 0.5).all() and unit.min() >= np.finfo(np.float64).tiny)
+        return cls(source, np.broadcast_to(1 / unit if multiply else unit, source.shape[0]).copy(), not multiply)
+
+
+def by_piece(source: Source, work: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
+    """What some work makes of the rows, one entry a row."""
+    return np.concatenate([work(rows) for _, rows in source.pieces()])
+
+
+def common_unit(query: Source, gallery: Source, limit: float) -> tuple[float, float]:
+    """A number of which every element is a small integer multiple, and the largest multiple (infinity: none)."""
+    extremes: list[float] = []  # the unit of each piece, and its largest element
+    for source in (query,) if gallery is query else (query, gallery):
+        for _, rows in source.pieces():
+            unit = np.empty(1)
+            largest = _integer_units(rows, unit, limit)
+            if largest == np.inf:
+                return 1.0, np.inf
+            if largest:
+                extremes += [unit[0], unit[0] * largest]
+    if not extremes:
+        return 1.0, 0.0
+    common = np.empty(1)
+    largest = _integer_units(np.array([extremes]), common, limit)
+    return float(common[0]), largest
+
+
+def _integer_units(raw: NDArray[Any], units: Float64, limit: float) -> float:
+    """Fill in the units and return the largest multiple, infinity if it exceeds the limit, as it mostly does."""
+    if _largest_multiple(raw[0, :32].tolist()) > limit:
+        return np.inf
+    return float(_core.integer_units(raw, units, limit))
+
+
+def _largest_multiple(values: list[float]) -> int:
+    """The largest of some numbers in units of their greatest common divisor."""
+    ratios = [value.as_integer_ratio() for value in values]
+    shared = math.lcm(*(denominator for _, denominator in ratios))
+    multiples = [abs(numerator) * (shared // denominator) for numerator, denominator in ratios]
+    return max(multiples) // (math.gcd(*multiples) or 1)
+
+
+def integer_rows(source: Source) -> tuple[Rows, Float64] | None:
+    """The rows, each divided by a number of which it is a small multiple, and their squares; None if one has none."""
+    units = np.empty(source.shape[0])
+    for start, rows in source.pieces():
+        if _integer_units(rows, units[start : start + len(rows)], limit=2.0**9) == np.inf:
+            return None
+    whole = Rows.over(source, units)
+    return whole, integer_squares(whole)
+
+
+def power_of_two(*sources: Source) -> float:
+    """A power of two that no element exceeds in size (but a finite one)."""
+    largest = max(float(by_piece(source, largest_sizes).max()) for source in sources)
+    exponent = min(int(np.frexp(largest)[1]), 1023)
+    return float(np.ldexp(1.0, max(exponent, -1022))) if largest else 1.0
+
+
+def largest_sizes(raw: NDArray[Any]) -> Float64:
+    """The size of the largest element of each row."""
+    return np.asarray(np.maximum(raw.max(axis=1), -raw.min(axis=1)), dtype=np.float64)
+
+
+def smallest_sizes(raw: NDArray[Any]) -> Float64:
+    """The size of the smallest element of each row that is not zero, infinity where all are."""
+    sizes = np.empty(len(raw))
+    _core.smallest_sizes(raw, sizes)
+    return sizes
+
+
+def mostly_spread(source: Source) -> bool:
+    """Whether the sizes of the numbers of most rows differ so much that a product is mostly one of its terms."""
+    largest, smallest = by_piece(source, largest_sizes), by_piece(source, smallest_sizes)
+    return bool(np.mean(largest * _SPREAD > smallest) > 0.5)
+
+
+def sizes(rows: Rows) -> Rows:
+    """The same rows with the sizes of their numbers."""
+    return rows._replace(source=Derived.of(rows.source, np.abs, rows.source.dtype))
+
+
+def norms(source: Source, scale: float) -> Float64:
+    """Euclidean norms of the rows divided by `scale`, rounded up."""
+    squares, absolutes = by_piece(source, lambda rows: _core.row_sums(rows, scale)).T
+    lengths = np.maximum(bounds.norms(squares, absolutes, source.shape[1]), 2.0**-1000)
+    return np.where(by_piece(source, largest_sizes) > 0, lengths, 0.0)
+
+
+def absolute_sums(source: Source, scale: float) -> Float64:
+    """Sums of absolute values of the rows divided by `scale`, rounded up."""
+    return bounds.sums(by_piece(source, lambda rows: _core.row_sums(rows, scale)[:, 1]), source.shape[1])
+
+
+def integer_squares(rows: Rows) -> Float64:
+    """Squared norms of the divided rows: exact where these are small integers."""
+    squares = np.empty(rows.source.shape[0])
+    step = max(1, CHUNK // rows.source.shape[1])
+    for start in range(0, len(squares), step):
+        part = rows.take(np.arange(start, min(start + step, len(squares))), np.float64)
+        squares[start : start + step] = np.einsum("ij,ij->i", part, part)
+    return squares
+
+
+def squares_less(rows: Rows, number: float) -> tuple[Float64, Float64]:
+    """Squared norms of the divided rows less a number, rounded, and what they may err by beside a rounding or two.
+
+    They come in about twice the precision of float64, and where that leaves nothing, from exact sums.
+    """
+    return _products_less(rows, lambda part: part, number)
+
+
+def sums_less(rows: Rows, number: float) -> tuple[Float64, Float64]:
+    """The same of the sums of the divided rows."""
+    return _products_less(rows, np.ones_like, number)
+
+
+def _products_less(
+    rows: Rows, other: Callable[[Float64], Float64], number: float
+) -> tuple[Float64, Float64]:  # fmt: skip
+    """Products of each row with another, of its size, less a number: that is one product more."""
+    n, dim = rows.source.shape
+    left, error, step = np.empty(n), np.empty(n), max(1, CHUNK // dim)
+    for some in (np.arange(start, min(start + step, n)) for start in range(0, n, step)):
+        part = rows.take(some, np.float64)
+        every, numbers, ones = np.arange(len(part)), np.full((len(part), 1), -number), np.ones((len(part), 1))
+        one, two = np.hstack([part, numbers]), np.hstack([other(part), ones])
+        left[some] = _core.compensated_dots(one, every, two, every)
+        error[some] = bounds.of_compensated(dim + 1) * (np.abs(one) * np.abs(two)).sum(axis=1)
+        nothing = np.flatnonzero(np.abs(left[some]) < 2.0**32 * error[some])
+        for k, terms in zip(some[nothing].tolist(), _exact_terms(one[nothing], two[nothing]).tolist(), strict=True):
+            left[k], error[k] = math.fsum(terms), 0.0
+    return left, error
+
+
+def _exact_terms(left: Float64, right: Float64) -> Float64:
+    """Numbers that have the same sum as the products of two matrices, row by row, if nothing underflows (Dekker)."""
+
+    def halves(numbers: Float64) -> tuple[Float64, Float64]:
+        high = 134217729.0 * numbers
+        high -= high - numbers
+        return high, numbers - high
+
+    product, (a, b), (c, d) = left * right, halves(left), halves(right)
+    return np.hstack([product, ((a * c - product) + a * d + b * c) + b * d])
+
+
+def usual(numbers: Float64) -> float:
+    """The number around which an eighth of them lie closest, if most are closer to it than to 0; else 0."""
+    ascending, few = np.sort(numbers), min(len(numbers) - 1, max(1, len(numbers) // 8))
+    closest = int(np.argmin(ascending[few:] - ascending[: len(ascending) - few]))
+    middle = float(ascending[closest + few // 2])
+    return middle if np.median(np.abs(numbers - middle)) < middle / 2 else 0.0
+
+
+def normalised(source: Source) -> tuple[Rows, Float64]:
+    """The rows to be divided by their norms; and 1 for each, but 0 for rows of zeros."""
+    largest = by_piece(source, largest_sizes)
+    _, exponent = np.frexp(largest)
+    if source.dtype == np.float64 and (np.abs(exponent[largest > 0]) > 400).any():
+        # the direction is what counts, and squares must not overflow
+        rows = source.read(0, source.shape[0])
+        scaled = np.ldexp(rows, -exponent[:, None])
+        lost = (rows != 0) & (np.abs(scaled) < _LEAST)  # which is slow, and must not become 0
+        source = Array(np.where(lost, np.copysign(_LEAST, rows), scaled))
+    squares = by_piece(source, lambda rows: _core.row_sums(rows, 1.0)[:, 0])
+    return Rows(source, 1 / np.where(squares > 0, np.sqrt(squares), 1.0)), np.asarray(largest > 0, np.float64)
+
+
+def exact_multiples(whole: Float64, unit: fractions.Fraction) -> Float64 | None:
+    """Whole numbers times a unit, if float64 surely holds every product exactly."""
+    largest = int(np.abs(whole).max(initial=0))
+    odd = unit.numerator // (unit.numerator & -unit.numerator)
+    fits = largest * odd <= 2**53 and max(largest, 1) * unit <= np.finfo(np.float64).max
+    return whole * float(unit) if fits and fractions.Fraction(float(unit)) == unit else None
+
+
+def moved_integers(scores: Float64, step: fractions.Fraction, above: bool) -> Float64:
+    """The least integers that are at least, or above, some integers plus a step; far outside of these, one as far."""
+    steps = math.floor(step) + 1 if above else math.ceil(step)
+    return scores + float(max(-(2**60), min(2**60, steps)))

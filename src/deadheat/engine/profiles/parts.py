@@ -1,0 +1,119 @@
+"""Parts of a profile: runs of queries, so that no memory of its size is needed, and relevance from a level on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from deadheat.engine.profiles.compact import CompactGroups
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.support import scratch
+from deadheat.support.arrays import Int64, offsets_of, pieces
+
+MOST_GROUPS = 1 << 18  # in a part: so many arrays of groups stay in cache from their making to their measuring
+
+
+def in_parts(profile: TieProfile) -> Iterator[tuple[slice, TieProfile]]:
+    """Runs of queries and the profile of each, which is a view and may change once the next is asked for."""
+    if profile.compact is not None:
+        yield from _written_out(profile, profile.compact)
+        return
+    if profile.n_group <= MOST_GROUPS:
+        yield slice(0, profile.n_query), profile
+        return
+    for queries in pieces(np.diff(profile.offsets), MOST_GROUPS):
+        groups = slice(profile.offsets[queries.start], profile.offsets[queries.stop])
+        of_groups = profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant
+        yield queries, _part(profile, queries, [array[groups] for array in of_groups], profile.tied_by_grade)
+        scratch.let_go(*of_groups)
+
+
+def _written_out(profile: TieProfile, compact: CompactGroups) -> Iterator[tuple[slice, TieProfile]]:
+    """The parts of compact groups, which take turns in the same memory."""
+    parts = pieces(compact.lengths, MOST_GROUPS) or [slice(0, 0)]
+    most = max((int(compact.lengths[queries].sum()) for queries in parts), default=0)
+    memory = np.empty((4, most), dtype=np.int64)
+    for queries in parts:
+        yield queries, _part(profile, queries, compact.arrays(queries, memory), None)
+        scratch.let_go(compact.closer)
+
+
+def _part(profile: TieProfile, queries: slice, of_groups: Iterable[Int64], by_grade: Int64 | None) -> TieProfile:
+    offsets, relevant = profile.offsets[queries.start : queries.stop + 1], profile.relevant_by_grade
+    closer, closer_relevant, tied, tied_relevant = of_groups
+    return TieProfile(
+        offsets - offsets[0],
+        closer,
+        closer_relevant,
+        tied,
+        tied_relevant,
+        profile.n_ranked[queries],
+        profile.n_relevant[queries],
+        profile.grades,
+        None if by_grade is None else by_grade[offsets[0] : offsets[-1]],
+        None if relevant is None else relevant[queries],
+        profile.bounds_only,
+        n_ordered=None if profile.n_ordered is None else profile.n_ordered[queries],
+        check=False,
+    )
+
+
+def at_level(profile: TieProfile, rel: int) -> TieProfile:
+    """The profile in which items of grades below `rel` are irrelevant; ranks and ties stay as they are.
+
+    Examples
+    --------
+    >>> from deadheat import profile_scores
+    >>> profile = at_level(profile_scores([[3, 2, 2, 1]], [[1, 2, 0, 3]]), 2)
+    >>> profile.closer, profile.tied, profile.tied_relevant, profile.n_relevant
+    (array([1, 3]), array([2, 1]), array([1, 1]), array([2]))
+    """
+    if rel <= profile.grades[0]:
+        return profile
+    first = int(np.searchsorted(profile.grades, rel))
+    if profile.tied_by_grade is None or profile.relevant_by_grade is None:  # one grade, which is below
+        by_grade, relevant = (np.zeros((n, 0), dtype=np.int64) for n in (profile.n_group, profile.n_query))
+    else:
+        by_grade, relevant = profile.tied_by_grade[:, first:], profile.relevant_by_grade[:, first:]
+    tied_relevant = by_grade.sum(axis=1)
+    kept = np.flatnonzero(tied_relevant)
+    running = offsets_of(tied_relevant)
+    before = running[:-1] - running[profile.offsets[profile.query_of_group]]
+    some = first < len(profile.grades)
+    return replace(
+        profile,
+        offsets=offsets_of(np.bincount(profile.query_of_group[kept], minlength=profile.n_query)),
+        closer=profile.closer[kept],
+        closer_relevant=before[kept],
+        tied=profile.tied[kept],
+        tied_relevant=tied_relevant[kept],
+        n_relevant=relevant.sum(axis=1),
+        grades=profile.grades[first:] if some else np.ones(1, dtype=np.int64),
+        tied_by_grade=by_grade[kept] if some else None,
+        relevant_by_grade=relevant if some else None,
+        check=False,
+    )
+
+
+def judged_at_level(profile: TieProfile, rel: int) -> TieProfile:
+    """`at_level` where all that is judged is ranked, but what is relevant and was not retrieved.
+
+    Below the level it is irrelevant, behind all others.
+
+    Examples
+    --------
+    >>> profile = at_level(TieProfile.from_groups([[(0, 0, 1, 1)]], n_ranked=[3], n_relevant=[2]), 1)
+    >>> judged_at_level(profile, 1).n_ranked, judged_at_level(profile, 2).n_ranked
+    (array([3]), array([4]))
+    """
+    first = int(np.searchsorted(profile.grades, rel))
+    if first == 0:
+        return profile
+    lower = at_level(profile, rel)
+    found, still = (
+        np.bincount(each.query_of_group, each.tied_relevant, each.n_query).astype(np.int64) for each in (profile, lower)
+    )
+    missing = (profile.n_relevant - lower.n_relevant) - (found - still)
+    return replace(lower, n_ranked=profile.n_ranked + missing)

@@ -1,0 +1,394 @@
+"""The tie profile: the integers that every rank measure is a function of.
+
+In come counts; out go profiles to keep, hash, slice by query, add over shards of the gallery, and measure.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import InitVar, dataclass, field, replace
+from functools import cached_property
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+import deadheat._core as _core
+from deadheat.engine.profiles import validity
+from deadheat.engine.profiles.compact import CompactGroups
+from deadheat.engine.profiles.validity import OF_GROUPS, OF_QUERIES
+from deadheat.errors import FileError, InvalidTypeError, InvalidValueError
+from deadheat.support import scratch
+from deadheat.support.arrays import Bool, Int64, offsets_of, pieces, spread
+from deadheat.support.lazy import hashlib, lazy
+
+if TYPE_CHECKING:
+    from deadheat.engine.profiles import archive
+else:
+    archive = lazy("deadheat.engine.profiles.archive")
+
+_ARRAYS = ("offsets", *OF_GROUPS, *OF_QUERIES, "grades")
+_GRADED_ARRAYS = ("tied_by_grade", "relevant_by_grade")
+_OPTIONAL = (*_GRADED_ARRAYS, "n_ordered")
+
+
+@dataclass(frozen=True, eq=False)
+class TieProfile:
+    """For each query, and each distinct distance at which it has a relevant item, four integers.
+
+    The groups of query `i` are `offsets[i]:offsets[i + 1]`, nearest first (CSR form). All arrays are int64.
+
+    Parameters
+    ----------
+    offsets : (n_query + 1,)
+        Where the tie groups of each query begin and end.
+    closer, closer_relevant : (n_group,)
+        Ranked items strictly closer than the group's distance, and the relevant ones among them.
+    tied, tied_relevant : (n_group,)
+        Ranked items at exactly the group's distance, and the relevant ones among them (at least one).
+    n_ranked, n_relevant : (n_query,)
+        Items that are ranked, and items that are relevant. A relevant item that a run did not retrieve counts in
+        `n_relevant` and in no group.
+    grades : (n_grade,)
+        The positive grades of relevance, ascending; `[1]` where relevance is binary.
+    tied_by_grade : (n_group, n_grade), optional
+        `tied_relevant` split by grade; None where relevance is binary.
+    relevant_by_grade : (n_query, n_grade), optional
+        `n_relevant` split by grade; None where relevance is binary.
+    bounds_only : bool
+        True for a profile taken under a tolerance: each group counts the irrelevant items inside a window round its
+        distance as tied, windows overlap, and only lower and upper have a meaning; expected values are NaN.
+    query_ids : tuple of str, optional
+        Names of the queries, where the input had names. Not part of the digest.
+    n_ordered : (n_query,), optional
+        Where rankings were cut, as those of a vector index: the items whose order is known, up to ties. All the others
+        are in one last group, which is not a tie: its items have an order that nobody knows, only lower and upper have
+        a meaning there, and an expected value that depends on it is NaN. None where all rankings are whole.
+    check : bool
+        Whether to make sure that the arrays agree with each other.
+
+    Raises
+    ------
+    ValueError
+        If the arrays contradict each other.
+
+    Examples
+    --------
+    One query, ten ranked items. A relevant item is alone in front, then three items share a distance, two of them
+    relevant:
+
+    >>> import numpy as np
+    >>> profile = TieProfile.from_groups([[(0, 0, 1, 1), (1, 1, 3, 2)]], n_ranked=[10])
+    >>> profile.n_relevant
+    array([3])
+    >>> profile.ties
+    Ties(mixed_groups=1, queries=1, largest=3)
+    """
+
+    offsets: Int64
+    closer: Int64
+    closer_relevant: Int64
+    tied: Int64
+    tied_relevant: Int64
+    n_ranked: Int64
+    n_relevant: Int64
+    grades: Int64 = field(default_factory=lambda: np.ones(1, dtype=np.int64))
+    tied_by_grade: Int64 | None = None
+    relevant_by_grade: Int64 | None = None
+    bounds_only: bool = False
+    query_ids: tuple[str, ...] | None = None
+    n_ordered: Int64 | None = field(default=None, kw_only=True)
+    check: InitVar[bool] = True
+
+    def __post_init__(self, check: bool) -> None:
+        for name in _ARRAYS + _OPTIONAL:
+            array = getattr(self, name)
+            if array is not None:
+                object.__setattr__(self, name, _integers(array, name))
+        if check:
+            validity.check(self._arrays, self.query_ids, self.bounds_only)
+
+    @property
+    def _arrays(self) -> dict[str, Int64]:
+        """The arrays that there are, in the order of the digest."""
+        named = {name: getattr(self, name) for name in _ARRAYS + _OPTIONAL}
+        return {name: array for name, array in named.items() if array is not None}
+
+    @classmethod
+    def from_groups(
+        cls,
+        groups: list[list[tuple[int, int, int, int]]],
+        n_ranked: list[int],
+        n_relevant: list[int] | None = None,
+        *,
+        bounds_only: bool = False,
+        check: bool = True,
+    ) -> TieProfile:
+        """Build a profile by hand: a list of (closer, closer_relevant, tied, tied_relevant) for each query."""
+        flat = np.array([group for query in groups for group in query], dtype=np.int64).reshape(-1, 4)
+        offsets = np.cumsum([0] + [len(query) for query in groups])
+        in_groups = [sum(group[3] for group in query) for query in groups]
+        closer, closer_relevant, tied, tied_relevant = flat.T
+        relevant = np.array(in_groups if n_relevant is None else n_relevant, dtype=np.int64)
+        ranked = np.array(n_ranked, dtype=np.int64)
+        return cls(
+            offsets, closer, closer_relevant, tied, tied_relevant, ranked, relevant,
+            bounds_only=bounds_only, check=check,
+        )  # fmt: skip
+
+    @classmethod
+    def of_compact(cls, groups: CompactGroups, n_ranked: Int64, n_relevant: Int64, bounds_only: bool) -> TieProfile:
+        """A profile whose arrays of groups are written out when they are asked for."""
+        profile = object.__new__(cls)
+        of_queries = {"offsets": offsets_of(groups.lengths), "n_ranked": n_ranked, "n_relevant": n_relevant}
+        nothing = dict.fromkeys((*_OPTIONAL, "query_ids"))
+        grades = np.ones(1, dtype=np.int64)
+        vars(profile).update(**of_queries, **nothing, grades=grades, bounds_only=bounds_only, _compact=groups)
+        return profile
+
+    def __getattr__(self, name: str) -> Any:
+        """The arrays of compact groups, which are the only ones that are not there at once."""
+        groups = self.compact
+        if groups is None or name not in OF_GROUPS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        arrays = scratch.arrays(len(OF_GROUPS), self.n_group)
+        groups.write(slice(None), *arrays)
+        vars(self).update(zip(OF_GROUPS, arrays, strict=True))
+        scratch.let_go(*arrays)
+        return vars(self)[name]
+
+    @property
+    def compact(self) -> CompactGroups | None:
+        """The groups as they are kept, if the arrays are written out when they are asked for."""
+        groups: CompactGroups | None = vars(self).get("_compact")
+        return groups
+
+    @classmethod
+    def joined(cls, profiles: Sequence[TieProfile]) -> TieProfile:
+        """The profile of the queries of several binary profiles, one after another; `query_ids` are dropped.
+
+        Examples
+        --------
+        >>> one = TieProfile.from_groups([[(0, 0, 1, 1)]], n_ranked=[2])
+        >>> TieProfile.joined([one, one]).closer
+        array([0, 0])
+        """
+        lengths = np.concatenate([np.diff(profile.offsets) for profile in profiles])
+        names = OF_GROUPS + OF_QUERIES
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(profile, name) for profile in profiles]) for name in names
+        }
+        offsets = offsets_of(lengths)
+        return cls(offsets, **arrays, bounds_only=any(profile.bounds_only for profile in profiles), check=False)
+
+    @property
+    def n_query(self) -> int:
+        """How many queries there are, singletons included."""
+        return len(self.offsets) - 1
+
+    @property
+    def n_group(self) -> int:
+        """How many tie groups hold a relevant item, over all queries."""
+        return int(self.offsets[-1])
+
+    def __len__(self) -> int:
+        return self.n_query
+
+    def __repr__(self) -> str:
+        return f"TieProfile(n_query={self.n_query}, n_group={self.n_group}, mixed_groups={self.ties.mixed_groups})"
+
+    @cached_property
+    def query_of_group(self) -> Int64:
+        """The query that each group belongs to, shape (n_group,)."""
+        return np.repeat(np.arange(self.n_query), np.diff(self.offsets))
+
+    @cached_property
+    def ties(self) -> Ties:
+        """How many tie groups are mixed, that is, hold relevant and irrelevant items and so decide something."""
+        if self.n_ordered is not None:
+            return self.best_completed().ties
+        found = Ties(0, 0, 0)
+        if (groups := self.compact) is not None:
+            return Ties(*groups.ties())
+        for queries in pieces(np.diff(self.offsets)):
+            offsets = self.offsets[queries.start : queries.stop + 1]
+            groups_of = slice(offsets[0], offsets[-1])
+            more = _core.count_mixed(offsets - offsets[0], self.tied[groups_of], self._by_grade[groups_of])
+            found = Ties(found.mixed_groups + more[0], found.queries + more[1], max(found.largest, more[2]))
+            scratch.let_go(self.tied, self.tied_relevant)
+        return found
+
+    def __getitem__(self, queries: Any) -> TieProfile:
+        """The profile of some of the queries: an integer, a slice, a boolean mask or an integer array."""
+        chosen = np.atleast_1d(np.arange(self.n_query)[queries])
+        lengths = np.diff(self.offsets)[chosen]
+        offsets = offsets_of(lengths)
+        groups = spread(self.offsets[chosen], lengths)
+        arrays = {name: getattr(self, name)[groups] for name in OF_GROUPS}
+        arrays |= {name: getattr(self, name)[chosen] for name in OF_QUERIES}
+        return replace(
+            self,
+            offsets=offsets,
+            tied_by_grade=None if self.tied_by_grade is None else self.tied_by_grade[groups],
+            relevant_by_grade=None if self.relevant_by_grade is None else self.relevant_by_grade[chosen],
+            n_ordered=None if self.n_ordered is None else self.n_ordered[chosen],
+            query_ids=None if self.query_ids is None else tuple(self.query_ids[i] for i in chosen),
+            **arrays,
+        )
+
+    @property
+    def _by_grade(self) -> Int64:
+        """The relevant items of each group by grade, also where relevance is binary."""
+        return self.tied_relevant[:, None] if self.tied_by_grade is None else self.tied_by_grade
+
+    @property
+    def _unordered(self) -> Bool:
+        """Which groups are the unordered rest of a ranking that was cut, (n_group,)."""
+        assert self.n_ordered is not None
+        return np.asarray(self.closer >= self.n_ordered[self.query_of_group])
+
+    def best_completed(self) -> TieProfile:
+        """The profile with the unordered rest of every query in its best order, so that all rankings are whole."""
+        if self.n_ordered is None:
+            return self
+        lengths, groups, by_grade = _best_first(
+            self._unordered, self._by_grade, {name: getattr(self, name) for name in OF_GROUPS}
+        )
+        new: dict[str, Any] = {**groups, "offsets": offsets_of(lengths)[self.offsets], "n_ordered": None}
+        return replace(self, tied_by_grade=None if self.tied_by_grade is None else by_grade, **new)
+
+    @property
+    def n_cut(self) -> int:
+        """How many queries have relevant items in an unordered rest that also holds others."""
+        if self.n_ordered is None:
+            return 0
+        return int(np.count_nonzero(self._unordered & (self.tied > self.tied_relevant)))
+
+    def __add__(self, other: TieProfile) -> TieProfile:
+        """The profile of a gallery in two shards, from the profile of each.
+
+        Both must have been taken with the same relevant items, that is, all relevant items of the whole gallery, and
+        each with the irrelevant items of its own shard. Then the counts of irrelevant items add up, and the counts
+        of relevant items are the same in both.
+
+        Raises
+        ------
+        ValueError
+            If the two disagree about the relevant items.
+        """
+        if not isinstance(other, TieProfile):
+            return NotImplemented
+        for name in ("offsets", "closer_relevant", "tied_relevant", "n_relevant", "grades", *_GRADED_ARRAYS):
+            mine, yours = getattr(self, name), getattr(other, name)
+            if not (mine is None and yours is None) and not np.array_equal(mine, yours):
+                raise InvalidValueError(
+                    "profiles of shards", f"must have the same relevant items, but their {name} differ"
+                )
+        if self.n_ordered is not None or other.n_ordered is not None:
+            raise InvalidValueError("profiles of shards", "must be of whole rankings, but some were cut (n_ordered)")
+        if self.bounds_only != other.bounds_only:
+            raise InvalidValueError("profiles of shards", "must be taken with the same ties, but one is bounds_only")
+        ranked_relevant = np.bincount(self.query_of_group, self.tied_relevant, self.n_query).astype(np.int64)
+        return replace(
+            self,
+            closer=self.closer + other.closer - self.closer_relevant,
+            tied=self.tied + other.tied - self.tied_relevant,
+            n_ranked=self.n_ranked + other.n_ranked - ranked_relevant,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TieProfile):
+            return False
+        return all(mine == yours for mine, yours in zip_longest(self._canonical(), other._canonical()))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical bytes, as 64 hexadecimal digits: equal exactly where the profiles are.
+
+        The canonical bytes are, each ended by a newline: the text ``deadheat.TieProfile 1``, then ``exact`` or
+        ``bounds`` (a tolerance), then for each array, in the order offsets, closer, closer_relevant, tied,
+        tied_relevant, n_ranked, n_relevant, grades, where relevance is graded tied_by_grade and relevant_by_grade, and
+        where rankings were cut n_ordered, its name, its shape as decimal numbers separated by spaces, and its values as
+        little-endian int64 in C order.
+        """
+        digest = hashlib.sha256()
+        for piece in self._canonical():
+            digest.update(piece)
+        return digest.hexdigest()
+
+    def _canonical(self) -> Iterator[bytes]:
+        return archive.canonical(self._arrays, self.bounds_only)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the profile as a compressed NumPy archive (``.npz``), whole or not at all.
+
+        Raises
+        ------
+        OSError
+            If `path` cannot be written.
+        """
+        ids = {} if self.query_ids is None else {"query_ids": np.array(self.query_ids, dtype=np.str_)}
+        archive.write(path, self.bounds_only, self.digest(), {**self._arrays, **ids})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> TieProfile:
+        """Read a profile that `save` wrote, and check it against the digest it carries.
+
+        Raises
+        ------
+        OSError
+            If `path` cannot be read.
+        FileError
+            If it holds something else, or is damaged.
+        """
+        digest, content = archive.read(path)
+        try:
+            ids = content.pop("query_ids", None)
+            if ids is not None:
+                content["query_ids"] = tuple(map(str, ids.tolist()))
+            content["bounds_only"] = bool(content.pop("bounds_only").item())
+            profile = cls(**content)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise archive.not_a_profile(path, error) from None
+        if profile.digest() != digest:
+            raise FileError(path, " is damaged: its content does not have the digest it carries")
+        return profile
+
+
+class Ties(NamedTuple):
+    """What ties there were: mixed tie groups, queries with one, and the items in the largest of them."""
+
+    mixed_groups: int
+    queries: int
+    largest: int
+
+
+def _integers(values: Any, name: str) -> Int64:
+    """An argument of a profile as int64, if that changes no value."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu" and array.size:
+        raise InvalidTypeError(name, f"must hold integers, but has dtype {array.dtype}")
+    if array.ndim != (2 if name in _GRADED_ARRAYS else 1):
+        raise InvalidValueError(name, f"must not have shape {array.shape}")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def _best_first(rest: Bool, by_grade: Int64, groups: dict[str, Int64]) -> tuple[Int64, dict[str, Int64], Int64]:
+    """The groups once the rest of every query is put in its best order: by grade descending, the irrelevant items last.
+
+    Returns how many groups each group has become, the new groups, and their relevant items by grade.
+    """
+    lengths = np.where(rest, (by_grade > 0).sum(axis=1), 1)
+    new = {name: np.repeat(numbers, lengths) for name, numbers in groups.items()}
+    new_by_grade = np.repeat(by_grade, lengths, axis=0)
+    counts = by_grade[rest][:, ::-1]
+    row, backwards = np.nonzero(counts)
+    count, before = counts[row, backwards], (np.cumsum(counts, axis=1) - counts)[row, backwards]
+    of_rest = np.repeat(rest, lengths)
+    for name in ("closer", "closer_relevant"):
+        new[name][of_rest] += before
+    new["tied"][of_rest] = new["tied_relevant"][of_rest] = count
+    new_by_grade[of_rest] = count[:, None] * (np.arange(counts.shape[1]) == counts.shape[1] - 1 - backwards[:, None])
+    return lengths, new, new_by_grade

@@ -1,0 +1,25 @@
+"""What the argument `ties` can be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from deadheat.engine.exact import formats as exact_formats
+from deadheat.engine.ties.rounded import Rounded
+from deadheat.engine.ties.rule import Exact, Ties
+
+
+def make(ties: Any) -> Ties:
+    """The meaning of "tied" that an argument `ties` asks for.
+
+    Examples
+    --------
+    >>> make("float16")
+    Rounded('float16', of=None)
+    >>> make("bf16")
+    Rounded('bfloat16', of=None)
+    """
+    if isinstance(ties, Ties):
+        return ties
+    name = exact_formats.named(ties, "ties", beside=["exact"])
+    return Exact() if name == "exact" else Rounded(name)

@@ -1,0 +1,128 @@
+"""Tied is what is equal once it is rounded to a shorter floating-point type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.engine.distances.bounds import nudged
+from deadheat.engine.distances.distance import Distance, Target
+from deadheat.engine.distances.registry import find
+from deadheat.engine.exact import formats as exact_formats
+from deadheat.engine.exact.roots import Roots
+from deadheat.engine.ties.rule import Cuts, Groups, Relevant, Ties, group_by_score
+from deadheat.errors import InvalidValueError
+from deadheat.support import checks
+from deadheat.support.arrays import Bool, Float64, Int64, slices
+
+
+class Rounded(Ties):
+    """Tied is what is equal once the exact similarity or distance is correctly rounded to a shorter type.
+
+    That is what a system ranks by that serves its scores in this type.
+
+    Parameters
+    ----------
+    dtype : {"float16", "bfloat16", "float32"}
+        Or another name of one of them, such as "fp16", "half", "bf16" or "fp32".
+    of : {"similarity", "distance"}, optional
+        What is rounded. By default the similarity for cosine and inner product, and else the distance. The distance
+        that belongs to the cosine is 1 − cosine; near 1 a similarity is far coarser than a small distance.
+
+    Examples
+    --------
+    >>> Rounded("float16").describe("cosine"), Rounded("float16").describe("euclidean")
+    ('float16 similarity', 'float16 distance')
+    """
+
+    def __init__(self, dtype: str, of: str | None = None) -> None:
+        self.dtype = exact_formats.named(dtype, "dtype")
+        self.of = None if of is None else checks.choice(of, ("similarity", "distance"), "of")
+
+    def describe(self, distance: str) -> str:
+        return f"{self.dtype} {self.of or next(iter(find(distance).targets))}"
+
+    def __repr__(self) -> str:
+        return f"Rounded({self.dtype!r}, of={self.of!r})"
+
+    def check(self, distance: Distance) -> None:
+        """Refuse to round a similarity or distance that this distance has not got."""
+        if self.of is not None and self.of not in distance.targets:
+            names = " or ".join(map(repr, distance.targets))
+            raise InvalidValueError("of", f"must be {names} for distance {distance.name!r}, but is {self.of!r}")
+
+    def _target(self, distance: Distance) -> Target:
+        """What is rounded."""
+        return distance.targets[self.of or next(iter(distance.targets))]
+
+    def group(self, distance: Distance, relevant: Relevant) -> Groups:
+        target, valid = self._target(distance), relevant.sizes > 0
+        rows = np.broadcast_to(relevant.rows[:, None], valid.shape)
+        score = np.where(valid, relevant.score, 0.0)
+        values, last = self._rounded(distance, rows, score, relevant.bound, target)
+        undecided = np.nonzero(valid & (values != last))
+        for part in slices(len(undecided[0]), 1 << 15):
+            row, entry = undecided[0][part], undecided[1][part]
+            queries, columns = relevant.rows[row], relevant.columns[row, entry]
+            closeness = distance.exact_closeness(queries, columns)
+            values[row, entry] = self._settled(values[row, entry], last[row, entry], closeness, target)
+        rounded = np.where(valid, target.sign * values, np.nan)
+        return group_by_score(distance, relevant._replace(score=rounded, bound=np.zeros_like(rounded)))
+
+    def _rounded(
+        self, distance: Distance, rows: Int64, score: Float64, bound: Float64, target: Target
+    ) -> tuple[Float64, Float64]:
+        """The rounded values between which an item's lies that has this score up to the bound."""
+        sign, shift = target
+        low, high = distance.closeness(rows, score - bound, score + bound)
+        ends = sign * (low - shift), sign * (high - shift)
+        first, last = (exact_formats.round_to(end, self.dtype) for end in nudged(np.minimum(*ends), np.maximum(*ends)))
+        return first, last
+
+    def _settled(self, first: Float64, last: Float64, closeness: Roots, target: Target) -> Float64:
+        """The rounded values of exact numbers that lie between two values of the type each, by bisection."""
+        low, high = exact_formats.ordinals(first, self.dtype), exact_formats.ordinals(last, self.dtype)
+        which = np.flatnonzero(low < high)
+        while len(which):
+            middle = (low[which] + high[which]) // 2
+            _, end, closed = exact_formats.cells(exact_formats.from_ordinals(middle, self.dtype), self.dtype)
+            side = target.sign * closeness.compare_values(which, end, *target)
+            inside = (side < 0) | ((side == 0) & closed)
+            high[which] = np.where(inside, middle, high[which])
+            low[which] = np.where(inside, low[which], middle + 1)
+            which = which[low[which] < high[which]]
+        return exact_formats.from_ordinals(low, self.dtype)
+
+    def cuts(self, distance: Distance, groups: Groups) -> list[Cuts]:
+        target, padding = self._target(distance), groups.padding
+        sign, shift = target
+        values = sign * np.where(padding, 0.0, groups.score)
+        low, high, closed = exact_formats.cells(values, self.dtype)
+        far, near = (low, high) if sign > 0 else (high, low)
+        rows = np.broadcast_to(groups.rows[:, None], values.shape)
+        sides = [_between(distance, rows, sign * end, shift) for end in (far, near)]
+        bounds = [np.where(padding, np.inf, np.stack([side[k] for side in sides])) for k in (0, 1)]
+
+        def above(rows: Int64, cuts: Int64, closeness: Roots, which: Int64) -> Bool:
+            group, nearer = cuts // 2, cuts % 2 == 1
+            end = np.where(nearer, near[rows, group], far[rows, group])
+            side = closeness.compare_values(which, end, *target)
+            return np.asarray((side > 0) | ((side == 0) & (closed[rows, group] != nearer)))
+
+        return [Cuts(_interleaved(bounds[0]), _interleaved(bounds[1]), above)]
+
+
+def _interleaved(pair: NDArray[Any]) -> NDArray[Any]:
+    """From two (n, g) matrices one (n, 2·g), the columns by turns."""
+    return np.ascontiguousarray(np.moveaxis(pair, 0, -1)).reshape(pair.shape[1], -1)
+
+
+def _between(distance: Distance, rows: Int64, end: Float64, shift: int) -> tuple[Float64, Float64]:
+    """The scores between which the closeness `end + shift` lies, infinite where it is."""
+    low, high = nudged(end + shift, end + shift) if shift else (end, end)
+    finite = np.isfinite(end)
+    scores = distance.score(rows, np.where(finite, low, 0.0), np.where(finite, high, 0.0))
+    low, high = nudged(*scores)
+    return np.where(finite, low, end), np.where(finite, high, end)

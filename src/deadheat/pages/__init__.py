@@ -1,5 +1,0 @@
-"""Pages: in come reports, out goes one HTML file each that needs no network, for a supplement or a pull request."""
-
-from deadheat.pages.report_page import html_report
-
-__all__ = ["html_report"]

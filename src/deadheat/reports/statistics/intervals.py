@@ -1,0 +1,363 @@
+"""How far a mean over a sample may lie from the mean over the population that the sample was drawn from.
+
+In come the values of independent units (queries, classes, groups); out go an `Interval` for their mean or, for the
+lower, expected and upper values of a measure, three of them: `Intervals`. Ties are another matter: they make lower and
+upper differ for the very queries at hand, and an interval is put round each.
+
+Results have an `interval` method, whose ``method=None`` is ``"percentile"`` for a mean over queries or classes, of
+which there are many, ``"auto"`` for one over groups, of which there are few, and what `deadheat.compare` was given.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat.errors import InvalidValueError
+from deadheat.reports.statistics.bootstrap import bootstrap
+from deadheat.reports.statistics.interval import (
+    BOOTSTRAP,
+    NOTHING,
+    PARAMETRIC,
+    Interval,
+    Intervals,
+    Settings,
+    about_few,
+    class_sums,
+    defined,
+    level_between,
+    own_order,
+    resolved,
+    vector,
+)
+from deadheat.support import checks
+from deadheat.support.arrays import Float64
+from deadheat.support.lazy import require
+from deadheat.support.means import exact_mean
+
+
+def mean_interval(
+    values: ArrayLike,
+    *,
+    confidence_level: float = 0.95,
+    method: str = "auto",
+    n_resamples: int = 9999,
+    seed: int = 0,
+) -> Interval:
+    """A confidence interval for the mean of a population, from values that were drawn from it independently.
+
+    Parameters
+    ----------
+    values : (n,)
+        NaN is left out.
+    confidence_level : float
+        The share of such intervals that hold the population's mean, strictly between 0 and 1.
+    method : {"auto", "normal", "t", "percentile", "basic", "BCa"}
+        ``"normal"``: mean ± z·s/√n, with s the standard deviation of the sample (n − 1 degrees of freedom). ``"t"``:
+        Student's quantile for z. ``"auto"``: ``"t"`` below 30 values, ``"normal"`` from there. The others are
+        bootstraps, which draw the values again with replacement.
+    n_resamples : int
+        How often the bootstrap draws.
+    seed : int
+        For `numpy.random.default_rng`. What is drawn does not depend on the order of the values.
+
+    Returns
+    -------
+    Interval
+        Of width zero where all values are equal. **Undefined:** NaN for fewer than two values, and where BCa has no
+        value because the mean lies outside all resampled ones.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+    MissingPackageError
+        Without SciPy, which the extra ``stats`` brings; ``"percentile"`` and ``"basic"`` do without.
+
+    Notes
+    -----
+    The bootstrap draws n_resamples × n values, in flat memory. Where few of the values are distinct it draws how often
+    each occurs instead, which has the same distribution. BCa, which is SciPy's, leaves each value out: n² work.
+
+    Examples
+    --------
+    Mean 5, s = √(40/3), so that s/√n is √(10/3); Student's quantile for 3 degrees of freedom is 3.1824:
+
+    >>> low, high = mean_interval([1, 3, 7, 9])
+    >>> round((high - 5) / (10 / 3) ** 0.5, 4), low + high
+    (3.1824, 10.0)
+    """
+    settings = Settings.checked(confidence_level, method, n_resamples, seed)
+    return _of_rows(defined(values, "values")[None], None, settings)[0]
+
+
+def ratio_interval(
+    numerator: ArrayLike,
+    denominator: ArrayLike,
+    *,
+    confidence_level: float = 0.95,
+    method: str = "percentile",
+    n_resamples: int = 9999,
+    seed: int = 0,
+) -> Interval:
+    """A confidence interval for a ratio of sums over independent units, such as a mean over queries by whole classes.
+
+    Parameters
+    ----------
+    numerator : (n,)
+        For each unit its part of the upper sum, such as the sum over the queries of a class. NaN is left out.
+    denominator : (n,)
+        Its part of the lower sum, such as how many queries it has; positive.
+    confidence_level, n_resamples, seed
+        As in `mean_interval`.
+    method : {"percentile", "basic", "BCa", "auto", "normal", "t"}
+        A bootstrap draws units with both of their parts. The others take the standard error of the linearised ratio:
+        that of the mean of (numerator − ratio·denominator) / mean denominator.
+
+    Returns
+    -------
+    Interval
+        **Undefined:** NaN for fewer than two units.
+
+    References
+    ----------
+    W. G. Cochran, Sampling Techniques, 3rd edition, 1977, chapter 6 (ratio estimators).
+
+    Examples
+    --------
+    Two classes, of one query with value 1 and of three with value 0; draws have ratios 1, 1/4 and 0:
+
+    >>> ratio_interval([1, 0], [1, 3])
+    Interval(low=0.0, high=1.0)
+    """
+    settings = Settings.checked(confidence_level, method, n_resamples, seed)
+    above, below = vector(numerator, "numerator"), vector(denominator, "denominator")
+    if len(above) != len(below):
+        raise InvalidValueError(
+            "numerator and denominator", f"must be of one length, but have {len(above)} and {len(below)}"
+        )
+    keep = ~np.isnan(above) & ~np.isnan(below)
+    if not (below[keep] > 0).all():
+        raise InvalidValueError("denominator", f"must be positive, but holds {below[keep].min()}")
+    return _of_rows(above[None, keep], below[keep], settings)[0]
+
+
+def difference_interval(
+    a: ArrayLike, b: ArrayLike, *, confidence_level: float = 0.95, method: str = "auto"
+) -> Interval:
+    """A confidence interval for the difference of two means, A − B, of samples drawn independently of each other.
+
+    For two sets of queries or groups. Two systems on the same queries are paired: see `deadheat.compare`.
+
+    Parameters
+    ----------
+    a, b : (n,) and (m,)
+        NaN is left out.
+    confidence_level : float
+        Strictly between 0 and 1.
+    method : {"auto", "normal", "t"}
+        ``"t"``: Student's quantile for the degrees of freedom after Welch and Satterthwaite. ``"auto"``: that where
+        either sample has fewer than 30 values, else ``"normal"``.
+
+    Returns
+    -------
+    Interval
+        **Undefined:** NaN where a sample has fewer than two values.
+
+    References
+    ----------
+    B. L. Welch, "The generalization of 'Student's' problem when several different population variances are involved",
+    Biometrika 34, 1947.
+
+    Examples
+    --------
+    The difference has a standard error of √(2/3), with 4 degrees of freedom, so that Student's quantile is 2.7764:
+
+    >>> low, high = difference_interval([3, 4, 5], [1, 2, 3])
+    >>> round((high - 2) / (2 / 3) ** 0.5, 4), low + high
+    (2.7764, 4.0)
+    """
+    checks.choice(method, PARAMETRIC, "method")
+    samples = defined(a, "a"), defined(b, "b")
+    difference = exact_mean(samples[0]) - exact_mean(samples[1])
+    errors = [standard_error(sample) for sample in samples]
+    return welch_interval(difference, errors, [len(sample) for sample in samples], confidence_level, method)
+
+
+def mean_intervals(
+    lower: ArrayLike,
+    expected: ArrayLike,
+    upper: ArrayLike,
+    *,
+    classes: NDArray[Any] | None = None,
+    average: str = "query",
+    unit: str | None = None,
+    confidence_level: float = 0.95,
+    method: str = "auto",
+    n_resamples: int = 9999,
+    seed: int = 0,
+) -> Intervals:
+    """Confidence intervals for the means of lower, expected and upper values, all three from the same resamples.
+
+    Parameters
+    ----------
+    lower, expected, upper : (n,)
+        Values of queries (or of groups, or differences of them). One without a lower or upper value is left out.
+    classes : (n,) integers, optional
+        Whole classes are the independent units; by default each value is one.
+    average : {"query", "class"}
+        With classes, whether the mean is over queries, a ratio of sums, or over classes of the means of their queries.
+    unit : {"query", "class", "group"}, optional
+        What the independent units are called; by default ``"class"`` with classes and ``"query"`` without.
+    confidence_level, method, n_resamples, seed
+        As in `mean_interval` and, for a mean over queries by classes, `ratio_interval`.
+
+    Returns
+    -------
+    Intervals
+        **Undefined:** NaN for fewer than two units; and for `expected` where there is no expected value.
+
+    Examples
+    --------
+    >>> mean_intervals([0, 1], [0.5, 1], [1, 1]).upper
+    Interval(low=1.0, high=1.0)
+    """
+    settings = Settings.checked(confidence_level, method, n_resamples, seed)
+    lengths = [len(np.atleast_1d(np.asarray(values))) for values in (lower, expected, upper)]
+    if len(set(lengths)) != 1:
+        raise InvalidValueError("lower, expected and upper", f"must be of one length, but have {lengths}")
+    rows = np.stack([vector(lower, "lower"), vector(expected, "expected"), vector(upper, "upper")])
+    keep = ~np.isnan(rows[0]) & ~np.isnan(rows[2])
+    rows, weights = rows[:, keep], None
+    if classes is not None:
+        rows, sizes = class_sums(rows, np.asarray(classes)[keep])
+        rows, weights = (rows, sizes) if average == "query" else (rows / sizes, None)
+    n = rows.shape[1]
+    worst, middle, best = _of_rows(rows, weights, settings)
+    if method == "percentile":  # those of the same draws ascend with the values; a rounding must not say otherwise
+        middle, best = middle.at_least(worst), best.at_least(worst).at_least(middle)
+    unit = unit or ("query" if classes is None else "class")
+    return Intervals(worst, middle, best, settings.level, resolved(method, n), n, unit, about_few(n, unit))
+
+
+def standard_error(values: ArrayLike) -> float:
+    """The standard error of a mean: the sample's standard deviation (n − 1 degrees of freedom) over √n.
+
+    Parameters
+    ----------
+    values : (n,)
+        NaN is left out.
+
+    Returns
+    -------
+    float
+        0.0 where all values are equal. **Undefined:** NaN for fewer than two.
+
+    Examples
+    --------
+    >>> standard_error([1, 3])
+    1.0
+    """
+    sample = defined(values, "values")
+    if len(sample) < 2:
+        return math.nan
+    if sample.min() == sample.max():
+        return 0.0
+    squares = np.square(sample - exact_mean(sample))
+    return math.sqrt(math.fsum(squares) / (len(sample) - 1) / len(sample))
+
+
+def normal_interval(
+    mean: float, standard_error: float, confidence_level: float = 0.95, degrees_of_freedom: float | None = None
+) -> Interval:
+    """The interval mean ± quantile · standard error, of the normal distribution or of Student's.
+
+    Parameters
+    ----------
+    mean, standard_error : float
+        NaN in either gives NaN ends.
+    confidence_level : float
+        Strictly between 0 and 1.
+    degrees_of_freedom : float, optional
+        Student's quantile for so many; by default the normal distribution's.
+
+    Examples
+    --------
+    >>> normal_interval(0, 1)
+    Interval(low=-1.959963984540054, high=1.959963984540054)
+    """
+    level = level_between(confidence_level)
+    stats = require("scipy.stats", "stats", "a confidence interval")
+    if math.isnan(mean) or math.isnan(standard_error):
+        return NOTHING
+    if standard_error == 0:
+        return Interval(float(mean), float(mean))
+    law = stats.norm if degrees_of_freedom is None else stats.t(degrees_of_freedom)
+    reach = float(law.isf((1 - level) / 2)) * standard_error
+    return Interval(mean - reach, mean + reach)
+
+
+def welch_interval(
+    difference: float, standard_errors: Sequence[float], sizes: Sequence[int], confidence_level: float, method: str
+) -> Interval:
+    """The interval for a difference of two means of independent samples, of such standard errors and sizes."""
+    level = level_between(confidence_level)
+    if min(sizes) < 2:
+        return NOTHING
+    degrees = welch_degrees(standard_errors, sizes) if resolved(method, min(sizes)) == "t" else None
+    return normal_interval(difference, math.hypot(*standard_errors), level, degrees)
+
+
+def welch_degrees(standard_errors: Sequence[float], sizes: Sequence[int]) -> float:
+    """Degrees of freedom for a sum or difference of means, after Welch and Satterthwaite.
+
+    Examples
+    --------
+    >>> welch_degrees([1.0, 1.0], [3, 3])
+    4.0
+    """
+    squares = [error**2 for error in standard_errors]
+    parts = [square**2 / (size - 1) for square, size in zip(squares, sizes, strict=True)]
+    return math.fsum(squares) ** 2 / math.fsum(parts) if any(parts) else math.inf
+
+
+def _of_rows(rows: Float64, weights: Float64 | None, settings: Settings) -> list[Interval]:
+    """An interval for the mean of each row (k, n), or for the ratio of its sum to that of the weights."""
+    settings = settings._replace(method=resolved(settings.method, rows.shape[1]))
+    order = own_order(*rows) if weights is None else own_order(*rows, weights)
+    rows, weights = rows[:, order], None if weights is None else weights[order]
+    distinct = {row.tobytes(): row for row in rows}  # without ties in the ranking, all three are one
+    intervals = {key: _without_draws(row, weights, settings) for key, row in distinct.items()}
+    open_keys = [key for key, interval in intervals.items() if interval is None]
+    if open_keys:
+        drawn = bootstrap(np.stack([distinct[key] for key in open_keys]), weights, settings)
+        intervals.update(zip(open_keys, drawn, strict=True))
+    return [interval for row in rows if (interval := intervals[row.tobytes()]) is not None]
+
+
+def _without_draws(row: Float64, weights: Float64 | None, settings: Settings) -> Interval | None:
+    mean = _ratio(row, weights)
+    each = row if weights is None else row / weights
+    if len(row) < 2 or math.isnan(mean):
+        return NOTHING
+    if each.min() == each.max():
+        return Interval(mean, mean)
+    return None if settings.method in BOOTSTRAP else _parametric(row, weights, mean, settings)
+
+
+def _ratio(row: Float64, weights: Float64 | None) -> float:
+    """The mean of a row, or its sum over that of the weights; NaN if one of them is."""
+    total = len(row) if weights is None else math.fsum(weights)
+    return math.fsum(row) / total if total else math.nan
+
+
+def _parametric(row: Float64, weights: Float64 | None, mean: float, settings: Settings) -> Interval:
+    """Normal or Student's, with the standard error of the mean or of the linearised ratio."""
+    degrees = len(row) - 1 if settings.method == "t" else None
+    if weights is not None:
+        row = (row - mean * weights) / (math.fsum(weights) / len(weights))
+    return normal_interval(mean, standard_error(row), settings.level, degrees)

@@ -1,0 +1,204 @@
+"""Which measure a function computes: every measure of the catalogue, in every reading, on inputs without ties.
+
+A reading says how arguments become rankings (which distance, whether the query is in its own ranking, which end of the
+scores is best, one ranking a query or one for all pairs), a convention how values of queries become one number.
+
+    case, reading ──> tie profile ──> measure ──> values of queries ──> convention ──> lower, expected, upper
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from deadheat.engine.counting.profiling import profile
+from deadheat.engine.counting.scored import profile_scores
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.measures import names as measure_names
+from deadheat.measures import values as measure_values
+from deadheat.measures.catalogue import FAMILIES
+from deadheat.measures.family import Measure, NoRankSum
+from deadheat.support.arrays import Array, Float64
+from deadheat.support.triple import Triple
+from deadheat.trust.audits.cases import Case
+
+SAME = 1e-6  # two values that differ by less are one: what float32 leaves of a mean
+_NARROW = 0.005  # the largest gap between bounds at which a value still distinguishes definitions
+_CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
+
+
+class Reading(NamedTuple):
+    """How arguments become rankings."""
+
+    name: str
+    profile: Callable[[Array, Array], TieProfile]
+    of_classes: bool = False  # whether labels are known, so that classes can be averaged
+
+
+class Convention(NamedTuple):
+    """How the values of queries become one number: a weight and a factor for each query, and a scale of the number."""
+
+    name: str
+    weights: Callable[[TieProfile, Array], Float64]
+    factor: Callable[[TieProfile, Measure], Float64]
+    scale: float = 1.0
+    of_classes: bool = False
+
+    def fits(self, measure: Measure, reading: Reading) -> bool:
+        """Whether it makes a difference to a measure."""
+        return (reading.of_classes or not self.of_classes) and (self.factor is _one or _cut_average_precision(measure))
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A measure, a reading and a convention: what a number may be."""
+
+    measure: Measure
+    reading: Reading
+    convention: Convention
+
+    def __str__(self) -> str:
+        return ", ".join(filter(None, [self.measure.name, self.reading.name, self.convention.name]))
+
+    def truth(self, case: Case) -> Triple[float]:
+        """Lower, expected and upper of a case."""
+        found = ranked(self.reading, case)
+        values = measure_values.per_query(found, self.measure)
+        return Triple(*(self._mean(found, case, each) for each in values))
+
+    def deviation(self, case: Case) -> float:
+        """The standard deviation of the value if each query breaks its ties at random, on its own."""
+        found = ranked(self.reading, case)
+        weights, factor = self.convention.weights(found, case.second), self.convention.factor(found, self.measure)
+        spread = measure_values.std(found, self.measure) * factor * weights
+        return self.convention.scale * math.sqrt(math.fsum(np.square(spread[~np.isnan(spread)])))
+
+    def _mean(self, found: TieProfile, case: Case, values: Float64) -> float:
+        weights, factor = self.convention.weights(found, case.second), self.convention.factor(found, self.measure)
+        terms = values * factor * weights
+        defined = ~np.isnan(terms)
+        return self.convention.scale * math.fsum(terms[defined]) if defined.any() else math.nan
+
+
+def candidates(form: str, asked: Measure | None, n_items: int) -> Iterator[Definition]:
+    """All definitions of a form, or those of one measure; the plainest first, and no cutoff beyond so many items."""
+    for reading in _READINGS[form]:
+        for convention in _CONVENTIONS:
+            for measure in _catalogue(n_items) if asked is None else (asked,):
+                if convention.fits(measure, reading):
+                    yield Definition(measure, reading, convention)
+
+
+def matching(found: Sequence[Definition], case: Case, value: float) -> list[Definition]:
+    """The definitions that give a value, up to `SAME`; in a reading that has a few ties here, up to these."""
+    truths = [(definition, definition.truth(case)) for definition in found]
+    return [each for each, truth in truths if truth.upper - truth.lower < _NARROW and possible(truth, value)]
+
+
+def possible(truth: Triple[float], value: float) -> bool:
+    """Whether some way to break the ties gives a value."""
+    return truth.lower - SAME <= value <= truth.upper + SAME
+
+
+def span(found: Sequence[Definition], case: Case) -> Triple[float] | None:
+    """The possible values of a case under any of some definitions, and what the first expects; None without one."""
+    if not found:
+        return None
+    truths = [definition.truth(case) for definition in found]
+    return Triple(min(each.lower for each in truths), truths[0].expected, max(each.upper for each in truths))
+
+
+@lru_cache(maxsize=64)
+def ranked(reading: Reading, case: Case) -> TieProfile:
+    """The tie profile of a case; the last ones are kept, since many measures read the same."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that queries are in the gallery is meant
+        return reading.profile(case.first, case.second)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# readings
+
+
+def _leave_one_out(distance: str) -> Reading:
+    return Reading(
+        f"{distance}, leave one out", lambda rows, labels: profile(rows, labels, distance=distance), of_classes=True
+    )
+
+
+def _itself_ranked(distance: str) -> Reading:
+    def ranked(rows: Array, labels: Array) -> TieProfile:
+        return profile(rows, labels, rows, labels, distance=distance)
+
+    return Reading(f"{distance}, the query itself in its ranking", ranked, of_classes=True)
+
+
+def _pooled(scores: Array, relevant: Array) -> TieProfile:
+    return profile_scores(scores.reshape(1, -1), relevant.reshape(1, -1))
+
+
+_DISTANCES = ("cosine", "euclidean", "inner_product", "cityblock")
+_BY_QUERY = (
+    Reading("the highest score first", profile_scores),
+    Reading("the lowest score first", lambda scores, relevant: profile_scores(scores, relevant, order="ascending")),
+)
+_READINGS = {
+    "embeddings": (*map(_leave_one_out, _DISTANCES), *map(_itself_ranked, _DISTANCES)),
+    "scores": (*_BY_QUERY, Reading("all pairs in one ranking", _pooled)),
+    "query": _BY_QUERY,
+}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# conventions
+
+
+def _one(found: TieProfile, measure: Measure) -> Float64:
+    return np.ones(found.n_query)
+
+
+def _over_what_fits(found: TieProfile, measure: Measure) -> Float64:
+    """R / min(R, k): mAP@k divided by the relevant items that fit into k ranks."""
+    return np.asarray(found.n_relevant / np.maximum(1, np.minimum(found.n_relevant, measure.limit)))
+
+
+def _cut_average_precision(measure: Measure) -> bool:
+    return measure.row.name == "mAP" and measure.cutoff is not None
+
+
+def _over_queries(found: TieProfile, labels: Array) -> Float64:
+    asking = found.n_relevant > 0
+    return np.asarray(asking / np.maximum(1, np.count_nonzero(asking)))
+
+
+def _over_classes(found: TieProfile, labels: Array) -> Float64:
+    asking = found.n_relevant > 0
+    _, codes = np.unique(labels, return_inverse=True)
+    sizes = np.bincount(codes[asking], minlength=int(codes.max()) + 1)
+    return np.asarray(asking / np.maximum(1, sizes[codes]) / np.maximum(1, np.count_nonzero(sizes)))
+
+
+_CONVENTIONS = (
+    Convention("", _over_queries, _one),
+    Convention("mean over classes", _over_classes, _one, of_classes=True),
+    Convention("over min(R, k)", _over_queries, _over_what_fits),
+    Convention("in per cent", _over_queries, _one, scale=100.0),
+)
+
+
+def _catalogue(n_items: int) -> list[Measure]:
+    """Every measure that is a sum over the relevant items, with every cutoff that makes a difference."""
+    names: list[str] = []
+    cutoffs = [k for k in _CUTOFFS if k < n_items]
+    for row in FAMILIES:
+        if isinstance(row.forms, NoRankSum):
+            continue
+        names += [row.name] if row.cutoff != "must" else []
+        names += [f"{row.name}@{k}" for k in cutoffs] if row.cutoff in ("may", "must") else []
+    return list(measure_names.parse_all(names))

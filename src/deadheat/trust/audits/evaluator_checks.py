@@ -1,0 +1,372 @@
+"""The checks of an evaluator: in comes its bench, on which they call it; out go findings.
+
+The order of the samples; numbers that mean the same in other types, labels and scales; threads and repetition; and what
+holds for every answer. `CHECKS`, at the end, has a row for each.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from deadheat.analyses.exploit import exploit
+from deadheat.reports.tables import count
+from deadheat.support.arrays import Array, Int64
+from deadheat.support.lazy import lazy
+from deadheat.trust.audits import cases
+from deadheat.trust.audits.bench import Bench, EmptySystem, Observation, spread
+from deadheat.trust.audits.cases import Case
+from deadheat.trust.audits.definitions import SAME, span
+from deadheat.trust.audits.findings import Finding
+
+_ALARM = 3.0  # standard deviations above random that chance does not explain
+_REPAIR = (
+    "Break ties by a stated rule that no submission controls, or report the lower bound, as deadheat.evaluate does."
+)
+_SHOWN = 3  # inputs in a sentence
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# orders
+
+
+def empty_system(bench: Bench, draws: int) -> EmptySystem:
+    """Call the function with a system that knows nothing, in some orders."""
+    labels, maker = bench.labels, bench.maker
+    rows = maker.empty(labels)
+    found = {
+        name: bench.see(maker.case(f"{maker.empty_name}, {name}", rows, labels, order))
+        for name, order in cases.orders(labels, draws, bench.seed).items()
+    }
+    first = next(iter(found.values()))
+    deviation = bench.definitions[0].deviation(first.case) if bench.definitions else math.nan
+    return EmptySystem(found, first.truth, deviation)
+
+
+def findings_of_empty(bench: Bench, empty: EmptySystem) -> Iterator[Finding]:
+    """What an empty system gains, and what the function makes of ties."""
+    name, best = bench.maker.empty_name, empty.highest
+    figures: dict[str, Any] = {
+        "values": {name: each.value for name, each in empty.by_order.items()},
+        "possible": None if empty.truth is None else empty.truth._asdict(),
+        "random_std": empty.deviation,
+        "standard_deviations_above_random": empty.sigmas,
+    }
+    if empty.verdict == "by order":
+        low, high = min(figures["values"].values()), max(figures["values"].values())
+        sentence = f"A system that knows nothing ({name}) scores from {bench.per_cent(low)} to {bench.per_cent(high)}"
+        yield Finding("sample order", "serious", f"{sentence}, by the order of the samples alone.", figures, _REPAIR)
+    elif empty.verdict == "neither bound nor expectation":
+        sentence = (
+            f"Of ties ({name}) it makes {bench.per_cent(best.value)}, which is neither bound nor the expectation."
+        )
+        yield Finding("meaning of ties", "warning", sentence, figures, "Say in the documentation what ties are worth.")
+    elif empty.verdict != "no value":
+        yield Finding("meaning of ties", "note", f"Ties count as: {empty.verdict} (on {name}).", figures)
+    if empty.sigmas > _ALARM:
+        assert empty.truth is not None
+        sentence = (
+            f"A system that knows nothing ({name}) scores {bench.per_cent(best.value)} in the order "
+            f"{_order_of(best)!r}, {empty.sigmas:.0f} standard deviations above the "
+            f"{bench.per_cent(empty.truth.expected)} of random ones."
+        )
+        yield Finding("empty system", "serious", sentence, figures, _REPAIR)
+
+
+def without_ties(bench: Bench) -> Iterator[Finding]:
+    """Whether order matters even where nothing ties."""
+    labels, maker = cases.small_labels(), bench.maker
+    rows = maker.distinct(labels, bench.seed)
+    as_made = np.arange(len(labels))
+    orders = {"as made": as_made, "reversed": as_made[::-1]} | cases.orders(labels, 1, bench.seed)
+    found = [bench.see(maker.case(f"no ties, {name}", rows, labels, order)) for name, order in orders.items()]
+    if spread(found) > SAME:
+        sentence = f"Without any tie, the order of the samples moves the value by {bench.per_cent(spread(found))}."
+        figures = {"values": {each.case.name: each.value for each in found}}
+        advice = "Look at how labels follow their samples."
+        yield Finding("sample order without ties", "serious", sentence, figures, advice)
+
+
+def with_ties(bench: Bench) -> Iterator[Finding]:
+    """Few levels and copies, in orders that are made to gain: adversarial ones too where embeddings are known."""
+    labels, maker = cases.small_labels(), bench.maker
+    groups = {"few levels": maker.coarse(labels, bench.seed), "copies": maker.repeated(labels, bench.seed)}
+    moved = {}
+    for name, rows in groups.items():
+        orders = cases.orders(labels, 1, bench.seed) | (
+            _adversarial(bench, rows, labels) if name == "few levels" else {}
+        )
+        moved[name] = [bench.see(maker.case(f"{name}, {order}", rows, labels, orders[order])) for order in orders]
+    figures = {name: {_order_of(each): each.value for each in found} for name, found in moved.items()}
+    wide = {name: spread(found) for name, found in moved.items() if spread(found) > SAME}
+    if wide:
+        parts = " and ".join(f"{bench.per_cent(width)} ({name})" for name, width in wide.items())
+        sentence = f"The order of the samples moves the value by {parts}."
+        yield Finding("sample order with ties", "serious", sentence, figures, _REPAIR)
+    if bench.form != "embeddings":
+        bench.see(cases.tied_behind())
+
+
+def by_place(bench: Bench) -> Iterator[Finding]:
+    """What the place in the list, and an id that follows it, gains where all scores are equal."""
+    if bench.form == "embeddings":
+        return
+    n, n_relevant = len(bench.labels), int(np.count_nonzero(bench.labels == 0))
+    first, last = (bench.see(cases.same_relevant(n, n_relevant, first=first)) for first in (True, False))
+    if spread((first, last)) > SAME:
+        sentence = (
+            f"With all scores zero, {n_relevant} relevant items in {n} score {bench.per_cent(first.value)} if they "
+            f"come first in the list and {bench.per_cent(last.value)} if last."
+        )
+        yield Finding("place in the list", "serious", sentence, {"first": first.value, "last": last.value}, _REPAIR)
+
+
+def _adversarial(bench: Bench, rows: Array, labels: Int64) -> dict[str, Int64]:
+    """The worst and the best order that are found for a stable sort of embeddings."""
+    if bench.form != "embeddings" or not bench.definitions:
+        return {}
+    definition = bench.definitions[0]
+    distance = definition.reading.name.partition(",")[0]
+    found = exploit(rows, labels, measure=definition.measure.name, distance=distance, draws=1, tries=2, threads=1)
+    return {"made for a low value": found.lowest.order, "made for a high value": found.highest.order}
+
+
+def _order_of(observation: Observation) -> str:
+    """The order in the name of a case."""
+    return observation.case.name.partition(", ")[2]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# numbers
+
+
+def second_arguments(bench: Bench) -> Iterator[Finding]:
+    """The same labels under other names, or the same relevance in other types: the value must stay."""
+    plain = _plain(bench)
+    if bench.form == "embeddings":
+        yield from _unmoved(bench, plain, _relabelled(plain), "labels", "Compare labels as they are, never as floats.")
+        return
+    types = {"relevance as int64": np.int64, "relevance as uint8": np.uint8, "relevance as float32": np.float32}
+    tried = [Case(name, plain.first, plain.second.astype(to), name.endswith("int64")) for name, to in types.items()]
+    yield from _unmoved(bench, plain, tried, "type of the relevance", "Convert relevance to bool before comparing.")
+
+
+def types(bench: Bench) -> Iterator[Finding]:
+    """The same numbers in float16, float32 and float64, and numbers that only float64 distinguishes."""
+    plain = _plain(bench)
+    wide = [Case(f"no ties, {name}", plain.first.astype(name), plain.second) for name in ("float32", "float64")]
+    yield from _unmoved(bench, plain, wide, "type", "Sort in the type that came, or refuse it.")
+    half = [Case("no ties, float16", plain.first.astype(np.float16), plain.second, common=False)]
+    yield from _unmoved(bench, plain, half, "float16", "Convert float16 before computing with it.", "warning")
+    labels = cases.small_labels()
+    close = bench.maker.case("differences of 1e-9, float64", bench.maker.far(labels, bench.seed, gap=1e-9), labels)
+    close = replace(close, common=False)
+    if bench.see(close, ranged=False)._replace(truth=span(bench.definitions, close)).impossible:
+        sentence = "Scores that differ by 1e-9 in float64 are not distinguished as they came."
+        advice = "Compute and sort in float64 where float64 came."
+        yield Finding("resolution", "warning", sentence, {"gap": 1e-9}, advice)
+
+
+def scales(bench: Bench) -> Iterator[Finding]:
+    """Scores moved and stretched, exactly, so that their order is the same: below zero, far from it, large, tiny."""
+    plain = _plain(bench)
+    moves = {"times 1024": (1024.0, 0.0), "times 1/1024": (1 / 1024, 0.0)}
+    if bench.form != "embeddings":
+        moves |= {"minus 2, all below zero": (1.0, -2.0), "plus 64": (1.0, 64.0)}
+    tried = [Case(name, plain.first * times + plus, plain.second) for name, (times, plus) in moves.items()]
+    advice = "Scores are of either sign and any size: let nothing but their order count."
+    yield from _unmoved(bench, plain, tried, "shifted or scaled scores", advice)
+
+
+def nothing_to_find(bench: Bench) -> Iterator[Finding]:
+    """A query without a relevant item: what it counts as; and what comes of none that has one."""
+    labels = cases.small_labels()
+    labels[0] = labels.max() + 1
+    alone = bench.maker.case("one query without a relevant item", bench.maker.distinct(labels, bench.seed), labels)
+    if bench.form == "query":
+        alone = replace(alone, first=alone.first[:1], second=alone.second[:1])
+    else:
+        yield from _convention(bench, alone, len(labels))
+    singletons = np.arange(len(labels))
+    none = bench.maker.case("no query with a relevant item", bench.maker.distinct(singletons, bench.seed), singletons)
+    found = bench.call(alone if bench.form == "query" else none)
+    if not math.isnan(found.value):
+        sentence = f"With nothing to find anywhere, the value is {bench.per_cent(found.value)}, as if it were defined."
+        yield Finding("undefined value", "warning", sentence, {"value": found.value}, "Return NaN, or raise.")
+
+
+def _plain(bench: Bench) -> Case:
+    """The input without ties that the others are compared with."""
+    labels = cases.small_labels()
+    return bench.maker.case("no ties", bench.maker.distinct(labels, bench.seed), labels)
+
+
+def _convention(bench: Bench, case: Case, n: int) -> Iterator[Finding]:
+    """What a single query without a relevant item does to the mean."""
+    found = bench.call(case)
+    if found.error is not None or math.isnan(found.value):
+        yield Finding("query without relevant items", "note", f"One such query: {found.error or 'NaN'}.")
+    elif bench.definitions:
+        left_out = bench.definitions[0].truth(case).expected
+        rest = left_out * (n - 1) / n
+        counted = {"is left out": left_out, "counts as 0": rest, "counts as 1": rest + bench.scale / n}
+        close = (name for name, expected in counted.items() if abs(found.value - expected) <= SAME)
+        how = next(close, "changes the mean")
+        severity, advice = "warning", "Leave such queries out and say how many there are."
+        if how == "is left out":
+            severity, advice = "note", ""
+        sentence = f"A query without relevant items {how}."
+        yield Finding("query without relevant items", severity, sentence, {"value": found.value} | counted, advice)
+
+
+def _relabelled(plain: Case) -> list[Case]:
+    """The same classes under other labels; float32 and float64 hold only every other one of the largest."""
+    labels = plain.second
+    names = {
+        "labels above 2^24": labels + 2**24,
+        "labels above 2^53": labels + 2**53,
+        "labels near 2^63": 2**63 - 1 - labels,
+        "negative labels": -1 - labels,
+    }
+    found = [Case(name, plain.first, each, common=name == "labels above 2^24") for name, each in names.items()]
+    return [*found, Case("labels as text", plain.first, np.array([f"class {label}" for label in labels]), common=False)]
+
+
+def _unmoved(
+    bench: Bench, plain: Case, tried: list[Case], name: str, advice: str, severity: str = "serious"
+) -> Iterator[Finding]:
+    """A finding if a case moves the value of the plain one."""
+    before = bench.call(plain).value
+    moved: list[Observation] = [
+        each for case in tried if abs((each := bench.see(case, ranged=False)).value - before) > SAME
+    ]  # NaN moves nothing here: it has a finding of its own
+    if moved:
+        values = ", ".join(f"{each.case.name}: {bench.per_cent(each.value, 4)}" for each in moved)
+        figures = {"before": before} | {each.case.name: each.value for each in moved}
+        sentence = f"What should change nothing changes {bench.per_cent(before, 4)}: {values}."
+        yield Finding(name, severity, sentence, figures, advice)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# machine
+
+
+def repeated(bench: Bench) -> Iterator[Finding]:
+    """The same input again and again, on one thread and on two: copies, whose products may be rounded differently."""
+    products = bench.form == "embeddings"  # enough of them for a library to use threads
+    labels = np.repeat(np.arange(40), 10) if products else cases.small_labels()
+    case = bench.maker.case(f"copies among {len(labels)} samples", bench.maker.repeated(labels, bench.seed), labels)
+    first, again = bench.see(case), bench.call(case)
+    if not _same(first, again):
+        sentence = f"The same input gave {first.value!r} and then {again.value!r}."
+        figures = {"values": [first.value, again.value]}
+        yield Finding("repetition", "serious", sentence, figures, "Leave nothing to an unseeded draw.")
+    elif thread_control():
+        by_count = []
+        for n in (1, 2):
+            with threads(n):
+                by_count.append(bench.call(case))
+        if not _same(*by_count):
+            sentence = f"One thread gave {by_count[0].value!r}, two gave {by_count[1].value!r}."
+            figures = {"values": [each.value for each in by_count]}
+            severity = "serious" if spread(by_count) > SAME else "note"
+            yield Finding("threads", severity, sentence, figures, "Do not decide ties by rounded products.")
+
+
+def arguments(bench: Bench) -> Iterator[Finding]:
+    """Whether any call so far has written into what it was given."""
+    wrote = [each.case.name for each in bench.seen if each.wrote]
+    if wrote:
+        sentence = "It writes into the arrays that it is given, so that a second call sees others."
+        yield Finding("arguments", "warning", sentence, {"inputs": wrote}, "Work on a copy.")
+
+
+def _same(*found: Observation) -> bool:
+    """Whether values agree bit by bit."""
+    values: Array = np.array([each.value for each in found])
+    return bool(np.array_equal(values, np.full(len(values), values[0]), equal_nan=True))
+
+
+def thread_control() -> bool:
+    """Whether threads of libraries can be limited in this process."""
+    return find_spec("threadpoolctl") is not None
+
+
+@contextmanager
+def threads(n: int) -> Iterator[None]:
+    """Let BLAS, OpenMP and PyTorch work with so many threads for a while."""
+    torch = sys.modules.get("torch")
+    before = torch.get_num_threads() if torch else None
+    with lazy("threadpoolctl").threadpool_limits(limits=n):
+        try:
+            if torch:
+                torch.set_num_threads(n)
+            yield
+        finally:
+            if torch:
+                torch.set_num_threads(before)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# answers
+
+
+def out_of_range(bench: Bench) -> Iterator[Finding]:
+    """Values that no way to break the ties gives."""
+    found = [each for each in bench.seen if each.impossible]
+    if not found:
+        return
+    worst = max(found, key=_excess)
+    assert worst.truth is not None
+    others = count(len(found) - 1, "other input is", "other inputs are")
+    more = f" ({others} out of range too)" if len(found) > 1 else ""
+    sentence = (
+        f"{worst.case.name!r} gives {bench.per_cent(worst.value, 4)}, but every way to break its ties lies in "
+        f"[{bench.per_cent(worst.truth.lower, 4)}, {bench.per_cent(worst.truth.upper, 4)}]{more}."
+    )
+    figures = {"inputs": [each.to_dict() for each in found]}
+    yield Finding("out of range", "serious", sentence, figures, "Compare the definition with deadheat.reference.")
+
+
+def errors(bench: Bench) -> Iterator[Finding]:
+    """Inputs that raise; serious if any evaluator should take one of them."""
+    for severity, common in (("serious", True), ("note", False)):
+        found = [each for each in bench.seen if each.error is not None and each.case.common is common]
+        if found:
+            figures = {each.case.name: each.error for each in found}
+            error = " ".join(str(found[0].error).split())
+            sentence = f"It raises on {_listed(found)}: {error[:120]}{'...' if len(error) > 120 else '.'}"
+            yield Finding("error", severity, sentence, figures, "Take such input, or refuse it in one clear line.")
+
+
+def not_a_number(bench: Bench) -> Iterator[Finding]:
+    """Inputs whose value is defined, and for which NaN comes back."""
+    found = [each for each in bench.seen if each.error is None and math.isnan(each.value)]
+    if found:
+        figures = {"inputs": [each.case.name for each in found]}
+        yield Finding("NaN", "serious", f"It gives NaN for {_listed(found)}.", figures, "These values are defined.")
+
+
+def _excess(observation: Observation) -> float:
+    """How far a value is outside of what is possible."""
+    truth = observation.truth
+    return 0.0 if truth is None else max(truth.lower - observation.value, observation.value - truth.upper)
+
+
+def _listed(found: Sequence[Observation]) -> str:
+    names = [each.case.name for each in found]
+    rest = len(names) - _SHOWN
+    return "; ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+
+
+CHECKS: tuple[Callable[[Bench], Iterator[Finding]], ...] = (
+    without_ties, with_ties, by_place, second_arguments, types, scales, nothing_to_find, repeated, arguments,
+    out_of_range, not_a_number, errors,
+)  # fmt: skip

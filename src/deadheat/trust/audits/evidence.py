@@ -1,0 +1,196 @@
+"""What the checks of a submission judge: every pass over the data that an audit needs, made once.
+
+pair ──> exact report ──> the same once scores are rounded, and once near ties count as ties
+                      ──> what a plain sort gives, if any tie affects the report
+     ──> labels ──> chance: embeddings that are all zero, and random ones drawn
+     ──> rows
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from deadheat.analyses.random_baseline import RandomBaseline, random_baseline
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.profiling import profile_pair
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.engine.ties.registry import make as tie_rule
+from deadheat.engine.ties.tolerance import Tolerance
+from deadheat.errors import QueryInGalleryWarning
+from deadheat.inputs import labels as input_labels
+from deadheat.inputs.samples import Pair
+from deadheat.reports.averaging import SummaryOptions
+from deadheat.reports.evaluating import evaluate_pair, report_on
+from deadheat.reports.report import Report
+from deadheat.reports.tables import has_ties
+from deadheat.support.arrays import Int64
+from deadheat.trust.audits import thresholds
+from deadheat.trust.audits.plain_sorts import PlainSorts, plain_sorts, plain_sorts_of_zeros
+from deadheat.trust.audits.rows import Rows, look_at
+
+DTYPES = ("float32", "float16", "bfloat16")  # of scores, as systems serve them
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs of equal labels in a file.
+
+    Attributes
+    ----------
+    n, n_class, n_run : int
+        Samples, classes, and runs of one class.
+    likely : float
+        The runs that a random order has on average.
+
+    Examples
+    --------
+    >>> Runs.of(np.array([0, 0, 1, 1, 1, 0]))
+    Runs(n=6, n_class=2, n_run=3, likely=4.0)
+    """
+
+    n: int
+    n_class: int
+    n_run: int
+    likely: float
+
+    @classmethod
+    def of(cls, codes: Int64) -> Runs:
+        """The runs of labels by number."""
+        n, sizes = len(codes), np.bincount(codes)
+        equal = float((sizes * (sizes - 1)).sum()) / n  # neighbours, on average
+        return cls(n, int(np.count_nonzero(sizes)), 1 + int(np.count_nonzero(np.diff(codes))), n - equal)
+
+    @property
+    def order(self) -> float:
+        """0 for as many runs as a random order has, 1 for classes one after the other; NaN where these are the same."""
+        most = self.likely - self.n_class
+        return (self.likely - self.n_run) / most if most > 0 else math.nan
+
+    @property
+    def found(self) -> bool:
+        """Whether classes are together as they are not by chance."""
+        equal, likely = self.n - self.n_run, self.n - self.likely  # equal neighbours
+        by_chance = likely + thresholds.RUNS_BEYOND_CHANCE * math.sqrt(likely)
+        return self.order >= thresholds.IN_RUNS and equal > by_chance
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """All that is known of a submission.
+
+    Attributes
+    ----------
+    report : Report
+        With exact ties.
+    rounded : mapping of str to Report
+        By type, with scores rounded to it.
+    eps : float
+        The precision of float32 as a difference of distances, for rows of this length; 0 for bits.
+    near : Report or None
+        With that as a tolerance: bounds alone. None where there is no such tolerance.
+    chance : Report
+        On embeddings that know nothing: every ranking is equally likely.
+    draws : RandomBaseline or None
+        Random embeddings, of the first measure; None where that would take too long or has no such mean.
+    sorts : PlainSorts or None
+        What the order of the samples makes of the measures; None where no tie affects any of them.
+    zero_sorts : PlainSorts or None
+        What it makes of embeddings that are all zero; None where labels are in no order.
+    runs : Runs
+        How the labels of what is ranked follow each other in the file.
+    parts : mapping of str to Rows
+        Under "embeddings" and, where there is one, "gallery".
+    """
+
+    pair: Pair
+    options: CountingOptions
+    report: Report
+    rounded: dict[str, Report] = field(repr=False)
+    eps: float
+    near: Report | None = field(repr=False)
+    chance: Report = field(repr=False)
+    draws: RandomBaseline | None
+    sorts: PlainSorts | None
+    zero_sorts: PlainSorts | None
+    runs: Runs
+    parts: dict[str, Rows] = field(repr=False)
+
+    @property
+    def headline(self) -> str:
+        """The first measure, which is judged against chance."""
+        return self.report.measures[0]
+
+
+def collect(pair: Pair, options: CountingOptions, summary: SummaryOptions, seed: int) -> Evidence:
+    """Make all passes; nothing is printed, and nothing warned of."""
+
+    def report_of(profile: TieProfile) -> Report:
+        labels, distance = pair.query.labels, options.distance
+        return report_on(profile, summary, labels=labels, distance=distance, threads=options.threads)
+
+    options = options.fitted(pair)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", QueryInGalleryWarning)  # which is a finding
+        report = evaluate_pair(pair, options, summary)
+    affected = any(map(has_ties, report.values()))
+    chance = report_of(_all_tied(report.profile))
+    gallery = pair.query if pair.gallery is None else pair.gallery
+    runs = Runs.of(input_labels.label_codes(gallery.labels)[0])
+    parts = {
+        name: look_at(samples.embeddings, input_labels.label_codes(samples.labels)[0], options.distance)
+        for name, samples in (("embeddings", pair.query), ("gallery", pair.gallery))
+        if samples is not None
+    }
+    eps = _precision(options.distance, parts)
+    near = profile_pair(pair, replace(options, rule=Tolerance(eps))) if 0 < eps < math.inf else None
+    return Evidence(
+        pair=pair,
+        options=options,
+        report=report,
+        rounded={dtype: report_of(profile_pair(pair, replace(options, rule=tie_rule(dtype)))) for dtype in DTYPES},
+        eps=eps,
+        near=None if near is None else report_of(near),
+        chance=chance,
+        draws=_draws(pair, len(gallery.labels), options, summary, seed),
+        sorts=plain_sorts(pair, report, options, summary, seed) if affected else None,
+        zero_sorts=plain_sorts_of_zeros(pair, chance, options, summary, seed) if runs.found else None,
+        runs=runs,
+        parts=parts,
+    )
+
+
+def _all_tied(profile: TieProfile) -> TieProfile:
+    """The profile of embeddings that are all zero, for the same queries, gallery and labels."""
+    with_relevant = profile.n_relevant > 0
+    zero = np.zeros(np.count_nonzero(with_relevant), dtype=np.int64)
+    return TieProfile(
+        np.concatenate([[0], np.cumsum(with_relevant)]), zero, zero, profile.n_ranked[with_relevant],
+        profile.n_relevant[with_relevant], profile.n_ranked, profile.n_relevant, check=False,
+    )  # fmt: skip
+
+
+def _draws(
+    pair: Pair, n_gallery: int, options: CountingOptions, summary: SummaryOptions, seed: int
+) -> RandomBaseline | None:
+    """Random embeddings, as many as take a moment; only for plain means over queries, and where all is ranked."""
+    draws = min(thresholds.MOST_DRAWS, thresholds.DRAWN_PAIRS // (len(pair.query.labels) * n_gallery))
+    all_ranked = options.junk is None and options.exclude is None
+    usual = all_ranked and (summary.singletons, summary.average) == ("skip", "query")
+    if draws < thresholds.FEWEST_DRAWS or not usual:
+        return None
+    gallery_labels = None if pair.gallery is None else pair.gallery.labels
+    return random_baseline(
+        pair.query.labels, gallery_labels, draws=draws, measure=summary.measures[0], seed=seed, threads=options.threads,
+        distance="cosine" if options.distance == "hamming" else options.distance,
+    )  # fmt: skip
+
+
+def _precision(distance: str, parts: dict[str, Rows]) -> float:
+    """The precision of float32 as a difference of distances; 0 for bits."""
+    query, gallery = parts["embeddings"].length, parts.get("gallery", parts["embeddings"]).length
+    scales = {"cosine": 1.0, "inner_product": query * gallery, "hamming": 0.0}
+    return thresholds.PRECISION * scales.get(distance, max(query, gallery))

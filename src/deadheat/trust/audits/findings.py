@@ -1,0 +1,162 @@
+"""What an audit finds: one thing in a sentence and figures, how serious it is, and what to do about it.
+
+Below `Finding` is how its sentences write numbers: scores in per cent, rows by number, counts with their shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from deadheat.errors import printable
+from deadheat.reports.tables import plain, value
+from deadheat.support import checks
+from deadheat.support.arrays import Int64
+from deadheat.trust.audits import thresholds
+
+SEVERITIES = ("serious", "warning", "note")  # the most serious first
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding.
+
+    Attributes
+    ----------
+    name : str
+        What was looked for, in lower case: "zero embeddings". The same thing always has the same name.
+    severity : {"serious", "warning", "note"}
+        Whether the score should not be believed as it stands, a reader has to know of it, or may like to know.
+    sentence : str
+        What was found, with its most important figures.
+    figures : mapping of str to numbers, text, lists and mappings of them
+        All figures, unrounded; scores are fractions in [0, 1].
+    advice : str
+        What to do.
+
+    Examples
+    --------
+    >>> found = Finding("zero embeddings", "serious", "All 3 rows are zero.", {"rows": 3}, "Look at the export.")
+    >>> found.to_dict()["severity"]
+    'serious'
+    """
+
+    name: str
+    severity: str
+    sentence: str
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    advice: str = ""
+
+    def __post_init__(self) -> None:
+        checks.choice(self.severity, SEVERITIES, "severity")
+        for text in ("sentence", "advice"):  # they quote labels, paths and what an evaluator raised
+            object.__setattr__(self, text, printable(getattr(self, text)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as plain Python values that JSON can hold."""
+        found: dict[str, Any] = plain(vars(self))
+        return found
+
+
+def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings by severity; those of one severity stay in their order."""
+    return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
+
+
+def passes(findings: Iterable[Finding], strict: bool = False) -> bool:
+    """Whether nothing serious was found, and if it is strict no warning either."""
+    refused = SEVERITIES[: 2 if strict else 1]
+    return not any(finding.severity in refused for finding in findings)
+
+
+def columns(findings: Iterable[Finding]) -> dict[str, list[Any]]:
+    """A row for each finding, without its figures."""
+    names = ("severity", "name", "sentence", "advice")
+    return {name: [getattr(each, name) for each in findings] for name in names}
+
+
+def percent(score: float) -> str:
+    """A fraction in per cent, with two decimals.
+
+    Examples
+    --------
+    >>> percent(0.18684)
+    '18.68 %'
+    """
+    return f"{100 * score:.2f} %"
+
+
+def points(difference: float) -> str:
+    """A difference of scores in points of per cent, to two digits.
+
+    Examples
+    --------
+    >>> points(0.25), points(0.000123), points(0.01), points(1)
+    ('25 points', '0.012 points', '1 point', '100 points')
+    """
+    text = _two_digits(100 * difference)
+    return f"{text} point{'' if text == '1' else 's'}"
+
+
+def interval(result: Any) -> str:
+    """Expected value and bounds, in per cent."""
+    return f"{value(result)} %"
+
+
+def between(low: float, high: float) -> str:
+    """The range between two scores; where both read the same, only its width.
+
+    Examples
+    --------
+    >>> between(0.25, 0.5), between(0.25, 0.250001)
+    ('between 25.00 % and 50.00 % (25 points)', 'by 0.0001 points')
+    """
+    texts, width = (percent(low), percent(high)), points(high - low)
+    return f"by {width}" if texts[0] == texts[1] else f"between {texts[0]} and {texts[1]} ({width})"
+
+
+def share(n: int, total: int, what: str) -> str:
+    """How many of what, with their share.
+
+    Examples
+    --------
+    >>> share(12, 48, "rows"), share(3, 3, "rows")
+    ('12 of 48 rows (25 %)', 'all 3 rows')
+    """
+    return f"{n} of {total} {what} ({_two_digits(100 * n / total)} %)" if n < total else f"all {total} {what}"
+
+
+def _two_digits(number: float) -> str:
+    """Never an exponent where there are more digits before the point."""
+    return f"{number:.2g}" if number < 99.5 else f"{number:.0f}"
+
+
+def first_of(rows: Int64) -> list[int]:
+    """The first of some rows, for the figures."""
+    found: list[int] = rows[: thresholds.EXAMPLES].tolist()
+    return found
+
+
+def listed(rows: Int64) -> str:
+    """The first of some rows, for a sentence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> listed(np.array([3])), listed(np.arange(20))
+    ('row 3', 'rows 0, 1, 2, 3, 4, ...')
+    """
+    shown = ", ".join(map(str, rows[:5].tolist()))
+    return f"row{'' if len(rows) == 1 else 's'} {shown}{', ...' if len(rows) > 5 else ''}"
+
+
+def deviations(number: float) -> str:
+    """A number of standard deviations, to about three digits.
+
+    Examples
+    --------
+    >>> deviations(-1.46), deviations(20345.6)
+    ('-1.46', '20,346')
+    """
+    return f"{number:.3g}" if abs(number) < 100 else f"{number:,.0f}"

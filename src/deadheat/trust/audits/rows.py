@@ -1,0 +1,267 @@
+"""What the numbers of the embeddings look like: in comes a source, read in pieces; out go counts, and findings.
+
+source ──look_at──> Rows: zero, faint, constant and equal rows; dimensions ──findings_in──> findings
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.engine.distances.columns import Columns
+from deadheat.inputs.source import Source
+from deadheat.support.arrays import Bool, Int64
+from deadheat.trust.audits import thresholds
+from deadheat.trust.audits.findings import Finding, first_of, listed, share
+
+
+@dataclass(frozen=True, eq=False)
+class Dimensions:
+    """The dimensions, (dim,) each; `levels`, `filled` and `at_limit` come from a sample of distinct rows.
+
+    Attributes
+    ----------
+    dead : bool
+        Whether all rows have one number.
+    levels : int
+        Distinct numbers other than zero.
+    filled : int
+        Rows of the sample with a number other than zero.
+    at_limit : float
+        The share of the sample that has exactly the largest number, or the smallest, whichever share is larger; a limit
+        that is zero does not count.
+    """
+
+    dead: Bool
+    levels: Int64
+    filled: Int64
+    at_limit: NDArray[np.float64]
+    n_sampled: int
+
+    @property
+    def few_levels(self) -> Bool:
+        """Where there are so few numbers that each came several times."""
+        repeated = self.filled >= thresholds.SEEN_AGAIN * self.levels
+        return np.asarray(~self.dead & repeated & (self.levels < thresholds.FEW_LEVELS))
+
+    @property
+    def quantised(self) -> bool:
+        """Whether most dimensions that are not dead have few levels."""
+        live = np.count_nonzero(~self.dead)
+        return bool(live and np.count_nonzero(self.few_levels) >= thresholds.LEVEL_DIMENSIONS * live)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of one set of embeddings.
+
+    Attributes
+    ----------
+    zero, faint, constant : (k,)
+        The rows that are zero throughout; those that are not, but shorter than the precision of float32 times the mean
+        length; and those that are one number throughout other than zero.
+    across, inside : (k,)
+        The rows that have an equal row of another class, or of their own; zero rows do not count.
+    n_distinct : int
+        Distinct rows.
+    largest : int
+        How many rows the most frequent one stands for.
+    length : float
+        The mean norm, to the nearest power of two: city block's norm or, for any other distance, Euclid's.
+    """
+
+    n: int
+    dim: int
+    zero: Int64
+    faint: Int64
+    constant: Int64
+    across: Int64
+    inside: Int64
+    n_distinct: int
+    largest: int
+    length: float
+    dimensions: Dimensions
+
+
+def look_at(source: Source, codes: Int64, distance: str) -> Rows:
+    """Look at all rows, which have classes by number; under cosine positive multiples are equal.
+
+    Examples
+    --------
+    >>> from deadheat.inputs.source import Array
+    >>> points = Array(np.array([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0], [1.0, 2.0]]))
+    >>> rows = look_at(points, np.array([0, 1, 0, 1]), "euclidean")
+    >>> rows.zero, rows.across, rows.inside
+    (array([2]), array([0, 1, 3]), array([1, 3]))
+    """
+    columns = Columns.of(source, distance == "cosine")
+    norms, constant, dead = _scanned(source, 1 if distance == "cityblock" else 2)
+    zero, mean = norms == 0, float(np.mean(norms))
+    column = columns.column_of_item
+    of_both, place = np.unique(column * (int(codes.max()) + 1) + codes, return_inverse=True)
+    n_equal = np.bincount(column)[column]
+    n_of_class = np.bincount(place, minlength=len(of_both))[place]  # of the equal rows
+    return Rows(
+        *source.shape,
+        zero=np.flatnonzero(zero),
+        faint=np.flatnonzero(~zero & (norms < thresholds.PRECISION * mean)),
+        constant=np.flatnonzero(constant & ~zero),
+        across=np.flatnonzero((n_equal > n_of_class) & ~zero),
+        inside=np.flatnonzero((n_of_class > 1) & ~zero),
+        n_distinct=len(columns),
+        largest=int(n_equal.max()),
+        length=2.0 ** round(math.log2(mean)) if 0 < mean < math.inf else mean,
+        dimensions=_dimensions(source, columns, dead),
+    )
+
+
+def _scanned(source: Source, order: int) -> tuple[NDArray[np.float64], Bool, Bool]:
+    """Norms of rows, and which are one number throughout, (n,); which dimensions are one number throughout, (dim,)."""
+    n, dim = source.shape
+    norms, constant = np.empty(n), np.empty(n, dtype=np.bool_)
+    low, high = np.full(dim, np.inf), np.full(dim, -np.inf)
+    for start, rows in source.pieces():
+        part = slice(start, start + len(rows))
+        peaks = np.abs(rows.astype(np.float64)).max(axis=1)  # no square overflows, or vanishes
+        norms[part] = peaks * np.linalg.norm(rows / np.where(peaks, peaks, 1)[:, None], order, axis=1)
+        constant[part] = (rows == rows[:, :1]).all(axis=1) if dim > 1 else False
+        low, high = np.minimum(low, rows.min(axis=0)), np.maximum(high, rows.max(axis=0))
+    return norms, constant, low == high
+
+
+def _dimensions(source: Source, columns: Columns, dead: Bool) -> Dimensions:
+    most = max(1, thresholds.SAMPLE_NUMBERS // source.shape[1])
+    n_sampled = min(most, len(columns))
+    picked = columns.item_of_column[np.linspace(0, len(columns) - 1, n_sampled).astype(np.int64)]
+    values = np.sort(source.take(np.sort(picked)), axis=0)
+    first = np.vstack([np.ones((1, values.shape[1]), dtype=np.bool_), values[1:] != values[:-1]])
+    filled = values != 0
+    at_limit = [np.where(limit != 0, (values == limit).mean(axis=0), 0.0) for limit in (values[0], values[-1])]
+    return Dimensions(dead, (first & filled).sum(axis=0), filled.sum(axis=0), np.maximum(*at_limit), n_sampled)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# findings
+
+
+def findings_in(rows: Rows, part: str, numbers: bool) -> Iterator[Finding]:
+    """What is wrong with one part of a submission, "embeddings" or "gallery"; `numbers` is false for binary codes."""
+    coded = not numbers or rows.dimensions.quantised
+    groups = [_empty_rows(rows, part), _equal_rows(rows, part, coded), _poor_dimensions(rows, part)]
+    for group in groups if numbers else groups[1:2]:
+        for found in group:
+            yield found if part == "embeddings" else replace(found, name=f"{found.name} in the gallery")
+
+
+def _empty_rows(rows: Rows, part: str) -> Iterator[Finding]:
+    """Rows that are zero, zero but for noise, or one number again and again."""
+    if len(rows.zero):
+        yield Finding(
+            "zero embeddings",
+            _by_share(len(rows.zero), rows.n),
+            f"{_subject(rows.zero, rows, part)} zero throughout ({listed(rows.zero)}) and say nothing of their items.",
+            _figures(rows.zero, rows),
+            "Find out where they come from: items that could not be read, or a layer that died.",
+        )
+    if len(rows.faint):
+        yield Finding(
+            "nearly zero embeddings",
+            _by_share(len(rows.faint), rows.n),
+            f"{_subject(rows.faint, rows, part)} shorter than {thresholds.PRECISION:.2g} times the mean length "
+            f"({listed(rows.faint)}): zero, but for noise or rounding.",
+            _figures(rows.faint, rows),
+            "Set them to zero, so that they tie; under cosine such rows are ranked by the direction of the noise.",
+        )
+    if len(rows.constant):
+        yield Finding(
+            "constant embeddings",
+            "warning" if len(rows.constant) >= thresholds.SOME_ROWS * rows.n else "note",
+            f"{_subject(rows.constant, rows, part)} one number throughout ({listed(rows.constant)}).",
+            _figures(rows.constant, rows),
+            "They say nothing but that number; under cosine all of one sign are the same.",
+        )
+
+
+def _equal_rows(rows: Rows, part: str, coded: bool) -> Iterator[Finding]:
+    """Equal rows under different labels, and under one label, where they find each other first.
+
+    They are what codes of few levels are made for, and never serious there: the finding "ties" says what they move.
+    """
+    most = "warning" if coded else "serious"
+    distinct = {"distinct": rows.n_distinct, "largest": rows.largest}
+    if len(rows.across):
+        severity = _by_share(len(rows.across), rows.n)
+        yield Finding(
+            "duplicates across classes",
+            most if severity == "serious" else severity,
+            f"{_subject(rows.across, rows, part)} equal to a row of another class ({listed(rows.across)}). "
+            f"{rows.n_distinct} rows are distinct.",
+            {**_figures(rows.across, rows), **distinct},
+            "Look for items that were submitted twice under two labels, or that the model cannot distinguish.",
+        )
+    n = len(rows.inside)
+    if n:
+        mild = "warning" if n >= thresholds.MANY_COPIES * rows.n else "note"
+        yield Finding(
+            "duplicates inside classes",
+            most if n >= thresholds.MOSTLY_COPIES * rows.n else mild,
+            f"{_subject(rows.inside, rows, part)} equal to a row of their own class ({listed(rows.inside)}). "
+            f"{rows.n_distinct} rows are distinct.",
+            {**_figures(rows.inside, rows), **distinct},
+            "Take copies of an item out; if the items differ, ask how the model comes to one embedding for all.",
+        )
+
+
+def _poor_dimensions(rows: Rows, part: str) -> Iterator[Finding]:
+    """Dimensions with one number in all rows, mostly at their largest or smallest number, or of few levels."""
+    dims, dim = rows.dimensions, rows.dim
+    dead = np.flatnonzero(dims.dead)
+    if len(dead) and rows.n > 1:
+        yield Finding(
+            "dead dimensions",
+            "warning" if len(dead) >= thresholds.DEAD_DIMENSIONS * dim else "note",
+            f"{share(len(dead), dim, 'dimensions').capitalize()} of the {part} have the same number in every row.",
+            {"dimensions": len(dead), "dim": dim, "which": first_of(dead)},
+            "Look for units that died, or inputs that never vary, and leave these dimensions out.",
+        )
+    stuck = np.flatnonzero(~dims.dead & (dims.levels > 2) & (dims.at_limit >= thresholds.SATURATED_ROWS))
+    if len(stuck):
+        yield Finding(
+            "saturated dimensions",
+            "warning" if len(stuck) >= thresholds.SATURATED_DIMENSIONS * dim else "note",
+            f"{share(len(stuck), dim, 'dimensions').capitalize()} of the {part} are at their largest or smallest "
+            f"number in {100 * thresholds.SATURATED_ROWS:.0f} % of the rows or more.",
+            {"dimensions": len(stuck), "dim": dim, "which": first_of(stuck), "rows_looked_at": dims.n_sampled},
+            "Submit what comes before the sigmoid, tanh or clipping.",
+        )
+    if dims.quantised:
+        n = int(dims.few_levels.sum())
+        with_zero = dims.levels + (dims.filled < dims.n_sampled)
+        levels = int(np.median(with_zero[dims.few_levels]))
+        yield Finding(
+            "few levels",
+            "warning" if levels <= thresholds.VERY_FEW_LEVELS else "note",
+            f"{share(n, dim, 'dimensions').capitalize()} of the {part} have few distinct numbers: mostly {levels}.",
+            {"dimensions": n, "dim": dim, "levels": levels, "rows_looked_at": dims.n_sampled},
+            "Say that they are quantised; deadheat quantization shows what that costs.",
+        )
+
+
+def _by_share(n: int, total: int) -> str:
+    return (
+        "serious" if n >= thresholds.MANY_ROWS * total else "warning" if n >= thresholds.SOME_ROWS * total else "note"
+    )
+
+
+def _subject(which: Int64, rows: Rows, part: str) -> str:
+    """How a sentence about some rows begins."""
+    return f"{share(len(which), rows.n, 'rows').capitalize()} {'are' if part == 'embeddings' else 'of the gallery are'}"
+
+
+def _figures(which: Int64, rows: Rows) -> dict[str, Any]:
+    return {"rows": len(which), "n": rows.n, "which": first_of(which)}

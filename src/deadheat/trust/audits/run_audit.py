@@ -1,0 +1,378 @@
+"""Audit of a file of scores: in come a run and perhaps its qrels, out go findings, the most serious first.
+
+run ──> its scores ──────────────> what they look like: constant, few, saturated, of a short type, tied at the top
+run, qrels ──> bounds, tie rules ──> what ties do to the measures, and whether the file puts positives first
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deadheat.engine.counting.runs import nearest_float64
+from deadheat.engine.exact import formats as exact_formats
+from deadheat.inputs import trec
+from deadheat.inputs.predictions import read_predictions
+from deadheat.inputs.trec import Checked
+from deadheat.inputs.trec import Table as Scores
+from deadheat.reports.averaging import Singletons
+from deadheat.reports.report import Report
+from deadheat.reports.runs import evaluate_run
+from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plain, program, value
+from deadheat.reports.tie_rules import RULES, by_rule
+from deadheat.support.arrays import Float64
+from deadheat.support.floats import plain_floats
+from deadheat.support.triple import Triple
+from deadheat.trust.audits import thresholds
+from deadheat.trust.audits.audited import Audited
+from deadheat.trust.audits.findings import Finding, between, deviations, most_serious_first, percent, points, share
+
+MEASURES = ("nDCG@10", "MRR@10", "mAP")  # the headline first
+_FILE = next(iter(RULES))
+
+
+@dataclass(frozen=True)
+class Looks:
+    """What the scores of a run look like, whatever is relevant.
+
+    Attributes
+    ----------
+    n_query, n_score : int
+        Queries with at least two documents, and the scores of these.
+    constant, tied_first : int
+        Queries with one score for all documents, and those whose highest score several documents have.
+    distinct : float
+        The median over queries of the share of scores that are distinct.
+    at_zero, at_one : int
+        Scores that are exactly 0 or 1, where all lie between; else 0.
+    dtype : str or None
+        The shortest of bfloat16, float16 and float32 that holds every score, unless all are integers or too few.
+    """
+
+    n_query: int
+    n_score: int
+    constant: int
+    tied_first: int
+    distinct: float
+    at_zero: int
+    at_one: int
+    dtype: str | None
+
+    @classmethod
+    def of(cls, scores: Checked) -> Looks:
+        """Look at all scores of queries with at least two documents.
+
+        Examples
+        --------
+        >>> Looks.of({"q": {"a": 0.5, "b": 0.5, "c": 0.0}})
+        Looks(n_query=1, n_score=3, constant=0, tied_first=1, distinct=0.6666666666666666, at_zero=1, at_one=0,
+        dtype=None)
+        """
+        rows = [list(row.values()) for row in scores.values() if len(row) > 1]
+        n_distinct = [len(set(row)) for row in rows]
+        numbers = np.array([nearest_float64(each) for row in rows for each in row], dtype=np.float64)
+        bounded = len(numbers) > 0 and bool(((numbers >= 0) & (numbers <= 1)).all())
+        return cls(
+            n_query=len(rows),
+            n_score=len(numbers),
+            constant=n_distinct.count(1),
+            tied_first=sum(row.count(max(row)) > 1 for row in rows),
+            distinct=float(np.median([n / len(row) for n, row in zip(n_distinct, rows, strict=True)])) if rows else 1.0,
+            at_zero=int(np.count_nonzero(numbers == 0)) if bounded else 0,
+            at_one=int(np.count_nonzero(numbers == 1)) if bounded else 0,
+            dtype=_shortest(numbers),
+        )
+
+
+def _shortest(numbers: Float64) -> str | None:
+    """The shortest type that holds all numbers, of enough of them that are no integers."""
+    broken = numbers[numbers != np.rint(numbers)]
+    if len(np.unique(broken)) < thresholds.FEWEST_SCORES:
+        return None
+    held = (
+        name for name in ("bfloat16", "float16", "float32") if (exact_formats.round_to(broken, name) == broken).all()
+    )
+    return next(held, None)
+
+
+@dataclass(frozen=True)
+class First:
+    """Whether the file lists relevant documents before irrelevant ones of the same score.
+
+    Attributes
+    ----------
+    groups, found : int
+        Tie groups with both, and those in which all relevant documents stand before all others.
+    likely, std : float
+        How many a random order has on average, and the standard deviation of that.
+    """
+
+    groups: int
+    found: int
+    likely: float
+    std: float
+
+    @classmethod
+    def of(cls, scores: Checked, judged: Checked) -> First:
+        """Look through all tie groups of the queries that are in both.
+
+        Examples
+        --------
+        >>> First.of({"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 1}})
+        First(groups=1, found=1, likely=0.3333333333333333, std=0.4714045207910317)
+        """
+        found, chances = 0, []
+        for query, grades in judged.items():
+            tied: dict[Any, list[bool]] = {}
+            for document, score in scores.get(query, {}).items():
+                tied.setdefault(score, []).append(grades.get(document, 0) > 0)
+            for marks in tied.values():
+                n = sum(marks)
+                if 0 < n < len(marks):
+                    chances.append(1 / math.comb(len(marks), n))
+                    found += all(marks[:n])
+        variance = math.fsum(chance * (1 - chance) for chance in chances)
+        return cls(len(chances), found, math.fsum(chances), math.sqrt(variance))
+
+    @property
+    def beyond(self) -> float:
+        """By how many standard deviations it is more than by chance."""
+        return (self.found - self.likely) / self.std if self.std else 0.0
+
+
+@plain_floats
+def audit_run(
+    run: str | os.PathLike[str] | Scores,
+    qrels: str | os.PathLike[str] | Scores | None = None,
+    *,
+    measures: str | Iterable[str] | None = MEASURES,
+    singletons: Singletons = "skip",
+    subset: str | None = None,
+    split: str | None = None,
+) -> RunAudit:
+    """Find what a careful referee would ask about a file of scores, such as those of a reranker.
+
+    How far ties move the measures and what the order of the file makes of them; whether the file lists positives first
+    among ties; queries with one score for all documents, ties for the first place, few distinct scores, scores that are
+    exactly 0 or 1 as a saturated sigmoid leaves them, and scores of a short type.
+
+    Parameters
+    ----------
+    run : path, dict, data frame or iterable of named tuples
+        As in `deadheat.evaluate_run`, or JSON: ``{query: {document: score}}``, as BEIR keeps its results, or what MTEB
+        saves as ``{task}_predictions.json``. The order of the documents is that of the file.
+    qrels : path, dict, data frame or iterable of named tuples, optional
+        As there. Without, the scores alone are looked at.
+    measures, singletons
+        As there; by default nDCG@10, MRR@10 and mAP. Queries that the run lacks count as 0.
+    subset, split : str, optional
+        Of MTEB's file, where it holds several.
+
+    Returns
+    -------
+    RunAudit
+        The findings, the most serious first. **Ties:** values are given as lower, expected and upper, but those of the
+        rules that libraries break ties by, which have only one. **Undefined:** NaN as in `deadheat.evaluate_run`.
+
+    Raises
+    ------
+    OSError, TypeError, ValueError
+        As `deadheat.evaluate_run` does; for a file of predictions, see `deadheat.integrations.mteb.read_predictions`.
+
+    Notes
+    -----
+    Severities and thresholds are those of `deadheat.audit`.
+
+    Examples
+    --------
+    A reranker that gives every candidate the same score, where the positive is listed first:
+
+    >>> run = {f"q{i}": dict.fromkeys(["z", "a", "b", "c"], 0.5) for i in range(20)}
+    >>> found = audit_run(run, {query: {"z": 1} for query in run}, measures="MRR@10")
+    >>> [finding.name for finding in found.of("serious")]
+    ['ties', 'order of the file', 'positives first', 'constant scores']
+    >>> print(found["positives first"].sentence)
+    In all 20 tie groups of relevant and irrelevant documents the file lists the relevant ones first; a random order
+    would in 5.0 (7.75 standard deviations).
+    """
+    if (subset is not None or split is not None) or _is_json(run):
+        run = read_predictions(run, subset=subset, split=split)  # type: ignore[arg-type]
+    scores = trec.open_run(run)
+    looks = Looks.of(scores)
+    if qrels is None:
+        return RunAudit(most_serious_first(_of_scores(looks)), looks, None, None, {})
+    judged = trec.open_qrels(qrels)
+    report = evaluate_run(scores, judged, measures=measures, singletons=singletons)
+    first = First.of(scores, judged)
+    settings = list(judged), report.measures, singletons
+    rules = {rule: by_rule(rule, scores, judged, *settings) for rule in RULES}
+    found = [*_of_ties(report, first, rules), *_of_scores(looks)]
+    return RunAudit(most_serious_first(found), looks, report, first, rules)
+
+
+def _is_json(run: Any) -> bool:
+    """Whether a file begins as JSON does, as no line of a run would that has no blank."""
+    if not isinstance(run, (str, os.PathLike)):
+        return False
+    with Path(run).open("rb") as file:
+        return file.read(64).lstrip().startswith(b"{")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunAudit(Audited):
+    """What a careful referee would ask about a file of scores.
+
+    Printing it gives the verdict, the measures with their bounds and by each rule for ties, and then the findings.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        The most serious first; ``name``, ``severity``, ``sentence``, ``figures`` and ``advice`` of each.
+    looks : Looks
+        What the scores look like.
+    report : Report or None
+        That of `deadheat.evaluate_run`; None without qrels, as is `first`.
+    first : First or None
+        Where the file lists relevant documents among those of their score.
+    rules : dict of str to dict of str to float
+        By rule for ties and measure, its value.
+    """
+
+    findings: tuple[Finding, ...]
+    looks: Looks
+    report: Report | None
+    first: First | None
+    rules: Mapping[str, Mapping[str, float]]
+
+    def about(self) -> str:
+        return f"{count(self.looks.n_query, 'query', 'queries')} of {self.looks.n_score} scores"
+
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+        """The measures in per cent: with their bounds, and by each rule for ties where it makes a difference."""
+        if self.report is None:
+            return []
+        form, names = decimals(digits), self.report.measures
+        rows = [["all ways to break ties", *(value(self.report[name], digits) for name in names)]]
+        if self.first and self.first.groups:
+            for rule, values in self.rules.items():
+                rows.append([f"ties {rule}", *(number(100 * values[name], form) for name in names)])
+        return [Table(["measure (%)", *names], rows)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The findings, and what they were found in, unrounded, as plain values that JSON can hold."""
+        report, names = self.report, () if self.report is None else self.report.measures
+        return {
+            "deadheat": program(),
+            "counts": self.counts(),
+            "scores": plain(vars(self.looks)),
+            "measures": {
+                name: {end: plain(getattr(report[name], end)) for end in Triple._fields}
+                | {"rules": {rule: plain(values[name]) for rule, values in self.rules.items()}}
+                for name in names
+                if report is not None
+            },
+            "findings": [each.to_dict() for each in self.findings],
+        }
+
+
+def _of_ties(report: Report, first: First, rules: Mapping[str, Mapping[str, float]]) -> Iterator[Finding]:
+    """How far ties move the first measure that they move most seriously, and what the file's order makes of it."""
+    widths = {name: result.upper - result.lower for name, result in report.items()}
+    moved = {name: abs(rules[_FILE][name] - result.expected) for name, result in report.items()}
+    name = max(widths, key=lambda each: -1.0 if math.isnan(widths[each]) else widths[each])
+    if widths[name] > 0:
+        found, about = report[name], report.ties
+        yield Finding(
+            "ties",
+            _by_move(widths[name]),
+            f"How ties are broken moves {name} {between(found.lower, found.upper)}; expected "
+            f"{percent(found.expected)}. {count(about.mixed_groups, 'tie group holds', 'tie groups hold')} relevant "
+            f"and irrelevant documents, in {count(about.queries, 'query', 'queries')}; the largest has "
+            f"{about.largest}.",
+            {"moves": widths, **about._asdict()},
+            "Report the lower bound, or all three values.",
+        )
+    name = max(moved, key=lambda each: -1.0 if math.isnan(moved[each]) else moved[each])
+    if moved[name] >= thresholds.PRINTED:
+        values = ", ".join(f"{percent(values[name])} {rule}" for rule, values in rules.items())
+        yield Finding(
+            "order of the file",
+            _by_move(moved[name]),
+            f"{name} depends on the rule for ties: {values}. The mean over all orders is "
+            f"{percent(report[name].expected)}, {points(moved[name])} from that of the file.",
+            {"moves": moved, "rules": rules},
+            "Compare with nobody who breaks ties by another rule; shuffle the candidates before they are scored.",
+        )
+    if first.found and first.beyond > thresholds.BEYOND_CHANCE:
+        yield Finding(
+            "positives first",
+            _by_move(moved[name]),
+            f"In {share(first.found, first.groups, 'tie groups')} of relevant and irrelevant documents the file lists "
+            f"the relevant ones first; a random order would in {first.likely:.1f} ({deviations(first.beyond)} standard "
+            "deviations).",
+            vars(first),
+            "A stable sort rewards ties in such a file; shuffle the candidates.",
+        )
+
+
+def _of_scores(looks: Looks) -> Iterator[Finding]:
+    """What the scores themselves look like."""
+    n, scores = looks.n_query, looks.n_score
+    if looks.constant:
+        yield Finding(
+            "constant scores",
+            _by_share(looks.constant, n),
+            f"{share(looks.constant, n, 'queries').capitalize()} have one score for all documents.",
+            {"queries": looks.constant, "n_query": n},
+            "Look for inputs that were cut off before the documents differ, or a model that failed.",
+        )
+    if looks.tied_first:
+        severity = _by_share(looks.tied_first, n)
+        yield Finding(
+            "ties for the first place",
+            "warning" if severity == "serious" else severity,
+            f"In {share(looks.tied_first, n, 'queries')} several documents have the highest score.",
+            {"queries": looks.tied_first, "n_query": n},
+            "The first place is decided by whoever sorts.",
+        )
+    if looks.distinct < thresholds.FEW_DISTINCT:
+        yield Finding(
+            "few distinct scores",
+            "warning",
+            f"In half of the queries at most {100 * looks.distinct:.0f} % of the scores are distinct.",
+            {"distinct": looks.distinct},
+            "Rank by scores before they are rounded.",
+        )
+    for number_, n_there in ((0, looks.at_zero), (1, looks.at_one)):
+        if n_there >= thresholds.SOME_ROWS * scores and n_there > 1:
+            yield Finding(
+                f"scores of exactly {number_}",
+                "warning" if n_there >= thresholds.MANY_ROWS * scores else "note",
+                f"{share(n_there, scores, 'scores').capitalize()} are exactly {number_}, the end of their range.",
+                {"scores": n_there, "n_score": scores},
+                "If a sigmoid made them, rank by the logits: it is 1 from 17 on in float32, from 6.3 in bfloat16.",
+            )
+    if looks.dtype in ("bfloat16", "float16"):
+        yield Finding(
+            f"scores in {looks.dtype}",
+            "warning",
+            f"All {scores} scores are numbers of {looks.dtype}, which has few of them.",
+            {"dtype": looks.dtype},
+            "Compute the last step in float32, and see with deadheat.low_precision what that changes.",
+        )
+
+
+def _by_move(move: float) -> str:
+    return "serious" if move >= thresholds.CLAIMED else "warning" if move >= thresholds.PRINTED else "note"
+
+
+def _by_share(n: int, total: int) -> str:
+    return (
+        "serious" if n >= thresholds.MANY_ROWS * total else "warning" if n >= thresholds.SOME_ROWS * total else "note"
+    )

@@ -1,0 +1,144 @@
+"""The one worker: from the queue to scores, each with its receipt. Whenever it is killed, the next one continues.
+
+A step that is done is in the database; a step that is not is done again, from the beginning, and comes out the same.
+``python -m deadheat.trust.challenge.scoring DIR`` scores what comes by the web, until its standard input ends, which is
+when whoever started it is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.support.lazy import tempfile
+from deadheat.trust.challenge import commands, leaderboard, sandbox
+from deadheat.trust.challenge.challenge import Challenge, private
+from deadheat.trust.challenge.evaluator import Evaluator, short
+from deadheat.trust.challenge.sandbox import Stopped
+from deadheat.trust.challenge.store import Store, Submission
+
+FILE = "file"  # what protects the labels from a file: it does nothing
+_RENEW = 30.0  # seconds between two leaderboards while the queue is never empty
+_PAUSE = 0.5  # seconds between two looks at an empty queue
+
+
+def score(
+    challenge: Challenge,
+    store: Store,
+    *,
+    unprotected: bool = False,
+    also: Sequence[Path] = (),
+    for_page: bool = False,
+) -> Generator[Submission, None, None]:
+    """Score what is in the queue, one after another, and yield each as it then is.
+
+    Teams take turns: next comes the earliest submission of the team whose scoring took the least time within 24 hours.
+
+    Parameters
+    ----------
+    challenge, store
+    unprotected : bool
+        Run commands without a sandbox.
+    also : sequence of path
+        What commands see in addition to the system's own programs.
+    for_page : bool
+        Leave in the queue what the page does not score: commands, and files of teams that have used up their time.
+
+    Raises
+    ------
+    Refused
+        If there is a command and no sandbox, before anything is scored.
+    ValueError
+        If commands would see the challenge's folder in the sandbox.
+    OSError
+        If something cannot be read or written; the submission counts as attempted.
+    """
+    with store.only_worker(), Evaluator(challenge) as evaluator:
+        store.requeue()
+        challenge.remove_unfinished_profiles()
+        queued = partial(store.waiting, most=challenge.rules.seconds_per_day if for_page else None)
+        waiting = queued(commands=not for_page)
+        has_command = any(each.command is not None for each in waiting)
+        protection = commands.require_sandbox(challenge, unprotected, also) if has_command else sandbox.NOTHING
+        run = partial(commands.embeddings, challenge, unprotected=protection == sandbox.NOTHING, also=also)
+        while waiting:
+            submission = waiting[0]
+            store.begin(submission)
+            _score(challenge, store, submission, evaluator, run, protection)
+            found = store.find(id=submission.id)
+            assert found is not None
+            yield found
+            waiting = queued(commands=has_command)  # commands that come meanwhile wait for the next call
+
+
+def log(challenge: Challenge, submission: Submission) -> Path:
+    """Where the organiser, and nobody else, finds the errors of a command that failed: inputs could be in them."""
+    return challenge.submissions / f"{submission.id}.log"
+
+
+def _score(
+    challenge: Challenge,
+    store: Store,
+    submission: Submission,
+    evaluator: Evaluator,
+    run: Callable[[Submission], NDArray[Any]],
+    protection: str,
+) -> None:
+    """Score one, and record what came of it and how long it took."""
+    began = time.monotonic()
+    try:
+        if submission.command is None:
+            receipt = evaluator.receipt(submission.id, "npz", challenge.submissions / submission.id)
+        else:
+            with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
+                np.save(f"{folder}/rows.npy", run(submission))
+                receipt = evaluator.receipt(submission.id, "npy", Path(folder, "rows.npy"))
+    except Stopped as error:
+        if error.errors or submission.command is not None:
+            private(log(challenge, submission))
+            log(challenge, submission).write_text(error.errors, encoding="utf-8")
+        store.ended(submission, "failed", str(error), time.monotonic() - began)
+    except (ValueError, TypeError) as error:  # by a rule, which the message says
+        store.ended(submission, "refused", short(str(error)), time.monotonic() - began)
+    else:
+        how = FILE if submission.command is None else protection
+        store.ended(submission, "scored", "", time.monotonic() - began, (receipt, how))
+
+
+def work(challenge: Challenge, store: Store) -> None:
+    """Score files as they come, and what an earlier worker has left."""
+    while True:
+        began = time.monotonic()
+        with closing(score(challenge, store, for_page=True)) as scored:
+            for _ in scored:
+                if time.monotonic() > began + _RENEW:
+                    break
+        leaderboard.keep(challenge, store)
+        while not store.waiting(commands=False, most=challenge.rules.seconds_per_day):
+            time.sleep(_PAUSE)
+
+
+def _end_with_parent() -> None:
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    os._exit(0)
+
+
+def main() -> None:
+    challenge = Challenge.open(sys.argv[1])
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    work(challenge, Store(challenge.folder))
+
+
+if __name__ == "__main__":
+    main()

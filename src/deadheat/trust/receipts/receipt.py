@@ -1,0 +1,408 @@
+"""From inputs to a receipt, and from a receipt and inputs to what of it does not follow from them.
+
+    inputs, options ──evaluate──> Report ──> Receipt ──save──> r.json ──verify──> match, or what differs
+
+A receipt has digests of the inputs, the same however they are kept. Each is the SHA-256 of a line of text, a line with
+the shape, and the values:
+
+- *Embeddings*: ``deadheat.embeddings 1``, ``100 8``, and every number as a little-endian float64, row by row; -0 is 0.
+  So float16, float32 and float64 files of the same numbers have one digest, and so have arrays in memory.
+- *Labels*: ``deadheat.labels 1``, ``100``, and a line each: ``i7`` for the integer 7, ``s3 cat`` for a string, its
+  length in bytes of UTF-8 before it, ``b3 cat`` for bytes.
+- *Items left out* (`exclude`): ``deadheat.rows 1``, ``100``, and little-endian int64; *junk*: ``deadheat.mask 1``,
+  ``100`` or ``100 200``, and a byte each, 0 or 1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.ties.registry import make
+from deadheat.engine.ties.rounded import Rounded
+from deadheat.engine.ties.rule import Ties
+from deadheat.engine.ties.tolerance import Tolerance
+from deadheat.errors import FileError, InputError, printable
+from deadheat.inputs import arrays
+from deadheat.inputs.item_ids import OwnRows
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, Samples, open_pair
+from deadheat.inputs.source import Source
+from deadheat.reports.averaging import Average, Singletons, SummaryOptions
+from deadheat.reports.evaluating import evaluate_pair
+from deadheat.reports.report import Report
+from deadheat.reports.tables import program
+from deadheat.support.arrays import slices
+from deadheat.support.floats import plain_floats
+from deadheat.support.triple import Triple
+from deadheat.trust.receipts import signing
+from deadheat.trust.receipts.document import DIGEST, SCHEMA, SIGNATURE, VERSION, Receipt
+
+_LABELS_AT_ONCE = 1 << 16
+_ABSENT = "nothing"
+_SHOWN = 80  # characters of a value
+
+
+@plain_floats
+def receipt(
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike | None = None,
+    gallery: EmbeddingsLike | None = None,
+    gallery_labels: LabelsLike | None = None,
+    *,
+    measures: str | Iterable[str] | None = None,
+    distance: str = "cosine",
+    ties: str | Ties = "exact",
+    junk: ArrayLike | None = None,
+    exclude: OwnRows | None = None,
+    singletons: Singletons = "skip",
+    average: Average = "query",
+    threads: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+    checkpoint: str | os.PathLike[str] | None = None,
+    device: Any = None,
+) -> Receipt:
+    """Evaluate, and say what the result follows from, so that anybody who has the inputs can verify it.
+
+    Parameters
+    ----------
+    embeddings, labels, gallery, gallery_labels, measures, distance, ties, junk, exclude, singletons, average
+        As in `deadheat.evaluate`. They decide the result, and the receipt has them: options as they are, and inputs as
+        digests of their values, whatever file or type holds them.
+    threads, progress, checkpoint, device
+        As in `deadheat.evaluate`. They decide nothing, and the receipt does not have them.
+
+    Returns
+    -------
+    Receipt
+        To be saved as JSON, and signed where an organiser publishes it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `deadheat.evaluate`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from deadheat import verify
+    >>> embeddings, labels = [[0, 1], [1, 0], [1, 1]], ["a", "b", "a"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "r.json")
+    ...     receipt(embeddings, labels, measures="mAP, Hit@1").save(path)
+    ...     print(verify(path, embeddings, labels))
+    ...     print(verify(path, [[0, 1], [1, 0], [1, 2]], labels).differences[0].name)
+    match: r.json follows from these inputs
+    arrays.embeddings.sha256
+    """
+    summary = SummaryOptions.checked(measures, singletons, average)
+    options = CountingOptions.checked(
+        distance=distance, ties=ties, junk=junk, threads=threads, progress=progress, checkpoint=checkpoint,
+        device=device, exclude=exclude,
+    )  # fmt: skip
+    pair = open_pair(embeddings, labels, gallery, gallery_labels)
+    return receipt_of(evaluate_pair(pair, options, summary), pair, options)
+
+
+@plain_floats
+def receipt_of(report: Report, pair: Pair, options: CountingOptions) -> Receipt:
+    """The receipt of a report on these inputs with these options."""
+    return Receipt.of(
+        {
+            "schema": SCHEMA,
+            "schema_version": VERSION,
+            "deadheat": program(),
+            "inputs": _inputs(pair, options.fitted(pair)),
+            "options": {
+                "distance": options.distance,
+                "ties": options.rule.describe(options.distance),
+                "measures": list(report.measures),
+                "singletons": report.singletons,
+                "average": report.average,
+            },
+            "queries": {"n_query": report.n_query, "n_singleton": report.n_singleton},
+            "ties": report.ties._asdict(),
+            "profile": report.profile.digest(),
+            "measures": {name: _values(report, name) for name in report.measures},
+        }
+    )
+
+
+def _values(report: Report, name: str) -> dict[str, Any]:
+    """A measure's numbers, as decimals that stand for exactly one float64 and as that number's bits."""
+    result = report[name]
+    values = {end: float(getattr(result, end)) for end in Triple._fields}
+    both = {end: {"decimal": repr(value), "hex": value.hex()} for end, value in values.items()}
+    return {**both, "n_query": result.n_query, "n_undefined": result.n_undefined}
+
+
+def _inputs(pair: Pair, options: CountingOptions) -> dict[str, Any]:
+    """The shapes and digests of everything that the result follows from."""
+    content = _samples(pair.query, "embeddings", "labels")
+    if pair.gallery is not None:
+        content |= _samples(pair.gallery, "gallery", "gallery_labels")
+    n_query = len(pair.query.labels)
+    mask = arrays.junk_mask(options.junk, n_query, n_query if pair.gallery is None else len(pair.gallery.labels))
+    if mask is not None:
+        content["junk"] = {"shape": list(mask.shape), "sha256": _digest_of_mask(mask)}
+    if options.exclude is not None:
+        content["exclude"] = {"shape": [n_query], "sha256": _digest_of_own_rows(options.exclude)}
+    return content
+
+
+def _samples(samples: Samples[Source], name: str, labels_name: str) -> dict[str, Any]:
+    rows, labels = samples
+    return {
+        name: {"shape": list(rows.shape), "sha256": digest_of_rows(rows)},
+        labels_name: {"shape": list(labels.shape), "sha256": digest_of_labels(labels)},
+    }
+
+
+def digest_of_rows(source: Source) -> str:
+    """The digest of embeddings.
+
+    Examples
+    --------
+    >>> from deadheat.inputs.source import Array
+    >>> short, long = np.ones((2, 3), dtype=np.float16), np.ones((2, 3))
+    >>> digest_of_rows(Array(short)) == digest_of_rows(Array(long))
+    True
+    """
+    digest = _begun("embeddings", source.shape)
+    for _, rows in source.pieces():
+        digest.update((rows + 0.0).astype("<f8", order="C").data)
+    return str(digest.hexdigest())
+
+
+def digest_of_labels(labels: NDArray[Any]) -> str:
+    """The digest of labels: integers, strings or bytes.
+
+    Examples
+    --------
+    >>> digest_of_labels(np.array([1, 2])) == digest_of_labels(np.array(["1", "2"]))
+    False
+    """
+    digest = _begun("labels", labels.shape)
+    for some in slices(len(labels), _LABELS_AT_ONCE):
+        digest.update(b"".join(map(_line, labels[some].tolist())))
+    return str(digest.hexdigest())
+
+
+def _digest_of_own_rows(rows: NDArray[np.int64]) -> str:
+    digest = _begun("rows", rows.shape)
+    digest.update(rows.astype("<i8", order="C").data)
+    return str(digest.hexdigest())
+
+
+def _digest_of_mask(mask: NDArray[np.bool_]) -> str:
+    digest = _begun("mask", mask.shape)
+    for row in np.atleast_2d(mask):
+        digest.update(np.ascontiguousarray(row).view(np.uint8).data)
+    return str(digest.hexdigest())
+
+
+def _begun(kind: str, shape: tuple[int, ...]) -> Any:
+    return hashlib.sha256(f"deadheat.{kind} 1\n{' '.join(map(str, shape))}\n".encode())
+
+
+def _line(label: Any) -> bytes:
+    if isinstance(label, (str, bytes)):
+        kind, text = (b"s", label.encode("utf-8", "surrogatepass")) if isinstance(label, str) else (b"b", label)
+        return kind + b"%d " % len(text) + text + b"\n"
+    return b"i%d\n" % int(label)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# verifying
+
+
+class Difference(NamedTuple):
+    """One place of a receipt that does not follow from the inputs: its name, what the receipt has, what was found."""
+
+    name: str
+    stated: str
+    found: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Whether a receipt follows from inputs.
+
+    Attributes
+    ----------
+    receipt : Receipt
+    differences : tuple of Difference
+        What does not follow; empty for a match.
+    signer : str or None
+        The fingerprint of the key that has signed the receipt; None for one without a signature.
+    """
+
+    receipt: Receipt
+    differences: tuple[Difference, ...]
+    signer: str | None = None
+
+    @property
+    def matches(self) -> bool:
+        """Whether everything in the receipt follows from the inputs, and a signature fits."""
+        return not self.differences
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as plain Python values that JSON can hold."""
+        return {
+            "matches": self.matches,
+            "differences": [difference._asdict() for difference in self.differences],
+            "signer": self.signer,
+        }
+
+    def __str__(self) -> str:
+        name = printable(self.receipt.name, _SHOWN)
+        lines = [f"match: {name} follows from these inputs"]
+        if self.differences:
+            lines = [f"no match: {name} does not follow from these inputs"]
+            lines += [
+                f"  {place}: the receipt has {stated}, found {found}" for place, stated, found in self.differences
+            ]
+        if self.signer is not None:
+            lines.append(f"signed by {self.signer}")
+        made_by = self.receipt.content.get("deadheat")
+        if made_by != program():
+            lines.append(f"made by deadheat {printable(str(made_by), 20)}, verified by {program()}")
+        return "\n".join(lines)
+
+
+@plain_floats
+def verify(
+    receipt: Receipt | str | os.PathLike[str],
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike | None = None,
+    gallery: EmbeddingsLike | None = None,
+    gallery_labels: LabelsLike | None = None,
+    *,
+    junk: ArrayLike | None = None,
+    exclude: OwnRows | None = None,
+    key: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+    device: Any = None,
+) -> Verification:
+    """Compute a receipt anew from its options and these inputs, and compare every digest and every bit.
+
+    Parameters
+    ----------
+    receipt : Receipt or path
+    embeddings, labels, gallery, gallery_labels, junk, exclude
+        What the receipt is said to follow from, as in `deadheat.evaluate`.
+    key : path, optional
+        The public key (PEM) of the one who should have signed it: a receipt without that signature is no match. By
+        default a signature has to fit the key that it carries, whoever's that is.
+    threads, progress, device
+        As in `deadheat.evaluate`: the result does not depend on them.
+
+    Returns
+    -------
+    Verification
+        `matches`, `differences`, `signer`; printing it says match, or what differs.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read.
+    FileError
+        If it is no receipt.
+    ValueError, TypeError
+        If an argument breaks its rule, as in `deadheat.evaluate`.
+    MissingPackageError
+        For a signature, without cryptography (the extra ``signed``).
+
+    Examples
+    --------
+    >>> from deadheat import receipt
+    >>> made = receipt([[0], [1], [-1]], [1, 1, 2], distance="euclidean", measures="mAP")
+    >>> verify(made, [[0], [1], [-1]], [1, 1, 2]).matches
+    True
+    >>> print(verify(made, [[0], [1], [-1]], [1, 2, 1]))
+    no match: receipt does not follow from these inputs
+      input_labels.labels.sha256: the receipt has 20169b5c56f6…, found bb63f3b0eee8…
+      profile: the receipt has 72d29e122bc0…, found 383fd41f131a…
+    """
+    opened = receipt if isinstance(receipt, Receipt) else Receipt.load(receipt)
+    opened.require_form()
+    expected_signer = None if key is None else signing.fingerprint_of_file(key)
+    stated, summary = options_of(opened)
+    options = CountingOptions.checked(
+        **stated, junk=junk, exclude=exclude, threads=threads, progress=progress, device=device
+    )
+    pair = open_pair(embeddings, labels, gallery, gallery_labels)
+    return verify_pair(opened, pair, options, summary, expected_signer)
+
+
+@plain_floats
+def verify_pair(
+    receipt: Receipt, pair: Pair, options: CountingOptions, summary: SummaryOptions, signer: str | None = None
+) -> Verification:
+    """`verify` with inputs that are open and options that are checked; `signer` is whose signature there must be."""
+    found = receipt_of(evaluate_pair(pair, options, summary), pair, options)
+    differences = list(_differences(_compared(receipt), _compared(found)))
+    if not receipt.is_whole:
+        differences.append(Difference(DIGEST, "a digest of other content", "it changed after it was made"))
+    try:
+        signed_by = receipt.signer
+    except InputError:
+        signed_by = None
+        differences.append(Difference(SIGNATURE, "a signature of other content", "it does not fit"))
+    if signer not in (None, signed_by):
+        differences.append(Difference(SIGNATURE, f"one by {signed_by}" if signed_by else _ABSENT, f"need of {signer}"))
+    return Verification(receipt, tuple(differences), signed_by)
+
+
+def options_of(receipt: Receipt) -> tuple[dict[str, Any], SummaryOptions]:
+    """What a receipt says of distance and ties, as `CountingOptions.checked` takes it, and of measures and means."""
+    try:
+        options = dict(receipt.content["options"])
+        distance, measures, singletons, average = (
+            options[name] for name in ("distance", "measures", "singletons", "average")
+        )
+        stated = {"distance": distance, "ties": _ties(options["ties"])}
+        CountingOptions.checked(**stated)
+        return stated, SummaryOptions.checked(measures, singletons, average)
+    except (InputError, KeyError, TypeError, ValueError, AttributeError) as error:
+        why = f"has no {error}" if isinstance(error, KeyError) else str(error)
+        raise FileError(receipt.name, f": the options of the receipt cannot be those of a result: {why}") from None
+
+
+def _ties(text: str) -> str | Ties:
+    """What counts as a tie, from the text of `Ties.describe`."""
+    kind, _, detail = text.partition(" ")
+    if kind == "tolerance":
+        return Tolerance(float(detail))
+    return Rounded(kind, of=detail) if detail else make(kind)
+
+
+def _compared(receipt: Receipt) -> dict[str, Any]:
+    """What of a receipt must follow from the inputs."""
+    return {name: part for name, part in receipt.content.items() if name not in ("deadheat", DIGEST, SIGNATURE)}
+
+
+def _differences(stated: Any, found: Any, name: str = "") -> Iterator[Difference]:
+    """The places where two contents differ, in the order of what was found."""
+    if isinstance(stated, dict) and isinstance(found, dict):
+        for key in dict.fromkeys([*found, *stated]):
+            yield from _differences(stated.get(key), found.get(key), f"{name}.{key}" if name else key)
+    elif type(stated) is not type(found) or stated != found:
+        yield Difference(printable(name, _SHOWN), _shown(stated), _shown(found))
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return _ABSENT
+    text = str(value)
+    if len(text) == 64 and set(text) <= set("0123456789abcdef"):
+        return f"{text[:12]}…"
+    return printable(text, _SHOWN)

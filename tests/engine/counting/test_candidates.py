@@ -1,0 +1,84 @@
+"""Who is ranked: junk, the query itself, and any other item that a query leaves out, told by plain loops."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import deadheat as dh
+from deadheat.engine.counting.candidates import Candidates, Relevance
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.passes import CountingPass
+
+N_QUERY, N_GALLERY = 9, 7
+
+
+def masks(n_query, n_gallery):
+    rng = np.random.default_rng(0)
+    return {"none": None, "gallery": rng.random(n_gallery) < 0.3, "pairs": rng.random((n_query, n_gallery)) < 0.3}
+
+
+def left_out(candidates, junk, itself, query):
+    """The ranked items that do not count for a query, by looking at each."""
+    ranked = [item for item in range(len(candidates.ranked)) if junk is None or junk.ndim == 2 or not junk[item]]
+    by_pair = junk is not None and junk.ndim == 2
+    return [item for item in ranked if item == itself or (by_pair and junk[query, item])], ranked
+
+
+@pytest.mark.parametrize("kind", ["none", "gallery", "pairs"])
+@pytest.mark.parametrize("leave_one_out", [False, True])
+def test_who_counts(kind, leave_one_out):
+    n_query = N_GALLERY if leave_one_out else N_QUERY
+    junk = masks(n_query, N_GALLERY)[kind]
+    candidates = Candidates.of(n_query, N_GALLERY, junk, leave_one_out=leave_one_out)
+    queries = np.array([5, 0, 3])
+    starts, items = candidates.excluded(queries)
+    assert_array_equal(candidates.itself_of(queries), queries if leave_one_out else [-1, -1, -1])
+    for place, query in enumerate(queries):
+        excluded, _ = left_out(candidates, junk, query if leave_one_out else -1, query)
+        assert_array_equal(items[starts[place] : starts[place + 1]], excluded)
+    both = [left_out(candidates, junk, query if leave_one_out else -1, query) for query in range(n_query)]
+    assert_array_equal(candidates.n_ranked(), [len(ranked) - len(excluded) for excluded, ranked in both])
+    assert candidates.symmetric == leave_one_out
+
+
+def test_more_queries_than_are_looked_at_together():
+    candidates = Candidates.of(600, 600, leave_one_out=True)
+    assert_array_equal(candidates.n_ranked(), np.full(600, 599))
+
+
+def test_junk_is_not_written_to():
+    junk = masks(N_GALLERY, N_GALLERY)["pairs"]
+    before = junk.copy()
+    Candidates.of(N_GALLERY, N_GALLERY, junk, leave_one_out=True).excluded(np.arange(N_GALLERY))
+    assert_array_equal(junk, before)
+
+
+@pytest.mark.parametrize("kind", ["none", "gallery", "pairs"])
+def test_a_query_that_leaves_out_some_item_has_it_as_junk(kind):
+    """An item of one's own by number, wherever it is, is a pair of junk: with and without, in the class and beside."""
+    rng = np.random.default_rng(1)
+    for distance in ("euclidean", "cosine"):
+        query, gallery = rng.integers(0, 3, (N_QUERY, 2)), rng.integers(0, 3, (N_GALLERY, 2))
+        query_class, gallery_class = rng.integers(0, 2, N_QUERY), rng.integers(0, 2, N_GALLERY)
+        junk, itself = masks(N_QUERY, N_GALLERY)[kind], rng.integers(-1, N_GALLERY, N_QUERY)
+        pairs = np.zeros((N_QUERY, N_GALLERY), dtype=bool) if junk is None else np.array(np.broadcast_to(junk, (9, 7)))
+        pairs[np.flatnonzero(itself >= 0), itself[itself >= 0]] = True
+        opened = CountingOptions.checked(distance=distance).open(query, gallery)
+        ranked = Candidates.of(N_QUERY, N_GALLERY, junk, leave_one_out=False)
+        own = Candidates(N_QUERY, ranked.ranked, ranked.junk, itself)
+        rule = CountingOptions.checked().rule
+        profile = CountingPass(opened, rule, Relevance(query_class, gallery_class, own)).run(1, progress=False)
+        assert profile == dh.profile(query, query_class, gallery, gallery_class, distance=distance, junk=pairs)
+
+
+def test_masks_are_there_only_where_something_is_junk():
+    every = itertools.product(["none", "gallery", "pairs"], [False, True])
+    for kind, leave_one_out in every:
+        junk = masks(N_GALLERY, N_GALLERY)[kind]
+        candidates = Candidates.of(N_GALLERY, N_GALLERY, junk, leave_one_out=leave_one_out)
+        assert len(candidates.masks()) == {"none": 0, "gallery": 1, "pairs": 2}[kind]
+    assert Candidates.of(2, 2, np.zeros(2, dtype=bool), leave_one_out=False).masks() == ()

@@ -1,0 +1,487 @@
+"""Checkpoints: what is in one is whole, of this run, and all that was finished, whatever happened to the run."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from deadheat.engine.counting import checkpoint
+from deadheat.engine.counting.checkpoint import Checkpoint
+from deadheat.support import atomic
+
+MANIFEST, LOCK = "deadheat-checkpoint.json", "deadheat-checkpoint.lock"
+IDENTITY = {
+    "query embeddings": sha256(b"query").hexdigest(),
+    "labels": sha256(b"labels").hexdigest(),
+    "distance": "cosine",
+    "ties": "exact",
+    "shards": "8",
+}
+
+
+def arrays(number: int, size: int = 5) -> dict[str, np.ndarray[Any, Any]]:
+    """What a shard holds; another for each number."""
+    rng = np.random.default_rng(number)
+    return {
+        "groups": rng.integers(-(2**62), 2**62, (4, size)),
+        "flags": rng.integers(0, 2, size).astype(bool),
+        "none": np.empty((0, 3), dtype=np.int32),
+        "one": np.array(number, dtype=np.uint64),
+    }
+
+
+def assert_same(found: dict[str, Any] | None, expected: dict[str, Any]) -> None:
+    assert found is not None
+    assert found.keys() == expected.keys()
+    for name, array in expected.items():
+        assert found[name].dtype == array.dtype
+        assert_array_equal(found[name], array, strict=True)
+
+
+def loaded(kept: Checkpoint) -> list[int]:
+    """The numbers of the shards that are there and whole, of the first hundred."""
+    return [number for number in range(100) if kept.load(number) is not None]
+
+
+def files_of_shards(directory: Path) -> list[int]:
+    """The numbers of the shards of which there is a file, whole or not."""
+    return sorted(int(path.stem.removeprefix("shard-")) for path in directory.glob("shard-*.npz"))
+
+
+def opened(directory: Path, **changes: str) -> Checkpoint:
+    return Checkpoint(directory, IDENTITY | changes)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A directory with shards 0, 1 and 4."""
+    with opened(tmp_path / "kept") as kept:
+        for number in (4, 0, 1):
+            kept.save(number, arrays(number))
+    return tmp_path / "kept"
+
+
+def refused(directory: Path, **changes: str) -> str:
+    with pytest.raises(ValueError, match=r"^checkpoint '.*' .*$") as caught:
+        opened(directory, **changes)
+    assert "\n" not in str(caught.value)
+    return str(caught.value).removeprefix(f"checkpoint '{directory}' ")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what goes in comes out
+
+
+def test_what_was_saved_is_loaded(folder: Path) -> None:
+    with opened(folder) as kept:
+        assert loaded(kept) == [0, 1, 4]
+        for number in (0, 1, 4):
+            assert_same(kept.load(number), arrays(number))
+        assert kept.load(2) is None
+
+
+def test_what_was_just_saved_is_loaded(tmp_path: Path) -> None:
+    with opened(tmp_path) as kept:
+        assert loaded(kept) == []
+        assert kept.load(7) is None
+        kept.save(7, arrays(7))
+        assert_same(kept.load(7), arrays(7))
+        kept.save(7, arrays(8))
+        assert_same(kept.load(7), arrays(8))
+        assert loaded(kept) == [7]
+
+
+def test_a_shard_is_an_archive_that_numpy_reads(folder: Path) -> None:
+    with np.load(folder / "shard-00000004.npz", allow_pickle=False) as archive:
+        assert_same(dict(archive), arrays(4))
+
+
+def test_the_same_shard_has_the_same_bytes(folder: Path) -> None:
+    before = (folder / "shard-00000004.npz").read_bytes()
+    with opened(folder) as kept:
+        kept.save(4, arrays(4))
+    assert (folder / "shard-00000004.npz").read_bytes() == before
+
+
+def test_shards_are_saved_from_many_threads(tmp_path: Path) -> None:
+    with opened(tmp_path) as kept, ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: kept.save(number, arrays(number)), range(64)))
+    with opened(tmp_path) as kept:
+        assert loaded(kept) == list(range(64))
+
+
+def test_saving_in_threads_leaves_the_umask_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    masks = [0o027]
+
+    def umask(mask: int) -> int:
+        masks.append(mask)
+        time.sleep(1e-3)  # lets the other threads in between, if they can get in
+        return masks[-2]
+
+    monkeypatch.setattr(os, "umask", umask)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: atomic._umask(), range(16)))
+    assert found == [0o027] * 16
+    assert masks == [0o027] + [0, 0o027] * 16
+
+
+def test_objects_are_never_pickled(tmp_path: Path) -> None:
+    with opened(tmp_path) as kept:
+        with pytest.raises(TypeError, match=r"^labels must hold numbers, bool or strings, but has dtype object$"):
+            kept.save(0, {"labels": np.array([{}])})
+        assert loaded(kept) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == [MANIFEST, LOCK]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# damage
+
+
+def damaged(folder: Path, content: bytes) -> None:
+    """Shard 1 with other bytes is found out, at the start and later, and can be done again."""
+    path = folder / "shard-00000001.npz"
+    before = path.read_bytes()
+    path.write_bytes(content)
+    with opened(folder) as kept:
+        assert loaded(kept) == [0, 4]
+        kept.save(1, arrays(1))
+        assert_same(kept.load(1), arrays(1))
+        assert loaded(kept) == [0, 1, 4]
+    assert path.read_bytes() == before
+
+
+def test_any_byte_that_changes_is_noticed(folder: Path) -> None:
+    path = folder / "shard-00000001.npz"
+    content = bytearray(path.read_bytes())
+    rng = random.Random(0)
+    with opened(folder) as kept:
+        seal = kept._seal(1)
+    assert checkpoint.intact(path, seal) is not None
+    for place in range(len(content)):
+        flip = 1 << rng.randrange(8)
+        content[place] ^= flip
+        path.write_bytes(content)
+        assert checkpoint.intact(path, seal) is None
+        content[place] ^= flip
+    path.write_bytes(content)
+    for place in (0, len(content) // 2, len(content) - 65, len(content) - 1):
+        damaged(folder, bytes(content[:place]) + bytes([content[place] ^ 1]) + bytes(content[place + 1 :]))
+
+
+@pytest.mark.parametrize("tenths", range(10))
+def test_a_shard_cut_short_is_noticed(tenths: int, folder: Path) -> None:
+    content = (folder / "shard-00000001.npz").read_bytes()
+    damaged(folder, content[: len(content) * tenths // 10])
+
+
+@pytest.mark.parametrize("size", [1, 63, 64, 65])
+def test_a_shard_cut_near_its_ends_is_noticed(size: int, folder: Path) -> None:
+    content = (folder / "shard-00000001.npz").read_bytes()
+    damaged(folder, content[:size])
+    damaged(folder, content[:-size])
+    damaged(folder, content + bytes(size))
+
+
+def test_a_shard_passes_for_no_other(folder: Path, tmp_path: Path) -> None:
+    damaged(folder, (folder / "shard-00000004.npz").read_bytes())
+    with opened(tmp_path / "other", distance="euclidean") as other:
+        other.save(1, arrays(1))
+    damaged(folder, (tmp_path / "other" / "shard-00000001.npz").read_bytes())
+
+
+def test_damage_after_the_start_is_noticed(folder: Path) -> None:
+    with opened(folder) as kept:
+        assert loaded(kept) == [0, 1, 4]
+        os.truncate(folder / "shard-00000004.npz", 100)
+        (folder / "shard-00000000.npz").unlink()
+        assert loaded(kept) == [1]
+
+
+def test_a_shard_that_cannot_be_read_is_not_done(folder: Path) -> None:
+    (folder / "shard-00000001.npz").unlink()
+    (folder / "shard-00000001.npz").mkdir()
+    with opened(folder) as kept:
+        assert loaded(kept) == [0, 4]
+        with pytest.raises(OSError, match=r"cannot write checkpoint '.*': .*it is a folder"):
+            kept.save(1, arrays(1))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the directory
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"distance": "euclidean"}, "distance is 'cosine' there and 'euclidean' here"),
+        ({"query embeddings": sha256(b"").hexdigest()}, "other query embeddings"),
+        ({"gallery embeddings": sha256(b"").hexdigest()}, "gallery embeddings here and none there"),
+        ({"labels": "none"}, "labels there and none here"),
+        ({"junk": "mask"}, "junk is 'none' there and 'mask' here"),
+        (
+            {"labels": "0" * 64, "ties": "float16", "shards": "9"},
+            "other labels, ties is 'exact' there and 'float16' here, shards is '8' there and '9' here",
+        ),
+    ],
+)
+def test_another_identity(changes: dict[str, str], message: str, folder: Path) -> None:
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    for _ in range(2):  # and the lock is let go of
+        found = refused(folder, **changes)
+        assert found == f"is of other data or options: {message}; give another directory or remove it"
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_the_order_of_an_identity_does_not_matter(folder: Path) -> None:
+    with Checkpoint(folder, dict(reversed(IDENTITY.items()))) as kept:
+        assert loaded(kept) == [0, 1, 4]
+
+
+def test_another_format(folder: Path) -> None:
+    path = folder / MANIFEST
+    path.write_text(path.read_text().replace("Checkpoint 2", "Checkpoint 3"))
+    assert "format is 'deadheat.Checkpoint 3' there and 'deadheat.Checkpoint 2' here" in refused(folder)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"format": 1}', b"\xff\xfe", bytes(200)])
+def test_a_damaged_manifest(content: bytes, folder: Path) -> None:
+    (folder / MANIFEST).write_bytes(content)
+    message = refused(folder)
+    assert message == f"has shards but a damaged '{MANIFEST}'; give another directory or remove it"
+    for path in folder.glob("shard-*"):
+        path.unlink()
+    with opened(folder) as kept:
+        kept.save(0, arrays(0))
+    with opened(folder) as kept:
+        assert loaded(kept) == [0]
+
+
+def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("")
+    assert refused(tmp_path) == "must be a new or empty directory, or a checkpoint, but holds 'thesis.tex'"
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_shards_without_a_manifest_are_left_alone(folder: Path) -> None:
+    (folder / MANIFEST).unlink()
+    assert "but holds 'shard-00000000.npz'" in refused(folder)
+
+
+def test_other_files_in_a_checkpoint_stay(folder: Path) -> None:
+    others = ("notes.txt", ".hidden", ".shard-1.npz", "shard-1.npz", ".shard-00000001.npz")
+    for name in others:
+        (folder / name).write_text(name)
+    with opened(folder) as kept:
+        assert loaded(kept) == [0, 1, 4]
+    assert [(folder / name).read_text() for name in others] == list(others)
+
+
+def test_what_is_no_directory(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert refused(tmp_path / "file") == "must be a directory, but is a file"
+    below = refused(tmp_path / "file" / "below")
+    assert below == f"must be in a directory that exists, but there is no directory '{tmp_path / 'file'}'"
+    nowhere = refused(tmp_path / "no" / "where")
+    assert nowhere == f"must be in a directory that exists, but there is no directory '{tmp_path / 'no'}'"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    with pytest.raises(TypeError, match=r"^checkpoint must be the path of a directory, but is 5$"):
+        Checkpoint(5, IDENTITY)  # type: ignore[arg-type]
+
+
+def test_a_path_as_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder.parent)
+    with Checkpoint("kept", IDENTITY) as kept:
+        assert loaded(kept) == [0, 1, 4]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_directory_that_cannot_be_written(folder: Path, tmp_path: Path) -> None:
+    for path, directory in ((folder, folder), (tmp_path, tmp_path / "new")):
+        (folder / LOCK).unlink(missing_ok=True)
+        path.chmod(0o500)
+        try:
+            with pytest.raises(PermissionError, match=f"cannot open checkpoint '{directory}': Permission denied$"):
+                opened(directory)
+        finally:
+            path.chmod(0o700)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# two runs at once
+
+
+def test_one_run_at_a_time(tmp_path: Path) -> None:
+    with opened(tmp_path) as kept:
+        assert refused(tmp_path) == "is in use by another run"
+        assert refused(tmp_path, distance="euclidean") == "is in use by another run"
+        kept.save(0, arrays(0))
+    with opened(tmp_path) as kept:
+        assert loaded(kept) == [0]
+    kept.close()  # again
+
+
+def test_a_checkpoint_that_is_forgotten_is_free(tmp_path: Path) -> None:
+    kept = opened(tmp_path)
+    kept.save(0, arrays(0))
+    assert refused(tmp_path) == "is in use by another run"
+    del kept
+    with opened(tmp_path) as again:
+        assert loaded(again) == [0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
+def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def flock(*_: object) -> None:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with opened(tmp_path) as kept, opened(tmp_path) as again:
+        kept.save(0, arrays(0))
+        again.save(1, arrays(1))
+        assert loaded(kept) == loaded(again) == [0, 1]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# runs that end early
+
+SHARDS = 12
+RUN = f"""
+import os, signal, sys
+sys.path[:0] = {[str(folder) for folder in Path(__file__).parents[:3]]!r}
+from test_checkpoint import SHARDS, Path, arrays, opened
+
+def kill_at(function, call):
+    calls, original = [], getattr(os, function)
+    def counted(*args):
+        calls.append(None)
+        if len(calls) == call:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return original(*args)
+    setattr(os, function, counted)
+
+def run(directory, size):
+    with opened(Path(directory)) as kept:
+        for number in range(SHARDS):
+            if kept.load(number) is None:
+                kept.save(number, arrays(number, size))
+                print(number, flush=True)
+"""
+
+
+def program(code: str) -> list[str]:
+    return [sys.executable, "-c", RUN + code]
+
+
+def assert_complete(directory: Path, size: int) -> None:
+    """The shards are there, nothing else is."""
+    with opened(directory) as kept:
+        assert loaded(kept) == files_of_shards(directory) == list(range(SHARDS))
+        for number in range(SHARDS):
+            assert_same(kept.load(number), arrays(number, size))
+    assert len(list(directory.iterdir())) == SHARDS + 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+@pytest.mark.parametrize("call", [1, 2, 4])  # the manifest, shard 0, shard 2
+@pytest.mark.parametrize("function", ["fsync", "chmod", "replace"])
+def test_killed_at_a_step_of_saving(function: str, call: int, tmp_path: Path) -> None:
+    directory = tmp_path / "kept"
+    code = f"kill_at({function!r}, {call}); run({str(directory)!r}, 5)"
+    done = subprocess.run(program(code), capture_output=True, text=True, timeout=60)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    left = len([path for path in directory.iterdir() if path.name.startswith(".")])
+    assert left == 1 or (function == "fsync" and left == 0)  # until then the file need not have a name
+    saved = [int(line) for line in done.stdout.split()]
+    assert saved == list(range(call - 2))
+    with opened(directory) as kept:
+        assert loaded(kept) == files_of_shards(directory) == saved
+        for number in set(range(SHARDS)) - set(saved):
+            kept.save(number, arrays(number))
+    assert_complete(directory, 5)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_killed_again_and_again(tmp_path: Path) -> None:
+    directory, size, rng, kills = tmp_path / "kept", 40_000, random.Random(7), 0
+    saved: set[int] = set()
+    for _ in range(SHARDS):
+        run = subprocess.Popen(program(f"run({str(directory)!r}, {size})"), stdout=subprocess.PIPE, text=True)
+        assert run.stdout is not None
+        with run, run.stdout:
+            line = run.stdout.readline()  # it has begun
+            time.sleep(rng.random() * 0.01)
+            run.kill()
+            saved.update(map(int, [line, *run.stdout] if line else []))
+        kills += run.returncode == -signal.SIGKILL
+        with opened(directory) as kept:
+            there = loaded(kept)
+            assert there == files_of_shards(directory)
+            assert saved <= set(there)
+            for number in there:
+                assert_same(kept.load(number), arrays(number, size))
+        if len(saved) == SHARDS:
+            break
+    assert kills > 1
+    subprocess.run(program(f"run({str(directory)!r}, {size})"), check=True, timeout=60, stdout=subprocess.DEVNULL)
+    assert_complete(directory, size)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_a_killed_run_lets_go_of_its_lock(tmp_path: Path) -> None:
+    code = f"kept = opened(Path({str(tmp_path)!r})); print('open', flush=True); signal.pause()"
+    with subprocess.Popen(program(code), stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "open\n"
+        assert refused(tmp_path) == "is in use by another run"
+        run.kill()
+    opened(tmp_path).close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit to the size of a file")
+def test_a_full_disk(folder: Path) -> None:
+    """A file that may not grow any more stands for a disk that is full."""
+    import resource
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = sorted(folder.iterdir())
+    with opened(folder) as kept:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
+        try:
+            with pytest.raises(OSError, match=f"^\\[Errno .*\\] cannot write checkpoint '{folder}': File too large$"):
+                kept.save(2, arrays(2, 10_000))
+            with pytest.raises(OSError, match="File too large"):
+                kept.save(1, arrays(2, 10_000))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert sorted(folder.iterdir()) == before
+        assert_same(kept.load(1), arrays(1))
+        assert kept.load(2) is None
+        kept.save(2, arrays(2, 10_000))
+    with opened(folder) as kept:
+        assert loaded(kept) == [0, 1, 2, 4]
+
+
+def test_a_directory_that_is_gone(folder: Path) -> None:
+    with opened(folder) as kept:
+        shutil.rmtree(folder)
+        with pytest.raises(FileNotFoundError, match=f"cannot write checkpoint '{folder}': No such file or directory"):
+            kept.save(2, arrays(2))
+
+
+def test_the_manifest_is_for_people_to_read(folder: Path) -> None:
+    assert json.loads((folder / MANIFEST).read_text()) == {"format": checkpoint._FORMAT, **IDENTITY}

@@ -1,0 +1,486 @@
+"""Counting on an executor: the profile of one machine, whoever counts, dies, or never answers on the way."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.engine.counting import layout
+from deadheat.engine.counting.cluster import n_worker
+from deadheat.engine.counting.distributed import dispatch, running, worker
+from deadheat.errors import ClusterError, InvalidTypeError, InvalidValueError
+from deadheat.inputs import disk
+
+SPAWN = multiprocessing.get_context("spawn")  # what runs threads must not be forked
+
+
+def processes() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(2, mp_context=SPAWN)
+
+
+def samples(n: int, seed: int = 0, dim: int = 4, size: int = 3, classes: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    """Small integers, of which many are equally far from each other, and some are equal."""
+    rng = np.random.default_rng(seed)
+    return rng.integers(-size, size + 1, (n, dim)).astype(np.float32), rng.integers(0, classes, n)
+
+
+def skewed(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Half of all samples in one class, and many alone."""
+    rows, _ = samples(n, size=40)
+    labels = np.arange(n)
+    labels[: n // 2] = n
+    labels[n // 2 : 3 * n // 4] //= 4
+    return rows, np.random.default_rng(1).permutation(labels)
+
+
+@pytest.fixture
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that small data has many blocks and tiles; workers are threads of this process."""
+    for name, value in {"FEW_ROWS": 8, "BLOCK_ROWS": 16, "TILE_COLUMNS": 16}.items():
+        monkeypatch.setattr(layout, name, value)
+    monkeypatch.setattr(running, "_QUERIES", 16)
+    monkeypatch.setattr(running, "_SHARED", 100.0)
+
+
+@pytest.fixture
+def threads() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(2) as executor:
+        yield executor
+
+
+class Silent(Executor):
+    """Never answers the tasks of some numbers, when they are handed out for the first time."""
+
+    def __init__(self, executor: Executor, silent: set[int]) -> None:
+        self.executor, self.silent, self.n = executor, silent, 0
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.n += 1
+        return Future() if self.n - 1 in self.silent else self.executor.submit(function, *args, **kwargs)
+
+
+class Failing(Silent):
+    """Fails in these tasks instead."""
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future = super().submit(function, *args, **kwargs)
+        if self.n - 1 in self.silent:
+            future.set_exception(OSError("the network is gone"))
+        return future
+
+
+# The same profile ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("_small_blocks")
+@pytest.mark.parametrize("ties", ["exact", "float16", dh.Tolerance(0.25)], ids=str)
+@pytest.mark.parametrize("size", [1, 100], ids=["many equal rows", "no equal rows"])
+def test_leave_one_out_adds_up(ties: Any, size: int, threads: ThreadPoolExecutor) -> None:
+    rows, labels = samples(120, size=size)
+    alone = dh.profile(rows, labels, distance="euclidean", ties=ties)
+    for tasks in (1, 3, 10):
+        cluster = dh.Cluster(threads, tasks=tasks)
+        assert dh.profile(rows, labels, distance="euclidean", ties=ties, executor=cluster) == alone
+        assert cluster.summary is not None
+        assert (cluster.summary.tasks, cluster.summary.retries, cluster.summary.pairs) == (tasks, 0, 120**2)
+
+
+@pytest.mark.usefixtures("_small_blocks")
+@pytest.mark.parametrize("distance", ["cosine", "cityblock"])
+@pytest.mark.parametrize("gallery_items", [1000, 40], ids=["a gallery", "a gallery in parts"])
+def test_a_gallery_adds_up_with_junk_and_rows_left_out(
+    distance: str, gallery_items: int, threads: ThreadPoolExecutor
+) -> None:
+    rng = np.random.default_rng(5)
+    (rows, labels), (gallery, gallery_labels) = samples(60, 1), samples(150, 2, size=1, classes=40)
+    for junk in (None, rng.random(150) < 0.2, rng.random((60, 150)) < 0.2):
+        exclude = np.where(rng.random(60) < 0.3, rng.integers(0, 150, 60), -1)
+        given = {"distance": distance, "junk": junk, "exclude": exclude}
+        alone = dh.profile(rows, labels, gallery, gallery_labels, **given)
+        for tasks in (1, 5, 12):
+            cluster = dh.Cluster(threads, tasks=tasks, gallery_items=gallery_items)
+            assert dh.profile(rows, labels, gallery, gallery_labels, **given, executor=cluster) == alone
+
+
+@pytest.mark.usefixtures("_small_blocks")
+def test_skewed_classes_binary_codes_and_reports_are_the_same(threads: ThreadPoolExecutor) -> None:
+    rows, labels = skewed(160)
+    cluster = dh.Cluster(threads, tasks=10)
+    assert dh.profile(rows, labels, executor=cluster) == dh.profile(rows, labels)
+    bits = rows > 0
+    assert dh.profile(bits, labels, distance="hamming", executor=cluster) == dh.profile(
+        bits, labels, distance="hamming"
+    )
+    report = dh.evaluate(rows, labels, average="class", executor=threads)
+    assert report.to_dict() == dh.evaluate(rows, labels, average="class").to_dict()
+
+
+@pytest.mark.parametrize(("n_query", "n_gallery", "n_task"), [(0, 1400, 3), (1000, 2000, 2), (100, 20_000, 2)])
+def test_two_million_pairs_keep_two_workers_busy(
+    n_query: int, n_gallery: int, n_task: int, threads: ThreadPoolExecutor
+) -> None:
+    """In leave one out, of two groups: two tasks within them, and one as large as both between them."""
+    gallery, of_items = samples(n_gallery, size=50, classes=n_gallery)
+    given = (
+        (gallery, of_items) if not n_query else (*samples(n_query, 1, size=50, classes=n_gallery), gallery, of_items)
+    )
+    cluster = dh.Cluster(threads)
+    assert dh.profile(*given, executor=cluster) == dh.profile(*given)
+    assert cluster.summary is not None
+    assert cluster.summary.tasks == n_task
+
+
+@pytest.mark.usefixtures("_small_blocks")
+def test_queries_without_anything_relevant(threads: ThreadPoolExecutor) -> None:
+    rows, _ = samples(30)
+    assert dh.profile(rows, np.arange(30), executor=threads) == dh.profile(rows, np.arange(30))
+    given = rows, np.arange(30), rows[:7] + 1, np.arange(23, 30)
+    assert dh.profile(*given, executor=threads) == dh.profile(*given)
+
+
+def test_processes_open_files_where_they_are(tmp_path: Path) -> None:
+    rows, labels = samples(900, size=50)
+    alone = dh.profile(rows, labels)
+    np.save(tmp_path / "emb.npy", rows)
+    parts = [tmp_path / f"emb-{number}.npy" for number in range(2)]
+    for path, part in zip(parts, np.split(rows, 2), strict=True):
+        np.save(path, part)
+    with processes() as executor:
+        cluster = dh.Cluster(executor, tasks=6)
+        for given in (rows, tmp_path / "emb.npy", parts, np.load(tmp_path / "emb.npy", mmap_mode="r")[:]):
+            assert dh.profile(given, labels, executor=cluster) == alone
+        moved = cluster.summary.bytes_moved
+        assert dh.profile(rows, labels, executor=cluster) == alone
+        assert cluster.summary.bytes_moved == moved + rows.nbytes  # an array is written, a file is not
+
+
+def test_a_view_of_a_memory_map_is_opened_where_it_is(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
+    rows, labels = samples(300, size=50)
+    np.save(tmp_path / "emb.npy", rows)
+    mapped = np.load(tmp_path / "emb.npy", mmap_mode="r")
+    cluster = dh.Cluster(threads, tasks=3)
+    for view, of_view in ((mapped[37:], labels[37:]), (mapped[::2], labels[::2])):
+        assert dh.profile(view, of_view, executor=cluster) == dh.profile(np.array(view), of_view)
+
+
+@pytest.mark.parametrize("memory", [0, 1 << 40], ids=["large files", "small files"])
+def test_files_are_mapped_as_a_whole_or_read_in_pieces(
+    memory: int, tmp_path: Path, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk, "available_memory", lambda: memory)
+    rows, labels = samples(200, size=50)
+    cluster = dh.Cluster(threads, tasks=3)
+    for number, dtype in enumerate((np.float32, np.float64, ">f4", np.int8)):
+        np.save(tmp_path / f"{number}.npy", rows.astype(dtype))
+        assert dh.profile(tmp_path / f"{number}.npy", labels, executor=cluster) == dh.profile(rows, labels)
+
+
+def test_scratch_is_used_and_left_empty(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
+    rows, labels = samples(100)
+    seen: list[int] = []
+
+    def progress(done: int, total: int) -> None:
+        seen.append(len(list(tmp_path.glob("deadheat-job-*/*"))))
+
+    dh.profile(rows, labels, progress=progress, executor=dh.Cluster(threads, scratch=tmp_path, tasks=3))
+    assert seen == [2, 2, 2, 2]  # rows and classes
+    assert list(tmp_path.iterdir()) == []
+    assert worker._open == []
+
+
+def test_a_scratch_that_is_a_url_is_copied_once_to_each_machine(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec", reason="needs the extra 'remote'")
+    rows, labels = samples(900, size=50)
+    (tmp_path / "here").mkdir()
+    with processes() as executor:
+        cluster = dh.Cluster(executor, scratch=f"file://{tmp_path}/here", tasks=6)
+        assert dh.profile(rows, labels, executor=cluster) == dh.profile(rows, labels)
+    assert list((tmp_path / "here").iterdir()) == []
+
+
+def test_files_at_urls_are_fetched_by_the_workers(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
+    pytest.importorskip("fsspec", reason="needs the extra 'remote'")
+    rows, labels = samples(300, size=50)
+    for number, part in enumerate(np.split(rows, 2)):
+        np.save(tmp_path / f"emb-{number}.npy", part)
+    np.save(tmp_path / "labels.npy", labels)
+    cluster, folder = dh.Cluster(threads, tasks=3), f"file://{tmp_path}"
+    alone = dh.profile(rows, labels)
+    for given in (f"{folder}/emb-*.npy", [f"{folder}/emb-0.npy", f"{folder}/emb-1.npy"]):
+        assert dh.profile(given, f"{folder}/labels.npy") == alone
+        assert dh.profile(given, f"{folder}/labels.npy", executor=cluster) == alone
+        sent_back = cluster.summary.bytes_moved
+    dh.profile(f"{tmp_path}/emb-*.npy", labels, executor=cluster)
+    fetched = sum((tmp_path / f"emb-{number}.npy").stat().st_size for number in range(2))
+    assert sent_back == cluster.summary.bytes_moved + fetched  # each file once
+
+
+# What goes wrong ----------------------------------------------------------------------------------------------------
+
+
+def kill_one(executor: ProcessPoolExecutor) -> int:
+    killed = next(iter(executor._processes))
+    os.kill(killed, signal.SIGKILL)
+    return killed
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_a_killed_worker_is_replaced_where_a_function_makes_executors(tmp_path: Path) -> None:
+    rows, labels = samples(1500, size=50)
+    made: list[ProcessPoolExecutor] = []
+    killed: list[int] = []
+
+    def make() -> ProcessPoolExecutor:
+        made.append(processes())
+        return made[-1]
+
+    def progress(done: int, total: int) -> None:
+        if done and not killed:
+            killed.append(kill_one(made[0]))
+
+    cluster = dh.Cluster(make, tasks=10, in_flight=3)
+    found = dh.profile(rows, labels, executor=cluster, progress=progress, checkpoint=tmp_path / "kept")
+    assert found == dh.profile(rows, labels)
+    assert len(made) == 2
+    assert cluster.summary.retries > 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_a_killed_worker_ends_a_run_on_an_executor_that_was_given_and_a_checkpoint_goes_on(tmp_path: Path) -> None:
+    rows, labels = samples(1500, size=50)
+    with processes() as executor:
+        killed: list[int] = []
+
+        def progress(done: int, total: int) -> None:
+            if done and not killed:
+                killed.append(kill_one(executor))
+
+        cluster = dh.Cluster(executor, tasks=10, in_flight=3)
+        with pytest.raises(ClusterError, match=r"died .* after \d+ of 10 tasks, .* a function that makes one, or give"):
+            dh.profile(rows, labels, executor=cluster, progress=progress, checkpoint=tmp_path / "kept")
+    with ThreadPoolExecutor(1) as executor:
+        cluster = dh.Cluster(executor, tasks=10)
+        again = dh.profile(rows, labels, executor=cluster, checkpoint=tmp_path / "kept")
+    assert again == dh.profile(rows, labels)
+    assert cluster.summary.tasks < 10  # the others were kept
+    with pytest.raises(InvalidValueError, match="tasks is '4 x 4 in 1 parts' there"):
+        dh.profile(rows, labels, executor=dh.Cluster(executor, tasks=3), checkpoint=tmp_path / "kept")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs SIGSTOP")
+def test_a_worker_that_never_answers_is_passed_over() -> None:
+    rows, labels = samples(1500, size=50)
+    with processes() as executor:
+        stopped: list[int] = []
+
+        def progress(done: int, total: int) -> None:
+            if done and not stopped:
+                stopped.append(next(iter(executor._processes)))
+                os.kill(stopped[0], signal.SIGSTOP)
+
+        try:
+            cluster = dh.Cluster(executor, tasks=10, timeout=1, in_flight=4, retries=5)
+            assert dh.profile(rows, labels, executor=cluster, progress=progress) == dh.profile(rows, labels)
+        finally:
+            os.kill(stopped[0], signal.SIGCONT)
+    assert stopped
+
+
+def test_silent_tasks_are_handed_out_again_and_the_first_answer_counts(threads: ThreadPoolExecutor) -> None:
+    rows, labels = samples(100)
+    cluster = dh.Cluster(Silent(threads, {0, 3}), tasks=6, timeout=0.1, in_flight=3)
+    assert dh.profile(rows, labels, executor=cluster) == dh.profile(rows, labels)
+    assert cluster.summary.retries >= 2
+
+
+def test_tasks_that_nobody_answers_end_the_run(threads: ThreadPoolExecutor) -> None:
+    rows, labels = samples(100)
+    cluster = dh.Cluster(Silent(threads, {1, 2, 3, 4, 5, 6}), tasks=3, timeout=0.05, retries=1)
+    with pytest.raises(ClusterError, match=r"no worker has answered a task that was handed out 2 times, .* 0.05 s"):
+        dh.profile(rows, labels, executor=cluster)
+
+
+def test_a_late_answer_is_not_counted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, labels = samples(100)
+    count, slow, answered = worker.count, threading.Event(), threading.Event()
+
+    def sometimes_slow(*args: Any) -> Any:
+        if args[1:] == (0, 0, 0) and not slow.is_set():
+            slow.set()
+            time.sleep(0.5)
+            answered.set()
+        if args[1:] == (0, 1, 1):  # the run goes on until the late answer is there
+            answered.wait()
+            time.sleep(0.1)
+        return count(*args)
+
+    monkeypatch.setattr(worker, "count", sometimes_slow)
+    with ThreadPoolExecutor(8) as threads:
+        cluster = dh.Cluster(threads, tasks=6, timeout=0.1, retries=100, in_flight=1000)
+        assert dh.profile(rows, labels, executor=cluster) == dh.profile(rows, labels)
+    assert cluster.summary.retries >= 1
+
+
+def test_tasks_that_fail_are_tried_again_so_many_times(threads: ThreadPoolExecutor) -> None:
+    rows, labels = samples(100)
+    cluster = dh.Cluster(Failing(threads, {1, 2}), tasks=3, in_flight=1)
+    assert dh.profile(rows, labels, executor=cluster) == dh.profile(rows, labels)
+    assert cluster.summary.retries == 2
+    with pytest.raises(ClusterError, match="failed 3 times, at last with OSError: the network is gone"):
+        dh.profile(rows, labels, executor=dh.Cluster(Failing(threads, {1, 2, 3}), tasks=3, in_flight=1))
+
+
+def test_no_more_tasks_are_in_flight_than_were_asked_for() -> None:
+    most, now = 0, 0
+
+    class Counted(ThreadPoolExecutor):
+        def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:
+            nonlocal most, now
+            now += 1
+            most = max(most, now)
+            future = super().submit(*args, **kwargs)
+            future.add_done_callback(lambda _: done())
+            return future
+
+    def done() -> None:
+        nonlocal now
+        now -= 1
+
+    rows, labels = samples(100)
+    with Counted(4) as executor:
+        dh.profile(rows, labels, executor=dh.Cluster(executor, tasks=21, in_flight=3))
+    assert 1 <= most <= 3
+
+
+def test_tasks_are_small(threads: ThreadPoolExecutor) -> None:
+    sizes: list[int] = []
+
+    class Weighed(Silent):
+        def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            assert not kwargs
+            sizes.append(len(pickle.dumps((function, args))))
+            return super().submit(function, *args)
+
+    rows, labels = samples(2000)
+    dh.profile(rows, labels, executor=Weighed(threads, set()))
+    assert sizes
+    assert max(sizes) < 2000
+
+
+def test_workers_that_do_not_see_the_files_say_so(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
+    class Elsewhere(Silent):
+        def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            for path in tmp_path.glob("deadheat-job-*/*"):
+                path.unlink()
+            return super().submit(function, *args)
+
+    rows, labels = samples(50)
+    with pytest.raises(ClusterError, match=r"one does not find .*query_class.npy.* give Cluster\(executor, scratch="):
+        dh.profile(rows, labels, executor=dh.Cluster(Elsewhere(threads, set()), scratch=tmp_path))
+
+
+def test_workers_of_another_version_are_refused(threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, labels = samples(50)
+
+    class Other(Silent):
+        def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            monkeypatch.setattr("deadheat.engine.counting.distributed.job.version", lambda _: "0.0.9")
+            return super().submit(function, *args)
+
+    with pytest.raises(ClusterError, match=r"must have the version of deadheat .* but one has 0\.0\.9"):
+        dh.profile(rows, labels, executor=Other(threads, set()))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"executor": 3}, "executor must be an executor"),
+        (
+            {"executor": {"scratch": "nowhere/at/all"}},
+            "scratch must be a directory that exists, but is 'nowhere/at/all'",
+        ),
+        ({"executor": {"scratch": 3}}, "scratch must be the path or the URL"),
+        ({"executor": {"tasks": 0}}, "tasks must be at least 1, but is 0"),
+        ({"executor": {"retries": -1}}, "retries must be at least 0"),
+        ({"executor": {"timeout": "1 s"}}, "timeout must be a number"),
+    ],
+)
+def test_options_are_refused_in_one_line(options: dict[str, Any], message: str, threads: ThreadPoolExecutor) -> None:
+    def run() -> None:
+        executor = options["executor"]
+        made = dh.Cluster(threads, **executor) if isinstance(executor, dict) else executor
+        dh.profile([[0.0], [1.0]], [0, 0], executor=made)
+
+    with pytest.raises((InvalidTypeError, InvalidValueError), match=message.replace("(", r"\(")):
+        run()
+
+
+def test_what_does_not_fit_is_refused_before_any_task(threads: ThreadPoolExecutor) -> None:
+    executor = Silent(threads, set())
+    with pytest.raises(InvalidValueError, match="dim"):
+        dh.profile([[0.0]], [0], [[0.0, 1.0]], [0], executor=executor)
+    with pytest.raises(InvalidTypeError, match="bool"):
+        dh.profile([[0.5]], [0], distance="hamming", executor=executor)
+    assert executor.n == 0
+
+
+# What is told -------------------------------------------------------------------------------------------------------
+
+
+def test_progress_counts_pairs_and_ends_with_a_line(
+    threads: ThreadPoolExecutor, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows, labels = samples(100)
+    told: list[tuple[int, int]] = []
+    cluster = dh.Cluster(threads, tasks=6)
+    dh.profile(rows, labels, executor=cluster, progress=lambda *state: told.append(state))
+    assert told[0] == (0, 10_000)
+    assert told == sorted(told)
+    assert [state for state in told if state[0] == 10_000] == [told[-1]]
+    assert len(told) == 7
+    dh.profile(rows, labels, executor=cluster, progress=True)
+    assert capsys.readouterr().err.splitlines()[-1] == str(cluster.summary)
+
+
+def test_executors_say_how_many_workers_they_have(threads: ThreadPoolExecutor) -> None:
+    assert n_worker(threads) == 2
+    assert n_worker(Silent(threads, set())) == 16
+
+
+def test_an_interrupt_says_what_is_kept(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
+    rows, labels = samples(100)
+
+    def progress(done: int, total: int) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    cluster = dh.Cluster(threads, tasks=6)
+    with pytest.raises(KeyboardInterrupt, match=r"1 of 6 tasks are kept in checkpoint"):
+        dh.profile(rows, labels, executor=cluster, progress=progress, checkpoint=tmp_path / "kept")
+    with pytest.raises(KeyboardInterrupt, match="nothing is kept"):
+        dh.profile(rows, labels, executor=cluster, progress=progress)
+
+
+def test_the_default_patience_is_a_minute_once_a_task_is_answered(threads: ThreadPoolExecutor) -> None:
+    handed = dispatch.Dispatch(dh.Cluster(threads))
+    assert handed._limit() == math.inf
+    assert dict(handed.answers(abs, {0: (-1,), 1: (-2,)})) == {0: 1, 1: 2}
+    assert handed._limit() == 60
+    handed._longest = 7
+    assert handed._limit() == 70

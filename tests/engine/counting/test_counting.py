@@ -1,0 +1,675 @@
+"""The counting pass against brute force in exact fractions, and on larger data against integer arithmetic.
+
+Small cases are drawn by kind of data, distance, ties, junk, memory layout and tile size, all of them full of ties.
+`DEADHEAT_FUZZ=N` draws N cases of every kind and distance instead of a few.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import oracles
+import pytest
+
+import deadheat as dh
+from deadheat.engine.counting import layout, passes
+from deadheat.engine.distances import registry as distance_registry
+
+CASES = int(os.environ.get("DEADHEAT_FUZZ", "14"))  # of each kind and distance
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# kinds of data: each takes a generator and a shape
+
+KINDS = {}
+
+
+def kind(make):
+    KINDS[make.__name__] = make
+    return make
+
+
+def drawn(rng, pool, n):
+    """Rows drawn from a pool, with repetitions."""
+    return pool[rng.integers(0, len(pool), n)]
+
+
+@kind
+def integer_grid(rng, n, d):
+    return rng.integers(-2, 3, (n, d)).astype(np.float32)
+
+
+@kind
+def duplicates(rng, n, d):
+    return drawn(rng, rng.standard_normal((max(2, n // 3), d)), n)
+
+
+@kind
+def duplicates_in_float32(rng, n, d):
+    return drawn(rng, rng.standard_normal((max(2, n // 3), d)).astype(np.float32), n)
+
+
+@kind
+def scaled_duplicates(rng, n, d):
+    """x, 2x, 3x and 7x: equal directions, where the multiple is a float as well."""
+    pool = np.round(rng.standard_normal((max(2, n // 3), d)) * 2**20) / 2**20
+    return drawn(rng, pool, n) * rng.choice([1.0, 2.0, 3.0, 7.0], (n, 1))
+
+
+@kind
+def scaled_duplicates_in_float32(rng, n, d):
+    pool = np.round(rng.standard_normal((max(2, n // 3), d)) * 2**10)
+    return (drawn(rng, pool, n) * rng.choice([1, 2, 3, 7], (n, 1)) / 2**10).astype(np.float32)
+
+
+@kind
+def almost_scaled(rng, n, d):
+    """Multiples that were rounded, and so point elsewhere by a last bit."""
+    return drawn(rng, rng.standard_normal((2, d)), n) * rng.choice([1.0, 3.0, 0.1], (n, 1))
+
+
+@kind
+def one_step_apart(rng, n, d):
+    rows = drawn(rng, rng.standard_normal((2, d)), n)
+    return np.where(rng.random((n, d)) < 0.3, np.nextafter(rows, np.inf), rows)
+
+
+@kind
+def one_step_apart_in_float32(rng, n, d):
+    rows = drawn(rng, rng.standard_normal((2, d)).astype(np.float32), n)
+    return np.where(rng.random((n, d)) < 0.3, np.nextafter(rows, np.float32(np.inf)), rows)
+
+
+@kind
+def some_zero_rows(rng, n, d):
+    rows = rng.integers(-1, 2, (n, d)).astype(np.float64)
+    rows[rng.random(n) < 0.5] = 0
+    return rows * rng.choice([1.0, np.pi])
+
+
+@kind
+def zero_rows_among_floats(rng, n, d):
+    rows = rng.standard_normal((n, d))
+    rows[rng.random(n) < 0.6] = rng.choice([0.0, -0.0])
+    return rows
+
+
+@kind
+def all_zero(rng, n, d):
+    return np.zeros((n, d), dtype=rng.choice([np.float32, np.float64, np.int16]))
+
+
+@kind
+def sparse(rng, n, d):
+    rows = rng.standard_normal((n, d))
+    rows[rng.random((n, d)) < 0.7] = 0
+    return rows
+
+
+@kind
+def near_saturated(rng, n, d):
+    """All rows almost the same, so that float32 can tell none of them apart."""
+    return (1 + 1e-7 * rng.standard_normal((n, d))).astype(np.float32)
+
+
+@kind
+def saturated_in_float64(rng, n, d):
+    return 1 + 2.0**-52 * rng.integers(-3, 4, (n, d))
+
+
+@kind
+def both_ends_of_the_range(rng, n, d):
+    """Real ties, and cosines that differ a thousand bits and two thousand bits down."""
+    return rng.choice([0, 1, -1, 1e-300, 1e300], (n, d)) * rng.choice([1, 3], (n, 1))
+
+
+@kind
+def last_bits(rng, n, d):
+    return rng.choice([1, 1 - 2.0**-53], (n, d)) * rng.choice([1, 2.0**-60, -(2.0**-60)], (n, d))
+
+
+@kind
+def permutations(rng, n, d):
+    """Rows of equal norm and equal sum that no float sum finds equal."""
+    return rng.permuted(np.broadcast_to(rng.standard_normal(d), (n, d)), axis=1)
+
+
+@kind
+def permutations_and_a_constant(rng, n, d):
+    rows = permutations(rng, n, d)
+    rows[rng.random(n) < 0.4] = rng.standard_normal()
+    return rows
+
+
+@kind
+def cancelling(rng, n, d):
+    """Large products of opposite sign that leave a small one, or nothing."""
+    rows = rng.integers(-2, 3, (n, d)).astype(np.float64)
+    large = rng.choice([1.0, -1.0], (n, 2)) * rng.choice([1e10, 1e10 + 2.0**-10, 3.0], (n, 1))
+    return np.concatenate([rows, large], axis=1)
+
+
+@kind
+def mixed_magnitudes(rng, n, d):
+    return rng.integers(-3, 4, (n, d)) * 10.0 ** rng.integers(-150, 150, (n, 1))
+
+
+@kind
+def mixed_magnitudes_in_a_row(rng, n, d):
+    return rng.integers(-3, 4, (n, d)) * 10.0 ** rng.choice([-20, -9, 0, 9, 20], (n, d))
+
+
+@kind
+def one_huge_row(rng, n, d):
+    rows = rng.standard_normal((n, d)).astype(rng.choice([np.float32, np.float64]))
+    rows[0] *= 1e30
+    return rows
+
+
+@kind
+def huge(rng, n, d):
+    """Squares, sums and products leave the range of float64."""
+    return rng.integers(-3, 4, (n, d)) * rng.choice([5e307, 5e307 * (1 + 2.0**-52), 1e300], (n, 1))
+
+
+@kind
+def subnormal(rng, n, d):
+    return rng.integers(-2, 3, (n, d)) * rng.choice([5e-324, 1e-320, 2.0**-1022], (n, 1))
+
+
+@kind
+def subnormal_in_float32(rng, n, d):
+    return (rng.integers(-2, 3, (n, d)) * 2.0 ** rng.choice([-149, -140, -126], (n, 1))).astype(np.float32)
+
+
+@kind
+def signs_over_root_dim(rng, n, d):
+    return (rng.choice([-1, 1], (n, d)) / np.sqrt(d)).astype(np.float32)
+
+
+@kind
+def one_hot(rng, n, d):
+    return np.eye(d, dtype=np.float64)[rng.integers(0, d, n)] * rng.choice([1.0, 0.1], (n, 1))
+
+
+@kind
+def decimals(rng, n, d):
+    """Multiples of 0.1, which are equal in decimal and mostly not in binary."""
+    return (rng.integers(-3, 4, (n, d)) / 10).astype(rng.choice([np.float32, np.float64]))
+
+
+@kind
+def half_way(rng, n, d):
+    """Integers half-way between two values of bfloat16, float16 or float32, seen from 0 and multiplied by 1."""
+    rows = np.zeros((n, d))
+    rows[:, 0] = rng.choice([0, 1, 256, 257, 258, 259, 2048, 2049, 2050, 2051, 2**24, 2**24 + 1, 2**24 + 2, 65520], n)
+    return rows * rng.choice([-1, 1], (n, 1))
+
+
+@kind
+def float16(rng, n, d):
+    return rng.standard_normal((n, d)).astype(np.float16)
+
+
+@kind
+def int8(rng, n, d):
+    return rng.integers(-128, 128, (n, d)).astype(np.int8)
+
+
+@kind
+def pixels(rng, n, d):
+    return rng.choice(np.array([0, 1, 128, 254, 255], dtype=np.uint8), (n, d))
+
+
+@kind
+def int32_extremes(rng, n, d):
+    ends = np.array([-(2**31), -(2**31) + 1, -1, 0, 1, 2**31 - 2, 2**31 - 1], dtype=np.int32)
+    return rng.choice(ends, (n, d))
+
+
+@kind
+def uint32_extremes(rng, n, d):
+    return rng.choice(np.array([0, 1, 2**31, 2**32 - 2, 2**32 - 1], dtype=np.uint32), (n, d))
+
+
+@kind
+def booleans(rng, n, d):
+    return rng.random((n, d)) < 0.5
+
+
+@kind
+def gaussian(rng, n, d):
+    return rng.standard_normal((n, d)).astype(np.float32)
+
+
+BIT_KINDS = {
+    "bits": lambda rng, n, d: rng.random((n, d)) < 0.4,
+    "long_bits": lambda rng, n, d: rng.random((n, 60 + d)) < 0.02,
+    "bytes": lambda rng, n, d: rng.choice(np.array([0, 1, 3, 128, 255], dtype=np.uint8), (n, d)),
+    "long_bytes": lambda rng, n, d: rng.choice(np.array([0, 0, 0, 0, 1], dtype=np.uint8), (n, 7 + d)),
+}
+
+ALL_KINDS = [(name, distance) for distance in distance_registry.names(takes="numbers") for name in KINDS]
+ALL_KINDS += [(name, "hamming") for name in BIT_KINDS]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# cases
+
+
+def laid_out(rng, array, folder):
+    """The same values in some memory layout: byte order, Fortran order, strides, read-only memmap."""
+    layout = rng.choice(["C", "F", "big-endian", "strided", "read-only", "memmap"], p=[0.4, 0.15, 0.15, 0.1, 0.1, 0.1])
+    if layout == "F":
+        return np.asfortranarray(array)
+    if layout == "big-endian":
+        return array.astype(array.dtype.newbyteorder(">"))
+    if layout == "strided":
+        return np.repeat(array[::-1], 2, axis=1)[::-1, ::2]
+    if layout == "memmap":
+        np.save(folder / "array.npy", array)
+        return np.load(folder / "array.npy", mmap_mode="r")
+    array = array.copy()
+    array.setflags(write=layout != "read-only")
+    return array
+
+
+@dataclass
+class Case:
+    query: Any
+    query_labels: Any
+    gallery: Any
+    gallery_labels: Any
+    distance: str
+    junk: Any
+    ties: Any
+    oracle_ties: Any
+
+    def found(self, **options):
+        return as_dictionaries(
+            dh.profile(
+                self.query, self.query_labels, self.gallery, self.gallery_labels,
+                distance=self.distance, junk=self.junk, ties=self.ties, **options,
+            )
+        )  # fmt: skip
+
+    def wanted(self):
+        return oracles.profile(
+            self.query, self.query_labels, self.gallery, self.gallery_labels,
+            distance=self.distance, junk=self.junk, ties=self.oracle_ties,
+        )  # fmt: skip
+
+
+def as_dictionaries(profile):
+    """A profile in the form of the oracle's."""
+    groups = np.stack([profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant], axis=1)
+    return [
+        {
+            "groups": [tuple(group) for group in groups[profile.offsets[i] : profile.offsets[i + 1]].tolist()],
+            "n_ranked": int(profile.n_ranked[i]),
+            "n_relevant": int(profile.n_relevant[i]),
+        }
+        for i in range(profile.n_query)
+    ]
+
+
+def draw_ties(rng, distance):
+    """A meaning of tied, for the package and for the oracle."""
+    which = rng.random()
+    if which < 0.5:
+        return "exact", "exact"
+    if which < 0.75:
+        eps = float(rng.choice([0, 5e-324, 1e-8, 1e-3, 0.5, 1, 2, 1e300]))
+        return dh.Tolerance(eps), ("tolerance", eps)
+    dtype = str(rng.choice(["float16", "bfloat16", "float32"]))
+    of = {"cosine": "similarity", "inner_product": "similarity"}.get(distance, "distance")
+    if distance == "cosine" and rng.random() < 0.5:
+        of = "distance"
+    default = of == ("similarity" if distance in ("cosine", "inner_product") else "distance") and rng.random() < 0.5
+    return (dtype if default else dh.Rounded(dtype, of=of)), ("rounded", dtype, of)
+
+
+def draw_labels(rng, n, n_class):
+    """Labels as small integers, as 64-bit integers that float64 cannot tell apart, or as strings."""
+    codes = rng.integers(0, n_class, n)
+    which = rng.random()
+    if which < 0.6:
+        return codes.astype(rng.choice([np.uint8, np.int16, np.int64]))
+    if which < 0.75:
+        return np.uint64(2**64 - 8) + codes.astype(np.uint64)
+    if which < 0.85:
+        return [2**60 + int(code) for code in codes]
+    return np.array(["", "a", "a ", "b", "ü"])[codes]
+
+
+def draw_case(rng, make, distance, folder):
+    n, d = int(rng.integers(2, 12)), int(rng.choice([1, 2, 3, 4, 9]))
+    labels = draw_labels(rng, 2 * n, int(rng.integers(1, 5)))
+    gallery = gallery_labels = None
+    both = make(rng, 2 * n, d)  # rows of one pool, so that queries and gallery share some
+    query, query_labels = laid_out(rng, both[:n], folder), labels[:n]
+    if rng.random() < 0.4:
+        gallery, gallery_labels = laid_out(rng, both[n:], folder), labels[n:]
+        if rng.random() < 0.2:
+            query = np.zeros_like(query)
+        if distance != "hamming" and both.dtype == np.float32 and rng.random() < 0.2:
+            gallery = np.asarray(gallery, dtype=np.float64)
+    shape = {0: None, 1: None, 2: None, 3: (n,), 4: (n, n)}[int(rng.integers(5))]
+    junk = None if shape is None else rng.random(shape) < 0.3
+    return Case(query, query_labels, gallery, gallery_labels, distance, junk, *draw_ties(rng, distance))
+
+
+@pytest.mark.parametrize(("name", "distance"), ALL_KINDS)
+def test_small_cases_equal_brute_force(name, distance, monkeypatch, tmp_path):
+    make = (BIT_KINDS if distance == "hamming" else KINDS)[name]
+    for number in range(CASES if distance != "hamming" else 4 * CASES):
+        rng = np.random.default_rng([zlib.crc32(f"{name} {distance}".encode()), number])
+        case = draw_case(rng, make, distance, tmp_path)
+        monkeypatch.setattr(layout, "TILE_COLUMNS", int(rng.choice([2, 3, 1024])))
+        assert case.found(threads=1 + number % 2) == case.wanted(), (number, case)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# larger data, whose distances are exact in 64-bit or Python integers
+
+
+def exact_keys(query, gallery, distance):
+    """Integers or fractions, larger is closer, from integer matrices; (n_query, n_gallery)."""
+    if distance == "cityblock":
+        return -np.abs(query[:, None] - gallery[None]).sum(axis=2)
+    products = query @ gallery.T
+    if distance == "inner_product":
+        return products
+    squares = (gallery**2).sum(axis=1)
+    if distance == "euclidean":
+        return 2 * products - squares
+    scale = np.lcm.reduce(np.maximum(squares, 1).astype(object))
+    products, squares = products.astype(object), np.maximum(squares, 1).astype(object)
+    return products * abs(products) * (scale // squares)
+
+
+def counted(keys, relevant, ranked):
+    """The profile of a matrix of keys, one query at a time."""
+    found = []
+    for key, is_relevant, is_ranked in zip(keys, relevant, ranked, strict=True):
+        key, is_relevant = key[is_ranked], is_relevant[is_ranked]
+        groups = []
+        for level in np.unique(key[is_relevant])[::-1]:
+            closer, tied = key > level, key == level
+            groups.append(tuple(int(x.sum()) for x in (closer, closer & is_relevant, tied, tied & is_relevant)))
+        found.append({"groups": groups, "n_ranked": len(key), "n_relevant": int(is_relevant.sum())})
+    return found
+
+
+def small_integers(rng, n):
+    return rng.integers(-2, 3, (n, 6))
+
+
+def many_duplicates(rng, n):
+    return drawn(rng, rng.integers(-9, 10, (12, 5)), n)
+
+
+def few_directions(rng, n):
+    return drawn(rng, rng.integers(-3, 4, (12, 4)), n) * rng.integers(1, 4, (n, 1))
+
+
+def saturated_below_2_53(rng, n):
+    """float32 leaves all of it open, float64 is exact."""
+    return 2**23 + rng.integers(0, 4, (n, 4))
+
+
+def products_just_above_2_24(rng, n):
+    """Beyond what float32 holds exactly, by little."""
+    return rng.integers(2000, 2100, (n, 6))
+
+
+def products_just_above_2_53(rng, n):
+    """Beyond what float64 holds exactly, by little, and no larger than what is looked at as integers."""
+    return rng.integers(2**26 - 30, 2**26 + 1, (n, 5))
+
+
+def saturated_above_2_53(rng, n):
+    """float32 leaves all of it open, float64 what is tied."""
+    return 2**27 + rng.integers(-2, 3, (n, 3)) * 2**12 + 1
+
+
+def hidden_ties(rng, n):
+    """Rows that are permutations of each other among queries of equal entries: ties that only integers can see."""
+    rows = rng.permuted(np.broadcast_to(rng.integers(-(2**27), 2**27, 6), (n, 6)), axis=1)
+    rows[: n // 8] = rng.integers(2**26, 2**27, (n // 8, 1))
+    return rows
+
+
+def sparse_and_orthogonal(rng, n):
+    rows = rng.integers(-(2**27), 2**27, (n, 8))
+    rows[rng.random((n, 8)) < 0.8] = 0
+    return rows
+
+
+def all_magnitudes(rng, n):
+    return rng.integers(-3, 4, (n, 4)) * 2 ** rng.integers(0, 27, (n, 1)) + rng.integers(0, 2, (n, 1))
+
+
+LARGER = [
+    small_integers, many_duplicates, few_directions, products_just_above_2_24,
+    saturated_below_2_53, products_just_above_2_53, saturated_above_2_53, hidden_ties, sparse_and_orthogonal,
+    all_magnitudes,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("n_class", [2, 25])
+@pytest.mark.parametrize("distance", distance_registry.names(takes="numbers"))
+@pytest.mark.parametrize("make", LARGER)
+def test_larger_data_equal_integer_arithmetic(make, distance, n_class, monkeypatch):
+    rng = np.random.default_rng(zlib.crc32(f"{make.__name__} {distance} {n_class}".encode()))
+    n = 60 if distance == "cosine" else 120
+    rows, labels = make(rng, n), rng.integers(0, n_class, n)
+    keys = exact_keys(rows, rows, distance)
+    same, others = labels[:, None] == labels, ~np.eye(n, dtype=bool)
+    values = rows * 2.0**-30  # a scale of its own, so that nothing rests on the values being integers
+    for junk in (None, rng.random(n) < 0.2, rng.random((n, n)) < 0.2):
+        ranked = others if junk is None else others & ~junk
+        wanted = counted(keys, same & ranked, ranked)
+        for block, tile in ((512, 1024), (17, 13)):
+            monkeypatch.setattr(layout, "BLOCK_ROWS", block)
+            monkeypatch.setattr(layout, "TILE_COLUMNS", tile)
+            profile = dh.profile(values, labels, distance=distance, junk=junk, threads=2)
+            assert as_dictionaries(profile) == wanted
+
+
+@pytest.mark.parametrize("size", [2**22 - 3, 2**51 - 3])
+def test_city_block_sums_just_above_what_a_float_holds(size):
+    """Two clusters far apart: sums above 2^24 and 2^53 that differ by one, of elements that are small integers."""
+    rng = np.random.default_rng(4)
+    rows = rng.choice([-size, size], (120, 1)) + rng.integers(-3, 4, (120, 6))
+    labels, others = rng.integers(0, 5, 120), ~np.eye(120, dtype=bool)
+    wanted = counted(exact_keys(rows, rows, "cityblock"), (labels[:, None] == labels) & others, others)
+    assert as_dictionaries(dh.profile(rows * 1.0, labels, distance="cityblock")) == wanted
+
+
+@pytest.mark.parametrize("distance", distance_registry.names(takes="numbers"))
+@pytest.mark.parametrize("make", LARGER)
+def test_a_gallery_equals_integer_arithmetic(make, distance):
+    rng = np.random.default_rng(zlib.crc32(f"{make.__name__} {distance}".encode()))
+    rows, labels = make(rng, 150), rng.integers(0, 6, 150)
+    labels[:3] = 99  # in the queries only
+    query, gallery = rows[:40], rows[20:]
+    profile = dh.profile(query * 1.0, labels[:40], gallery * 1.0, labels[20:], distance=distance)
+    same = labels[:40, None] == labels[20:]
+    assert as_dictionaries(profile) == counted(exact_keys(query, gallery, distance), same, np.ones_like(same))
+
+
+def test_large_classes_are_cut_into_small_blocks(monkeypatch):
+    rng = np.random.default_rng(3)
+    rows, labels = rng.integers(-3, 4, (600, 4)), np.arange(600) // 590
+    monkeypatch.setattr(layout, "BLOCK_ENTRIES", 5000)
+    same, others = labels[:, None] == labels, ~np.eye(600, dtype=bool)
+    wanted = counted(exact_keys(rows, rows, "euclidean"), same & others, others)
+    assert as_dictionaries(dh.profile(rows, labels, distance="euclidean")) == wanted
+
+
+@pytest.mark.parametrize("shards", [1, 1000], ids=["streamed", "kept"])
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.97, 0.995])
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock"])
+def test_what_is_outside_a_giant_class_counts_the_same_in_tiles_and_one_by_one(distance, share, shards, monkeypatch):
+    """One by one if it is less than a sixteenth; with items outside in columns of the class, and without."""
+    rng = np.random.default_rng(8)
+    monkeypatch.setattr(layout, "BLOCK_ENTRIES", 5000)
+    monkeypatch.setattr(passes, "STREAMED_SHARDS", shards)
+    monkeypatch.setattr(layout, "SHARD_BYTES", 1 << (20 if shards == 1 else 28))
+    others, seen = ~np.eye(200, dtype=bool), []
+    for values in (3, 50):
+        rows, labels = rng.integers(-values, values + 1, (200, 3)), rng.permutation(np.arange(200) >= share * 200)
+        wanted = counted(exact_keys(rows, rows, distance), (labels[:, None] == labels) & others, others)
+        profile = dh.profile(rows, labels, distance=distance, progress=lambda *at: seen.append(at))
+        assert as_dictionaries(profile) == wanted
+        assert seen[-1][0] == seen[-1][1] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ties", ["float16", "bfloat16", "float32", 0.0, 1e-7, 0.3])
+@pytest.mark.parametrize("distance", distance_registry.names(takes="numbers"))
+def test_rounding_and_tolerance_over_many_tiles_equal_brute_force(distance, ties, monkeypatch):
+    """A gallery in several bands and tiles, with the oracle on a few queries."""
+    rng = np.random.default_rng(zlib.crc32(f"{distance} {ties}".encode()))
+    gallery = np.concatenate([rng.standard_normal((60, 4)), rng.integers(-2, 3, (60, 4)), np.zeros((2, 4))])
+    gallery *= rng.choice([1.0, 1.0, 1e-3, 100.0], (122, 1))
+    gallery = np.concatenate([gallery, gallery[::3], 3 * gallery[::5]]).astype(np.float32)
+    query, labels = gallery[rng.choice(len(gallery), 6)], rng.integers(0, 3, len(gallery))
+    rule = dh.Tolerance(ties) if isinstance(ties, float) else ties
+    monkeypatch.setattr(layout, "TILE_COLUMNS", 11)
+    found = dh.profile(query, [0, 0, 1, 1, 2, 2], gallery, labels, distance=distance, ties=rule)
+    oracle_ties = ("tolerance", ties) if isinstance(ties, float) else ("rounded", ties, None)
+    wanted = oracles.profile(query, [0, 0, 1, 1, 2, 2], gallery, labels, distance=distance, ties=oracle_ties)
+    assert as_dictionaries(found) == wanted
+
+
+@pytest.mark.parametrize("n_bit", [1, 63, 64, 65, 200])
+def test_hamming_on_bits_and_packed_bits(n_bit):
+    rng = np.random.default_rng(n_bit)
+    bits, labels = rng.random((90, n_bit)) < 0.3, rng.integers(0, 4, 90)
+    others = ~np.eye(90, dtype=bool)
+    keys = -(bits[:, None] ^ bits[None]).sum(axis=2)
+    wanted = counted(keys, (labels[:, None] == labels) & others, others)
+    assert as_dictionaries(dh.profile(bits, labels, distance="hamming")) == wanted
+    assert as_dictionaries(dh.profile(np.packbits(bits, axis=1), labels, distance="hamming")) == wanted
+
+
+@pytest.mark.parametrize("scale", [1.0, 3.0, 7 * 2.0**-60])
+@pytest.mark.parametrize("distance", distance_registry.names(takes="numbers"))
+def test_small_integers_in_any_unit_need_one_pass(distance, scale):
+    rows = np.random.default_rng(1).integers(-5, 6, (120, 8)).astype(np.float32) * np.float32(scale)
+    (only,) = distance_registry.make(distance, rows, None, exact_only=True).levels
+    assert only.exact
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# by hand
+
+
+@pytest.mark.parametrize("distance", distance_registry.names(takes="numbers"))
+def test_one_step_breaks_a_tie(distance):
+    """Three equal items; one step of one coordinate puts the middle one before or behind the two others."""
+    gallery = np.full((3, 2), [1.25, 0.75])
+    for target, place in ((0.0, "behind"), (9.0, "before")):
+        moved = gallery.copy()
+        moved[1, 0] = np.nextafter(1.25, target)
+        (groups,) = [
+            q["groups"] for q in as_dictionaries(dh.profile([[5.0, 0.1]], [0], moved, [1, 0, 1], distance=distance))
+        ]
+        assert groups == [(0, 0, 1, 1)] if place == "before" else [(2, 0, 1, 1)]
+    tied = dh.profile([[5.0, 0.1]], [0], gallery, [1, 0, 1], distance=distance)
+    assert as_dictionaries(tied)[0]["groups"] == [(0, 0, 3, 1)]
+
+
+def test_under_cosine_multiples_tie_and_zero_is_orthogonal_to_all():
+    gallery = [[1, 2], [3, 6], [0.1, 0.2], [0, 0], [2, -1], [-1, -2]]
+    profile = dh.profile([[1, 2], [0, 0]], ["a", "b"], gallery, ["a", "x", "x", "b", "b", "a"])
+    assert as_dictionaries(profile) == [
+        {"groups": [(0, 0, 3, 1), (5, 1, 1, 1)], "n_ranked": 6, "n_relevant": 2},
+        {"groups": [(0, 0, 6, 2)], "n_ranked": 6, "n_relevant": 2},
+    ]
+
+
+def test_one_third_is_a_tie_only_where_the_floats_are_equal():
+    """0.3 is not three times 0.1 in binary, so (0.1, 1) and (0.3, 3) point elsewhere."""
+    profile = dh.profile([[1.0, 0.0]], [0], [[0.1, 1.0], [0.3, 3.0]], [0, 1])
+    assert profile.tied.tolist() == [1]
+
+
+def test_queries_without_relevant_items_are_kept_as_singletons():
+    profile = dh.profile([[0.0], [1.0], [2.0]], ["a", "b", "c"], [[1.0], [2.0]], ["b", "b"], distance="euclidean")
+    assert as_dictionaries(profile) == [
+        {"groups": [], "n_ranked": 2, "n_relevant": 0},
+        {"groups": [(0, 0, 1, 1), (1, 1, 1, 1)], "n_ranked": 2, "n_relevant": 2},
+        {"groups": [], "n_ranked": 2, "n_relevant": 0},
+    ]
+
+
+def test_a_single_item_and_a_gallery_of_junk():
+    alone = dh.profile([[1.0, 2.0]], ["a"])
+    assert as_dictionaries(alone) == [{"groups": [], "n_ranked": 0, "n_relevant": 0}]
+    junk = dh.profile([[1.0]], ["a"], [[1.0], [2.0]], ["a", "a"], junk=[True, True])
+    assert as_dictionaries(junk) == [{"groups": [], "n_ranked": 0, "n_relevant": 0}]
+
+
+def test_leave_one_out_takes_out_the_query_and_not_its_double():
+    profile = dh.profile([[1, 0], [1, 0], [0, 1]], ["a", "a", "a"], distance="euclidean")
+    assert [query["groups"] for query in as_dictionaries(profile)] == [
+        [(0, 0, 1, 1), (1, 1, 1, 1)], [(0, 0, 1, 1), (1, 1, 1, 1)], [(0, 0, 2, 2)],
+    ]  # fmt: skip
+
+
+LABEL_FORMS = {
+    "beyond 2^53": lambda c: np.uint64(2**53) + c.astype(np.uint64),
+    "beyond 2^63": lambda c: np.uint64(2**64 - 8) + c.astype(np.uint64),
+    "negative": lambda c: -(2**63) + c,
+    "Python integers": lambda c: [2**80 + int(x) for x in c],
+    "strings": lambda c: np.array(["x", "x ", "X", "é", ""])[c],
+    "list of strings": lambda c: ["abcde"[x] for x in c],
+    "bytes": lambda c: np.array([b"a", b"b", b"c", b"d", b"e"])[c],
+    "object": lambda c: np.array(["abcde"[x] for x in c], dtype=object),
+    "StringDType": lambda c: np.array(["abcde"[x] for x in c], dtype=np.dtypes.StringDType()),
+    "big-endian": lambda c: c.astype(">i4"),
+    "uint8": lambda c: c.astype(np.uint8),
+}
+
+
+@pytest.mark.parametrize("form", LABEL_FORMS)
+def test_labels_of_any_kind_count_the_same(form):
+    rng = np.random.default_rng(5)
+    rows, codes = rng.integers(0, 3, (40, 3)), rng.integers(0, 5, 40)
+    wanted = dh.profile(rows, codes).digest()
+    assert dh.profile(rows, LABEL_FORMS[form](codes)).digest() == wanted
+    split = dh.profile(rows[:9], codes[:9], rows[9:], codes[9:]).digest()
+    labels = LABEL_FORMS[form](codes)
+    assert dh.profile(rows[:9], labels[:9], rows[9:], labels[9:]).digest() == split
+
+
+def test_labels_of_different_integer_types_are_compared_as_integers():
+    rows = np.zeros((2, 1))
+    unsigned, signed = np.array([2**64 - 1, 5], dtype=np.uint64), np.array([-1, 5])
+    assert dh.profile(rows, unsigned, rows, signed).n_relevant.tolist() == [0, 1]
+
+
+def test_inputs_are_left_alone():
+    rows, labels = np.random.default_rng(0).standard_normal((50, 3)), np.arange(50) % 4
+    junk = np.eye(50, dtype=bool)[::-1].copy()
+    before = rows.tobytes(), labels.tobytes(), junk.tobytes()
+    for distance in distance_registry.names(takes="numbers"):
+        dh.profile(rows, labels, distance=distance, junk=junk)
+    assert (rows.tobytes(), labels.tobytes(), junk.tobytes()) == before
+
+
+@pytest.mark.parametrize("distance", distance_registry.names(takes="numbers"))
+def test_a_tolerance_beyond_the_largest_float(distance):
+    """Closeness, shifted, overflows: the interval ends at infinity and is no NaN."""
+    rows = np.array([[1.5e308, -1.5e308], [-1e308, 1.5e308], [3e300, 1e300], [0, 0], [1.5e308, 1.5e308]])
+    labels = [0, 0, 1, 1, 0]
+    found = dh.profile(rows, labels, distance=distance, ties=dh.Tolerance(1e300))
+    wanted = oracles.profile(rows, labels, None, None, distance=distance, ties=("tolerance", 1e300))
+    assert as_dictionaries(found) == wanted

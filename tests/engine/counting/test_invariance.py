@@ -1,0 +1,429 @@
+"""Bitwise the same result, however the work is cut up and the same numbers are stored; and the facts that follow.
+
+Compared are digests of profiles and the bits of every mean, never within a tolerance.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import oracles
+import pytest
+from data import data_file
+
+import deadheat as dh
+from deadheat.engine.counting import layout, passes
+from deadheat.engine.distances import registry as distance_registry
+from deadheat.reports.evaluating import measure
+
+PRODUCTS = ["cosine", "euclidean", "inner_product", "cityblock"]
+MEASURES = ["mAP", "mAP@5", "MAP@R", "R-Precision", "P@10", "Recall@10", "Hit@1", "Hit@5", "MRR", "nDCG", "nDCG@10",
+            "F1@10", "AUC", "mINP"]  # fmt: skip
+
+
+def gaussian_with_duplicates(rng, n):
+    """The data on which float32 products of equal rows differ by a last bit: a fifth of the rows are doubles."""
+    rows = rng.standard_normal((n, 48)).astype(np.float32)
+    rows[: n // 5] = rows[rng.integers(n // 5, n, n // 5)]
+    return rows
+
+
+def normalised_with_duplicates(rng, n):
+    rows = gaussian_with_duplicates(rng, n)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def small_integers(rng, n):
+    return rng.integers(-2, 3, (n, 5)).astype(np.float32)
+
+
+def near_saturated(rng, n):
+    return (1 + 1e-6 * rng.standard_normal((n, 6))).astype(np.float32)
+
+
+def mixed_magnitudes(rng, n):
+    return (rng.standard_normal((n, 7)) * 10.0 ** rng.integers(-6, 6, (n, 1))).astype(np.float32)
+
+
+def all_zero(rng, n):
+    return np.zeros((n, 3), dtype=np.float32)
+
+
+KINDS = [
+    gaussian_with_duplicates,
+    normalised_with_duplicates,
+    small_integers,
+    near_saturated,
+    mixed_magnitudes,
+    all_zero,
+]
+
+
+def example(kind, n=170):
+    rng = np.random.default_rng(KINDS.index(kind))
+    return kind(rng, n), rng.integers(0, 9, n)
+
+
+def bits(profile):
+    """The digest, and every mean to its last bit."""
+    report = measure(profile, MEASURES)
+    means = [
+        (name, report[name].lower.hex(), report[name].expected.hex(), report[name].upper.hex()) for name in MEASURES
+    ]
+    return profile.digest(), means
+
+
+every_kind_and_distance = pytest.mark.parametrize(
+    ("kind", "distance"), [(kind, distance) for kind in KINDS for distance in PRODUCTS]
+)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# how the work is cut up
+
+
+@every_kind_and_distance
+def test_threads_blocks_and_tiles(kind, distance, monkeypatch):
+    rows, labels = example(kind)
+    wanted = bits(dh.profile(rows, labels, distance=distance, threads=1))
+    for threads, block, tile in ((2, 512, 1024), (1, 16, 64), (2, 33, 17), (5, 50, 1)):
+        monkeypatch.setattr(layout, "BLOCK_ROWS", block)
+        monkeypatch.setattr(layout, "TILE_COLUMNS", tile)
+        assert bits(dh.profile(rows, labels, distance=distance, threads=threads)) == wanted
+
+
+@pytest.mark.parametrize("ties", ["float16", "bfloat16", "float32", dh.Tolerance(0.01)], ids=str)
+@pytest.mark.parametrize("distance", PRODUCTS)
+def test_threads_and_tiles_under_other_ties(distance, ties, monkeypatch):
+    rows, labels = example(gaussian_with_duplicates)
+    wanted = dh.profile(rows, labels, distance=distance, ties=ties, threads=1).digest()
+    monkeypatch.setattr(layout, "BLOCK_ROWS", 20)
+    monkeypatch.setattr(layout, "TILE_COLUMNS", 31)
+    assert dh.profile(rows, labels, distance=distance, ties=ties, threads=2).digest() == wanted
+
+
+@every_kind_and_distance
+def test_shards_of_queries_and_half_of_the_products(kind, distance, monkeypatch):
+    """All products or half of them; all blocks at once, some at a time, or one; kept, or streamed one by one."""
+    rows, labels = example(kind)
+    monkeypatch.setattr(layout, "BLOCK_ROWS", 24)
+    monkeypatch.setattr(layout, "SYMMETRIC_SHARE", 2.0)
+    wanted = bits(dh.profile(rows, labels, distance=distance))
+    monkeypatch.setattr(layout, "SYMMETRIC_SHARE", 0.0)
+    monkeypatch.setattr(layout, "STREAMED_COLUMNS", 37)
+    for shard_bytes, streamed_bytes in ((1 << 30, 0), (1 << 17, 1 << 20), (1, 0), (1, 1 << 20)):
+        monkeypatch.setattr(layout, "SHARD_BYTES", shard_bytes)
+        monkeypatch.setattr(passes, "STREAMED_BYTES", streamed_bytes)
+        for threads in (1, 3):
+            assert bits(dh.profile(rows, labels, distance=distance, threads=threads)) == wanted
+
+
+@pytest.mark.parametrize("ties", ["exact", "float16", dh.Tolerance(0.05)], ids=str)
+@pytest.mark.parametrize("distance", PRODUCTS)
+def test_shards_of_the_gallery_add_up(distance, ties):
+    """Three shards: each with all relevant items, and with its own third of the irrelevant ones."""
+    rows, labels = example(gaussian_with_duplicates)
+    rng = np.random.default_rng(8)
+    relevant = labels[:60, None] == labels[60:]
+    shard, junk = rng.integers(0, 3, 110), rng.random((60, 110)) < 0.1
+    split = rows[:60], labels[:60], rows[60:], labels[60:]
+    whole = dh.profile(*split, distance=distance, ties=ties, junk=junk)
+    parts = [
+        dh.profile(*split, distance=distance, ties=ties, junk=junk | (~relevant & (shard != number)))
+        for number in range(3)
+    ]
+    assert parts[0] + parts[1] + parts[2] == whole
+    assert bits(parts[2] + (parts[0] + parts[1])) == bits(whole)
+    assert parts[0] != whole
+
+
+@pytest.mark.parametrize("distance", PRODUCTS)
+def test_shards_of_bits_add_up(distance):
+    rows = np.random.default_rng(9).random((80, 20)) < 0.3
+    labels = np.arange(80) % 6
+    relevant, first = labels[:, None] == labels, np.arange(80) < 40
+    one, two = (dh.profile(rows, labels, distance="hamming", junk=~relevant & half) for half in (first, ~first))
+    assert one + two == dh.profile(rows, labels, distance="hamming")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# how the same numbers are stored
+
+
+def memmapped(rows, folder):
+    np.save(folder / "rows.npy", rows)
+    return np.load(folder / "rows.npy", mmap_mode="r")
+
+
+FORMS = {
+    "float64": lambda rows, _: rows.astype(np.float64),
+    "Fortran order": lambda rows, _: np.asfortranarray(rows),
+    "big-endian": lambda rows, _: rows.astype(">f4"),
+    "big-endian float64, Fortran order": lambda rows, _: np.asfortranarray(rows.astype(">f8")),
+    "strided": lambda rows, _: np.repeat(np.repeat(rows, 2, axis=0), 3, axis=1)[::2, ::3],
+    "reversed strides": lambda rows, _: rows[::-1, ::-1].copy()[::-1, ::-1],
+    "read-only memmap": memmapped,
+    "list": lambda rows, _: rows.tolist(),
+    "unaligned": lambda rows, _: np.frombuffer(b"x" + rows.tobytes(), dtype="u1")[1:].view("f4").reshape(rows.shape),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@every_kind_and_distance
+def test_storage(kind, distance, form, tmp_path):
+    rows, labels = example(kind, 90)
+    wanted = dh.profile(rows, labels, distance=distance).digest()
+    other = FORMS[form](rows, tmp_path)
+    assert dh.profile(other, labels, distance=distance).digest() == wanted
+    # as a gallery of another form than the queries, with leave one out spelt as junk
+    itself = np.eye(len(rows), dtype=bool)
+    assert dh.profile(rows, labels, other, labels, distance=distance, junk=itself).digest() == wanted
+    assert dh.profile(other, labels, rows, labels, distance=distance, junk=itself).digest() == wanted
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("distance", PRODUCTS)
+def test_small_integers_in_every_type(distance, dtype):
+    rows, labels = example(small_integers)
+    assert dh.profile(rows.astype(dtype), labels, distance=distance) == dh.profile(rows, labels, distance=distance)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.uint16, np.uint32, np.uint64])
+def test_bits_in_every_type(dtype):
+    rows, labels = np.random.default_rng(1).random((90, 17)) < 0.4, np.arange(90) % 7
+    for distance in PRODUCTS:
+        wanted = dh.profile(rows.astype(float), labels, distance=distance)
+        assert dh.profile(rows.astype(dtype), labels, distance=distance) == wanted
+    city = dh.profile(rows, labels, distance="cityblock")
+    assert city == dh.profile(rows, labels, distance="hamming")
+    assert city == dh.profile(np.packbits(rows, axis=1), labels, distance="hamming")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what does not change a distance, or changes all alike
+
+
+@every_kind_and_distance
+def test_permuting_samples_permutes_the_queries_and_changes_no_mean(kind, distance):
+    rows, labels = example(kind)
+    profile = dh.profile(rows, labels, distance=distance)
+    report = measure(profile, MEASURES)
+    for seed in range(2):
+        order = np.random.default_rng(seed).permutation(len(rows))
+        permuted = dh.profile(rows[order], labels[order], distance=distance)
+        assert permuted.digest() == profile[order].digest()
+        again = measure(permuted, MEASURES)
+        for name in MEASURES:
+            for side in ("lower", "expected", "upper"):
+                assert getattr(again[name], side).hex() == getattr(report[name], side).hex()
+                values = getattr(report[name].per_query, side)[order]
+                np.testing.assert_array_equal(getattr(again[name].per_query, side), values)
+
+
+@pytest.mark.parametrize("exponent", [1, -1, 40, -60])
+@every_kind_and_distance
+def test_scaling_by_a_power_of_two(kind, distance, exponent):
+    rows, labels = example(kind, 90)
+    wanted = dh.profile(rows, labels, distance=distance)
+    assert dh.profile(np.ldexp(rows, exponent), labels, distance=distance) == wanted
+    assert dh.profile(np.ldexp(rows.astype(float), 8 * exponent), labels, distance=distance) == wanted
+
+
+def test_under_cosine_every_row_may_have_a_scale_of_its_own():
+    for kind in KINDS:
+        rows, labels = example(kind)
+        scale = np.random.default_rng(1).integers(-30, 30, (len(rows), 1))
+        assert dh.profile(np.ldexp(rows, scale), labels) == dh.profile(rows, labels)
+
+
+@every_kind_and_distance
+def test_permuting_and_reflecting_the_axes(kind, distance):
+    rows, labels = example(kind, 90)
+    rng = np.random.default_rng(2)
+    signs = rng.choice(np.array([-1, 1], dtype=np.float32), rows.shape[1])
+    other = rng.permuted(np.arange(rows.shape[1]))
+    assert dh.profile((rows * signs)[:, other], labels, distance=distance) == dh.profile(
+        rows, labels, distance=distance
+    )
+    padded = np.concatenate([rows, np.zeros((len(rows), 5), dtype=np.float32)], axis=1)
+    assert dh.profile(padded, labels, distance=distance) == dh.profile(rows, labels, distance=distance)
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "cityblock"])
+def test_moving_integers(distance):
+    rows, labels = example(small_integers)
+    for shift in (1, 1000, 2**22, 2**40):
+        assert dh.profile(rows.astype(float) + shift, labels, distance=distance) == dh.profile(
+            rows, labels, distance=distance
+        )
+
+
+@pytest.mark.parametrize("distance", PRODUCTS)
+def test_renaming_the_labels(distance):
+    rows, labels = example(gaussian_with_duplicates)
+    names = np.array([f"class {(5 * code) % 9}" for code in labels])
+    assert dh.profile(rows, names, distance=distance) == dh.profile(rows, labels, distance=distance)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the processor's instructions
+
+SCRIPT = """
+import hashlib, json, sys
+import numpy as np
+sys.path[:0] = [sys.argv[1], sys.argv[1] + '/engine/counting']
+import test_invariance as t
+from deadheat import _core
+rows, labels = t.example(t.gaussian_with_duplicates)
+every = np.arange(len(rows))
+products = t.distances.make("inner_product", rows, None, True).scores.tile(0, every, every[:5])
+found = {}
+for kind in t.KINDS:
+    rows, labels = t.example(kind)
+    for distance in t.PRODUCTS:
+        found[kind.__name__ + " " + distance] = t.bits(t.dh.profile(rows, labels, distance=distance))
+    found[kind.__name__ + " float16"] = t.dh.profile(rows, labels, ties="float16").digest()
+digest = hashlib.sha256(np.ascontiguousarray(products)).hexdigest()
+print(json.dumps({"set": _core.instruction_set(), "products": digest, "found": found}))
+"""
+SETS = ["baseline", "avx2", "avx512"]
+
+
+def in_a_process(**environment):
+    """The results of a fresh interpreter with these environment variables."""
+    finished = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(Path(__file__).parents[2])],
+        env=os.environ | environment, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    if "DEADHEAT_INSTRUCTION_SET must be" in finished.stderr:
+        pytest.skip("this processor lacks these instructions")
+    assert finished.returncode == 0, finished.stderr
+    return json.loads(finished.stdout)
+
+
+@pytest.fixture(scope="module")
+def here():
+    return in_a_process()
+
+
+@pytest.fixture(scope="module", params=SETS)
+def forced(request):
+    found = in_a_process(DEADHEAT_INSTRUCTION_SET=request.param)
+    assert found["set"] == request.param
+    return found
+
+
+@pytest.mark.slow
+def test_instruction_sets(forced, here):
+    assert forced["found"] == here["found"]
+
+
+@pytest.mark.slow
+def test_the_products_do_differ(forced):
+    """Otherwise the test above shows little: float32 products themselves are not the same bits with fused additions."""
+    plain = in_a_process(DEADHEAT_INSTRUCTION_SET="baseline")
+    assert (forced["products"] == plain["products"]) == (forced["set"] == "baseline")
+
+
+@pytest.mark.slow
+def test_without_the_wider_instructions_of_numpy(here):
+    umath = np._core._multiarray_umath
+    names = [name for name in umath.__cpu_dispatch__ if umath.__cpu_features__.get(name)]
+    if not names:
+        pytest.skip("this NumPy has no instructions to do without")
+    assert in_a_process(NPY_DISABLE_CPU_FEATURES=" ".join(names))["found"] == here["found"]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# facts
+
+
+@pytest.mark.parametrize("distance", distance_registry.names())
+def test_embeddings_that_are_all_zero(distance):
+    """1000 samples, 10 classes of 100, in three orders: 5.1773 %, 10.4953 % and 100 %."""
+    rows = np.zeros((1000, 16), dtype=bool if distance == "hamming" else np.float32)
+    labels = np.arange(1000) // 100
+    for order in (labels, labels[::-1], np.arange(1000) % 10, np.random.default_rng(0).permutation(labels)):
+        result = measure(dh.profile(rows, order, distance=distance), "mAP")["mAP"]
+        assert [round(100 * x, 4) for x in (result.lower, result.expected, result.upper)] == [5.1773, 10.4953, 100.0]
+
+
+def test_random_embeddings_are_near_the_expectation_of_ties():
+    """10.4 % with a standard deviation of 0.053 % over draws."""
+    rng = np.random.default_rng(0)
+    result = measure(dh.profile(rng.standard_normal((1000, 16)), np.arange(1000) % 10), "mAP")["mAP"]
+    assert abs(100 * result.expected - 10.4) < 5 * 0.053
+    assert result.lower == result.expected == result.upper
+
+
+@pytest.fixture(scope="module")
+def washington():
+    with np.load(data_file("phocnet_gw.npz"), allow_pickle=False) as data:
+        return data["phocnet_features"], data["phocnet_labels"].ravel()
+
+
+def percent(profile, digits):
+    result = measure(profile, "mAP")["mAP"]
+    return [round(100 * x, digits) for x in (result.lower, result.upper)]
+
+
+@pytest.mark.parametrize(("distance", "value"), [("cosine", 95.5491), ("euclidean", 95.7809), ("cityblock", 95.6911)])
+def test_george_washington_has_no_mixed_tie(washington, distance, value):
+    profile = dh.profile(*washington, distance=distance)
+    assert profile.ties.mixed_groups == 0
+    assert percent(profile, 4) == [value, value]
+    assert int((profile.n_relevant > 0).sum()) == 899
+    assert profile == dh.profile(washington[0].astype(np.float64), washington[1], distance=distance)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "of", "mixed_groups", "digits", "interval"),
+    [
+        # DESIGN.md has these two from SciPy's float64 distances, cast: correct rounding gives the same
+        ("float32", "distance", 33, 5, [95.54905, 95.54910]),
+        ("float16", "distance", 173, 4, [95.5351, 95.5620]),
+        ("float32", "similarity", 22, 5, [95.54906, 95.55455]),
+        ("float16", "similarity", 165, 4, [95.3592, 95.6620]),
+    ],
+)
+def test_george_washington_served_in_a_shorter_type(washington, dtype, of, mixed_groups, digits, interval):
+    profile = dh.profile(*washington, ties=dh.Rounded(dtype, of=of))
+    assert profile.ties.mixed_groups == mixed_groups
+    assert percent(profile, digits) == interval
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_george_washington_rounded_equals_brute_force(washington, dtype):
+    """The items round a mixed group, every distance rounded in exact fractions."""
+    rows, labels = washington
+    rule = dh.Rounded(dtype, of="distance")
+    profile = dh.profile(rows, labels, ties=rule)
+    group = int(np.argmax(profile.tied > profile.tied_relevant))
+    query = [int(profile.query_of_group[group])]
+    unit = rows.astype(np.float64) / np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
+    order = np.argsort(-(unit @ unit[query[0]]))
+    first, tied = int(profile.closer[group]), int(profile.tied[group])
+    near = np.setdiff1d(order[max(0, first - 12) : first + tied + 12], query)
+    found = dh.profile(rows[query], labels[query], rows[near], labels[near], ties=rule)
+    (wanted,) = oracles.profile(
+        rows[query], labels[query], rows[near], labels[near], ties=("rounded", dtype, "distance")
+    )
+    table = np.stack([found.closer, found.closer_relevant, found.tied, found.tied_relevant], axis=1).tolist()
+    assert [tuple(row) for row in table] == wanted["groups"]
+    assert found.ties.mixed_groups > 0
+
+
+def test_near_one_a_float16_similarity_is_far_coarser_than_a_float16_distance():
+    """Items at small angles: 1 − cosine below 2^-12 is nothing to a similarity, and eleven bits to a distance."""
+    heights = 2.0**-7 * (1 + np.arange(16) / 16)
+    gallery = np.stack([np.ones(16), heights], axis=1)
+    groups = {}
+    for of in ("similarity", "distance"):
+        profile = dh.profile([[1.0, 0.0]], [0], gallery, [0] * 16, ties=dh.Rounded("float16", of=of))
+        groups[of] = profile.tied.tolist()
+    assert groups == {"similarity": [16], "distance": [1] * 16}

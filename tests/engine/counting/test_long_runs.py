@@ -1,0 +1,358 @@
+"""Runs that are long: embeddings on disk, checkpoints, interrupts."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.engine.counting import layout
+
+DISTANCES = ("cosine", "euclidean", "inner_product", "cityblock")
+
+
+def example(n=240, dim=9):
+    rng = np.random.default_rng(0)
+    rows = np.repeat(rng.standard_normal((n // 2, dim)), 2, axis=0).astype(np.float32)
+    rows[::5] *= rng.choice([0.01, 3.0, 50.0], (len(rows[::5]), 1)).astype(np.float32)
+    return rows[rng.permutation(n)], rng.integers(0, 12, n)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# embeddings on disk
+
+
+def stored(rows, labels, folder, how):
+    """The same embeddings as `dh.profile` takes them: in memory, or on disk in some form."""
+    if how == "float16":
+        return rows.astype(np.float16)
+    if how == "path":
+        np.save(folder / "all.npy", rows)
+        return folder / "all.npy"
+    if how == "memory map":
+        np.save(folder / "all.npy", rows)
+        return np.load(folder / "all.npy", mmap_mode="r")
+    if how == "parquet":
+        pa = pytest.importorskip("pyarrow")
+        import pyarrow.parquet as pq
+
+        column = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), rows.shape[1])
+        pq.write_table(pa.table({"embedding": column}), folder / "all.parquet", row_group_size=37)
+        return folder / "all.parquet"
+    for number, part in enumerate(np.array_split(rows, 3)):
+        np.save(folder / f"part-{number}.npy", part)
+    return str(folder / "part-*.npy") if how == "pattern" else [folder / f"part-{number}.npy" for number in range(3)]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("how", ["path", "memory map", "list", "pattern", "parquet"])
+def test_embeddings_on_disk_count_as_those_in_memory(how, distance, tmp_path):
+    rows, labels = example()
+    on_disk = stored(rows, labels, tmp_path, how)
+    assert (
+        dh.profile(on_disk, labels, distance=distance).digest() == dh.profile(rows, labels, distance=distance).digest()
+    )
+    split = dh.profile(rows[:50], labels[:50], rows, labels, distance=distance)
+    assert dh.profile(rows[:50], labels[:50], on_disk, labels, distance=distance).digest() == split.digest()
+
+
+def test_half_precision_and_integers_count_as_their_values_in_single():
+    rows, labels = example()
+    for narrow in (rows.astype(np.float16), (rows * 20).astype(np.int16), rows > 0):
+        assert dh.profile(narrow, labels) == dh.profile(narrow.astype(np.float64), labels)
+
+
+@pytest.mark.parametrize("how", ["path", "list", "pattern"])
+def test_codes_on_disk_count_as_those_in_memory(how, tmp_path):
+    rng = np.random.default_rng(3)
+    codes, labels = rng.integers(0, 256, (90, 4), dtype=np.uint8), rng.integers(0, 9, 90)
+    on_disk = stored(codes, labels, tmp_path, how)
+    wanted = dh.profile(codes, labels, distance="hamming")
+    assert dh.profile(on_disk, labels, distance="hamming") == wanted
+    split = dh.profile(codes[:9], labels[:9], on_disk, labels, distance="hamming")
+    assert split == dh.profile(codes[:9], labels[:9], codes, labels, distance="hamming")
+
+
+def test_labels_on_disk(tmp_path):
+    rows, labels = example()
+    np.save(tmp_path / "labels.npy", labels)
+    assert dh.profile(rows, tmp_path / "labels.npy") == dh.profile(rows, labels)
+    by_class = dh.evaluate(rows, tmp_path / "labels.npy", average="class")
+    assert by_class["mAP"].lower == dh.evaluate(rows, labels, average="class")["mAP"].lower
+
+
+_GROWTH = """
+import sys
+import numpy as np
+import deadheat as dh
+rng = np.random.default_rng(0)
+queries, labels = rng.standard_normal((64, 128), dtype="f"), np.arange(64) % 8
+dh.evaluate(queries, labels, queries, labels)
+gallery_labels = rng.integers(0, 2000, int(sys.argv[2]))
+def status(name):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
+open("/proc/self/clear_refs", "w").write("5")
+before = status("VmRSS")
+dh.evaluate(queries, labels, sys.argv[1], gallery_labels)
+print((status("VmHWM") - before) // 1024)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/proc/self/clear_refs"), reason="the high-water mark is reset in Linux's way")
+def test_a_gallery_on_disk_is_never_in_memory_as_a_whole(tmp_path):
+    n = 400_000
+    gallery = np.lib.format.open_memmap(tmp_path / "gallery.npy", "w+", np.float32, (n, 128))
+    rng = np.random.default_rng(1)
+    for start in range(0, n, 40_000):
+        gallery[start : start + 40_000] = rng.standard_normal((40_000, 128), dtype=np.float32)
+    gallery.flush()
+    arguments = [sys.executable, "-c", _GROWTH, str(tmp_path / "gallery.npy"), str(n)]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 150  # of 205
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# checkpoints
+
+
+@pytest.fixture
+def small_shards(monkeypatch):
+    monkeypatch.setattr(layout, "BLOCK_ROWS", 16)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_a_checkpoint_changes_nothing(distance, tmp_path, small_shards):
+    rows, labels = example()
+    wanted = dh.profile(rows, labels, distance=distance)
+    calls = []
+    for threads in (2, 1):
+        found = dh.profile(
+            rows, labels, distance=distance, checkpoint=tmp_path / "kept", threads=threads,
+            progress=lambda done, total: calls.append((done, total)),
+        )  # fmt: skip
+        assert found == wanted
+    assert len(list((tmp_path / "kept").glob("shard-*"))) > 3
+    assert calls[0][0] == 0
+    assert calls[-1][0] == calls[-1][1]
+    assert sum(done == 0 for done, _ in calls) == 1  # the second time, all was there
+
+
+def test_a_torn_shard_is_done_again(tmp_path, small_shards):
+    rows, labels = example()
+    wanted = dh.profile(rows, labels, checkpoint=tmp_path / "kept")
+    shards = sorted((tmp_path / "kept").glob("shard-*"))
+    shards[0].write_bytes(shards[0].read_bytes()[:-100])
+    shards[1].unlink()
+    changed = bytearray(shards[2].read_bytes())
+    changed[len(changed) // 2] ^= 1
+    shards[2].write_bytes(changed)
+    done = []
+    assert dh.profile(rows, labels, checkpoint=tmp_path / "kept", progress=lambda d, t: done.append(d / t)) == wanted
+    assert 0.5 < done[0] < 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"distance": "euclidean"}, "distance is 'cosine' there and 'euclidean' here"),
+        ({"ties": "float16"}, "ties is 'exact' there"),
+        ({"embeddings": np.ones((240, 9))}, "other query embeddings"),
+        ({"labels": np.arange(240) % 12}, "other labels"),
+        ({"junk": np.arange(240) < 3}, "junk"),
+    ],
+)
+def test_a_checkpoint_of_other_data_is_refused(change, message, tmp_path, small_shards):
+    rows, labels = example()
+    given = {"embeddings": rows, "labels": labels, "distance": "cosine", "checkpoint": tmp_path / "kept"}
+    dh.profile(**given)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "kept").iterdir()}
+    with pytest.raises(ValueError, match=message) as error:
+        dh.evaluate(**{**given, **change})
+    assert "\n" not in str(error.value)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "kept").iterdir()} == before
+
+
+def as_list(labels):
+    return labels.tolist()
+
+
+def as_objects(labels):
+    return labels.astype(object)
+
+
+def as_short(labels):
+    return labels.astype(np.uint8)
+
+
+@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("as_labels", [as_list, as_objects, as_short])
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_a_checkpoint_is_of_values_however_they_are_kept(distance, as_labels, split, tmp_path, small_shards):
+    rows, labels = example()
+
+    def run(rows, labels, **options):
+        gallery = (rows[100:], labels[100:]) if split else ()
+        return dh.profile(rows, labels, *gallery, distance=distance, checkpoint=tmp_path / "kept", **options)
+
+    wanted, done = run(rows, labels), []
+    shards = sorted((tmp_path / "kept").glob("shard-*"))
+    shards[1].unlink()
+    found = run(rows.astype(np.float64), as_labels(labels), progress=lambda done_, total: done.append(done_ / total))
+    assert found == wanted
+    assert done[0] > 0.5  # only what was missing is done
+    assert run(np.asfortranarray(rows), as_labels(labels)) == wanted
+
+
+def test_words_are_the_same_labels_in_a_list_and_in_an_array(tmp_path, small_shards):
+    rows, labels = example()
+    words = np.array([f"word {label}" for label in labels])
+    wanted = dh.profile(rows, words, checkpoint=tmp_path / "kept")
+    assert dh.profile(rows, words.tolist(), checkpoint=tmp_path / "kept") == wanted
+    assert dh.profile(rows, words.astype("T"), checkpoint=tmp_path / "kept") == wanted
+
+
+def test_a_shard_of_other_queries_is_done_again(tmp_path, monkeypatch, small_shards):
+    """As where the same data would be cut up in another way."""
+    rows, labels = example()
+    wanted = dh.profile(rows, labels, checkpoint=tmp_path / "kept")
+    monkeypatch.setattr(layout, "BLOCK_ROWS", 23)
+    assert dh.profile(rows, labels, checkpoint=tmp_path / "kept") == wanted
+
+
+_SLOW = """
+import sys, time
+import numpy as np
+import deadheat as dh
+from deadheat.engine import counting
+from deadheat.engine.counting import layout
+layout.BLOCK_ROWS, layout.SHARD_BYTES = 64, 1  # so that there is a report for each block
+rng = np.random.default_rng(0)
+rows, labels = rng.standard_normal((3000, 16)), np.arange(3000) % 300
+dh.profile(rows[:99], labels[:99])
+print("ready", flush=True)
+checkpoint = sys.argv[1] if len(sys.argv) > 1 else None
+try:
+    print(dh.profile(rows, labels, checkpoint=checkpoint, progress=lambda *_: time.sleep(0.1)).digest())
+finally:
+    print("used", time.process_time(), file=sys.stderr)
+"""
+
+
+def slow(*arguments):
+    """A slow run in a process of its own, once it has begun to count."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _SLOW, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_and_ends_with_the_same_digest(tmp_path):
+    rng = np.random.default_rng(0)
+    wanted = dh.profile(rng.standard_normal((3000, 16)), np.arange(3000) % 300).digest()
+    folder, kept = tmp_path / "kept", 0
+    for _ in range(2):
+        process = slow(folder)
+        deadline = time.monotonic() + 60
+        while len(list(folder.glob("shard-*.npz"))) <= kept and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        now = len(list(folder.glob("shard-*.npz")))
+        assert now > kept
+        kept = now
+    assert kept < 40  # of 47
+    output, errors = slow(folder).communicate()
+    assert output.strip() == wanted, errors
+
+
+def cpu_seconds(process):
+    """What a process has used so far of the processors: unlike time, that does not grow while others use them."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
+@pytest.mark.parametrize("with_checkpoint", [False, True])
+def test_an_interrupt_ends_within_a_second_and_says_what_is_kept(with_checkpoint, tmp_path):
+    process = slow(*([tmp_path / "kept"] if with_checkpoint else []))
+    time.sleep(1)
+    before = cpu_seconds(process.pid)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate()
+    used = [float(line.split()[1]) for line in errors.splitlines() if line.startswith("used")]
+    assert used[0] - before < 1.0
+    last = errors.strip().splitlines()[-1]
+    assert ("shards are kept in" in last) if with_checkpoint else ("nothing is kept" in last)
+
+
+def two_valued(rng, n_row=4000):
+    return np.where(rng.random((n_row, 64)) < 0.5, np.float32(-0.7310586), np.float32(1.3678794))
+
+
+def saturated(rng):
+    """Products that float64 does not distinguish."""
+    return 1 / (1 + np.exp(-40 * rng.standard_normal((40_000, 64))))
+
+
+def of_any_size(rng):
+    """Exponents that span the whole range."""
+    return rng.choice([0, 1, -1, 1e-300, 1e300], (6000, 64))
+
+
+def random(rng):
+    return rng.standard_normal((30_000, 64))
+
+
+STEPS = {  # what an interrupt comes into: data that take seconds, classes, and what "tied" means
+    "sorting what ties": (two_valued, 2, "exact"),
+    "counting random data": (random, 100, "exact"),
+    "counting what is all relevant": (random, 1, "exact"),
+    "comparing exactly": (saturated, 400, "exact"),
+    "sorting numbers of any size": (of_any_size, 3, "exact"),
+    "counting numbers of any size": (of_any_size, 400, "exact"),
+    "a rule of Python": (partial(two_valued, n_row=20_000), 20, "float16"),
+}
+
+
+@pytest.fixture
+def interruptible():
+    """Python's own answer to an interrupt, also where whoever started the tests has them ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_ends_any_step_within_half_a_second(threads, step):
+    make, n_class, ties = STEPS[step]
+    rows, began, used = make(np.random.default_rng(0)), threading.Event(), []
+
+    def interrupt():
+        if began.wait(60):
+            time.sleep(0.3)
+            used.append(time.process_time())
+            os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt, match=r"^nothing is kept: give a checkpoint"):
+        dh.profile(
+            rows, np.arange(len(rows)) % n_class, threads=threads, ties=ties, progress=lambda done, total: began.set()
+        )  # fmt: skip
+    used.append(time.process_time())
+    thread.join()
+    assert used[1] - used[0] < 0.5 * threads

@@ -1,0 +1,266 @@
+"""Profiles of matrices of scores against brute force in exact fractions."""
+
+from __future__ import annotations
+
+import copy
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import oracles
+import pytest
+from keyed import assert_as_oracle
+from numpy.testing import assert_array_equal
+
+import deadheat as dh
+from deadheat.engine.counting import scored
+from deadheat.engine.counting.scored import profile_scores
+from deadheat.measures import per_query
+
+DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
+DTYPES += [">i8", ">u4", ">u8", ">f2", ">f4", ">f8"]
+
+
+def random_case(rng: np.random.Generator, dtype: str) -> tuple[Any, Any, dict[str, Any]]:
+    """A few values, so that ties are common, with the ends of the type among them; graded relevance; options."""
+    shape = (int(rng.integers(1, 5)), int(rng.integers(1, 13)))
+    kind = np.dtype(dtype).newbyteorder("=")
+    if kind.kind == "b":
+        values = np.array([False, True])
+    elif kind.kind == "f":
+        info = np.finfo(kind)
+        one = np.ones((), kind)[()]
+        ends = [info.max, -info.max, info.smallest_subnormal, -info.smallest_subnormal, np.nextafter(one, kind.type(2))]
+        values = np.array([0.0, -0.0, 1.0, -1.0, 0.5, *ends], dtype=kind)
+    else:
+        limits = np.iinfo(kind)
+        values = np.array([0, 1, 2, limits.max, limits.max - 1, limits.min, limits.min + 1], dtype=kind)
+    scores = rng.choice(rng.choice(values, 4), shape).astype(dtype)
+    grades = rng.choice([[0, 1], [0, 0, 0, 1], [0, 1, 2, 5], [0, 3]][rng.integers(4)], shape)
+    options: dict[str, Any] = {"order": ["descending", "ascending"][rng.integers(2)]}
+    if rng.random() < 0.5:
+        options["junk"] = rng.random(shape if rng.random() < 0.5 else shape[1:]) < 0.3
+    return scores, grades, options
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_equals_brute_force(dtype: str) -> None:
+    rng = np.random.default_rng(DTYPES.index(dtype))
+    for _ in range(60):
+        scores, grades, options = random_case(rng, dtype)
+        assert_as_oracle(profile_scores(scores, grades, threads=1, **options), scores, grades, **options)
+
+
+SPREADS = {
+    "even": lambda rng: rng.random(3000).astype(np.float32),
+    "few values": lambda rng: rng.integers(-20, 20, 3000),
+    "all equal": lambda rng: np.full(3000, -2.5),
+    "many magnitudes": lambda rng: rng.normal(size=3000) * 10.0 ** rng.integers(-300, 300, 3000),
+    "crowded": lambda rng: np.concatenate([[-1e300, 1e300], 1 + rng.integers(0, 900, 2998) * 2.0**-52]),
+    "the whole of int64": lambda rng: rng.integers(-(2**63), 2**63, 3000, endpoint=False),
+    "the ends of int64": lambda rng: rng.choice([-(2**63), 2**63 - 1, 0], 3000) ^ rng.integers(0, 200, 3000),
+    "the whole of uint64": lambda rng: rng.integers(0, 2**64, 3000, dtype=np.uint64),
+}
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("share", [0.001, 0.1, 0.9])
+def test_long_rows(spread: str, share: float) -> None:
+    """Against counting each level on its own, in the type of the scores: levels crowded, far apart, equal."""
+    rng = np.random.default_rng(7)
+    scores = SPREADS[spread](rng)
+    relevant = rng.random(3000) < share
+    profile = profile_scores(scores[None], relevant[None])
+    levels = np.unique(scores[relevant])[::-1]
+    assert_array_equal(profile.closer, [np.count_nonzero(scores > level) for level in levels])
+    assert_array_equal(profile.closer_relevant, [np.count_nonzero(scores[relevant] > level) for level in levels])
+    assert_array_equal(profile.tied, [np.count_nonzero(scores == level) for level in levels])
+    assert_array_equal(profile.tied_relevant, [np.count_nonzero(scores[relevant] == level) for level in levels])
+
+
+@pytest.mark.parametrize("integer", [np.int64, np.uint64])
+def test_large_integers_are_not_merged(integer: type) -> None:
+    base = 2**53 if integer is np.int64 else 2**64 - 2
+    scores = np.array([[base, base + 1]], dtype=integer)
+    assert float(scores[0, 0]) == float(scores[0, 1])
+    profile = profile_scores(scores, [[1, 0]])
+    assert (profile.closer[0], profile.tied[0]) == (1, 1)
+    assert profile_scores(scores, [[1, 0]], order="ascending").closer[0] == 0
+    assert profile_scores(scores.tolist(), [[1, 0]]) == profile
+
+
+def test_one_nextafter_breaks_a_tie() -> None:
+    for kind in (np.float16, np.float32, np.float64):
+        one = kind(-1.0)
+        scores = np.array([[one, np.nextafter(one, kind(0))], [one, one]], dtype=kind)
+        profile = profile_scores(scores, [[1, 0], [1, 0]])
+        assert_array_equal(profile.closer, [1, 0])
+        assert_array_equal(profile.tied, [1, 2])
+
+
+def test_scores_below_zero_and_the_order() -> None:
+    distances = np.array([[0.0, 1.0, 2.0]])
+    perfect = profile_scores(-distances, [[1, 1, 0]])
+    assert per_query(perfect, "AP").lower[0] == 1
+    assert perfect == profile_scores(distances, [[1, 1, 0]], order="ascending")
+    assert per_query(profile_scores(distances, [[1, 1, 0]]), "AP").upper[0] < 1
+
+
+def test_a_tie_of_relevant_items_decides_nothing() -> None:
+    bounds = per_query(profile_scores([[2, 1, 1]], [[0, 1, 1]]), "AP")
+    assert bounds.lower[0] == bounds.expected[0] == bounds.upper[0]
+    assert bounds.lower[0] == pytest.approx(float(Fraction(7, 12)), abs=1e-15)
+
+
+def test_binary_relevance_is_the_same_in_every_type() -> None:
+    rng = np.random.default_rng(1)
+    scores, relevant = rng.integers(0, 4, (6, 20)), rng.random((6, 20)) < 0.3
+    expected = profile_scores(scores, relevant)
+    assert expected.tied_by_grade is None
+    assert_array_equal(expected.grades, [1])
+    for kind in ("i1", "u1", "i8", "u8", ">i4"):
+        assert profile_scores(scores, relevant.astype(kind)).digest() == expected.digest()
+    assert profile_scores(scores, relevant.tolist()).digest() == expected.digest()
+    junk = np.zeros(20, dtype=bool)
+    junk[3] = True
+    graded = relevant.astype(int)
+    graded[:, 3] = 7  # a grade on junk is no grade
+    assert profile_scores(scores, graded, junk=junk).digest() == profile_scores(scores, relevant, junk=junk).digest()
+
+
+def test_one_grade_other_than_1_is_graded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scored, "BLOCK_ENTRIES", 1)  # a block without a relevant item brings in no grade
+    profile = profile_scores([[1, 0], [1, 0]], [[2, 0], [0, 0]])
+    assert_array_equal(profile.grades, [2])
+    assert profile.tied_by_grade is not None
+    assert profile.relevant_by_grade is not None
+    assert_array_equal(profile.relevant_by_grade, [[1], [0]])
+    assert per_query(profile, "nDCG").lower[0] == 1
+
+
+def test_nothing_relevant_is_a_singleton() -> None:
+    profile = profile_scores([[1, 2, 3], [1, 2, 3]], np.zeros((2, 3), dtype=int), junk=np.array([True, False, False]))
+    assert_array_equal(profile.offsets, [0, 0, 0])
+    assert_array_equal(profile.n_ranked, [2, 2])
+    assert_array_equal(profile.n_relevant, [0, 0])
+    assert np.isnan(per_query(profile, "AP").lower).all()
+
+
+def test_threads_blocks_and_layout_change_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    scores = rng.integers(0, 50, (40, 90)).astype(np.float32)
+    grades = rng.choice([0, 0, 0, 1, 2, 9], scores.shape)
+    junk = rng.random(scores.shape) < 0.1
+    expected = profile_scores(scores, grades, junk=junk)
+    assert_as_oracle(expected, scores, grades, junk=junk)
+    np.save(tmp_path / "scores.npy", scores)
+    mapped = np.load(tmp_path / "scores.npy", mmap_mode="r")
+    backwards = scores[:, ::-1].copy()[:, ::-1]
+    for entries in (1, 200, 1 << 18):
+        monkeypatch.setattr(scored, "BLOCK_ENTRIES", entries)
+        for threads in (1, 2, 5):
+            for given in (scores, np.asfortranarray(scores), mapped, scores.astype(">f8"), backwards):
+                assert profile_scores(given, grades, junk=junk, threads=threads).digest() == expected.digest()
+
+
+def test_leaves_the_arguments_alone() -> None:
+    scores, relevant, junk = np.array([[-0.0, 1.0, 0.0]]), np.array([[1, 0, 2]]), np.array([True, False, False])
+    before = copy.deepcopy((scores, relevant, junk))
+    for array in (scores, relevant, junk):
+        array.flags.writeable = False
+    profile_scores(scores, relevant, junk=junk)
+    assert [a.tobytes() for a in (scores, relevant, junk)] == [a.tobytes() for a in before]
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+def test_sparse_relevance(form: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    monkeypatch.setattr(scored, "BLOCK_ENTRIES", 60)
+    rng = np.random.default_rng(3)
+    scores = rng.integers(0, 6, (12, 25))
+    for grades in (rng.choice([0, 0, 0, 1, 3], scores.shape), rng.random(scores.shape) < 0.2):
+        given = getattr(sparse, f"{form}_{kind}")(grades)
+        assert profile_scores(scores, given, threads=2) == profile_scores(scores, grades)
+
+
+def test_sparse_relevance_with_zeros_and_repeats() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    entries = (np.array([0, 2, 1, 1]), np.array([0, 1, 2, 2]), np.array([0, 4]))  # column 2 twice, column 0 as 0
+    given = sparse.csr_array(entries, shape=(1, 3))
+    profile = profile_scores([[3, 2, 1]], given)
+    assert profile == profile_scores([[3, 2, 1]], [[0, 2, 2]])
+    assert_array_equal(given.data, [0, 2, 1, 1])
+    nothing = profile_scores([[3, 2, 1]], sparse.csr_array((1, 3), dtype=bool))
+    assert nothing == profile_scores([[3, 2, 1]], [[0, 0, 0]])
+
+
+def test_agrees_with_the_profile_of_embeddings() -> None:
+    rng = np.random.default_rng(4)
+    query, gallery = rng.integers(-2, 3, (15, 4)), rng.integers(-2, 3, (60, 4))
+    labels, gallery_labels = rng.integers(0, 5, 15), rng.integers(0, 4, 60)
+    relevant = labels[:, None] == gallery_labels
+    junk = rng.random(relevant.shape) < 0.1
+    by_embedding = dh.profile(query, labels, gallery, gallery_labels, distance="inner_product", junk=junk)
+    assert profile_scores(query @ gallery.T, relevant, junk=junk).digest() == by_embedding.digest()
+
+
+@pytest.mark.parametrize("name", ["nDCG", "nDCG@3", "AP", "P@2", "Hit@1", "RR"])
+def test_measures_of_graded_scores(name: str) -> None:
+    rng = np.random.default_rng(5)
+    scores, grades = rng.integers(0, 4, (30, 7)), rng.choice([0, 0, 1, 2, 3], (30, 7))
+    bounds = per_query(profile_scores(scores, grades), name)
+    one = oracles.measure(name)
+
+    def value(ranking: tuple[int, ...]) -> Any:
+        return one(ranking if name.startswith("nDCG") else tuple(int(grade > 0) for grade in ranking))
+
+    for i, query in enumerate(oracles.profile_scores(scores, grades)):
+        if query["n_relevant"]:
+            low, mean, high, _ = oracles.arrangement_values_graded(query["graded"], query["n_ranked"], value)
+            found = [bounds.lower[i], bounds.expected[i], bounds.upper[i]]
+            assert found == pytest.approx([float(low), float(mean), float(high)], abs=1e-12)
+        else:
+            assert np.isnan(bounds.expected[i])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        (([[1.0, np.nan]], [[1, 0]]), {}, ValueError, "scores must be finite, but holds nan in row 0, column 1"),
+        (([[1.0, -np.inf]], [[1, 0]]), {}, ValueError, "scores must be finite, but holds -inf"),
+        (([1, 2], [1, 0]), {}, ValueError, "scores must be two-dimensional"),
+        (([["a", "b"]], [[1, 0]]), {}, TypeError, "scores must hold real numbers"),
+        (([[1j, 2]], [[1, 0]]), {}, TypeError, "scores must hold real numbers"),
+        (([[2**70, 2]], [[1, 0]]), {}, TypeError, "scores must hold real numbers of at most 64 bits"),
+        (([[2**53 + 1, 0.5]], [[1, 0]]), {}, ValueError, "does not hold 9007199254740993"),
+        (([[2**63 + 1, -1]], [[1, 0]]), {}, ValueError, "does not hold 9223372036854775809"),
+        (
+            ([[1, 2]], [[1, 0, 0]]),
+            {},
+            ValueError,
+            r"relevant must have the shape of scores, \(1, 2\), but has .*\(1, 3\)",
+        ),
+        (([[1, 2]], [1, 0]), {}, ValueError, "relevant must have the shape of scores"),
+        (([[1, 2]], [[1], [1, 2]]), {}, ValueError, "relevant must be a matrix"),
+        (([[1, 2]], [[1.0, 0.0]]), {}, TypeError, "relevant must be bool or integer grades, but has dtype float64"),
+        (([[1, 2]], [[1, -1]]), {}, ValueError, "relevant must hold grades of 0 and more, but holds -1"),
+        (([[1, 2]], np.array([[1, 2**63]], "u8")), {}, ValueError, r"relevant must hold grades below 2\^63"),
+        (([[1, 2]], [[1, 0]]), {"order": "desc"}, ValueError, "order must be one of descending, ascending"),
+        (([[1, 2]], [[1, 0]]), {"threads": 0}, ValueError, "threads must be at least 1, but is 0"),
+        (([[1, 2]], [[1, 0]]), {"junk": [True]}, ValueError, r"junk must have shape \(2,\) or \(1, 2\)"),
+        (([[1, 2]], [[1, 0]]), {"junk": [1, 0]}, TypeError, "junk must be bool"),
+    ],
+)
+def test_refuses_bad_matrices(arguments: Any, options: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message) as caught:
+        profile_scores(*arguments, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_refuses_bad_sparse_relevance() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    for bad, error in ((sparse.csr_array([[1.0, 0]]), TypeError), (sparse.coo_array([[1, -2]]), ValueError)):
+        with pytest.raises(error, match="relevant must"):
+            profile_scores([[1, 2]], bad)

@@ -1,0 +1,304 @@
+"""Profiles of the neighbours that an index returned, against every complete ranking that begins with them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import chain, groupby, permutations, product
+from statistics import mean
+from typing import Any
+
+import graded_queries
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import deadheat as dh
+from deadheat.engine.counting.neighbors import profile_neighbors
+from deadheat.measures import per_query, std
+
+NAMES = [*("mAP", "mAP@2", "MAP@R", "P@1", "P@3", "Recall@2", "Hit@2", "MRR", "F1@3", "R-Precision", "AUC", "mINP")]
+GAINS = ["nDCG", "nDCG@2", "nDCG(dcg='exp-log2')@3"]
+
+
+@cache
+def value(name: str, ranking: tuple[int, ...]) -> Any:
+    return graded_queries.value(name, ranking, [])
+
+
+def nearest(scores: Sequence[int], k: int, rng: random.Random) -> list[int]:
+    """The k best items, ties broken at random."""
+    return sorted(range(len(scores)), key=lambda item: (-scores[item], rng.random()))[:k]
+
+
+def heads(items: list[int], scores: Sequence[int]) -> Iterator[list[int]]:
+    """All orders of some items in which no score rises."""
+    ranked = sorted(items, key=lambda item: -scores[item])
+    groups = [list(group) for _, group in groupby(ranked, key=lambda item: scores[item])]
+    for orders in product(*map(permutations, groups)):
+        yield list(chain(*orders))
+
+
+def oracle(
+    returned: list[int], scores: Sequence[int], grades: Sequence[int], name: str, cut_ties: bool
+) -> tuple[Any, Any, Any]:
+    """Least, expected and largest value over all complete rankings; expected is None if the rest's order matters."""
+    missing = [item for item in range(len(scores)) if item not in returned]
+    last = min((scores[item] for item in returned), default=None)
+    tail = [*missing, *(i for i in returned if scores[i] == last and missing and cut_ties)]
+    head = [item for item in returned if item not in tail]
+    means, values = set(), []
+    for end in permutations(tail):
+        of_end = [value(name, tuple(grades[i] for i in (*start, *end))) for start in heads(head, scores)]
+        values += of_end
+        means.add(mean(of_end))
+    return min(values), means.pop() if len(means) == 1 else None, max(values)
+
+
+@pytest.mark.parametrize("graded", [False, True])
+@pytest.mark.parametrize("cut_ties", [True, False])
+def test_bounds_are_those_of_all_complete_rankings(graded: bool, cut_ties: bool) -> None:
+    rng = random.Random(2 * graded + cut_ties)
+    names = GAINS if graded else NAMES + GAINS[:1]
+    unknown = known = 0
+    for _ in range(40):
+        n = rng.randint(1, 5)
+        scores = [rng.randint(0, 3) for _ in range(n)]
+        grades = [rng.choice((0, 0, 1, 2) if graded else (0, 1)) for _ in range(n)]
+        if not any(grades):
+            continue
+        returned = nearest(scores, rng.randint(1, n), rng)
+        relevant = {item: grade for item, grade in enumerate(grades) if grade}
+        profile = profile_neighbors(
+            [returned], [[scores[i] for i in returned]], relevant=[relevant], n_gallery=n, cut_ties=cut_ties
+        )
+        whole = dh.profile_scores([scores], [grades])
+        for name in names:
+            least, expected, most = oracle(returned, scores, grades, name, cut_ties)
+            lower, mean_value, upper = (values[0] for values in per_query(profile, name))
+            assert graded_queries.close(lower, least, 1e-15), (name, returned, scores, grades)
+            assert graded_queries.close(upper, most, 1e-15), (name, returned, scores, grades)
+            if least == least:
+                if expected is None:
+                    assert np.isnan(mean_value)
+                    assert np.isnan(std(profile, name)[0])
+                    unknown += 1
+                else:
+                    assert graded_queries.close(mean_value, Fraction(expected), 1e-15), (name, returned, scores, grades)
+                    known += 1
+            if cut_ties:  # the truth is one of these rankings
+                truth = [values[0] for values in per_query(whole, name)]
+                assert not lower > truth[0]
+                assert not upper < truth[2]
+    assert unknown > 10
+    assert known > 30
+
+
+def test_all_returned_is_the_profile_of_the_scores() -> None:
+    rng = np.random.default_rng(0)
+    scores, relevant = rng.integers(0, 5, (20, 30)), rng.integers(0, 3, (20, 30))
+    order = np.argsort(-scores, axis=1, kind="stable")
+    given = [dict(enumerate(row.tolist())) for row in relevant]
+    profile = profile_neighbors(order, np.take_along_axis(scores, order, 1), relevant=given, n_gallery=30)
+    assert profile == dh.profile_scores(scores, relevant)
+    assert profile.n_ordered is None
+
+
+@pytest.mark.parametrize("k", [1, 3, 10, 29])
+@pytest.mark.parametrize("leave_one_out", [False, True])
+def test_labels(k: int, leave_one_out: bool) -> None:
+    rng = np.random.default_rng(k)
+    rows, labels = rng.integers(0, 3, (30, 2)), rng.integers(0, 6, 30)
+    distances = np.abs(rows[:, None] - rows[None]).sum(axis=2)
+    order = np.argsort(distances, axis=1, kind="stable")[:, : k + leave_one_out]
+    profile = profile_neighbors(
+        order, np.take_along_axis(distances, order, 1), labels, labels, order="ascending",
+        exclude=np.arange(30) if leave_one_out else None,
+    )  # fmt: skip
+    gallery = () if leave_one_out else (rows, labels)
+    with np.errstate(all="ignore"):
+        truth = dh.profile(rows, labels, *gallery, distance="cityblock")
+    assert_array_equal(profile.n_ranked, truth.n_ranked)
+    assert_array_equal(profile.n_relevant, truth.n_relevant)
+    for name in ("mAP", "P@3", "nDCG@5", "mINP"):
+        low, mid, high = per_query(profile, name)
+        true_low, true_mid, true_high = per_query(truth, name)
+        defined = ~np.isnan(true_low)
+        assert (low[defined] <= true_low[defined]).all()
+        assert (high[defined] >= true_high[defined]).all()
+        known = ~np.isnan(mid)
+        assert_array_equal(mid[known], true_mid[known])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# exact distances in place of scores
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock", "inner_product"])
+def test_exact_distances_give_the_ties_of_the_profile(distance: str) -> None:
+    rng = np.random.default_rng(len(distance))
+    gallery, queries = rng.integers(-2, 3, (40, 3)), rng.integers(-2, 3, (9, 3))
+    labels, gallery_labels = rng.integers(0, 4, 9), rng.integers(0, 4, 40)
+    everything = np.array([rng.permutation(40) for _ in range(9)])
+    profile = profile_neighbors(
+        everything, labels=labels, gallery_labels=gallery_labels, embeddings=queries, gallery=gallery, distance=distance
+    )
+    assert profile == dh.profile(queries, labels, gallery, gallery_labels, distance=distance)
+    some = profile_neighbors(
+        everything[:, :5], None, labels, gallery_labels, embeddings=queries, gallery=gallery, distance=distance
+    )
+    relevant = [np.flatnonzero(gallery_labels == label) for label in labels]
+    assert some == profile_neighbors(
+        everything[:, :5], relevant=relevant, embeddings=queries, gallery=gallery, distance=distance
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# ids and conventions
+
+
+def test_ids_are_what_they_are() -> None:
+    """Ids that are equal as floats, strings, and large ones of 64 bits without a sign."""
+    plain = profile_neighbors([[0, 1], [2, 0]], [[5, 4], [3, 3]], [0, 1], [0, 1, 1])
+    for names in ([2**63 + 1, 2**63 + 2, 2**64 - 1], [2**53, 2**53 + 1, -7], ["a", "b", "é"]):
+        ids = [[names[0], names[1]], [names[2], names[0]]]
+        by_label = profile_neighbors(ids, [[5, 4], [3, 3]], [0, 1], [0, 1, 1], gallery_ids=names)
+        given = profile_neighbors(ids, [[5, 4], [3, 3]], relevant=[names[:1], set(names[1:])], n_gallery=3)
+        assert by_label == given == plain
+        assert profile_neighbors(np.array(ids), [[5, 4], [3, 3]], [0, 1], [0, 1, 1], gallery_ids=names) == plain
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint32, np.uint64])
+def test_short_rows(dtype: type) -> None:
+    """As faiss has them, with -1; as usearch has them, with counts; and as rows of their own lengths."""
+    plain = profile_neighbors([[2, 0], [1]], [[1.0, 2.0], [0.5]], [0, 1], [0, 1, 1], order="ascending")
+    padding = -1 if np.issubdtype(dtype, np.signedinteger) else 77
+    ids, far = np.array([[2, 0], [1, padding]]).astype(dtype), [[1.0, 2.0], [0.5, np.inf]]
+    counts = [2, 1]
+    assert profile_neighbors(ids, far, [0, 1], [0, 1, 1], order="ascending", counts=counts) == plain
+    if padding == -1:
+        assert profile_neighbors(ids, far, [0, 1], [0, 1, 1], order="ascending") == plain
+    assert plain.n_ordered is not None
+    assert plain.n_ordered.tolist() == [1, 0]
+
+
+def test_nothing_returned() -> None:
+    profile = profile_neighbors([[], [1]], [[], [0.5]], [0, 1], [0, 1, 1])
+    assert (profile[0].closer.tolist(), profile[0].tied.tolist()) == ([0], [3])
+
+
+def test_a_relevant_id_that_the_gallery_does_not_have_is_never_found() -> None:
+    profile = profile_neighbors([["b"]], [[1.0]], relevant=[{"a": 2, "x": 1}], gallery_ids=["a", "b"])
+    assert (profile.n_relevant.tolist(), profile.tied_relevant.tolist()) == ([2], [1])
+    assert per_query(profile, "Recall@2").upper == [0.5]
+
+
+def test_the_query_itself_is_dropped() -> None:
+    """Returned or not, relevant or not; the threshold is that of all that came back."""
+    given = {"relevant": [{"q", "a"}, {"b"}], "gallery_ids": ["q", "a", "b", "p"]}
+    profile = profile_neighbors([["q", "a"], ["a", "b"]], [[3, 2], [3, 3]], exclude=["q", "p"], **given)
+    assert profile.n_ranked.tolist() == [3, 3]
+    assert profile.n_relevant.tolist() == [1, 1]
+    assert profile.tied.tolist() == [3, 3]
+    assert profile_neighbors([["a"]], [[3]], relevant=[["a"]], n_gallery=4, exclude=[None]).n_ranked.tolist() == [4]
+    own_last = profile_neighbors([["a", "q"]], [[3, 2]], relevant=[["a"]], n_gallery=4, exclude=["q"])
+    assert own_last.tied.tolist() == [1]  # what was not returned is no nearer than the query itself, at 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"ids": np.ones((1, 2), np.float32)}, "ids must be integers or strings.*faiss returns scores first"),
+        ({"ids": [0, 1]}, r"ids\[0\] must be a row of ids, but is 0"),
+        ({"ids": np.arange(2)}, r"ids must be two-dimensional \(n_query, k\), but has shape \(2,\)"),
+        ({"ids": [[0, "a"]]}, r"ids\[0\] must be all integers or all strings"),
+        ({"ids": [[1, 1]]}, "ids must be distinct in a row, but query 0 has 1 twice"),
+        ({"ids": [[0, 9]]}, "ids must be rows of the gallery, 0 to 2, or -1 for nothing, but query 0 has 9"),
+        ({"ids": [["a", "b"]]}, "ids must be rows of the gallery, unless gallery_ids says"),
+        (
+            {"scores": [[1, 2]]},
+            'scores must be best first .*query 0 has 1 before 2; order="ascending" is for distances',
+        ),
+        ({"scores": [[2, 1]], "order": "ascending"}, 'scores must be .* 2 before 1; order="descending" is for simil'),
+        ({"scores": [[2, np.nan]]}, "scores must be finite, but query 0 has nan"),
+        ({"scores": [[2]]}, "scores must have a score for each id, but got 1 scores for 2 ids of query 0"),
+        ({"scores": np.ones((1, 3))}, r"scores must have a score for each id, \(1, 2\), but has shape \(1, 3\)"),
+        ({"scores": None}, "scores must be given, or embeddings and gallery in place of them"),
+        ({"embeddings": [[1.0]], "gallery": [[1.0]] * 3}, "scores must be given, or embeddings and gallery"),
+        ({"gallery_labels": None}, "labels and gallery_labels must be given together, or relevant in place of both"),
+        ({"relevant": [[1]]}, "labels and gallery_labels must be given together, or relevant in place of both"),
+        ({"n_gallery": 4}, "gallery_labels and n_gallery must be of one size, but are: gallery_labels 3, n_gallery 4"),
+        ({"gallery_ids": [1, 2, 3]}, "ids must be among gallery_ids, but query 0 has 0"),
+        ({"gallery_ids": [0, 1, 1]}, "gallery_ids must have an id of its own for each row"),
+        ({"labels": [0, 0]}, "labels must have one entry per row of ids"),
+        ({"exclude": [0, 1]}, "exclude must be one id for each of the 1 queries, but got 2"),
+        ({"exclude": [9]}, "exclude must be rows of the gallery, 0 to 2, or -1 for nothing, but query 0 has 9"),
+        ({"counts": [3]}, r"counts must be from 0 to the length of a row, but holds \[3\]"),
+        ({"order": "up"}, "order must be one of descending, ascending"),
+        ({"query_ids": ["a", "b"]}, "query_ids must have one entry per query, but got 2 for 1"),
+    ],
+)
+def test_what_is_refused(arguments: dict[str, Any], message: str) -> None:
+    whole = {"ids": [[0, 1]], "scores": [[2, 1]], "labels": [0], "gallery_labels": [0, 1, 1], **arguments}
+    with pytest.raises((ValueError, TypeError), match=rf"^{message}"):
+        dh.profile_neighbors(**whole)
+
+
+@pytest.mark.parametrize(
+    ("relevant", "n_gallery", "message"),
+    [
+        ([[1]], None, "relevant needs n_gallery, or gallery_ids"),
+        ([[1], [2]], 3, "relevant must have one entry per query, but got 2 for 1 queries"),
+        (["ab"], 3, "relevant must be a collection of ids for each query, but one is 'ab'"),
+        ([["x"]], 3, "ids and relevant must be of one kind throughout"),
+        ([{1: 0.5}], 3, "grades in relevant must be an integer, but is 0.5"),
+        ([[7]], 2, "n_gallery must be the number of items there are, but query 0 has more"),
+        ([[0]], 1, "n_gallery must be the number of items there are, but query 0 has more"),
+    ],
+)
+def test_what_is_refused_of_relevant_ids(relevant: Any, n_gallery: Any, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=rf"^{message}"):
+        dh.profile_neighbors([[0, 1]], [[2, 1]], relevant=relevant, n_gallery=n_gallery)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# profiles and reports of rankings that were cut
+
+
+def cut() -> dh.TieProfile:
+    """A query of which all is known that matters, and one of which it is not."""
+    return profile_neighbors([[3, 1], [0, 4]], [[9, 5], [7, 1]], relevant=[{3, 4}, {0}], n_gallery=5)
+
+
+def test_a_report_says_what_is_not_known() -> None:
+    report = dh.measure(cut(), ["P@1", "mAP"])
+    assert (report["P@1"].lower, report["P@1"].expected, report["P@1"].std) == (1, 1, 0)
+    assert (report["mAP"].lower, report["mAP"].upper) == (0.85, 1)
+    assert np.isnan([report["mAP"].expected, report["mAP"].std, *report["mAP"].per_query.expected]).all()
+    assert np.isnan(report["mAP"].interval().expected.low)
+    assert "In 1 query relevant items were not returned or may tie with the last returned; their ranks" in str(report)
+    assert "this affects no value shown" in str(dh.measure(cut(), "P@1"))
+    assert "not returned" not in str(dh.measure(cut()[1:], "mAP"))
+    with pytest.raises(ValueError, match="has no expected values"):
+        dh.leaderboard({"a": report, "b": report}, measures=["mAP"], rank_by="expected")
+
+
+def test_a_cut_profile_is_kept_and_taken_apart(tmp_path: Any) -> None:
+    profile = cut()
+    profile.save(tmp_path / "cut.npz")
+    assert dh.TieProfile.load(tmp_path / "cut.npz") == profile
+    assert profile.digest() != profile.best_completed().digest()
+    assert profile[1:].n_ordered.tolist() == [1]
+    assert profile.ties.mixed_groups == 0
+    assert profile.n_cut == 1
+    with pytest.raises(ValueError, match="must be of whole rankings"):
+        profile + profile
+
+
+@pytest.mark.parametrize("n_ordered", [[0, 1], [2, 1], [1], [-1, 1], [6, 1]])
+def test_numbers_that_no_cut_ranking_has(n_ordered: list[int]) -> None:
+    arrays = {name: getattr(cut(), name) for name in cut().__dataclass_fields__}
+    with pytest.raises(ValueError, match="n_ordered must"):
+        dh.TieProfile(**arrays | {"n_ordered": n_ordered})

@@ -1,0 +1,53 @@
+"""Options are refused at the door, and what has been checked is not checked again."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import deadheat as dh
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.profiling import profile_of
+from deadheat.engine.ties.rounded import Rounded
+from deadheat.errors import InputError
+
+
+def test_names_become_what_they_stand_for():
+    options = CountingOptions.checked(ties="float16", threads=3)
+    assert isinstance(options.rule, Rounded)
+    assert (options.distance, options.threads, options.junk, options.device) == ("cosine", 3, None, None)
+    assert CountingOptions.checked().threads >= 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "argument", "message"),
+    [
+        ({"distance": "cosin"}, "distance", "did you mean 'cosine'?"),
+        ({"ties": "float12"}, "ties", "ties must be one of exact"),
+        ({"threads": 0}, "threads", "threads must be at least 1, but is 0"),
+        ({"threads": 1.5}, "threads", "threads must be an integer, but is 1.5"),
+        ({"progress": "yes"}, "progress", "progress must be True, False or a function of (done, total), but is 'yes'"),
+    ],
+)
+def test_what_is_wrong_is_refused_before_anything_is_opened(wrong, argument, message):
+    with pytest.raises(InputError, match=re.escape(message)) as caught:
+        dh.profile("nowhere.npy", "nowhere.npy", **wrong)
+    assert caught.value.argument == argument
+
+
+def test_options_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        CountingOptions.checked().threads = 2
+
+
+@pytest.mark.parametrize("junk", [None, np.arange(20) % 5 == 0])
+def test_what_has_been_checked_gives_the_same_profile(junk):
+    rng = np.random.default_rng(0)
+    rows, labels = rng.integers(0, 3, (20, 2)), rng.integers(0, 4, 20)
+    options = CountingOptions.checked(distance="euclidean", junk=junk, threads=2)
+    for gallery in ((None, None), (rows[::-1], labels[::-1])):
+        opened = options.open(rows, gallery[0])
+        wanted = dh.profile(rows, labels, *gallery, distance="euclidean", junk=junk)
+        assert profile_of(opened, labels, gallery[1], options) == wanted

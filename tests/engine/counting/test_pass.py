@@ -1,0 +1,314 @@
+"""What the counting pass asks of Python: rows, rules, progress, whether to go on; and its ladder, rung by rung."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import test_invariance as invariance
+from test_counting import as_dictionaries
+
+import deadheat as dh
+from deadheat.engine.counting import layout, passes
+from deadheat.engine.counting.candidates import Relevance
+from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.passes import CountingPass, Polling
+from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.ties import registry as tie_registry
+from deadheat.engine.ties.rule import Cuts
+from deadheat.inputs import labels as input_labels
+from deadheat.inputs.source import Array
+
+# ---------------------------------------------------------------------------------------------------------------------
+# rows that Python hands out
+
+
+class Read(Array):
+    """Rows that are read when they are asked for, as those on disk are."""
+
+    def __init__(self, rows, asked=lambda: None):
+        super().__init__(rows)
+        self.in_memory, self._asked = False, asked
+
+    def _take_into(self, index, out):
+        self._asked()
+        super()._take_into(index, out)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(layout, "BLOCK_ROWS", 24)
+    monkeypatch.setattr(layout, "TILE_COLUMNS", 50)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("ties", ["exact", "float16"])
+@pytest.mark.parametrize("distance", invariance.PRODUCTS)
+def test_rows_that_are_read_count_as_those_in_memory(distance, ties):
+    for kind in (invariance.gaussian_with_duplicates, invariance.near_saturated, invariance.mixed_magnitudes):
+        rows, labels = invariance.example(kind)
+        wanted = dh.profile(rows, labels, distance=distance, ties=ties).digest()
+        split = dh.profile(rows[:50], labels[:50], rows, labels, distance=distance, ties=ties).digest()
+        asking: set[int] = set()
+        read = Read(rows, lambda seen=asking: seen.add(threading.get_ident()))
+        for threads in (1, 2, 3):
+            assert dh.profile(read, labels, distance=distance, ties=ties, threads=threads).digest() == wanted
+            found = dh.profile(rows[:50], labels[:50], read, labels, distance=distance, ties=ties, threads=threads)
+            assert found.digest() == split
+        assert asking - {threading.get_ident()}
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("distance", ["cosine", "euclidean"])
+def test_an_error_while_rows_are_read_reaches_the_caller(distance, threads):
+    rows, labels = invariance.example(invariance.near_saturated)
+    wanted, asked = dh.profile(rows, labels, distance=distance), []
+
+    def ask(last=None):
+        asked.append(None)
+        if len(asked) == last:
+            raise OSError("the disk is gone")
+
+    dh.profile(Read(rows, ask), labels, distance=distance, threads=threads)
+    for last in {1, 2, len(asked) // 3, len(asked) // 2, len(asked) - threads}:
+        asked.clear()
+        with pytest.raises(OSError, match=r"^the disk is gone$"):
+            dh.profile(Read(rows, lambda at=last: ask(at)), labels, distance=distance, threads=threads)
+        assert dh.profile(rows, labels, distance=distance, threads=threads) == wanted
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# rules of Python
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("rule", [dh.Rounded("float16"), dh.Tolerance(0.1)], ids=str)
+@pytest.mark.parametrize("part", ["group", "cuts", "decide"])
+def test_an_error_in_a_rule_reaches_the_caller(part, rule, threads, monkeypatch):
+    rng = np.random.default_rng(5)
+    rows = (
+        rng.choice([0, 2049, 2051, 2053, 2055, 2057], (170, 2))
+        if isinstance(rule, dh.Rounded)
+        else rng.integers(-3, 4, (170, 3)) / 10
+    )  # that lie on the ends of what is tied
+    owner, name = (Cuts, "count_below") if part == "decide" else (type(rule), part)
+    whole, calls = getattr(owner, name), []
+
+    def fail(*args):
+        calls.append(None)
+        if len(calls) == 2:
+            raise MemoryError("no room")
+        return whole(*args)
+
+    monkeypatch.setattr(owner, name, fail)
+    with pytest.raises(MemoryError, match=r"^no room$"):
+        dh.profile(rows, np.arange(170) % 9, distance="cityblock", ties=rule, threads=threads)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# progress
+
+
+def runs():
+    rng = np.random.default_rng(1)
+    rows, labels = rng.standard_normal((300, 5)), rng.integers(0, 9, 300)
+    giant, alone = np.where(np.arange(300) < 290, 0, 1), np.where(np.arange(300) < 150, np.arange(300), labels)
+    pairs = rng.random((300, 300)) < 0.3
+    return {
+        "leave one out": ((rows, labels), {}),
+        "a gallery": ((rows[:60], labels[:60], rows[60:], labels[60:]), {}),
+        "a giant class": ((rows, giant), {}),
+        "singletons": ((rows, alone), {}),
+        "junk": ((rows, labels), {"junk": pairs}),
+        "float16": ((rows, labels), {"ties": "float16"}),
+    }
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("shards", ["one", "many", "streamed"])
+@pytest.mark.parametrize("name", runs())
+def test_progress_begins_with_nothing_never_falls_and_is_complete_once(name, shards, threads, monkeypatch):
+    monkeypatch.setattr(layout, "BLOCK_ROWS", 24)
+    monkeypatch.setattr(passes, "STREAMED_SHARDS", 1 if shards == "streamed" else 1000)
+    monkeypatch.setattr(layout, "SHARD_BYTES", 1 if shards == "many" else 1 << 28)
+    calls = []
+    args, options = runs()[name]
+    dh.profile(*args, **options, threads=threads, progress=lambda done, total: calls.append((done, total)))
+    done, totals = zip(*calls, strict=True)
+    assert done[0] == 0
+    assert list(done) == sorted(done)
+    assert len(set(totals)) == 1
+    assert done[-1] == totals[-1] > 0
+    assert done.count(totals[-1]) == 1
+    assert shards != "many" or len(calls) > 3
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_what_progress_raises_ends_the_run(error, threads, monkeypatch):
+    monkeypatch.setattr(layout, "BLOCK_ROWS", 24)
+    monkeypatch.setattr(layout, "SHARD_BYTES", 1)
+    seen, (args, options) = [], runs()["leave one out"]
+
+    def progress(done, total):
+        seen.append(done)
+        if len(seen) == 3:
+            raise error("enough")
+
+    message = "^nothing is kept" if error is KeyboardInterrupt else "^enough$"
+    with pytest.raises(error, match=message):
+        dh.profile(*args, **options, threads=threads, progress=progress)
+    assert len(seen) == 3
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_pass_asks_again_and_again_and_ends_soon_once_it_is_told_to(threads):
+    """Straight from the core: a poll that raises ends all threads before the work is done."""
+    rows = np.random.default_rng(0).standard_normal((6000, 256)).astype(np.float32)
+    counting = pass_over(rows, np.arange(6000) % 30, "cosine", "exact", CountingPass)
+    seen = []
+
+    def progress(done, total):
+        seen.append(done)
+        if len(seen) == 2:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match=r"^enough$"):
+        counting.run(threads, progress)
+    assert seen[-1] < len(counting.layout.active) * counting.problem.n_column
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# classes without end
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "inner_product"])
+def test_so_many_groups_that_their_slots_need_more_than_16_bits(distance):
+    rng = np.random.default_rng(2)
+    items = rng.permutation(23_000) / 7 + 1
+    labels = np.where(rng.random(23_000) < 0.75, 0, 1)
+    assert 2 * np.count_nonzero(labels == 0) > 1 << 15
+    profile = dh.profile([[1.0], [0.5]], [0, 1], items[:, None], labels, distance=distance)
+    order = np.argsort(items if distance == "euclidean" else -items)
+    for query in (0, 1):
+        places = np.flatnonzero(labels[order] == query)
+        np.testing.assert_array_equal(profile[query : query + 1].closer, places)
+        assert (profile[query : query + 1].tied == 1).all()
+
+
+def test_a_giant_class_needs_no_tiles_unless_junk_is_looked_up_there():
+    rows, labels = np.random.default_rng(9).standard_normal((100, 4)), (np.arange(100) >= 97).astype(int)
+    for junk, tiled in ((None, {97: False, 3: True}), (np.zeros((100, 100), dtype=bool), {97: True, 3: True})):
+        counting = pass_over(rows, labels, "cosine", "exact", CountingPass, junk=junk)
+        queries = {0: np.arange(97), 1: np.arange(97, 100)}
+        made = counting.core.make(queries, 1, lambda done: None)
+        assert {len(block.queries): block.tiled for block in made.listed()} == tiled
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the ladder, with NumPy for the first rung and the second
+
+
+def pass_over(rows, labels, distance, rule, kind, junk=None):
+    options = CountingOptions.checked(distance=distance, ties=rule, junk=junk)
+    metric = options.open(rows)
+    candidates = options.candidates(metric, leave_one_out=True)
+    return kind(metric, tie_registry.make(rule), Relevance(*input_labels.label_codes(labels, None), candidates))
+
+
+class ByHand(CountingPass):
+    """A pass that counts tiles itself, from the edges of blocks, and leaves what is open to exact arithmetic."""
+
+    def streams(self, n_shard):
+        return False
+
+    def count_shard(self, queries, sections, assembly, threads, report, *, beside_tiles=True):
+        self.seen, core = Counter(), self.core
+        with Polling(core, report) as poll:
+            made = core.make(queries, threads, poll)
+        for block in made.listed():
+            if block.tiled:
+                for band, ends in enumerate(self.problem.distance.columns.bands):
+                    self._count(block, band, np.arange(*ends))
+        assembly.add(made.collect(beside_tiles, assembly.room))
+
+    def _count(self, block, band, columns):
+        scores, weight = self.distance.scores, self.problem.weight
+        counted = np.array([np.isin(columns, left_out, invert=True) for left_out in block.excluded])
+        rows, places = np.nonzero(counted)
+        levels = self.distance.levels
+        for counter in range(block.n_counter):
+            counts = np.zeros((len(block.queries), block.n_slot(counter)), dtype=np.int32)
+            row, place = rows, places
+            for number, level in enumerate(levels):
+                tile = scores.tile(number, block.queries, columns)
+                wide = np.dtype(level.dtype) == np.float64
+                edges, closed = block.edges(counter, number, band, wide)
+                slots = [np.searchsorted(line, tile[i], side="right") for i, line in enumerate(edges)]
+                slot = np.array(slots)[row, place]
+                is_open = (slot % 2 == 1) & (not closed)
+                np.add.at(counts, (row[~is_open], slot[~is_open]), weight[columns[place[~is_open]]])
+                self.seen[number] += len(row)
+                row, place, slot = row[is_open], place[is_open], slot[is_open]
+            block.add(counter, counts)
+            self.seen["exactly"] += len(row)
+            exact = scores.pair_scores(block.queries[row], columns[place])
+            block.place(counter, row, columns[place], exact, slot >> 1, weight[columns[place]].astype(np.int64))
+
+
+@pytest.mark.parametrize("rule", ["exact", "float16", dh.Tolerance(0.01)], ids=str)
+@invariance.every_kind_and_distance
+def test_tiles_may_be_counted_by_anybody(kind, distance, rule):
+    rows, labels = invariance.example(kind, 110)
+    wanted = dh.profile(rows, labels, distance=distance, ties=rule)
+    by_hand = pass_over(rows, labels, distance, rule, ByHand)
+    assert by_hand.run(2, False).digest() == wanted.digest()
+
+
+class ByTwo(ByHand):
+    """The same, while two threads add what cancels."""
+
+    def _count(self, block, band, columns):
+        ones = np.ones((len(block.queries), block.n_slot(0)), dtype=np.int32)
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda sign: [block.add(0, sign * ones) for _ in range(300)], (1, -1)))
+        super()._count(block, band, columns)
+
+
+def test_threads_that_count_for_one_block_lose_nothing():
+    rng = np.random.default_rng(0)
+    rows, labels = rng.standard_normal((2000, 4)), np.arange(2000) // 1000
+    wanted = dh.profile(rows, labels, distance="cosine")
+    assert pass_over(rows, labels, "cosine", "exact", ByTwo).run(2, False).digest() == wanted.digest()
+
+
+def test_each_rung_leaves_open_what_it_cannot_decide_and_little_else():
+    rng = np.random.default_rng(1)
+    random, labels = rng.standard_normal((200, 16)), np.arange(200) % 40
+    hidden = rng.permuted(np.broadcast_to(rng.standard_normal(6), (200, 6)), axis=1)
+    hidden[:40] = rng.standard_normal((40, 1))  # from which permutations are equally far
+    shares = {}
+    for name, rows in {"random": random, "closer than float32": 1 + 1e-9 * random, "hidden ties": hidden}.items():
+        by_hand = pass_over(rows, labels, "inner_product", "exact", ByHand)
+        found = by_hand.run(1, False)
+        assert as_dictionaries(found) == as_dictionaries(dh.profile(rows, labels, distance="inner_product"))
+        first, last = by_hand.seen[0], len(by_hand.distance.levels) - 1
+        shares[name] = by_hand.seen[last] / first, by_hand.seen["exactly"] / first
+    assert shares["random"][0] < 0.01
+    assert shares["random"][1] == 0
+    assert shares["closer than float32"][0] > 0.5
+    assert shares["closer than float32"][1] < 0.01
+    assert shares["hidden ties"][1] > 0.1
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 9])
+def test_thread_counts_and_more_threads_than_work(threads):
+    rows, labels = invariance.example(invariance.gaussian_with_duplicates, 40)
+    for distance in distance_registry.names(takes="numbers"):
+        wanted = dh.profile(rows, labels, distance=distance, threads=1)
+        assert dh.profile(rows, labels, distance=distance, threads=threads) == wanted

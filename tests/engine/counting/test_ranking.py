@@ -1,0 +1,276 @@
+"""Whole rankings against exact keys in fractions: every item, its place, and its tie group."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from deadheat import Rounded, Tolerance
+from deadheat.engine.counting import ranking
+from deadheat.engine.counting.ranking import Ranked, Rankings, nearest_groups
+from deadheat.engine.distances import registry as distance_registry
+
+DISTANCES = distance_registry.names()
+
+
+def keys_of(query, gallery, distance, ties="exact"):
+    """A number for each item that is larger where it is closer, and equal where it ties."""
+    if ties == "exact":
+        return [oracles.exact_key(query, item, distance) for item in gallery]
+    (row,), rows = oracles._rows_of(query[None], distance), oracles._rows_of(gallery, distance)
+    name, of = ties
+    return [oracles._rounded_key(oracles._distance(row, item, distance), distance, name, of) for item in rows]
+
+
+def expected(query, gallery, distance, ties="exact"):
+    """Items and groups of each row, as `Ranked` has them."""
+    alone = gallery is None
+    gallery = query if alone else gallery
+    items, groups = np.full((2, len(query), len(gallery)), -1)
+    for i, one in enumerate(query):
+        keys = keys_of(one, gallery, distance, ties)
+        order = sorted((j for j in range(len(gallery)) if not (alone and j == i)), key=lambda j: (-keys[j], j))
+        levels = sorted({keys[j] for j in order}, reverse=True)
+        items[i, : len(order)] = order
+        groups[i, : len(order)] = [levels.index(keys[j]) for j in order]
+    return items, groups
+
+
+def whole(rankings):
+    """All blocks put together, and how many there were."""
+    blocks = list(rankings)
+    assert_array_equal(np.concatenate([block.queries for block in blocks]), np.arange(rankings.n_query))
+    matrices = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("items", "group"))
+    return (*matrices, len(blocks))
+
+
+def check(query, gallery, distance, ties="exact"):
+    query = np.asarray(query)
+    rule = ties if ties == "exact" else Rounded(ties[0], of=ties[1])
+    rankings = Rankings(query, gallery, distance=distance, ties=rule, threads=2)
+    items, group, _ = whole(rankings)
+    want_items, want_group = expected(query, gallery, distance, ties)
+    assert_array_equal(items, want_items)
+    assert_array_equal(group, want_group)
+    assert (rankings.n_query, rankings.n_gallery) == items.shape
+
+
+def made(kind, n, dim, seed):
+    """Small data of many ties."""
+    rng = np.random.default_rng([seed, n, dim])
+    if kind == "codes":
+        return rng.random((n, dim)) < 0.5
+    if kind == "grid":
+        return rng.integers(-2, 3, (n, dim))
+    if kind == "floats":
+        return rng.standard_normal((n, dim)).astype(np.float32)
+    if kind == "duplicates":
+        return rng.standard_normal((max(1, n // 3), dim))[rng.integers(0, max(1, n // 3), n)]
+    if kind == "multiples":  # under cosine equal, under others not
+        return rng.integers(-4, 5, (3, dim))[rng.integers(0, 3, n)] * 2.0 ** rng.integers(-3, 4, (n, 1)) * 0.1
+    if kind == "zeros":
+        return rng.integers(-1, 2, (n, dim)) * (rng.random((n, 1)) < 0.6)
+    rows = rng.integers(0, 2, (n, dim)) + 2.0**-40 * rng.integers(-1, 2, (n, dim))  # a hair apart
+    return rows.astype(np.float64)
+
+
+KINDS = ("grid", "floats", "duplicates", "multiples", "zeros", "hair")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the rankings
+
+
+@pytest.mark.parametrize("alone", [True, False])
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_items_are_in_exact_order_and_in_exact_groups(kind, distance, alone):
+    kind = "codes" if distance == "hamming" else kind
+    query = made(kind, 14, 3, 0)
+    check(query, None if alone else made(kind, 17, 3, 1), distance)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    data=st.lists(st.lists(st.integers(-2, 2), min_size=2, max_size=2), min_size=1, max_size=9),
+    split=st.integers(0, 9),
+    distance=st.sampled_from(DISTANCES[:-1]),
+    shift=st.sampled_from([0.0, 0.25, 0.1]),
+)
+def test_small_grids(data, split, distance, shift):
+    rows = np.array(data) + shift
+    cut = split % len(rows)
+    check(rows if cut == 0 else rows[:cut], None if cut == 0 else rows[cut:], distance)
+
+
+@pytest.mark.parametrize(
+    "ties", [("float16", None), ("bfloat16", None), ("float32", "distance"), ("float16", "distance")]
+)
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock"])
+@pytest.mark.parametrize("kind", ["floats", "hair", "zeros"])
+def test_rounded_ties(kind, distance, ties):
+    check(made(kind, 12, 3, 2), None, distance, ties)
+    check(made(kind, 5, 3, 3), made(kind, 11, 3, 4), distance, ties)
+
+
+def test_the_queries_own_duplicate_stays():
+    items, group, _ = whole(Rankings([[1.0, 2.0], [2.0, 4.0], [1.0, 2.0]], distance="euclidean"))
+    assert_array_equal(items, [[2, 1, -1], [0, 2, -1], [0, 1, -1]])
+    assert_array_equal(group, [[0, 1, -1], [0, 0, -1], [0, 1, -1]])
+
+
+@pytest.mark.parametrize("distance", ["cosine", "cityblock"])
+def test_all_zero_is_one_group(distance):
+    items, group, _ = whole(Rankings(np.zeros((5, 3)), distance=distance))
+    assert_array_equal(items, [[j for j in range(5) if j != i] + [-1] for i in range(5)])
+    assert_array_equal(group, [[0, 0, 0, 0, -1]] * 5)
+
+
+def test_a_single_sample_has_nobody_to_rank():
+    items, group, _ = whole(Rankings([[1.0, 2.0]]))
+    assert_array_equal(items, [[-1]])
+    assert_array_equal(group, [[-1]])
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock"])
+@pytest.mark.parametrize("kind", ["grid", "floats", "duplicates"])
+def test_blocks_and_threads_change_nothing(kind, distance, monkeypatch):
+    query = made(kind, 23, 4, 5)
+    rankings = Rankings(query, distance=distance, threads=1)
+    items, group, n_block = whole(rankings)
+    low, high = rankings.closeness(next(iter(rankings)))
+    assert n_block == 1
+    for entries, threads, want in ((1, 3, 23), (23 * 5, 1, 5), (23 * 5, 4, 5)):
+        monkeypatch.setattr(ranking, "BLOCK_ENTRIES", entries)
+        other = Rankings(query, distance=distance, threads=threads)
+        found = whole(other)
+        assert_array_equal(found[0], items)
+        assert_array_equal(found[1], group)
+        assert found[2] == want
+        bounds = [other.closeness(block) for block in other]
+        for side, all_at_once in enumerate((low, high)):
+            assert_array_equal(np.concatenate([pair[side] for pair in bounds]), all_at_once)
+
+
+def test_bad_arguments():
+    with pytest.raises(ValueError, match=r"ties must have tie groups, but Tolerance\(0.1\) has none"):
+        Rankings([[1.0]], ties=Tolerance(0.1))
+    with pytest.raises(ValueError, match="of must be 'distance' for distance 'euclidean'"):
+        Rankings([[1.0]], distance="euclidean", ties=Rounded("float16", of="similarity"))
+    with pytest.raises(ValueError, match="distance must be one of"):
+        Rankings([[1.0]], distance="cosin")
+    with pytest.raises(ValueError, match="threads must be at least 1"):
+        Rankings([[1.0]], threads=0)
+    with pytest.raises(ValueError, match="same dim"):
+        Rankings([[1.0]], [[1.0, 2.0]])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# closeness
+
+
+def signed_square(value):
+    return Fraction(float(value)) * abs(Fraction(float(value)))
+
+
+@pytest.mark.parametrize("alone", [True, False])
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_closeness_lies_between_its_bounds(kind, distance, alone):
+    kind = "codes" if distance == "hamming" else kind
+    query, gallery = made(kind, 9, 3, 6), None if alone else made(kind, 12, 3, 7)
+    rankings = Rankings(query, gallery, distance=distance)
+    items = query if alone else gallery
+    rooted = distance in ("cosine", "euclidean")
+    for block in rankings:
+        low, high = rankings.closeness(block)
+        assert_array_equal(np.isnan(low), block.items < 0)
+        assert_array_equal(np.isnan(high), block.items < 0)
+        for i, k in np.argwhere(block.items >= 0):
+            key = oracles.exact_key(query[block.queries[i]], items[block.items[i, k]], distance)
+            bounds = [(signed_square if rooted else Fraction)(float(side[i, k])) for side in (low, high)]
+            closeness = key + 1 if distance == "cosine" else key  # the key is that of the distance, 1 − cosine
+            assert bounds[0] <= closeness <= bounds[1]
+            if distance == "cosine":
+                assert high[i, k] - low[i, k] < 1e-12
+    assert rankings.n_query == len(query)
+
+
+@pytest.mark.parametrize("distance", ["cityblock", "inner_product"])
+@pytest.mark.parametrize(
+    ("rows", "known"),
+    [
+        (np.array([[3, 4], [0, 7], [-1, 2]]), True),
+        (np.array([[3, 4], [0, 7], [-1, 2]]) * 6.0, True),
+        (np.array([[3, 4], [0, 7], [-1, 2]]) * np.float32(0.1), True),
+        (np.array([[3, 4], [0, 7], [-1, 2]]) * 2.0**-600, None),  # its products are below the least float
+        (np.array([[3, 4], [0, 7], [-1, 2]]) * 2.0**600, None),
+        (np.array([[0.1, 0.2], [0.8, 0.4], [0.4, 0.1]]), False),  # 0.1 has too many digits for its multiples
+        (np.array([[0.1, 0.7], [0.3, 0.2], [1 / 3, 0.9]]), False),
+    ],
+)
+def test_closeness_of_whole_multiples_is_one_number(distance, rows, known):
+    rankings = Rankings(rows, distance=distance)
+    (block,) = rankings
+    low, high = rankings.closeness(block)
+    if known is None:  # the range of the numbers decides
+        known = distance == "cityblock"
+    assert (low[block.items >= 0] == high[block.items >= 0]).all() == known
+    for i, k in np.argwhere(block.items >= 0):
+        key = oracles.exact_key(rows[i], rows[block.items[i, k]], distance)
+        assert low[i, k] <= key <= high[i, k]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the k nearest
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(st.integers(0, 4), min_size=1, max_size=8),
+    k=st.integers(1, 12),
+    alone=st.booleans(),
+)
+def test_the_nearest_and_all_that_tie_with_the_last(rows, k, alone):
+    query = np.array(rows)[:, None]
+    (block,) = Rankings(query, None if alone else query, distance="euclidean")
+    found = nearest_groups(block, k)
+    for i, one in enumerate(rows):
+        gaps = {j: abs(one - other) for j, other in enumerate(rows) if not (alone and i == j)}
+        limit = sorted(gaps.values())[:k][-1:]
+        want = {j for j, gap in gaps.items() if limit and gap <= limit[0]}
+        assert set(block.items[i][found[i]].tolist()) == want
+
+
+@pytest.mark.parametrize(("k", "error"), [(0, ValueError), (-1, ValueError), (1.5, TypeError), (True, TypeError)])
+def test_k_must_be_a_positive_integer(k, error):
+    block = Ranked(np.array([0]), np.array([[1, 2]]), np.array([[0, 1]]))
+    with pytest.raises(error, match="k must be"):
+        nearest_groups(block, k)
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize("by_pair", [False, True])
+@pytest.mark.parametrize("distance", ["cosine", "euclidean"])
+def test_junk_is_not_ranked(distance, by_pair, alone):
+    """What is left is in the order, and in the groups, of the ranking of everything."""
+    query = made("grid", 17, 2, 3)
+    gallery = None if alone else made("duplicates", 11, 2, 4)
+    n_gallery = 17 if alone else 11
+    junk = np.random.default_rng(5).random((17, n_gallery) if by_pair else n_gallery) < 0.4
+    items, group, _ = whole(Rankings(query, gallery, distance=distance))
+    left, left_group, _ = whole(Rankings(query, gallery, distance=distance, junk=junk))
+    is_junk = np.broadcast_to(junk, (17, n_gallery))
+    for row in range(17):
+        stays = (items[row] >= 0) & ~is_junk[row, items[row]]
+        n_left = stays.sum()
+        assert_array_equal(left[row, :n_left], items[row, stays])
+        assert_array_equal(left_group[row, :n_left], np.unique(group[row, stays], return_inverse=True)[1])
+        assert (left[row, n_left:] == -1).all()
+        assert (left_group[row, n_left:] == -1).all()

@@ -1,0 +1,326 @@
+"""Profiles of TREC runs: by hand, as those of matrices, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from keyed import assert_as_oracle, queries_of
+from numpy.testing import assert_array_equal
+
+from deadheat.engine.counting.runs import profile_run
+from deadheat.engine.counting.scored import profile_scores
+from deadheat.measures import per_query
+
+RUN = """
+q2 Q0 a 1 3.5 tag
+q2\tQ0\tb\t2\t2\ttag
+q2 Q0 c 3 2.0 tag
+
+q1 Q0 a 9 -1e-3 tag
+q1 Q0 c 1 -1 tag
+q9 Q0 a 1 1 tag
+"""
+QRELS = """
+q1 0 a 2
+q1 0 c 0
+q1 0 x 1
+q2 0 b 1
+q2 0 a -1
+q3 0 a 1
+"""
+RUN_TABLE = {"q2": {"a": 3.5, "b": 2, "c": 2.0}, "q1": {"a": -1e-3, "c": -1}, "q9": {"a": 1}}
+QRELS_TABLE = {"q1": {"a": 2, "c": 0, "x": 1}, "q2": {"b": 1, "a": -1}, "q3": {"a": 1}}
+
+
+def files(folder: Path, run: str | bytes = RUN, qrels: str | bytes = QRELS) -> tuple[Path, Path]:
+    paths = folder / "my.run", folder / "my.qrels"
+    for path, content in zip(paths, (run, qrels), strict=True):
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return paths
+
+
+def test_run_by_hand() -> None:
+    profile = profile_run(RUN_TABLE, QRELS_TABLE)
+    assert profile.query_ids == ("q1", "q2", "q3", "q9")
+    assert queries_of(profile) == [
+        {"groups": [(0, 0, 1, 1)], "graded": [(0, 1, {2: 1})], "n_ranked": 2, "n_relevant": 2},
+        {"groups": [(1, 0, 2, 1)], "graded": [(1, 2, {1: 1})], "n_ranked": 3, "n_relevant": 1},
+        {"groups": [], "graded": [], "n_ranked": 0, "n_relevant": 1},
+        {"groups": [], "graded": [], "n_ranked": 1, "n_relevant": 0},
+    ]
+    assert profile.relevant_by_grade is not None
+    assert_array_equal(profile.grades, [1, 2])
+    assert_array_equal(profile.relevant_by_grade, [[1, 1], [1, 0], [1, 0], [0, 0]])
+    assert_array_equal(per_query(profile, "AP").upper, [0.5, 0.5, 0, np.nan])
+
+
+def test_files_and_dictionaries_agree(tmp_path: Path) -> None:
+    expected = profile_run(RUN_TABLE, QRELS_TABLE)
+    run, qrels = files(tmp_path)
+    zipped = tmp_path / "my.run.gz"
+    zipped.write_bytes(gzip.compress(RUN.encode()))
+    (tmp_path / "windows.run").write_bytes(b"\xef\xbb\xbf" + RUN.strip().replace("\n", "\r\n").encode())
+    for one in (run, str(run), zipped, tmp_path / "windows.run", RUN_TABLE):
+        for two in (qrels, QRELS_TABLE):
+            profile = profile_run(one, two)
+            assert profile == expected
+            assert profile.query_ids == expected.query_ids
+
+
+def test_runs_equal_matrices() -> None:
+    rng = np.random.default_rng(6)
+    scores = rng.choice([-0.0, 0.0, -1.5, 2.25, 1e300, 5e-324], (40, 9))
+    for most in (1, 3):
+        grades = rng.integers(0, most + 1, scores.shape)
+        run = {f"q{i}": {f"d{j}": score for j, score in enumerate(row)} for i, row in enumerate(scores)}
+        qrels = {f"q{i}": {f"d{j}": grade for j, grade in enumerate(row)} for i, row in enumerate(grades)}
+        profile = profile_run(run, qrels)
+        assert_as_oracle(profile, scores, grades)
+        assert profile.digest() == profile_scores(scores, grades).digest()
+        assert profile_run({q: run[q] for q in reversed(run)}, qrels) == profile
+
+
+def test_numbers_of_a_dictionary_are_what_they_are() -> None:
+    big = 2**60
+    profile = profile_run({"q": {"a": big, "b": big + 1, "c": float(big), "d": 10**400}}, {"q": {"a": 1}})
+    assert queries_of(profile)[0]["groups"] == [(2, 0, 2, 1)]
+    for kind in (np.float16, np.float32, np.int8, np.uint64):
+        profile = profile_run({"q": {"a": kind(1), "b": 1.0, "c": kind(2)}}, {"q": {"a": kind(1).astype(np.int8)}})
+        assert queries_of(profile)[0]["groups"] == [(1, 0, 2, 1)]
+
+
+def test_float64_where_trec_eval_has_float32(tmp_path: Path) -> None:
+    run, qrels = files(tmp_path, "q 0 a 1 0.5 t\nq 0 b 2 0.500000001 t\n", "q 0 a 1\n")
+    assert queries_of(profile_run(run, qrels))[0]["groups"] == [(1, 0, 1, 1)]
+
+
+def test_unicode_and_odd_ids(tmp_path: Path) -> None:
+    run, qrels = files(tmp_path, "é Q0 d\u00a01 1 1 t\né Q0 01 1 1 t\n", "é 0 d\u00a01 1\né 0 1 1\n")
+    profile = profile_run(run, qrels)
+    assert profile.query_ids == ("é",)
+    assert queries_of(profile)[0] == {
+        "groups": [(0, 0, 2, 1)],
+        "graded": [(0, 2, {1: 1})],
+        "n_ranked": 2,
+        "n_relevant": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        ("q Q0 a 1 1 t\n\nq Q0 b 1 1\n", r"my\.run, line 3: .* 6 fields \(qid Q0 docid rank score tag\), but has 5"),
+        ("q Q0 a 1 one t\n", r"my\.run, line 1: score must be a number, but is 'one'"),
+        ("q Q0 a 1 1_0 t\n", r"my\.run, line 1: score must be a number, but is '1_0'"),
+        ("q Q0 a 1 nan t\n", r"my\.run, line 1: score must be finite, but is nan"),
+        ("q Q0 a 1 1e999 t\n", r"my\.run, line 1: score must be finite, but is inf"),
+        ("q Q0 a 1 1 t\nq Q0 a 2 0 t\n", r"my\.run, line 2: document 'a' must be listed once for query 'q'"),
+        (b"q Q0 a\x00 1 1 t\n", r"my\.run, line 1: a NUL byte; damaged, or another kind of file\?"),
+        ("", r"my\.run must hold at least one query, but is empty"),
+        ("\n \n", r"my\.run must hold at least one query, but is empty"),
+        (gzip.compress(b"q Q0 a 1 1 t\n", mtime=0)[:-9], r"my\.run is damaged or truncated"),
+        (gzip.compress(b"q Q0 a 1 1 t\n", mtime=0)[:-4] + b"abcd", r"my\.run is damaged or truncated"),
+        ("7 Q0 a 1 1 t\n", "must have a query in common, but the run has 1 .'7'. and the qrels have 1 .'q'."),
+    ],
+)
+def test_refuses_bad_runs(tmp_path: Path, run: str | bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        profile_run(*files(tmp_path, run, "q 0 a 1\n"))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("qrels", "message"),
+    [
+        ("q 0 a\n", r"my\.qrels, line 1: a line must have 4 fields \(qid iter docid rel\), but has 3"),
+        ("q 0 a 1.0\n", r"my\.qrels, line 1: rel must be an integer, but is '1\.0'"),
+        ("q 0 a yes\n", r"my\.qrels, line 1: rel must be an integer, but is 'yes'"),
+        ("q 0 a 9223372036854775808\n", r"my\.qrels, line 1: rel must be below 2\^63"),
+        ("q 0 a 1\nq 0 b 1\nq 0 a 0\n", r"my\.qrels, line 3: document 'a' must be listed once for query 'q'"),
+        ("", r"my\.qrels must hold at least one query, but is empty"),
+    ],
+)
+def test_refuses_bad_qrels(tmp_path: Path, qrels: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        profile_run(*files(tmp_path, "q Q0 a 1 1 t\n", qrels))
+
+
+@pytest.mark.parametrize(
+    ("run", "qrels", "error", "message"),
+    [
+        (7, {"q": {"a": 1}}, TypeError, "run must be a path, dictionaries, a data frame or named tuples, but is int"),
+        ({}, {"q": {"a": 1}}, ValueError, "run must hold at least one query, but is empty"),
+        ({"q": {"a": 1}}, {}, ValueError, "qrels must hold at least one query"),
+        ({1: {"a": 1}}, {"q": {"a": 1}}, TypeError, "run must have strings as query ids, but has 1"),
+        ({"q": {1: 1}}, {"q": {"a": 1}}, TypeError, "run must have strings as document ids, but has 1 for 'q'"),
+        ({"q": [1]}, {"q": {"a": 1}}, TypeError, "run must hold a dictionary for each query, but has list for 'q'"),
+        ({"q": {"a": "1"}}, {"q": {"a": 1}}, TypeError, "run, query 'q', document 'a': score must be a number"),
+        ({"q": {"a": None}}, {"q": {"a": 1}}, TypeError, "score must be a number, but is None"),
+        ({"q": {"a": float("nan")}}, {"q": {"a": 1}}, ValueError, "document 'a': score must be finite, but is nan"),
+        ({"q": {"a": 1}}, {"q": {"a": 1.0}}, TypeError, "qrels, query 'q', document 'a': rel must be an integer"),
+        ({"q": {"a": 1}}, {"q": {"a": 2**63}}, ValueError, r"rel must be below 2\^63"),
+        ({"q": {"a": 1}}, {"r": {"a": 1}}, ValueError, "run and qrels must have a query in common"),
+    ],
+)
+def test_refuses_bad_dictionaries(run: Any, qrels: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        profile_run(run, qrels)
+
+
+def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        profile_run(tmp_path / "none.run", QRELS_TABLE)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what trec_eval has options for
+
+
+def test_comments_and_blank_lines(tmp_path: Path) -> None:
+    run, qrels = files(tmp_path, f"# tag\n  # {RUN}", f"#\n{QRELS}# end")
+    assert profile_run(run, qrels) == profile_run(RUN_TABLE, QRELS_TABLE)
+    (tmp_path / "comments").write_text("# nothing\n")
+    with pytest.raises(ValueError, match="comments must hold at least one query, but is empty"):
+        profile_run(tmp_path / "comments", qrels)
+
+
+def test_level_of_relevance() -> None:
+    profile = profile_run(RUN_TABLE, QRELS_TABLE, rel=2)
+    assert queries_of(profile)[0] == {
+        "groups": [(0, 0, 1, 1)],
+        "graded": [(0, 1, {2: 1})],
+        "n_ranked": 2,
+        "n_relevant": 1,
+    }
+    assert_array_equal(profile.n_relevant, [1, 0, 0, 0])
+    assert_array_equal(profile_run(RUN_TABLE, QRELS_TABLE, rel=3).n_relevant, 0)
+    rng = np.random.default_rng(3)
+    scores, grades = rng.integers(0, 4, (30, 12)), rng.integers(0, 4, (30, 12))
+    run, qrels = (
+        {f"q{i}": {f"d{j}": int(v) for j, v in enumerate(row)} for i, row in enumerate(of)} for of in (scores, grades)
+    )
+    for rel in (1, 2, 3):
+        above = np.where(grades >= rel, grades, 0)
+        assert profile_run(run, qrels, rel=rel).digest() == profile_scores(scores, above).digest()
+
+
+def test_judged_documents_only() -> None:
+    run = {"q": {"a": 3.0, "unknown": 2.0, "no judgement": 2.0, "b": 2.0, "c": 1.0}}
+    qrels = {"q": {"a": 0, "no judgement": -1, "b": 1, "c": 1}}
+    assert queries_of(profile_run(run, qrels, judged_only=True))[0]["groups"] == [(1, 0, 1, 1), (2, 1, 1, 1)]
+    assert queries_of(profile_run(run, qrels))[0]["groups"] == [(1, 0, 3, 1), (4, 1, 1, 1)]
+
+
+def test_only_queries_in_both() -> None:
+    profile = profile_run(RUN_TABLE, QRELS_TABLE, complete=False)
+    assert profile.query_ids == ("q1", "q2")
+    assert profile == profile_run(RUN_TABLE, QRELS_TABLE)[:2]
+
+
+def test_scores_are_rounded_to_a_type() -> None:
+    qrels = {"q": {"a": 1}}
+
+    def tied(dtype: Any, **scores: float) -> int:
+        return int(profile_run({"q": scores}, qrels, score_dtype=dtype).tied[0])
+
+    assert [tied(dtype, a=0.5, b=0.500000001) for dtype in (None, "float64", "float32")] == [1, 1, 2]
+    assert [tied(dtype, a=2**60, b=2**60 + 1) for dtype in (None, "float64", "float32")] == [1, 2, 2]
+    assert [tied(dtype, a=2**24, b=2**24 + 1) for dtype in (None, "float64", "float32")] == [1, 1, 2]
+    assert [tied(dtype, a=1e39, b=1e40) for dtype in (None, "float64", "float32")] == [1, 1, 2]  # infinite as float32
+    assert [tied(dtype, a=10**400, b=10**401) for dtype in (None, "float64", "float32")] == [1, 2, 2]
+    assert [tied(dtype, a=-1e-60, b=0.0, c=-0.0) for dtype in (None, "float64", "float32")] == [1, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("option", "error", "message"),
+    [
+        ({"rel": 0}, ValueError, "rel must be at least 1, but is 0"),
+        ({"rel": 1.5}, TypeError, "rel must be an integer"),
+        ({"judged_only": 1}, TypeError, "judged_only must be True or False, but is 1"),
+        ({"complete": "no"}, TypeError, "complete must be True or False, but is 'no'"),
+        ({"score_dtype": "float16"}, ValueError, "score_dtype must be one of float32, float64, but is 'float16'"),
+    ],
+)
+def test_refuses_bad_options(option: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        profile_run(RUN_TABLE, QRELS_TABLE, **option)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# tables of other libraries
+
+
+class ScoredDoc(NamedTuple):
+    query_id: str
+    doc_id: str
+    score: float
+
+
+class Qrel(NamedTuple):
+    query_id: str
+    doc_id: str
+    relevance: int
+    iteration: str = "0"
+
+
+class Ranx:
+    """As ranx's Run and Qrels are, as far as they are read."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    def keys(self) -> Any:
+        return self.table.keys()
+
+    def to_dict(self) -> Any:
+        return dict(self.table)
+
+
+SCORED = [ScoredDoc(query, item, score) for query, row in RUN_TABLE.items() for item, score in row.items()]
+JUDGED = [Qrel(query, item, grade) for query, row in QRELS_TABLE.items() for item, grade in row.items()]
+
+
+def test_named_tuples_and_ranx() -> None:
+    expected = profile_run(RUN_TABLE, QRELS_TABLE)
+    for run, qrels in ((SCORED, JUDGED), (iter(SCORED), iter(JUDGED)), (Ranx(RUN_TABLE), Ranx(QRELS_TABLE))):
+        profile = profile_run(run, qrels)
+        assert profile == expected
+        assert profile.query_ids == expected.query_ids
+
+
+@pytest.mark.parametrize(
+    ("ids", "grade"),
+    [(("query_id", "doc_id"), "relevance"), (("qid", "docno"), "label"), (("q_id", "doc_id"), "score")],
+)
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_data_frames(library: str, ids: tuple[str, str], grade: str) -> None:
+    module: Any = pytest.importorskip(library, reason=f"data frames of {library}")
+    make = module.table if library == "pyarrow" else module.DataFrame
+    run = make({ids[0]: [r[0] for r in SCORED], ids[1]: [r[1] for r in SCORED], "score": [float(r[2]) for r in SCORED]})
+    qrels = make({ids[0]: [r[0] for r in JUDGED], ids[1]: [r[1] for r in JUDGED], grade: [r[2] for r in JUDGED]})
+    assert profile_run(run, qrels) == profile_run(RUN_TABLE, QRELS_TABLE)
+
+
+@pytest.mark.parametrize(
+    ("run", "qrels", "error", "message"),
+    [
+        (
+            [("q", "a", 1.0)],
+            JUDGED,
+            TypeError,
+            r"run must have query_id, doc_id, score, but has tuple \('q', 'a', 1.0\)",
+        ),
+        (SCORED, SCORED[:0], ValueError, "qrels must hold at least one query, but is empty"),
+        ([*SCORED, SCORED[0]], JUDGED, ValueError, "run must list document 'a' once for query 'q2', but has it again"),
+        ([ScoredDoc("q1", "a", float("nan"))], JUDGED, ValueError, "score must be finite, but is nan"),
+        (SCORED, [Qrel("q1", "a", 1.0)], TypeError, "rel must be an integer, but is 1.0"),  # type: ignore[arg-type]
+        ([ScoredDoc(1, "a", 1.0)], JUDGED, TypeError, "run must have strings as query ids, but has 1"),  # type: ignore[arg-type]
+    ],
+)
+def test_refuses_bad_tables(run: Any, qrels: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        profile_run(run, qrels)

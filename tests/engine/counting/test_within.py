@@ -1,0 +1,96 @@
+"""The pass inside groups agrees bit for bit with a pass of its own for each group, and touches no other pair."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import deadheat as dh
+from deadheat.engine.counting import within
+from deadheat.engine.counting.within import profile_within
+from deadheat.engine.profiles.profile import TieProfile
+
+DISTANCES = ["cosine", "euclidean", "inner_product", "cityblock"]
+KINDS = ["integers", "tenths", "floats", "bits", "duplicates"]
+
+
+def data(kind: str, n: int, dim: int, rng: np.random.Generator) -> NDArray[np.generic]:
+    if kind == "floats":
+        return rng.standard_normal((n, dim)).astype(np.float32)
+    if kind == "bits":
+        return rng.integers(0, 2, (n, dim)).astype(np.float32)
+    whole = rng.integers(-2, 3, (n, dim))
+    if kind == "integers":
+        return whole
+    if kind == "tenths":
+        return whole * 0.1
+    rows = rng.standard_normal((n, dim))
+    return rows[rng.integers(0, n // 2 + 1, n)]
+
+
+def one_by_one(
+    embeddings: NDArray[np.generic], classes: NDArray[np.int64], groups: list[NDArray[np.int64]], **how: str
+) -> TieProfile:
+    return TieProfile.joined([dh.profile(embeddings[group], classes[group], threads=1, **how) for group in groups])
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_a_pass_for_each_group(kind: str, distance: str) -> None:
+    rng = np.random.default_rng([KINDS.index(kind), DISTANCES.index(distance)])
+    for _ in range(8):
+        n, dim = int(rng.integers(6, 50)), int(rng.integers(1, 6))
+        embeddings, classes = data(kind, n, dim, rng), rng.integers(0, 4, n)
+        groups = np.array_split(rng.permutation(n), int(rng.integers(1, 4)))
+        found = profile_within(embeddings, classes, groups, distance=distance, threads=2)
+        assert found == one_by_one(embeddings, classes, groups, distance=distance)
+
+
+@pytest.mark.parametrize("ties", ["float16", dh.Tolerance(0.25)])
+def test_other_ties_go_through_the_counting_pass(ties: str) -> None:
+    rng = np.random.default_rng(5)
+    embeddings, classes = rng.standard_normal((30, 3)), rng.integers(0, 4, 30)
+    groups = np.array_split(rng.permutation(30), 2)
+    assert profile_within(embeddings, classes, groups, ties=ties) == one_by_one(embeddings, classes, groups, ties=ties)
+
+
+def test_bits_of_codes() -> None:
+    rng = np.random.default_rng(6)
+    codes, classes = rng.integers(0, 2, (40, 30)).astype(np.bool_), rng.integers(0, 4, 40)
+    groups = np.array_split(rng.permutation(40), 3)
+    found = profile_within(codes, classes, groups, distance="hamming")
+    assert found == one_by_one(codes, classes, groups, distance="hamming")
+    assert found.ties.mixed_groups > 0
+
+
+def test_a_large_group_goes_through_the_counting_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    embeddings, classes = rng.standard_normal((60, 4)), rng.integers(0, 4, 60)
+    groups = np.array_split(np.arange(60), 2)
+    whole = profile_within(embeddings, classes, groups)
+    monkeypatch.setattr(within, "SMALL_GROUP", 10)
+    assert profile_within(embeddings, classes, groups) == whole
+
+
+def test_scores_that_leave_something_open_are_not_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Directions that differ by less than float64 can tell must be compared exactly."""
+    rng = np.random.default_rng(8)
+    base = rng.standard_normal((1, 6))
+    embeddings = np.concatenate([base * (1 + 2.0**-52 * rng.integers(0, 4, (20, 6))), rng.standard_normal((20, 6))])
+    classes, groups = rng.integers(0, 3, 40), [np.arange(40)]
+    asked: list[int] = []
+    passed = within.profiling.profile_of
+    monkeypatch.setattr(within.profiling, "profile_of", lambda *args, **how: (asked.append(1), passed(*args, **how))[1])
+    found = profile_within(embeddings, classes, groups)
+    assert asked == [1]
+    assert found == one_by_one(embeddings, classes, groups)
+
+
+def test_only_pairs_inside_groups_are_touched() -> None:
+    rng = np.random.default_rng(9)
+    embeddings, classes = rng.standard_normal((100, 4)), np.arange(100) // 5
+    groups = np.array_split(np.arange(100), 10)
+    pairs: list[int] = []
+    profile_within(embeddings, classes, groups, report=pairs.append)
+    assert sum(pairs) == 10 * 10**2

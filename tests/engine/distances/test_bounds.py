@@ -1,0 +1,430 @@
+"""How close computed numbers come to their bounds: rows are searched, by hill climbing in exact fractions.
+
+`pytest tests/engine/distances/test_bounds.py -s` prints the largest share of each bound that is reached. Above 1 a
+bound would be wrong; far below what it was, it would have become loose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from rationals import dot, root
+
+from deadheat.engine.distances import bounds, centring, scaling
+from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.distances.levels import Level
+from deadheat.engine.distances.scaling import Rows
+from deadheat.inputs.source import Array
+
+DIM, PAIRS, STEPS = 20, 16, 25
+BOTH = (np.float32, np.float64)
+
+
+# Rows to begin with, and how they change -----------------------------------------------------------------------------
+
+
+def lost(u, rng):
+    """Rows whose product is 1 and terms that a sum from 1 on just misses."""
+    row = np.full(DIM, np.sqrt(u) * 0.999)
+    row[0] = 1
+    return row, row
+
+
+def far_apart(u, rng):
+    """The same, with a term far smaller than any rounding, and signs."""
+    row, _ = lost(u, rng)
+    row[1:] *= 2.0 ** -rng.integers(0, 45, DIM - 1)
+    return row, row * rng.choice([-1, 1], DIM)
+
+
+def near_one_point(u, rng):
+    """Rows a quarter of their length away from each other, or less."""
+    rows = 1 + 2.0 ** -rng.integers(3, 20) * rng.random((2, DIM))
+    return rows[0], rows[1]
+
+
+def below_one(u, rng):
+    """Rows whose product is just below 1 once they are divided by their norms."""
+    row, _ = lost(u, rng)
+    row[1:] *= 0.7
+    return row, row
+
+
+def unit_rows(u, rng):
+    """Rows whose squares are about 1."""
+    rows = rng.standard_normal((2, DIM))
+    return tuple(rows / np.linalg.norm(rows, axis=1)[:, None])
+
+
+def tiny_items(u, rng):
+    """Items whose numbers are just below the smallest that a type holds as well as others."""
+    least = np.finfo(np.float32 if u > 2.0**-30 else np.float64).tiny
+    return np.full(DIM, 0.99), np.full(DIM, 0.99 * least)
+
+
+def opposite(u, rng):
+    row, _ = terms_of_a_sum(u, rng)
+    return row, -row / 2
+
+
+def longer(u, rng):
+    """An item four times as long as the query."""
+    row, _ = lost(u, rng)
+    return row, 4 * row
+
+
+def terms_of_a_sum(u, rng):
+    """1, and numbers that a sum from 1 on just misses."""
+    row = np.full(DIM, u * 0.999)
+    row[0] = 1
+    return row, row
+
+
+def changed(rows, rng):
+    """Rows with one to three numbers changed: by few places, by a factor, or to another number of the row."""
+    rows = rows.copy()
+    for row in rows:
+        for k in rng.integers(0, DIM, rng.integers(1, 4)):
+            kind = rng.integers(0, 4)
+            if kind == 0:
+                row[k] += rng.integers(-3, 4) * np.spacing(row[k])
+            elif kind == 1:
+                row[k] *= 1 + rng.normal() * 2.0 ** -rng.integers(1, 30)
+            elif kind == 2:
+                row[k] = row[rng.integers(0, DIM)]
+            else:
+                row[k] = np.float32(row[k]) * (1 + 2.0**-24)
+    return rows
+
+
+def climb(share: Callable[[np.ndarray, np.ndarray], list[Fraction]], start, u) -> float:
+    """The largest share that is found from some rows on."""
+    rng = np.random.default_rng(1)
+    query, item = start(u, rng)
+    best, largest = np.stack([query, item]), Fraction(0)
+    for _ in range(STEPS):
+        pairs = np.stack([best, *(changed(best, rng) for _ in range(PAIRS - 1))])
+        found = share(np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]))
+        k = max(range(PAIRS), key=found.__getitem__)
+        if found[k] >= largest:
+            largest, best = found[k], pairs[k]
+    return float(largest)
+
+
+def check(title, reached, least):
+    print(f"\n{reached:7.2g}  {title}", end="")
+    assert least <= reached <= 1
+
+
+# Scores --------------------------------------------------------------------------------------------------------------
+
+
+def fractions(row):
+    return [Fraction(value) for value in row.tolist()]
+
+
+def at_centre(distance, q):
+    """The cosine of a query with the common centre."""
+    c = fractions(centring.common_centre(distance.query_raw, distance.gallery_raw))
+    return dot(q, c) / (root(dot(q, q)) * root(dot(c, c)))
+
+
+def true_score(distance, query, item):
+    """The real number that a score stands for."""
+    q, x = fractions(query), fractions(item)
+    if distance.name == "cosine":
+        cosine = dot(q, x) / (root(dot(q, q)) * root(dot(x, x)))
+        if type(distance).__name__ == "Cosine":
+            return cosine
+        return (cosine - at_centre(distance, q)) / Fraction(distance.unit) ** 2
+    unit = Fraction(distance.unit)
+    if distance.name == "inner_product":
+        return dot(q, x) / unit**2
+    if distance.name == "euclidean":
+        return dot(q, x) / unit**2 - (dot(x, x) / unit**2 - Fraction(distance.usual_square)) / 2
+    if type(distance).__name__ == "Cityblock":
+        return -sum(abs(a - b) for a, b in zip(q, x, strict=True)) / unit
+    return sum(map(min, q, x)) / unit - (sum(x) / unit - Fraction(distance.usual_sum)) / 2
+
+
+class Score(NamedTuple):
+    """The scores of a distance at a level, and which of its bounds is meant."""
+
+    name: str
+    kind: str  # name of the class
+    dtype: type
+    chunk: int | None = None
+    pairs: bool = False  # computed pair by pair, not as a tile
+    of: str = "size"  # of rows; "score": a part of the score itself; "terms": of Σ|q_k x_k|
+    fillers: float = 1.0  # ratio of the lengths of items that are there in addition
+    between: tuple[float, float] = (-np.inf, np.inf)  # all numbers
+
+    def distance(self, queries, items):
+        more = [items] if self.kind == "CosineOfTangents" else [items, 0 * items[:1]]  # zeros have no common centre
+        if self.fillers != 1:
+            more += [self.fillers ** -np.arange(3.0 * PAIRS)[:, None] * items[0]]
+        distance = distance_registry.make(self.name, queries, np.concatenate(more), True)
+        assert type(distance).__name__ == self.kind
+        level = Level(self.dtype, exact=False, chunk=self.chunk)
+        single = replace(distance.columns, bands=[(c, c + 1) for c in range(len(distance.columns))])
+        levels = (level,) if self.dtype == np.float64 else (level, distance.levels[-1])
+        return distance.with_columns(single).at_levels(levels)
+
+    def share(self, queries, items):
+        queries, items = np.clip(queries, *self.between), np.clip(items, *self.between)
+        distance = self.distance(queries, items)
+        at, columns = np.arange(PAIRS), distance.columns.column_of_item[:PAIRS]
+        if self.pairs:
+            scores = distance.scores.pair_scores(at, columns)
+        else:
+            scores = distance.scores.tile(0, at, columns)[at, at]
+        real = [true_score(distance, *pair) for pair in zip(queries, items, strict=True)]
+        allowed = [self.bound(distance, *pair) for pair in zip(at, columns, scores, real, strict=True)]
+        return [abs(Fraction(float(s)) - t) / b for s, t, b in zip(scores, real, allowed, strict=True)]
+
+    def bound(self, distance, query, column, score, real):
+        queries = np.array([query])
+        if self.of == "terms":
+            assert distance.spread
+            found = distance.scores.pair_bounds(queries, np.array([column]), np.array([float(score)]))
+            return Fraction(float(found[0]))
+        absolute, relative, tiny = distance.scores.reach(0, queries, int(column))[0].tolist()
+        return Fraction(absolute) if self.of == "size" else Fraction(relative) * abs(real) + Fraction(tiny)
+
+
+def scores():
+    """What is bounded, its scores, rows to begin with, and the share of the bound that is reached at least."""
+    plus, near = (0.0, np.inf), (1.0, 1.24)
+    for dtype in BOTH:
+        product = partial(Score, "inner_product", "InnerProduct", dtype)
+        yield "product", product(), lost, 0.5
+        yield "product of one sign", product(of="score", between=plus), lost, 0.5
+        yield "product of tiny numbers", product(fillers=float(np.finfo(dtype).tiny) ** (1 / 47)), tiny_items, 0.05
+        yield "cosine", Score("cosine", "Cosine", dtype), below_one, 0.1
+        yield "cosine by tangents", Score("cosine", "CosineOfTangents", dtype, between=near), near_one_point, 0.01
+        euclidean = partial(Score, "euclidean", "Euclidean", dtype)
+        yield "Euclidean, usual square", euclidean(), lost, 0.5
+        yield "Euclidean", euclidean(fillers=2), lost, 0.5
+        yield "Euclidean by squares", euclidean(fillers=2, of="score"), longer, 0.2
+        yield "city block", Score("cityblock", "Cityblock", dtype), opposite, 0.5
+        yield "overlaps", Score("cityblock", "CityblockOfOverlaps", dtype, between=plus), terms_of_a_sum, 0.5
+    single, double = (partial(Score, "inner_product", "InnerProduct", dtype) for dtype in BOTH)
+    yield "product in chunks of 8", single(chunk=8), lost, 0.4
+    yield "product, single pairs", double(pairs=True), lost, 0.1
+    yield "product, Σ|q_k x_k|", double(pairs=True, of="terms"), far_apart, 0.05
+
+
+@pytest.mark.parametrize(("title", "score", "start", "least"), list(scores()))
+def test_scores(title, score, start, least):
+    check(f"{title}, {np.dtype(score.dtype)}", climb(score.share, start, bounds.unit_roundoff(score.dtype)), least)
+
+
+# Closeness of scores, and scores of closeness ------------------------------------------------------------------------
+
+
+def true_closeness(distance, query, score):
+    q, unit = fractions(query), Fraction(distance.unit)
+    if distance.name == "euclidean":
+        return -root(max(dot(q, q) + (Fraction(distance.usual_square) - 2 * score) * unit**2, Fraction(0)))
+    if distance.name == "cityblock":
+        return min(-sum(q) - (Fraction(distance.usual_sum) - 2 * score) * unit, Fraction(0))
+    return at_centre(distance, q) + score * unit**2
+
+
+def score_of(distance, query, closeness):
+    q, unit = fractions(query), Fraction(distance.unit)
+    if distance.name == "euclidean":
+        return ((dot(q, q) - closeness**2) / unit**2 + Fraction(distance.usual_square)) / 2
+    if distance.name == "cityblock":
+        return ((sum(q) + closeness) / unit + Fraction(distance.usual_sum)) / 2
+    return (closeness - at_centre(distance, q)) / unit**2
+
+
+def shares_of_intervals(score, way, queries, items):
+    queries, items = np.clip(queries, *score.between), np.clip(items, *score.between)
+    distance, at = score.distance(queries, items), np.arange(PAIRS)
+    values = distance.scores.pair_scores(at, distance.columns.column_of_item[:PAIRS])
+    change, real = (distance.closeness, true_closeness) if way == "closeness" else (distance.score, score_of)
+    if way == "score":
+        values = distance.closeness(at, values, values)[0]
+    ends = [np.array([Fraction(end) for end in side.tolist()]) for side in change(at, values, values)]
+    true = [real(distance, query, Fraction(value)) for query, value in zip(queries, values.tolist(), strict=True)]
+    return [abs(2 * t - high - low) / (high - low) for t, low, high in zip(true, *ends, strict=True)]
+
+
+@pytest.mark.parametrize("way", ["closeness", "score"])
+@pytest.mark.parametrize(
+    ("kind", "start", "least"),
+    [
+        ("Euclidean", longer, 0.01),
+        ("CityblockOfOverlaps", longer, 0.01),
+        ("CosineOfTangents", near_one_point, 0.001),
+    ],
+)
+def test_intervals(kind, start, least, way):
+    between = (1.0, 1.24) if kind == "CosineOfTangents" else (0.0, np.inf)
+    name = {"E": "euclidean", "i": "cityblock", "o": "cosine"}[kind[0] if kind[0] == "E" else kind[1]]
+    score = Score(name, kind, np.float64, between=between)
+    check(f"{way} of {kind}", climb(partial(shares_of_intervals, score, way), start, 2.0**-53), least)
+
+
+@pytest.mark.parametrize("change", [bounds.multiplied, bounds.divided])
+def test_intervals_that_are_multiplied_or_divided(change):
+    rng = np.random.default_rng(1)
+    values, factors = 1 + rng.random((2, 2000))
+    found = []
+    for value, factor in zip(values.tolist(), factors.tolist(), strict=True):
+        low, high = (Fraction(float(end)) for end in change(np.float64(value), np.float64(value), factor))
+        real = Fraction(value) * Fraction(factor) if change is bounds.multiplied else Fraction(value) / Fraction(factor)
+        found.append(abs(2 * real - low - high) / (high - low))
+    check(f"interval, {change.__name__}", float(max(found)), 0.05)
+
+
+# What bounds are made of ---------------------------------------------------------------------------------------------
+
+
+def shares_of_norms(queries, items):
+    rows = Array(np.concatenate([queries, items]))
+    found, allowed = scaling.norms(rows, 1 / 3), Fraction(bounds.gamma(DIM + 7, np.float64))
+    real = [3 * root(dot(row, row)) for row in map(fractions, rows.array)]
+    return shares_of_rounding_up(found, real, allowed)
+
+
+def shares_of_sums(queries, items):
+    rows = Array(np.concatenate([queries, items]))
+    found, allowed = scaling.absolute_sums(rows, 1 / 3), Fraction(bounds.gamma(DIM + 4, np.float64))
+    real = [3 * sum(map(abs, row)) for row in map(fractions, rows.array)]
+    return shares_of_rounding_up(found, real, allowed)
+
+
+def shares_of_rounding_up(found, real, allowed):
+    """How much of what was added was needed."""
+    computed = [Fraction(value) / (1 + allowed) for value in found.tolist()]
+    shares = [(r - c) / (c * allowed) for r, c in zip(real, computed, strict=True)]
+    return list(map(max, shares[:PAIRS], shares[PAIRS:]))
+
+
+def shares_of_compensated(queries, items):
+    """What is beyond a rounding of the result."""
+    left, error = scaling.squares_less(Rows(Array(queries), np.ones(PAIRS)), 1.0)
+    real = [dot(row, row) - 1 for row in map(fractions, queries)]
+    return [
+        max(abs(Fraction(a) - r) - abs(r) / 2**53, Fraction(0)) / Fraction(e) if e else Fraction(0)
+        for a, e, r in zip(left.tolist(), error.tolist(), real, strict=True)
+    ]
+
+
+def tangents_of(items):
+    items = np.clip(items, 1.0, 1.24)
+    source = Array(items)
+    centre = centring.common_centre(source, source)
+    tangents, sizes = centring.tangents(source, centre)
+    c = fractions(centre)
+    real = [
+        [x / root(dot(row, row)) - y / root(dot(c, c)) for x, y in zip(row, c, strict=True)]
+        for row in map(fractions, items)
+    ]
+    return real, list(map(fractions, tangents.read(0, PAIRS))), list(map(Fraction, sizes.tolist()))
+
+
+def shares_of_tangents(queries, items):
+    allowed = Fraction(bounds.of_tangent(DIM))
+    return [
+        root(sum((a - b) ** 2 for a, b in zip(true, found, strict=True))) / (allowed * size)
+        for true, found, size in zip(*tangents_of(items), strict=True)
+    ]
+
+
+def shares_of_tangent_sizes(queries, items):
+    return [root(dot(found, found)) / size for _, found, size in zip(*tangents_of(items), strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("title", "share", "start", "least"),
+    [
+        ("norms, rounded up", shares_of_norms, near_one_point, 0.03),
+        ("sums, rounded up", shares_of_sums, terms_of_a_sum, 0.03),
+        ("squares less a number", shares_of_compensated, unit_rows, 1e-5),
+        ("tangents", shares_of_tangents, near_one_point, 0.01),
+        ("sizes of tangents", shares_of_tangent_sizes, near_one_point, 0.5),
+    ],
+)
+def test_parts(title, share, start, least):
+    check(title, climb(share, start, 2.0**-53), least)
+
+
+def test_moved_squares():
+    rng = np.random.default_rng(1)
+    squares, steps = rng.integers(1, 10**6, 2000).astype(np.float64), rng.normal(size=2000)
+    found = []
+    for square, step in zip(squares, steps.tolist(), strict=True):
+        rounded = np.sqrt(square) + step
+        real = Fraction(square) + Fraction(step) ** 2 + 2 * Fraction(step) * root(Fraction(square))
+        slack = Fraction(float(bounds.moved_square(np.sqrt(square), step)))
+        found.append(abs(Fraction(float(rounded * rounded)) - real) / slack)
+    check("moved squares", float(max(found)), 0.03)
+
+
+def test_different_fractions_are_different_floats():
+    """Gaps between a·|a|/‖x‖² and b·|b|/‖y‖² against the one that they have at least, at the largest squares."""
+    closest = Fraction(0)
+    for square in range(1, 40):
+        for x, y in combinations(range(1, square + 1), 2):
+            b = np.sqrt(square * y)
+            for a in (int(np.sqrt(square * x)), int(b)):
+                one = Fraction(a * a, x)
+                for other in (Fraction(int(b) ** 2, y), Fraction(int(b - 1) ** 2, y)):
+                    if one != other:
+                        closest = max(closest, max(one, other) / abs(one - other) / (square * x * y))
+    limit = 2.0**17
+    assert bounds.fractions_differ(limit, limit)
+    assert not bounds.fractions_differ(limit, limit + 1)
+    check("difference of fractions", float(closest), 0.5)
+
+
+# The γ of any sum ----------------------------------------------------------------------------------------------------
+
+
+def test_gamma_is_rounded_no_lower_than_it_may_be():
+    for dtype, u in ((np.float32, Fraction(1, 2**24)), (np.float64, Fraction(1, 2**53))):
+        assert Fraction(bounds.unit_roundoff(dtype)) == u
+        for n in (1, 7, 128, 10_000):
+            true = n * u / (1 - n * u)
+            assert abs(Fraction(bounds.gamma(n, dtype)) - true) <= true * Fraction(1, 2**51)
+    with pytest.raises(ValueError, match="too long"):
+        bounds.gamma(2**23, np.float32)
+
+
+def adversarial(rng, d):
+    """Rows of one sign whose running sum just misses every term, rows that cancel, and random ones."""
+    step = 1 + 2.0**-12 * rng.random(d)
+    yield step, step
+    yield np.concatenate([[1.0], np.full(d - 1, 2.0**-13 * 0.999)]), np.concatenate([[1.0], np.full(d - 1, 2.0**-12)])
+    signs = rng.choice([-1.0, 1.0], d)
+    yield step * signs, step
+    for _ in range(4):
+        yield rng.standard_normal(d), rng.standard_normal(d) * 10.0 ** rng.integers(-6, 1, d)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [1, 2, 3, 64, 500])
+def test_products_in_any_order_stay_within_gamma(d, dtype):
+    """|fl(q·x) − q·x| ≤ γ_d Σ|q_i x_i|: by BLAS, by einsum, one after the other, backwards, and in pairs."""
+    rng = np.random.default_rng(d)
+    for left, right in adversarial(rng, d):
+        left, right = left.astype(dtype), right.astype(dtype)
+        true = dot(left.tolist(), right.tolist())
+        size = dot(np.abs(left).tolist(), np.abs(right).tolist())
+        bound = Fraction(bounds.gamma(d, dtype)) * size + Fraction(bounds.underflow(d, dtype))
+        products = left * right
+        sums = [left @ right, (left[None] @ right[:, None])[0, 0], np.einsum("i,i", left, right), products.sum()]
+        sums += [np.cumsum(order, dtype=dtype)[-1] for order in (products, products[::-1], np.sort(products))]
+        assert {x.dtype for x in sums} == {np.dtype(dtype)}
+        assert max(abs(Fraction(float(x)) - true) for x in sums) <= bound

@@ -1,0 +1,189 @@
+"""A new distance is one class and one row: a toy is all that profiles, ties, rankings, analyses and devices ask for."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import deadheat as dh
+from deadheat.engine.counting.ranking import Rankings
+from deadheat.engine.distances import registry
+from deadheat.engine.distances.bounds import ScoreErrors
+from deadheat.engine.distances.columns import Columns
+from deadheat.engine.distances.distance import Distance, Target
+from deadheat.engine.distances.levels import Level
+from deadheat.engine.distances.scaling import Rows
+from deadheat.engine.exact.roots import Roots
+from deadheat.inputs.source import fingerprint
+
+
+class Intersection(Distance):
+    """Σ min(q, x), for small whole numbers that are not negative."""
+
+    name = "intersection"
+    takes = "numbers"
+    form = "overlap"
+    targets = {"similarity": Target(1, 0)}  # noqa: RUF012
+    levels = (Level(np.float32, exact=True),)
+
+    def __init__(self, query: Any, gallery: Any) -> None:
+        self._given = query, gallery
+        self.n_query, self.dim = query.shape
+        self.columns = Columns.of(gallery)
+        self.queries, self.items = (Rows.over(rows, np.ones(1)) for rows in (query, gallery))
+
+    def fingerprint(self, of_query):
+        return fingerprint(self._given[0 if of_query else 1]).hex()
+
+    def errors(self, level):
+        return ScoreErrors.none()
+
+    def exact_closeness(self, queries, columns):
+        return Roots.of_values(self.scores.pair_scores(queries, columns))
+
+
+@pytest.fixture(autouse=True)
+def _own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "DISTANCES", dict(registry.DISTANCES))
+
+
+@pytest.fixture
+def data() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Points on a small grid, their labels, and their similarities."""
+    rng = np.random.default_rng(3)
+    rows = rng.integers(0, 5, (40, 3))
+    return rows, rng.integers(0, 6, 40), np.minimum(rows[:, None], rows).sum(axis=2)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what asks the row
+
+
+def off_diagonal(matrix: np.ndarray) -> np.ndarray:
+    """A square matrix without the query itself, row by row."""
+    return matrix[~np.eye(len(matrix), dtype=bool)].reshape(len(matrix), -1)
+
+
+@pytest.mark.parametrize(
+    "device", [None, pytest.param("cpu", marks=pytest.mark.skipif(not find_spec("torch"), reason="no PyTorch"))]
+)
+def test_profiles_and_measures(data, device):
+    rows, labels, similar = data
+    registry.register(Intersection)
+    relevant = off_diagonal(labels[:, None] == labels)
+    profile = dh.profile(rows, labels, distance="intersection", device=device)
+    assert profile == dh.profile_scores(off_diagonal(similar), relevant)
+    report = dh.evaluate(rows[:15], labels[:15], rows, labels, distance="intersection", measures=["mAP"], device=device)
+    given = dh.measure(dh.profile_scores(similar[:15], labels[:15, None] == labels), ["mAP"])
+    assert report["mAP"].lower == given["mAP"].lower < report["mAP"].upper == given["mAP"].upper
+
+
+def test_meanings_of_tied(data):
+    rows, labels, _ = data
+    registry.register(Intersection)
+    exact = dh.profile(rows, labels, distance="intersection")
+    assert (
+        dh.profile(rows, labels, distance="intersection", ties="float16") == exact
+    )  # small integers stay what they are
+    wide = rows + 4096 * (rows > 2)  # 4095, 4096 and 4097 are one number in bfloat16
+    assert dh.profile(wide, labels, distance="intersection", ties="bfloat16") != dh.profile(
+        wide, labels, distance="intersection"
+    )
+    report = dh.evaluate(rows, labels, distance="intersection", ties="float16", measures=["mAP"])
+    assert report.to_dict()["ties"]["rule"] == "float16 similarity"
+    exactly = dh.evaluate(rows, labels, distance="intersection", measures=["mAP"])["mAP"]
+    for eps, wider in ((0.5, False), (1.0, True)):
+        loosely = dh.evaluate(rows, labels, distance="intersection", ties=dh.Tolerance(eps), measures=["mAP"])["mAP"]
+        assert (loosely.lower < exactly.lower) == (exactly.upper < loosely.upper) == wider
+    with pytest.raises(ValueError, match=r"^of must be 'similarity' for distance 'intersection', but is 'distance'$"):
+        dh.profile(rows, labels, distance="intersection", ties=dh.Rounded("float16", of="distance"))
+
+
+def test_rankings_and_analyses(data):
+    rows, labels, similar = data
+    registry.register(Intersection)
+    rankings = Rankings(rows, rows, distance="intersection")
+    for block in rankings:
+        ranked = np.take_along_axis(similar[block.queries], block.items, axis=1)
+        assert_array_equal(np.diff(ranked) < 0, np.diff(block.group) > 0)
+        assert_array_equal(rankings.closeness(block), [ranked, ranked])
+    collisions = dh.collisions(rows, labels, distance="intersection")
+    assert collisions.size.max() > 1
+    assert dh.quantization.compare_formats(rows, labels, distance="intersection", formats=["float32"], measures="mAP")[
+        "float32"
+    ]
+
+
+def test_names_by_what_they_take_and_what_they_measure():
+    registry.register(Intersection)
+    assert registry.names(takes="numbers") == ("cosine", "euclidean", "inner_product", "cityblock", "intersection")
+    assert registry.names(takes="bits") == ("hamming",)
+    assert registry.names(target="similarity") == ("cosine", "inner_product", "intersection")
+    assert "intersection" not in registry.names(target="distance")
+    assert registry.find("intersection") is Intersection
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what a row must have
+
+
+def without(part: str) -> type[Distance]:
+    """The toy without one of its parts."""
+    return type(
+        "Intersection", (Distance,), {name: value for name, value in vars(Intersection).items() if name != part}
+    )
+
+
+@pytest.mark.parametrize("part", ["errors", "fingerprint"])
+def test_a_method_that_is_missing_is_named(part, data):
+    registry.register(without(part))
+    with pytest.raises(TypeError, match=part):
+        dh.profile(*data[:2], distance="intersection")
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (without("name"), "distance: Intersection must have a name, but has None"),
+        (type("Named", (Intersection,), {"name": ""}), "distance: Named must have a name, but has ''"),
+        (type("Named", (Intersection,), {"name": "cosine"}), "distance: cosine must have a name that is not taken"),
+        (dict, "distance must be a subclass of Distance, but is <class 'dict'>"),
+        ("cosine", "distance must be a subclass of Distance, but is 'cosine'"),
+    ],
+)
+def test_what_else_is_missing_is_named(kind, message):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        registry.register(kind)
+    assert str(caught.value) == message
+    assert caught.value.argument.startswith("distance")
+    assert "intersection" not in registry.names()
+
+
+def test_an_unknown_distance():
+    with pytest.raises(ValueError, match=r"^distance must be one of cosine, euclidean, .*, but is 'intersection'$"):
+        dh.profile([[0], [1]], [0, 0], distance="intersection")
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [
+        ("l2", "euclidean"),
+        ("L1", "cityblock"),
+        ("manhattan", "cityblock"),
+        ("dot", "inner_product"),
+        ("IP", "inner_product"),
+    ],
+)
+def test_distances_have_other_names(alias: str, name: str) -> None:
+    rows, labels = [[0, 1], [1, 2], [3, 1], [2, 5]], [0, 0, 1, 1]
+    report = dh.evaluate(rows, labels, distance=alias)
+    assert (report.distance, report.profile) == (name, dh.evaluate(rows, labels, distance=name).profile)
+    assert dh.exploit(rows, labels, distance=alias).distance == name
+    assert dh.collisions(rows, labels, distance=[alias, name])[alias.lower()].n_query == 4
+    assert dh.random_baseline([0, 0, 1, 1], dim=2, distance=alias, draws=1)
+    with pytest.raises(ValueError, match=r"^distance must be one of cosine, .*, but is 'l3'"):
+        dh.evaluate(rows, labels, distance="l3")

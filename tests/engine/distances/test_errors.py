@@ -1,0 +1,115 @@
+"""Bounds on the errors of scores: pair by pair as in the reference, and what is taken off scores against fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from distances import reference_loops
+from engine.distances.plain_scores import Plain
+from numpy.testing import assert_array_equal
+
+from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.distances import scaling
+from deadheat.engine.distances.bounds import ScoreErrors
+from deadheat.engine.distances.levels import Level
+from deadheat.engine.distances.scaling import Rows
+from deadheat.inputs.source import Array
+
+
+@pytest.mark.parametrize("relative", [np.inf, 1e-3])
+@pytest.mark.parametrize("with_offsets", [False, True])
+def test_bounds_of_pairs_are_those_of_the_reference_and_no_larger_than_those_of_bands(relative, with_offsets):
+    rng = np.random.default_rng(1)
+    of_query, of_item = (rng.choice([0.0, 1e-200, 0.5, 3.0], n) for n in (7, 9))
+    offset = rng.standard_normal(9) if with_offsets else np.empty(0)
+    errors = ScoreErrors(of_query, of_item, rng.random(9), offset, 1e-2, 1e-9, relative, 1e-8)
+    level = Level(np.float64, exact=False)
+    scores_of = Plain("product", rng.random((7, 2)), rng.random((9, 2)), level, errors, offset=offset).scores
+    queries, items = rng.integers(0, 7, 50), rng.integers(0, 9, 50)
+    scores = rng.standard_normal(50) * rng.choice([0, 1e-6, 1], 50)
+    found = scores_of.pair_bounds(queries, items, scores)
+    assert_array_equal(found, reference_loops.pair_errors(errors, queries, items, scores))
+    absolute, part, tiny = scores_of.reach(0, queries, 0).T
+    assert (found <= absolute).all()
+    assert (part == relative).all()
+    if relative < np.inf:
+        assert (found <= (part * np.abs(scores) + tiny) * (1 + 2.0**-30)).all()
+
+
+@pytest.mark.parametrize("spread", [0, 8, 40])
+def test_what_is_left_of_squares_and_sums_is_as_exact_as_it_says(spread):
+    """Rows with one number of 1 and the others far smaller, so that nearly nothing is left of their squares less 1."""
+    rng = np.random.default_rng(spread)
+    rows = rng.random((40, 6)) * 10.0 ** -(spread * rng.random((40, 1)))
+    rows[:, 0] = 1
+    for make, power in ((scaling.squares_less, 2), (scaling.sums_less, 1)):
+        left, error = make(Rows(Array(rows), np.ones(40)), 1.0)
+        for row, value, off in zip(rows.tolist(), left.tolist(), error.tolist(), strict=True):
+            real = sum(Fraction(x) ** power for x in row) - 1
+            assert abs(Fraction(value) - real) <= Fraction(off) + abs(real) * Fraction(2) ** -52
+            assert Fraction(off) <= abs(real) * Fraction(2) ** -30 or off == 0
+
+
+def test_the_usual_number_is_where_most_are():
+    assert scaling.usual(np.array([1.0, 1.0, 1.0, 1.25, 0.9, 1e-3])) == 1.0
+    assert scaling.usual(np.ldexp(1.0, np.arange(-60, 60))) == 0.0
+    assert scaling.usual(np.array([3.0])) == 3.0
+
+
+def test_products_of_sizes_bound_rows_of_numbers_that_lie_far_apart():
+    """Scores far below the norms are known to a part of themselves, and no number that is not 0 becomes 0."""
+    rng = np.random.default_rng(2)
+    rows = np.ldexp(rng.standard_normal((30, 12)), rng.integers(-900, 900, (30, 12)).astype(np.int32))
+    distance = distance_registry.make("cosine", rows, None, True)
+    queries, columns = (index.ravel() for index in np.indices((30, 30)))
+    scores = distance.scores.pair_scores(queries, columns)
+    bound = distance.scores.pair_bounds(queries, columns, scores)
+    last, reach = len(distance.levels) - 1, np.empty((30, 30))
+    for place, band in enumerate(distance.columns.bands):
+        reach[:, slice(*band)] = distance.scores.reach(last, np.arange(30), place)[:, :1]
+    assert np.median(bound / reach[queries, columns]) < 1e-30
+    lengths = [sum(Fraction(x) ** 2 for x in row.tolist()) for row in rows]
+    for i, j, score, off in zip(queries, columns, scores.tolist(), bound.tolist(), strict=True):
+        dot = sum(
+            (Fraction(x) * Fraction(y) for x, y in zip(rows[i].tolist(), rows[j].tolist(), strict=True)), Fraction(0)
+        )
+        square = dot * abs(dot) / (lengths[i] * lengths[j])
+        low, high = Fraction(score) - Fraction(off), Fraction(score) + Fraction(off)
+        assert low * abs(low) <= square <= high * abs(high)
+
+
+@pytest.mark.parametrize("name", ["cosine", "inner_product"])
+def test_a_score_of_tiny_numbers_is_not_taken_for_zero(name):
+    rows = np.array([[2.0**500, 2.0**-600], [0.0, 1.0], [1.0, 0.0]])
+    distance = distance_registry.make(name, rows, None, True)
+    assert not any(distance.errors(level).zeros_exact for level in distance.levels)
+
+
+def test_no_bound_rests_on_squares_that_underflow():
+    rng = np.random.default_rng(4)
+    query, rows = rng.standard_normal((1, 4)), rng.standard_normal((50, 4))
+    rows -= rows @ query.T * query / (query @ query.T)  # so that products are far smaller than their terms
+    items = np.concatenate([np.ldexp(rows, -540), rng.standard_normal((3, 4))])
+    distance = distance_registry.make("euclidean", query, items, True)
+    columns, zeros = distance.columns.column_of_item[:50], np.zeros(50, np.int64)
+    band = int(distance.columns.band_of(np.array([0]))[0])
+    ((_, relative, tiny),) = distance.scores.reach(1, zeros[:1], band).tolist()
+    for score, row in zip(distance.scores.pair_scores(zeros, columns).tolist(), items[:50].tolist(), strict=True):
+        product, square = (
+            sum(Fraction(a) * Fraction(b) for a, b in zip(row, other, strict=True))
+            for other in (query[0].tolist(), row)
+        )
+        real = (product - square / 2) / Fraction(distance.unit) ** 2 + Fraction(distance.usual_square) / 2
+        assert abs(Fraction(score) - real) <= min(relative, 1e300) * abs(float(real)) + tiny
+
+
+def test_a_distance_is_known_to_a_part_of_itself_or_of_the_query_whatever_the_norms_of_the_items():
+    rng = np.random.default_rng(3)
+    rows = np.ldexp(rng.standard_normal((200, 12)), rng.integers(-60, 60, (200, 1)).astype(np.int32))
+    distance, queries = distance_registry.make("euclidean", rows, None, True), np.arange(200)
+    absolute, relative, tiny = distance.scores.reach(len(distance.levels) - 1, queries, 0).T
+    assert relative.max() < 1e-13
+    assert (tiny[1:] / distance.query_norm[1:] ** 2).max() < 1e-13
+    assert np.median(tiny / absolute) < 1e-20

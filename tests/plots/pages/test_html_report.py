@@ -1,0 +1,288 @@
+"""The page about a report: what it holds, that nothing breaks out of it, and what a browser shows."""
+
+from __future__ import annotations
+
+import html.parser
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import deadheat as dh
+from deadheat.cli.main import main
+from deadheat.plots.pages import drawing
+
+pytest.importorskip("jinja2", reason="pages need jinja2")
+LABELS = np.array([f"class {i // 6:02d}" for i in range(180)])
+EMBEDDINGS = np.random.default_rng(0).integers(-3, 4, (180, 3)) + np.arange(180)[:, None] // 6 % 5
+
+
+@pytest.fixture(scope="module")
+def report() -> dh.Report:
+    return dh.evaluate(EMBEDDINGS, LABELS, measures=["mAP", "Hit@1"])
+
+
+class Reader(html.parser.HTMLParser):
+    """What a page loads, the ids it has, the links within it, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.tags.append(tag)
+        self.ids += [given["id"]] if "id" in given else []
+        self.links += [given["href"]] if "href" in given else []
+        self.loaded += [given["src"]] if "src" in given else []
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_a_page_has_the_numbers_and_loads_nothing(report: dh.Report) -> None:
+    page = Reader(dh.html_report(report, title="A title"))
+    for name in ("mAP", "Hit@1"):
+        assert f"{100 * report[name].lower:.2f}" in page.text
+        assert f"{100 * report[name].upper:.2f}" in page.text
+        found = report.interval(name)
+        assert f"[{100 * found.lower.low:.2f}, {100 * found.upper.high:.2f}]" in page.text
+    assert report.profile.digest() in page.text
+    assert page.loaded == []
+    assert all(link.startswith("#") and link[1:] in page.ids for link in page.links)
+    assert len(set(page.ids)) == len(page.ids)
+    assert f"{report.ties.mixed_groups} tie groups" in page.text
+
+
+def test_sections_come_with_what_they_need(report: dh.Report) -> None:
+    plain = Reader(dh.html_report(dh.measure(report.profile, "mAP")))
+    assert not {"classes", "reject", "comparison", "collisions"} & set(plain.ids)
+    other = dh.evaluate(EMBEDDINGS[:, :2], LABELS, measures=["mAP", "Hit@1"])
+    found = dh.collisions(EMBEDDINGS, LABELS, depth=5)
+    full = Reader(dh.html_report(report, other, names=("three", "two"), confidence=np.arange(180), collisions=found))
+    assert {"classes", "reject", "comparison", "collisions"} <= set(full.ids)
+    assert "three against two" in full.text
+
+
+def test_markup_in_names_stays_text() -> None:
+    evil = "</script><script>alert(1)</script><b>"
+    labels = np.array([evil, "b"] * 30)
+    report = dh.evaluate(np.arange(120).reshape(60, 2) % 7, labels, measures="mAP")
+    page = dh.html_report(report, report, title=evil, names=(evil, "x"))
+    assert page.count("<script>") == 1  # its own
+    assert "<b>" not in page
+    assert Reader(page).tags.count("script") == 1 + 2  # and the data of two tables
+
+
+def test_a_grid_holds_what_the_report_says(report: dh.Report) -> None:
+    page = dh.html_report(report, digits=3)
+    columns = json.loads(re.findall(r'<script type="application/json">(.*?)</script>', page)[0])
+    found = report.per_class()
+    assert [column["name"] for column in columns] == ["class", "queries", "mAP (%)", "Hit@1 (%)"]
+    assert columns[0]["text"] == found.rows["class"]
+    assert columns[2]["keys"] == [round(value, 12) for value in found.per_row["mAP"].expected.tolist()]
+    assert columns[2]["text"] == [row[2] for row in found.tables(digits=3)[0].rows]
+
+
+def test_tie_sizes_count_every_mixed_group(report: dh.Report) -> None:
+    profile = report.profile
+    mixed = profile.tied[profile.tied_relevant < profile.tied]
+    sizes = drawing.tie_sizes(profile)
+    assert sum(row["groups"] for row in sizes["rows"]) == len(mixed) == sizes["groups"]
+    for row in sizes["rows"]:
+        low, _, high = row["sizes"].partition(" to ")
+        assert row["groups"] == np.count_nonzero((mixed >= int(low)) & (mixed <= int(high or low)))
+
+
+def test_differences_are_drawn_from_the_middle(report: dh.Report) -> None:
+    other = dh.evaluate(EMBEDDINGS[:, :2], LABELS, measures=["mAP", "Hit@1", "AUC"])
+    comparison = dh.compare(report, other, measures="mAP, AUC")
+    found = [comparison[name] for name in comparison]
+    reach = max(abs(end) for each in found for end in (each.lower, each.upper))
+    for bar, each in zip(drawing.differences(found), found, strict=True):
+        assert (bar["name"], bar["known"]) == (each.name, True)
+        assert bar["left"] == pytest.approx(50 + 48 * each.lower / reach, abs=1e-3)
+        assert bar["width"] == pytest.approx(max(48 * (each.upper - each.lower) / reach, 0.6), abs=2e-3)
+
+
+def test_undefined_values_and_a_tolerance_are_no_trouble() -> None:
+    report = dh.evaluate(EMBEDDINGS, LABELS, ties=dh.Tolerance(0.1), measures="mAP, AUC")
+    assert "expected -" in Reader(dh.html_report(report)).text
+    single = dh.evaluate([[0], [1], [2]], ["a", "a", "b"], distance="euclidean")
+    assert "without a value" in Reader(dh.html_report(single)).text
+
+
+def test_bad_arguments(report: dh.Report) -> None:
+    with pytest.raises(TypeError, match="report must be a Report, but is int"):
+        dh.html_report(1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="other must be a Report, but is int"):
+        dh.html_report(report, 1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"collisions must be what deadheat\.collisions found"):
+        dh.html_report(report, collisions=3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="confidence must have one entry per query"):
+        dh.html_report(report, confidence=[1, 2])
+
+
+def run(*words: object) -> Any:
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def test_commands_write_pages(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", embeddings=EMBEDDINGS, labels=LABELS)
+    np.savez(tmp_path / "b.npz", embeddings=EMBEDDINGS[:, :2], labels=LABELS)
+    np.savetxt(tmp_path / "c.txt", np.arange(180.0))
+    np.save(tmp_path / "c.npy", np.arange(180))
+    page = tmp_path / "page.html"
+    done = run("evaluate", tmp_path / "a.npz", "--html", page, "--confidence", tmp_path / "c.txt", "--collisions", 3)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert {"reject", "collisions"} <= set(Reader(page.read_text()).ids)
+    first = page.read_text()
+    run("evaluate", tmp_path / "a.npz", "--html", page, "--confidence", tmp_path / "c.npy", "--collisions", 3)
+    assert page.read_text() == first
+    assert run("compare", tmp_path / "a.npz", tmp_path / "b.npz", "--html", page).exit_code == 0
+    assert "a against b" in Reader(page.read_text()).text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--confidence", "c.txt"], "go with --html"),
+        (["--collisions", "3"], "go with --html"),
+        (["--html", "a.npz"], "it is one of the input files"),
+        (["--html", "."], "it is a folder"),
+        (["--html", "p.html", "--json", "p.html"], "two results cannot both be written"),
+        (["--html", "p.html", "--confidence", "none.npy"], "No such file"),
+        (["--html", "p.html", "--confidence", "bad.txt"], "must hold a number for each query"),
+        (["--html", "p.html", "--confidence", "short.txt"], "must have one entry per query"),
+        (["--html", "p.html", "--collisions", "0"], "collisions must be"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_no_page(
+    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.savez("a.npz", embeddings=EMBEDDINGS, labels=LABELS)
+    Path("c.txt").write_text("1\n" * 180)
+    Path("bad.txt").write_text("one\n")
+    Path("short.txt").write_text("1\n")
+    done = run("evaluate", "a.npz", *words)
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert message in done.stderr
+    assert not Path("p.html").exists()
+
+
+# In a browser ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shown(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Opens a page; nothing may be said on its console, and nothing asked for."""
+    complaints: list[str] = []
+
+    def asked_for(request: Any) -> None:
+        if not request.url.startswith("file:"):
+            complaints.append(request.url)
+
+    def show(text: str, **settings: Any) -> Any:
+        (tmp_path / "page.html").write_text(text, encoding="utf-8")
+        page = browser.new_page(**{"viewport": {"width": 1100, "height": 900}, **settings})
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", asked_for)
+        page.goto((tmp_path / "page.html").as_uri())
+        return page
+
+    yield show
+    assert complaints == []
+
+
+@pytest.fixture(scope="module")
+def full(report: dh.Report) -> str:
+    other = dh.evaluate(EMBEDDINGS[:, :2], LABELS, measures=["mAP", "Hit@1"])
+    found = dh.collisions(EMBEDDINGS, LABELS, depth=5)
+    return dh.html_report(report, other, title="A page", confidence=np.arange(180) % 50, collisions=found)
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1100)])
+def test_a_browser_shows_it_on_screens_wide_and_small(
+    shown: Callable[..., Any], full: str, scheme: str, width: int, tmp_path: Path
+) -> None:
+    page = shown(full, viewport={"width": width, "height": 800}, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    folder = Path(os.environ.get("DEADHEAT_SCREENSHOTS", tmp_path))
+    folder.mkdir(exist_ok=True)
+    page.screenshot(path=folder / f"report-{width}-{scheme}.png", full_page=True)
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    brightness = sum(map(int, re.findall(r"\d+", paper)))
+    assert brightness > 600 if scheme == "light" else brightness < 150
+
+
+def cells(page: Any, grid: str, column: int) -> list[str]:
+    found: list[str] = page.eval_on_selector_all(
+        f"[data-grid={grid}] tbody tr td:nth-child({column})", "cells => cells.map(cell => cell.textContent)"
+    )
+    return found
+
+
+def test_tables_sort_filter_and_turn_pages(shown: Callable[..., Any], full: str) -> None:
+    page = shown(full)
+    grid = page.locator("[data-grid=classes]")
+    assert len(cells(page, "classes", 1)) == 25
+    assert "Rows 1 to 25 of 30" in grid.locator("[role=status]").inner_text()
+    grid.get_by_role("button", name="Later").click()
+    assert len(cells(page, "classes", 1)) == 5
+    grid.get_by_role("button", name="class").focus()
+    page.keyboard.press("Enter")  # all of it works by keyboard
+    assert cells(page, "classes", 1) == sorted(set(LABELS.tolist()))[:25]
+    assert grid.locator("th[aria-sort=ascending]").count() == 1
+    page.keyboard.press("Enter")
+    assert cells(page, "classes", 1)[0] == "class 29"
+    grid.get_by_label("Filter").fill("CLASS 07")
+    assert cells(page, "classes", 1) == ["class 07"]
+    grid.get_by_label("Filter").fill("none of them")
+    assert "No row of 30 fits" in grid.locator("[role=status]").inner_text()
+
+
+def test_numbers_sort_as_numbers_and_what_is_undefined_comes_last(shown: Callable[..., Any]) -> None:
+    labels = np.array(["a"] * 9 + ["b"] * 100 + ["c"])
+    embeddings = np.random.default_rng(0).integers(0, 4, (110, 3))
+    page = shown(dh.html_report(dh.evaluate(embeddings, labels, measures="mAP", distance="euclidean")))
+    for _ in range(2):
+        page.locator("[data-grid=classes]").get_by_role("button", name="queries").click()
+    assert cells(page, "classes", 2) == ["100", "9", "1"]
+    for _ in range(2):
+        page.locator("[data-grid=classes]").get_by_role("button", name="mAP").click()
+        assert cells(page, "classes", 1)[-1] == "c"
+
+
+def test_the_first_key_skips_the_links_and_print_has_no_controls(shown: Callable[..., Any], full: str) -> None:
+    page = shown(full)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the results"
+    page.emulate_media(media="print")
+    assert not page.locator(".controls").first.is_visible()
+    assert not page.locator("nav").is_visible()
+    assert page.locator("[data-grid=classes] tbody").is_visible()
+
+
+def test_a_page_of_many_queries_opens_at_once(shown: Callable[..., Any]) -> None:
+    n = 60_000
+    place, none, one = np.arange(n), np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)
+    profile = dh.TieProfile(np.arange(n + 1), place % 97, none, 1 + place % 3, one, 1000 * one, one)
+    text = dh.html_report(dh.measure(profile, labels=place // 4))
+    assert len(text) < 6_000_000
+    page = shown(text)
+    ready = page.evaluate("performance.timing.domContentLoadedEventEnd - performance.timing.navigationStart")
+    assert ready < 5_000  # well under 1,000 where the machine does nothing else
+    assert "Rows 1 to 25 of 10000" in page.locator("[data-grid=classes] [role=status]").inner_text()

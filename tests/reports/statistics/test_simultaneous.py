@@ -1,0 +1,66 @@
+"""The step-down test against its definition: subsets of hypotheses, every swap, plain loops."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+from deadheat.reports.statistics.permutation import pvalue, tails
+from deadheat.reports.statistics.simultaneous import step_down
+
+RNG = np.random.default_rng(5)
+
+
+def by_definition(rows: np.ndarray) -> list[float]:
+    """Each test against the largest statistic of itself and of all that are no more significant (algorithm 4.1)."""
+    squares = [
+        sum(int(x) ** 2 for x in row) for row in rows
+    ]  # integers, so that statistics are exact fractions squared
+
+    def statistics(signs: tuple[int, ...]) -> list[float]:
+        sums = (sum(sign * int(x) for sign, x in zip(signs, row, strict=True)) for row in rows)
+        return [total**2 / size if size else 0.0 for total, size in zip(sums, squares, strict=True)]
+
+    observed = statistics((1,) * rows.shape[1])
+    drawn = [statistics(signs) for signs in product((1, -1), repeat=rows.shape[1])]
+    adjusted, worst = [0.0] * len(rows), 0.0
+    for test in sorted(range(len(rows)), key=lambda i: -observed[i]):
+        others = [i for i in range(len(rows)) if observed[i] <= observed[test]]
+        share = sum(max(each[i] for i in others) >= observed[test] * (1 - 1e-12) for each in drawn) / len(drawn)
+        adjusted[test] = worst = max(worst, share)
+    return adjusted
+
+
+def test_every_swap_as_defined() -> None:
+    for _ in range(30):
+        rows = RNG.integers(-2, 3, (6, 7)).astype(float)
+        np.testing.assert_array_equal(step_down(rows, 9999, 0), by_definition(rows))
+
+
+def test_one_test_is_the_paired_permutation_test() -> None:
+    for n, n_resamples in ((8, 9999), (40, 9999)):
+        row = RNG.normal(0.3, 1, (1, n))
+        tail = tails(row, float(np.abs(row).sum()), n_resamples, 0)[0]
+        assert abs(step_down(row, n_resamples, 0)[0] - pvalue(tail, tail, "two-sided")) < (1e-12 if n == 8 else 0.02)
+
+
+def test_neither_the_scale_nor_the_order_of_tests_matters() -> None:
+    rows = RNG.normal(0.2, 1, (9, 20))
+    whole = step_down(rows, 999, 3)
+    order = RNG.permutation(9)
+    np.testing.assert_array_equal(step_down(rows[order] * 2.0 ** np.arange(9)[:, None], 999, 3), whole[order])
+    assert (whole[np.argsort(-np.abs(rows.sum(1)) / np.sqrt((rows**2).sum(1)))] >= 1 / 1000).all()
+
+
+def test_no_more_than_the_level_is_false() -> None:
+    """All pairs of eight equal models, of which a test without a correction would call a third of the tables wrong."""
+    upper = np.triu_indices(8, 1)
+    false = plain = 0
+    for _ in range(300):
+        scores = RNG.normal(size=(8, 12)) + 3 * RNG.normal(size=12)
+        rows = scores[upper[0]] - scores[upper[1]]
+        false += bool((step_down(rows, 199, 1) < 0.05).any())
+        plain += any(step_down(row[None], 199, 1)[0] < 0.05 for row in rows)
+    assert false <= 25  # 15 expected; 25 has a chance below 1 in 100
+    assert plain > 60

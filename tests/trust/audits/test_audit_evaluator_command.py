@@ -1,0 +1,108 @@
+"""`deadheat audit-evaluator`: names, exit status, what is printed, one line for all that can go wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import deadheat as dh
+from deadheat.cli.main import main
+from deadheat.trust.audits import adapters
+from deadheat.trust.audits.adapters import ADAPTERS
+from deadheat.trust.audits.evaluator_audit import audit_evaluator
+
+SMALL = ("--classes", "3", "--class-size", "5")
+MINE = """
+import numpy as np
+
+
+def first(scores, relevant):
+    return relevant[scores.argmax()]
+
+
+class Metrics:
+    @staticmethod
+    def crash(embeddings, labels):
+        raise RuntimeError("no such thing")
+
+
+number = 3
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "metrics_of_mine.py").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(main, ["audit-evaluator", *args])
+
+
+def test_a_function_of_ones_own(folder: Path) -> None:
+    result = run("metrics_of_mine:first", "--form", "query", *SMALL)
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert (
+        "metrics_of_mine:first computes P@1, the highest score first or Hit@1, the highest score first" in result.stdout
+    )
+    assert run("metrics_of_mine:Metrics.crash", *SMALL).exit_code == 1
+
+
+def test_what_is_sound_has_status_0_and_can_be_written(folder: Path) -> None:
+    result = run("deadheat:map", *SMALL, "--json", "found.json", "--markdown")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith("| a system that knows nothing, 15 samples")
+    content = json.loads((folder / "found.json").read_text())
+    assert (content["passes"], content["version"], content["ties"]) == (True, dh.__version__, "lower bound")
+    row = ADAPTERS["deadheat:map"]
+    same = audit_evaluator(row.fn, form="scores", name=row.name, version=row.version, n_classes=3, class_size=5)
+    assert content == json.loads(same.to_json())
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ([], "takes either NAME or --all"),
+        (["--all", "deadheat:map"], "takes either NAME or --all"),
+        (["--all", "--form", "query"], "--form and --measure belong to a NAME"),
+        (["deadheat:mop"], "did you mean 'deadheat:map'?"),
+        (["nonsense"], "must be a name in the table or module:function, but is 'nonsense'"),
+        (["no_such_module:f"], "there is no 'no_such_module'"),
+        (["metrics_of_mine:second"], "metrics_of_mine has no 'second'"),
+        (["metrics_of_mine:number"], "metrics_of_mine:number is not"),
+        (["metrics_of_mine:first", "--classes", "1"], "n_classes must be at least 2, but is 1"),
+        (["metrics_of_mine:first", "-m", "mop"], "mop"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(folder: Path, args: list[str], message: str) -> None:
+    result = run(*args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = ADAPTERS["ranx:map"]._replace(package="a-package-that-is-not-there")
+    monkeypatch.setitem(adapters.ADAPTERS, "ranx:map", row)
+    result = run("ranx:map")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "deadheat: ranx:map needs a-package-that-is-not-there: pip install a-package-that-is-not-there\n"
+    )
+
+
+def test_all_that_are_installed_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in set(ADAPTERS) - {"deadheat:map", "numpy:argsort", "ranx:map"}:
+        monkeypatch.delitem(adapters.ADAPTERS, name)
+    monkeypatch.setitem(ADAPTERS, "ranx:map", ADAPTERS["ranx:map"]._replace(package="a-package-that-is-not-there"))
+    result = run("--all", *SMALL, "--markdown")
+    assert result.exit_code == 1
+    lines = result.stdout.splitlines()
+    assert [line.split("|")[1].strip() for line in lines[2:4]] == ["numpy:argsort", "deadheat:map"]
+    assert lines[-1] == "Not installed: ranx:map."

@@ -1,0 +1,185 @@
+"""Audits of files of scores: each finding on scores made to have it, and not on scores made to just lack it."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import deadheat as dh
+from deadheat.cli.main import main
+from deadheat.reports.tie_rules import RULES, by_rule
+from deadheat.trust.audits.run_audit import First, Looks
+
+Run = dict[str, dict[str, float]]
+N_QUERY = 40
+
+
+def sound(seed: int = 0) -> tuple[Run, dict[str, dict[str, int]]]:
+    """Distinct scores in no short type, one relevant document among ten, at any place of the list and of any id."""
+    rng = np.random.default_rng(seed)
+    run = {
+        f"q{q}": {f"d{d}": float(score) for d, score in zip(rng.permutation(10), rng.random(10), strict=True)}
+        for q in range(N_QUERY)
+    }
+    return run, {query: {f"d{rng.integers(10)}": 1} for query in run}
+
+
+def changed(change: Any) -> Run:
+    return {query: {document: change(score) for document, score in row.items()} for query, row in sound()[0].items()}
+
+
+def test_nothing_is_found_in_sound_scores() -> None:
+    found = dh.audit_run(*sound())
+    assert list(found) == []
+    assert found.passes(strict=True)
+    assert str(found).startswith("nothing found (40 queries of 400 scores)")
+    assert len(found.tables()[0].rows) == 1  # no tie, so no rules
+
+
+def test_a_constant_reranker() -> None:
+    run, judged = changed(lambda score: 0.5), sound()[1]
+    found = dh.audit_run(run, judged, measures=["MRR@10", "nDCG@10"])
+    assert found["constant scores"].severity == "serious"
+    assert found["constant scores"].figures == {"queries": N_QUERY, "n_query": N_QUERY}
+    assert found["ties"].severity == "serious"
+    assert found["ties for the first place"].figures["queries"] == N_QUERY
+    assert found["few distinct scores"].figures == {"distinct": 0.1}
+    assert "positives first" not in found
+    assert not found.passes()
+
+
+def test_positives_first() -> None:
+    """Listed first in every query; what the file lists at random is no finding, nor is a good ranking without ties."""
+    _, judged = sound()
+    first = {
+        query: {next(iter(row)): 0.5} | dict.fromkeys((f"d{i}" for i in range(10)), 0.5)
+        for query, row in judged.items()
+    }
+    found = dh.audit_run(first, judged, measures="MRR@10")
+    assert found["positives first"].figures["found"] == N_QUERY
+    assert found["positives first"].figures["likely"] == pytest.approx(N_QUERY / 10)
+    assert found.rules["in the order of the file"] == {"MRR@10": 1.0}
+    ranked = {query: {d: 1.0 if d in judged[query] else -i for i, d in enumerate(row)} for query, row in first.items()}
+    assert "positives first" not in dh.audit_run(ranked, judged)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_how_likely_positives_come_first(seed: int) -> None:
+    """The mean and the variance over all orders of a list, counted."""
+    rng = np.random.default_rng(seed)
+    marks = rng.permutation([1] * int(rng.integers(1, 4)) + [0] * int(rng.integers(1, 4)))
+    names = [f"d{i}" for i in range(len(marks))]
+    judged = {"q": {name: int(mark) for name, mark in zip(names, marks, strict=True)}}
+    orders = list(permutations(names))
+    hits = [First.of({"q": dict.fromkeys(order, 1.0)}, judged).found for order in orders]
+    mean = Fraction(sum(hits), len(orders))
+    found = First.of({"q": dict.fromkeys(names, 1.0)}, judged)
+    assert found.likely == pytest.approx(float(mean))
+    assert found.std**2 == pytest.approx(float(mean * (1 - mean)))
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (lambda score: 1.0 if score > 0.8 else score, "scores of exactly 1"),
+        (lambda score: 0.0 if score < 0.2 else score, "scores of exactly 0"),
+        (lambda score: float(np.float16(score)), "scores in float16"),
+        (lambda score: round(score * 64) / 64 + 1 / 128, "scores in bfloat16"),
+        (lambda score: round(4 * score), "few distinct scores"),
+    ],
+)
+def test_what_scores_look_like(change: Any, name: str) -> None:
+    found = dh.audit_run(changed(change))
+    assert name in found
+    assert found.report is None
+    assert found.tables() == []
+    json.loads(found.to_json())
+
+
+def test_what_is_no_saturation_and_no_short_type() -> None:
+    looks = Looks.of(changed(lambda score: 1.0 if score > 0.8 else 20 * score))
+    assert (looks.at_zero, looks.at_one) == (0, 0)  # logits
+    assert Looks.of(changed(lambda score: float(np.float32(score)))).dtype == "float32"
+    assert Looks.of(changed(lambda score: round(1000 * score))).dtype is None  # integers
+    assert "scores in float32" not in dh.audit_run(changed(lambda score: float(np.float32(score))))
+    assert Looks.of({"q": {"a": 10**400, "b": 1}}).n_score == 2
+    assert Looks.of({"q": {"a": 0.5}}).constant == 0  # one document cannot tie
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_rule_is_an_order_of_the_ties(seed: int) -> None:
+    """By definition, and inside the bounds; the order by id is trec_eval's."""
+    rng = np.random.default_rng(seed)
+    run = {f"q{q}": {f"d{d}": int(rng.integers(3)) for d in rng.permutation(6)} for q in range(5)}
+    judged = {query: {f"d{d}": int(rng.integers(2)) for d in range(6)} | {"d0": 1} for query in run}
+    report = dh.evaluate_run(run, judged, measures=["MRR", "mAP"])
+    for rule in RULES:
+        values = by_rule(rule, run, judged, list(judged), ["MRR", "mAP"], "skip")
+        reciprocal = []
+        for query, row in run.items():
+            ranked = RULES[rule](row)
+            assert sorted(row.values(), reverse=True) == [row[d] for d in ranked]
+            reciprocal.append(1 / next(rank for rank, d in enumerate(ranked, 1) if judged[query][d]))
+        assert values["MRR"] == pytest.approx(np.mean(reciprocal))
+        for name in values:
+            assert report[name].lower - 1e-12 <= values[name] <= report[name].upper + 1e-12
+    row = {"b": 1, "a": 1, "c": 1, "z": 2}
+    orders = [["z", *ties] for ties in ("bac", "cab", "abc", "cba")]
+    assert [rank(row) for rank in RULES.values()] == orders
+
+
+def test_by_id_descending_is_pytrec_eval() -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    rng = np.random.default_rng(0)
+    run = {f"q{q}": {f"d{d}": float(rng.integers(3)) for d in rng.permutation(8)} for q in range(20)}
+    judged = {query: {f"d{d}": int(rng.integers(2)) for d in range(8)} | {"d0": 1} for query in run}
+    theirs = pytrec_eval.RelevanceEvaluator(judged, {"recip_rank", "map"}).evaluate(run)
+    ours = by_rule("by id, descending", run, judged, list(judged), ["MRR", "mAP"], "skip")
+    assert ours["MRR"] == pytest.approx(np.mean([each["recip_rank"] for each in theirs.values()]))
+    assert ours["mAP"] == pytest.approx(np.mean([each["map"] for each in theirs.values()]))
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    """The same constant scores as TREC, BEIR's and MTEB's files, and the qrels."""
+    run, judged = changed(lambda score: 0.5), sound()[1]
+    texts = {
+        "trec": "".join(f"{q} Q0 {d} {i} {s} tag\n" for q, row in run.items() for i, (d, s) in enumerate(row.items())),
+        "beir": json.dumps(run, indent=2),
+        "mteb": json.dumps({"mteb_model_meta": {}, "default": {"test": run, "dev": sound()[0]}}),
+        "qrels": "".join(f"{q} 0 {d} {g}\n" for q, row in judged.items() for d, g in row.items()),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    return {name: tmp_path / name for name in texts}
+
+
+def test_all_files_of_scores(files: dict[str, Path]) -> None:
+    run = dh.audit_run(changed(lambda score: 0.5), sound()[1]).to_dict()
+    assert dh.audit_run(files["trec"], files["qrels"]).to_dict() == run
+    assert dh.audit_run(files["beir"], files["qrels"]).to_dict() == run
+    assert dh.audit_run(str(files["mteb"]), files["qrels"], split="test").to_dict() == run
+    assert dh.audit_run(files["mteb"], split="dev").passes(strict=True)
+    with pytest.raises(ValueError, match="split must be one of those in the file, test, dev, but is not given"):
+        dh.audit_run(files["mteb"])
+
+
+def test_command(files: dict[str, Path]) -> None:
+    def call(*words: str) -> Any:
+        return CliRunner().invoke(main, ["audit-run", *words])
+
+    done = call(str(files["beir"]), str(files["qrels"]), "-m", "MRR@10")
+    assert done.exit_code == 1
+    assert "SERIOUS: constant scores" in done.output
+    assert "ties by id, descending" in done.output
+    assert call(str(files["mteb"]), "--split", "dev", "--strict").exit_code == 0
+    found = json.loads(call(str(files["trec"]), "--json").output)
+    assert found["counts"]["serious"] == 1
+    assert call(str(files["mteb"])).exit_code == 2

@@ -1,0 +1,166 @@
+"""What leaves the organiser's machine: two decimals, and nothing by which two answers that read the same can differ."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from trust.challenge.conftest import LABELS, ROWS
+
+import deadheat as dh
+from deadheat.trust.challenge import leaderboard, scoring, submissions
+from deadheat.trust.challenge.challenge import Challenge
+from deadheat.trust.challenge.site import Site
+from deadheat.trust.challenge.store import Store, Submission
+from deadheat.trust.receipts.document import Receipt
+
+Write = Callable[..., Path]
+
+
+def report(*ranks: int) -> dh.Report:
+    """A report on queries with one relevant item each; a negative rank is one that a tie with the next could give."""
+    groups = [[(abs(rank) - 1, 0, 1 + (rank < 0), 1)] for rank in ranks]
+    profile = dh.TieProfile.from_groups(groups, [10_000] * len(ranks))
+    return dh.measure(profile, "MRR", labels=np.arange(len(ranks)) // 40)
+
+
+def published(reports: dict[str, dh.Report]) -> list[dict[str, Any]]:
+    names = enumerate(sorted(reports), 1)
+    found = {name: (Submission(i, name, name, "", "", None, 0.0, "scored", 1, ""), "file") for i, name in names}
+    return leaderboard.rows(found, reports, ["MRR"])
+
+
+@pytest.mark.parametrize("other", [9, -9])
+def test_what_reads_the_same_is_published_the_same(other: int) -> None:
+    ranks = [1, 2, 3, 5] * 1000
+    a, b = report(*ranks, 10), report(*ranks, other)
+    assert a["MRR"].lower < b["MRR"].upper
+    assert f"{100 * a['MRR'].lower:.2f}" == f"{100 * b['MRR'].upper:.2f}"
+    third = report(*ranks[:-1], 8, 8)
+    for first, second in ((a, b), (b, a)):
+        text = json.dumps(published({"first": first, "second": second, "third": third}))
+        if first is a:
+            kept = text
+    assert text == kept
+    assert [row["rank"] for row in json.loads(text)] == [1, 1, 1]
+
+
+def test_nobody_is_ahead_of_what_reads_the_same() -> None:
+    reports = {"a": report(*[8000] * 4000), "b": report(*[8001] * 4000)}
+    assert dh.leaderboard(reports).ahead_of("a") == ("b",)
+    assert [row["ahead_of"] for row in published(reports)] == [[], []]
+
+
+def test_ranks_and_marks_are_made_of_what_is_published() -> None:
+    reports = {"tied": report(*[1, -1] * 400), "good": report(*[1] * 800), "bad": report(*[4] * 800)}
+    rows = published(reports)
+    assert [(row["name"], row["rank"], row["could_swap"]) for row in rows] == [
+        ("good", 1, False), ("tied", 2, False), ("bad", 3, False)
+    ]  # fmt: skip
+    assert [row["ahead_of"] for row in rows] == [["bad"], ["bad"], []]  # "good" is not ahead in the best case of "tied"
+    swapping = published({"a": report(*[-1] * 80), "b": report(*[1, 3] * 40)})
+    assert [(row["name"], row["could_swap"]) for row in swapping] == [("b", True), ("a", True)]
+
+
+def test_the_first_of_a_teams_submissions_that_read_the_same_counts(npz: Write, tmp_path: Path) -> None:
+    labels = np.arange(1500) % 50
+    rows = np.random.default_rng(0).normal(size=(50, 8))[labels] + np.random.default_rng(1).normal(size=(1500, 8))
+    moved = rows.copy()
+    moved[0] += np.random.default_rng(2).normal(size=8) * 0.3
+    low, high = sorted([rows, moved], key=lambda each: dh.evaluate(each, labels)["mAP"].lower)
+    values = [dh.evaluate(each, labels)["mAP"].lower for each in (low, high)]
+    assert values[0] < values[1]
+    assert len({f"{100 * value:.2f}" for value in values}) == 1
+    made = Challenge.create(tmp_path / "challenge", labels)
+    store = Store(made.folder)
+    for name, each in (("low", low), ("high", high)):
+        submissions.submit(made, store, "A", name, npz(name, each), None)
+    assert [each.state for each in scoring.score(made, store)] == ["scored", "scored"]
+    assert {name: each[0].title for name, each in leaderboard.entries(made, store).items()} == {"A": "low"}
+
+
+def numbers(value: Any) -> Iterator[float]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from numbers(each)
+    elif isinstance(value, float):
+        yield value
+
+
+@pytest.fixture
+def full(made: Challenge, npz: Write) -> Challenge:
+    """A challenge with a board of three teams, one of which has two submissions."""
+    store = Store(made.folder)
+    for i, (team, rows) in enumerate((("A", ROWS), ("B", ROWS[:, :3]), ("B", ROWS[:, :2]), ("C", ROWS * 0))):
+        submissions.submit(made, store, team, f"number {i}", npz(f"{i}", rows), None)
+    assert {each.state for each in scoring.score(made, store)} == {"scored"}
+    leaderboard.keep(made, store)
+    return made
+
+
+def test_no_number_has_more_than_two_decimals(full: Challenge, deadheat: Callable[..., Any]) -> None:
+    store = Store(full.folder)
+    exact = [float(end) for _, text, _ in store.scores() for end in Receipt(json.loads(text))["mAP"][:3]]
+    assert any(value != round(value, 4) for value in exact)
+    for every in ([], ["--all"]):
+        done = deadheat("leaderboard", full.folder, *every, "--json")
+        found = list(numbers(json.loads(done.stdout)["rows"]))
+        assert len(found) > 20
+        assert all(value == round(value, 4) for value in found)
+        for form in ("--markdown", "--latex"):
+            text = deadheat("leaderboard", full.folder, *every, form).stdout
+            assert set(map(len, re.findall(r"\d\.(\d+)", text))) == {2}
+    assert len(json.loads(done.stdout)["rows"]) == 4
+    assert all(value == round(value, 4) for value in numbers(leaderboard.kept(store)) if value <= 1)
+
+    for package in ("starlette", "uvicorn", "jinja2"):
+        pytest.importorskip(package, reason="the page needs the extra challenge")
+    pages = Site(full, store)
+    text = pages.render("board.html", rows=leaderboard.kept(store), team=None)
+    found = re.findall(r"\d+\.(\d+)", text.partition("</table>")[0])
+    assert len(found) > 30
+    assert max(map(len, found)) == 2
+    for submission, receipt, _ in store.scores():
+        answer = pages.as_json(submission, receipt, 0, False)
+        assert {len(end.partition(".")[2]) for ends in answer["percent"].values() for end in ends.values()} == {2}
+
+
+def test_the_organiser_can_have_exact_values(full: Challenge, deadheat: Callable[..., Any]) -> None:
+    exact = json.loads(deadheat("leaderboard", full.folder, "--exact", "--json").stdout)
+    reports = {team: dh.evaluate(rows, LABELS, measures="mAP, Hit@1") for team, rows in
+               (("A", ROWS), ("B", ROWS[:, :3]), ("C", ROWS * 0))}  # fmt: skip
+    best = {each["name"]: each["measures"]["mAP"]["lower"] for each in exact["systems"]}
+    assert best["A"] == reports["A"]["mAP"].lower
+    assert "." in deadheat("leaderboard", full.folder, "--exact", "--digits", 5).stdout
+    refused = deadheat("leaderboard", full.folder, "--digits", 5)
+    assert (refused.exit_code, refused.stdout, refused.stderr.count("\n")) == (2, "", 1)
+    assert "digits must be 2 in what is published" in refused.stderr
+
+
+def test_a_board_that_was_kept_with_exact_values_is_not_shown(full: Challenge) -> None:
+    store = Store(full.folder)
+    known = json.loads(store.board() or "")
+    store.keep_board(json.dumps({"of": known["of"], "rows": [{"team": "A", "values": {"mAP": [1 / 3] * 3}}]}))
+    assert leaderboard.kept(store) == []
+    leaderboard.keep(full, store)
+    assert json.loads(store.board() or "") == known
+
+
+@pytest.mark.parametrize("n_team", [1, 3])
+@pytest.mark.parametrize("n_measure", [1, 2])
+def test_bits_count_the_answers(n_measure: int, n_team: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leaderboard, "DIGITS", -2)  # of whole units: 0 and 1
+    triples = list(itertools.combinations_with_replacement((0, 1), 3))
+    intervals = itertools.combinations_with_replacement((0, 1), 2)
+    others = [("ahead", "behind", "neither")] * (n_team - 1)
+    answers = itertools.product(*[triples] * n_measure, intervals, *others)
+    assert leaderboard.bits(n_measure, n_team) == pytest.approx(math.log2(len(set(answers))))

@@ -1,0 +1,311 @@
+"""Receipts: what they say, that they verify where the inputs are the same, and that nothing in them can be changed."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import hashlib
+import json
+import stat
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import deadheat as dh
+from deadheat.cli.main import main
+from deadheat.errors import FileError
+from deadheat.trust.receipts import signing
+from deadheat.trust.receipts.receipt import digest_of_labels
+
+LABELS = np.repeat(np.arange(6), [7, 5, 5, 4, 2, 1])  # so that each option makes a difference
+EMBEDDINGS = np.random.default_rng(0).integers(-2, 3, (24, 3)).astype(np.float32)
+EMBEDDINGS[:, 2] += 0.5
+MEASURES = ["mAP", "Hit@1", "nDCG@5"]
+SCHEMA = json.loads((files("deadheat.trust.receipts") / "receipt-1.schema.json").read_text())
+
+
+@pytest.fixture
+def made() -> dh.Receipt:
+    return dh.receipt(EMBEDDINGS, LABELS, measures=MEASURES)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, made: dh.Receipt) -> Path:
+    np.savez(tmp_path / "e.npz", embeddings=EMBEDDINGS, labels=LABELS)
+    made.save(tmp_path / "r.json")
+    return tmp_path
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(main, [str(arg) for arg in args])
+
+
+def test_a_receipt_has_the_numbers_of_the_report_as_decimals_and_bits(made: dh.Receipt) -> None:
+    report = dh.evaluate(EMBEDDINGS, LABELS, measures=MEASURES)
+    assert list(made.content["measures"]) == MEASURES
+    for name in MEASURES:
+        for end in ("lower", "expected", "upper"):
+            value, stated = getattr(report[name], end), made.content["measures"][name][end]
+            assert (float(stated["decimal"]), float.fromhex(stated["hex"])) == (value, value)
+    assert made["mAP"] == (report["mAP"].lower, report["mAP"].expected, report["mAP"].upper)
+    assert made.content["profile"] == report.profile.digest()
+    assert made.content["ties"] == report.ties._asdict()
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"distance": "euclidean", "ties": "float16", "singletons": "zero"},
+    {"distance": "inner_product", "ties": dh.Tolerance(0.1), "average": "class"},
+    {"distance": "cosine", "ties": dh.Rounded("bfloat16", of="distance")},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_receipts_fit_the_schema_and_verify(options: dict[str, Any], tmp_path: Path) -> None:
+    made = dh.receipt(EMBEDDINGS, LABELS, measures=MEASURES, **options)
+    jsonschema.validate(made.content, SCHEMA)
+    made.save(tmp_path / "r.json")
+    assert dh.Receipt.load(tmp_path / "r.json") == made
+    assert (tmp_path / "r.json").read_text() == json.dumps(made.content, indent=2) + "\n"
+    assert dh.verify(tmp_path / "r.json", EMBEDDINGS, LABELS).matches
+    assert not dh.verify(made, EMBEDDINGS[::-1], LABELS).matches
+
+
+def test_galleries_junk_and_rows_left_out_belong_to_it() -> None:
+    junk = np.zeros((24, 24), dtype=bool)
+    junk[:, 3] = True
+    pair = EMBEDDINGS, LABELS, EMBEDDINGS, LABELS
+    made = dh.receipt(*pair, junk=junk, exclude=np.arange(24), measures="mAP")
+    jsonschema.validate(made.content, SCHEMA)
+    assert dh.verify(made, *pair, junk=junk, exclude=np.arange(24)).matches
+    rows: dict[str, Any] = {"exclude": np.arange(24)}
+    for other in (rows, {"junk": junk[0], **rows}, {"junk": junk, "exclude": np.roll(np.arange(24), 1)}):
+        assert not dh.verify(made, *pair, **other).matches
+
+
+def test_values_decide_and_not_how_they_are_kept(made: dh.Receipt, folder: Path) -> None:
+    np.save(folder / "long.npy", EMBEDDINGS.astype(np.float64))
+    np.save(folder / "first.npy", EMBEDDINGS[:7])
+    np.save(folder / "rest.npy", np.asfortranarray(EMBEDDINGS[7:].astype(">f8")))
+    negative = np.where(EMBEDDINGS == 0, -0.0, EMBEDDINGS)
+    for same in (EMBEDDINGS.tolist(), negative, folder / "long.npy", [folder / "first.npy", folder / "rest.npy"]):
+        assert dh.verify(made, same, LABELS, threads=2).matches
+
+
+def test_the_digests_are_of_the_documented_bytes() -> None:
+    rows = hashlib.sha256(b"deadheat.embeddings 1\n2 1\n" + np.array([1.5, 0.0], "<f8").tobytes())
+    labels = hashlib.sha256("deadheat.labels 1\n2\ns2 \u00e9\ns1 b\n".encode())
+    content = dh.receipt([[1.5], [-0.0]], ["\u00e9", "\u00e9"], distance="euclidean").content["inputs"]
+    assert content["embeddings"] == {"shape": [2, 1], "sha256": rows.hexdigest()}
+    assert digest_of_labels(np.array(["\u00e9", "b"])) == labels.hexdigest()
+    assert digest_of_labels(np.array([7, -1])) == hashlib.sha256(b"deadheat.labels 1\n2\ni7\ni-1\n").hexdigest()
+
+
+def places(content: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """The places of all values in nested dictionaries."""
+    if not isinstance(content, dict):
+        return [path]
+    return [place for name, part in content.items() for place in places(part, (*path, name))]
+
+
+def changed(content: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
+    """A copy with one value changed as little as may be."""
+    content = copy.deepcopy(content)
+    *way, last = place
+    part = content
+    for name in way:
+        part = part[name]
+    value = part[last]
+    if isinstance(value, list):
+        part[last] = [value[0] + 1, *value[1:]] if isinstance(value[0], int) else value[1:]
+    elif isinstance(value, int):
+        part[last] = value + 1
+    else:
+        digit = next((i for i in reversed(range(len(value))) if value[i] in "0123456789"), None)
+        options = {"cosine": "euclidean", "exact": "tolerance 0.5", "skip": "zero", "query": "class"}
+        part[last] = options.get(value) or value[:digit] + str((int(value[digit]) + 1) % 10) + value[digit + 1 :]
+    return content
+
+
+def test_every_single_change_is_found_even_with_a_new_digest(made: dh.Receipt) -> None:
+    content = dict(made.content)
+    tried = [place for place in places(content) if place[0] not in ("schema", "schema_version", "deadheat", "receipt")]
+    assert len(tried) > 30
+    for place in tried:
+        forged = changed(content, place)
+        assert not dh.Receipt(forged).is_whole, place
+        forged = {name: part for name, part in forged.items() if name != "receipt"}
+        if place == ("options", "measures"):
+            with pytest.raises(FileError, match="measures must be those that options has"):
+                dh.verify(dh.Receipt.of(forged), EMBEDDINGS, LABELS)
+        else:
+            assert not dh.verify(dh.Receipt.of(forged), EMBEDDINGS, LABELS).matches, place
+
+
+def test_a_change_without_a_new_digest_is_said(made: dh.Receipt) -> None:
+    forged = dh.Receipt({**made.content, "deadheat": "0.1.0.dev7"})
+    verification = dh.verify(forged, EMBEDDINGS, LABELS)
+    assert [difference.name for difference in verification.differences] == ["receipt"]
+    assert "made by deadheat 0.1.0.dev7, verified by" in str(verification)
+    forged = dh.Receipt.of({**made.content, "queries": {**made.content["queries"], "n_query": 25}})
+    assert "queries.n_query: the receipt has 25, found 24\n" in f"{dh.verify(forged, EMBEDDINGS, LABELS)}\n"
+
+
+ANEW: list[Any] = [
+    None, True, 0, -1, 0.5, "", "x", "1", [], [None], {}, {"x": None}, 10**30, "\x1b[2Jmatch: r.json", "nan\n", 60.0,
+]  # fmt: skip
+
+
+def altered(content: Any) -> Iterator[Any]:
+    """Contents with one part of another type or without it, or with a member added, wherever that can be."""
+    if isinstance(content, dict):
+        yield {**content, "added": None}
+        yield {**content, "\x1b[2J\x1b[Hmatch: r.json follows from these inputs": None}
+        for name, part in content.items():
+            yield {other: each for other, each in content.items() if other != name}
+            yield {**{other: each for other, each in content.items() if other != name}, f"{name} ": part}
+            yield from ({**content, name: other} for other in altered(part))
+    elif isinstance(content, list):
+        for i, part in enumerate(content):
+            yield from ([*content[:i], other, *content[i + 1 :]] for other in altered(part))
+        yield [*content, None]
+        yield [*content, [1], 2, 3]
+    else:
+        yield from (other for other in ANEW if type(other) is not type(content))
+        yield from (f"{content}\n", f" {content}") if isinstance(content, str) else (float(content), -1, -content - 1)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_receipt_has_exactly_its_members_with_their_types(kept: bool, made: dh.Receipt, folder: Path) -> None:
+    content = json.loads(Path(__file__).with_name("version-1.json").read_text()) if kept else dict(made.content)
+    forgeries = list(altered(content))
+    assert len(forgeries) > 500
+    for forged in forgeries:
+        with pytest.raises(FileError, match=r"^receipt (is not a receipt|has schema_version)") as caught:
+            dh.Receipt(forged).require_form()
+        assert str(caught.value).isprintable()
+        assert len(str(caught.value)) < 300
+    for forged in forgeries[:2]:
+        dh.Receipt.of(forged).save(folder / "forged.json")
+        with pytest.raises(FileError, match=r"forged\.json is not a receipt"):
+            dh.Receipt.load(folder / "forged.json")
+        with pytest.raises(FileError, match="is not a receipt"):
+            dh.verify(dh.Receipt.of(forged), EMBEDDINGS, LABELS)
+
+
+@pytest.mark.parametrize("version", ["0.0.9", "0.1", "99.1.0", "9" * 40, "0.1.0\n", "٠.١.٠", "0.1.0+x"])
+def test_a_receipt_is_of_a_version_that_is_known(version: str, made: dh.Receipt) -> None:
+    with pytest.raises(FileError, match=r"receipt is not a receipt: deadheat must "):
+        dh.Receipt({**made.content, "deadheat": version}).require_form()
+
+
+def test_a_receipt_cannot_write_to_the_terminal(made: dh.Receipt, folder: Path) -> None:
+    escape = "\x1b[2J\x1b[Hmatch: r.json follows from these inputs\n"
+    for forged in ({**made.content, escape: None}, {**made.content, "options": {**made.content["options"], escape: 1}}):
+        dh.Receipt.of(forged).save(folder / "r.json")
+        result = run("verify", folder / "r.json", folder / "e.npz")
+        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+        assert r"\x1b[2J\x1b[Hmatch" in result.stderr.replace("\\u001b", "\\x1b")
+    shown = str(dh.Verification(dh.Receipt(made.content, escape), ()))
+    assert shown.isprintable()
+    options = {**made.content["options"], "measures": [escape]}
+    forged = {**made.content, "measures": {escape: made.content["measures"]["mAP"]}, "options": options}
+    assert repr(dh.Receipt.of(forged)).isprintable()
+    with pytest.raises(FileError) as caught:
+        dh.verify(dh.Receipt.of(forged), EMBEDDINGS, LABELS)
+    assert str(caught.value).isprintable()
+
+
+def test_signatures(folder: Path, made: dh.Receipt) -> None:
+    private, public = signing.make_keys(folder / "mine.pem")
+    other, other_public = signing.make_keys(folder / "other.pem")
+    assert stat.S_IMODE(private.stat().st_mode) == 0o600
+    signed = made.sign(private)
+    jsonschema.validate(signed.content, SCHEMA)
+    mine = signing.fingerprint_of_file(public)
+    assert signed.signer == mine
+    assert dh.verify(signed, EMBEDDINGS, LABELS, key=public).matches
+    assert f"signed by {mine}" in str(dh.verify(signed, EMBEDDINGS, LABELS))
+    assert not dh.verify(signed, EMBEDDINGS, LABELS, key=other_public).matches
+    assert not dh.verify(made, EMBEDDINGS, LABELS, key=public).matches  # without any
+    assert not dh.verify(made.sign(other), EMBEDDINGS, LABELS, key=public).matches
+    forged = copy.deepcopy(dict(signed.content))
+    forged["signature"]["value"] = base64.b64encode(bytes(64)).decode()
+    assert [each.name for each in dh.verify(dh.Receipt(forged), EMBEDDINGS, LABELS).differences] == ["signature"]
+    lower = forged["measures"]["mAP"]["lower"]
+    lower["decimal"], forged["signature"] = "0.9", signed.content["signature"]
+    assert {each.name for each in dh.verify(dh.Receipt(forged), EMBEDDINGS, LABELS).differences} == {
+        "measures.mAP.lower.decimal", "receipt", "signature",
+    }  # fmt: skip
+
+
+def test_keys_are_never_overwritten_and_other_files_are_no_keys(folder: Path, made: dh.Receipt) -> None:
+    signing.make_keys(folder / "k.pem")
+    kept = (folder / "k.pem").read_bytes()
+    with pytest.raises(FileExistsError):
+        signing.make_keys(folder / "k.pem")
+    assert (folder / "k.pem").read_bytes() == kept
+    with pytest.raises(FileError, match="is not a private key in PEM"):
+        made.sign(folder / "r.json")
+    with pytest.raises(FileError, match="is not a public key in PEM"):
+        dh.verify(made, EMBEDDINGS, LABELS, key=folder / "k.pem")
+
+
+Spoil = Callable[[dict[str, Any]], Any]
+BAD: list[tuple[Spoil, str]] = [
+    (lambda content: [content], "is not a receipt: its schema"),
+    (lambda content: {**content, "schema_version": 2}, "has schema_version 2, but this deadheat verifies 1"),
+    (lambda content: {**content, "schema_version": True}, "has schema_version True"),
+    (lambda content: {**content, "options": 7}, "options must be an object, but is 7"),
+    (lambda content: {**content, "options": {**content["options"], "ties": "tolerance x"}}, "options.ties must have"),
+    (lambda content: {**content, "options": {**content["options"], "ties": "tolerance 1e"}}, "cannot be those"),
+    (lambda content: {**content, "options": {**content["options"], "measures": ["x"]}}, "measures must be those"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "message"), BAD)
+def test_what_is_no_receipt_is_refused_in_one_line(spoil: Spoil, message: str, folder: Path, made: dh.Receipt) -> None:
+    (folder / "r.json").write_text(json.dumps(spoil(dict(made.content))))
+    result = run("verify", folder / "r.json", folder / "e.npz")
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize("text", ["{", '{"schema": NaN}', '{"a": 1, "a": 2}', "[" * 100_000, "\xff"])
+def test_what_is_no_json_is_refused(text: str, folder: Path) -> None:
+    (folder / "r.json").write_bytes(text.encode("latin-1"))
+    result = run("verify", folder / "r.json", folder / "e.npz")
+    assert result.exit_code == 2
+    assert "is not a receipt" in result.stderr
+
+
+def test_the_command_makes_signs_and_verifies(folder: Path) -> None:
+    out = folder / "out.json"
+    assert run("evaluate", folder / "e.npz", "-m", ",".join(MEASURES), "--receipt", out).exit_code == 0
+    assert json.loads(out.read_text()) == json.loads((folder / "r.json").read_text())
+    assert run("keys", folder / "k.pem").exit_code == 0
+    assert run("sign", out, "--key", folder / "k.pem").exit_code == 0
+    result = run("verify", out, folder / "e.npz", "--key", folder / "k.pub.pem")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith("match: out.json follows from these inputs\nsigned by SHA256:")
+    np.savez(folder / "other.npz", embeddings=EMBEDDINGS + 1, labels=LABELS)
+    result = run("verify", out, folder / "other.npz", "--json")
+    assert (result.exit_code, json.loads(result.stdout)["matches"]) == (1, False)
+    out.write_text(out.read_text().replace("cosine", "euclidean"))
+    assert run("verify", out, folder / "e.npz").exit_code == 1
+    assert "was changed after it was made" in run("sign", out, "--key", folder / "k.pem").stderr
+
+
+def test_a_receipt_of_the_first_version_still_verifies() -> None:
+    """Kept as it was made: of the integers below, on the day when the form was set."""
+    embeddings = np.arange(24).reshape(8, 3) ** 2 % 7
+    labels = ["a", "a", "b", "b", "c", "c", "c", "d"]
+    kept = Path(__file__).with_name("version-1.json")
+    verification = dh.verify(kept, embeddings, labels)
+    assert verification.differences == ()
