@@ -100,7 +100,7 @@ def receipt(
     ...     print(verify(path, embeddings, labels))
     ...     print(verify(path, [[0, 1], [1, 0], [1, 2]], labels).differences[0].name)
     match: r.json follows from these inputs
-    arrays.embeddings.sha256
+    inputs.embeddings.sha256
     """
     summary = SummaryOptions.checked(measures, singletons, average)
     options = CountingOptions.checked(
