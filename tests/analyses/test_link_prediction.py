@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 import deadheat as dh
 
@@ -111,6 +112,13 @@ def test_four_ways_to_the_same_profile(order: Any, dtype: Any) -> None:
     assert dh.profile_links(scores[own], negatives[0], junk=few, order=order) == dh.profile_links(
         scores[own], np.tile(negatives[0], (700, 1)), junk=few, order=order
     )
+
+
+@pytest.mark.parametrize("n_negative", [65_535, 65_536])  # how a row is counted changes here
+def test_rows_of_tens_of_thousands_are_counted_in_full(n_negative: int) -> None:
+    profile = dh.profile_links([1, 2, 3], np.full((3, n_negative), 2))
+    assert_array_equal(profile.closer, [n_negative, 0, 0])
+    assert_array_equal(profile.tied, [1, n_negative + 1, 1])
 
 
 def test_large_integers_stay_what_they_are() -> None:

@@ -163,11 +163,12 @@ def link_prediction(
         share, n_relation = _per_relation(share, groups), len(set(groups.tolist()))
     bases = {name: _base(name) for name in measures}
     all_tied = profile_ranks(np.ones_like(profile.n_ranked), profile.n_ranked, profile.n_ranked)
-    values, by_chance = _values(profile, bases.values()), _values(all_tied, bases.values())
+    values = _values(profile, bases.values())
+    by_chance = _values(all_tied, [base for name, base in bases.items() if base != name])
     means = {}
     for name, base in bases.items():
         mean = Triple(*(_mean(each, share) for each in values[base]))
-        means[name] = _adjusted(name, mean, _mean(by_chance[base].expected, share))
+        means[name] = _adjusted(name, mean, _mean(by_chance[base].expected, share)) if base != name else mean
     return LinkPrediction(means, values, n_relation, profile.n_query, int(np.count_nonzero(profile.tied > 1)))
 
 
@@ -189,14 +190,12 @@ def _values(profile: TieProfile, names: Iterable[str]) -> dict[str, Triple[Float
 
 
 def _adjusted(name: str, mean: Triple[float], chance: float) -> Triple[float]:
-    """A mean as it is, or compared with what chance gives."""
+    """A mean compared with what chance gives."""
     if name == "AMR":
         return Triple(*(each / chance for each in mean))
     if name == "AMRI":
         return Triple(*(1 - (each - 1) / (chance - 1) if chance > 1 else math.nan for each in mean[::-1]))
-    if name.startswith("adjusted"):
-        return Triple(*((each - chance) / (1 - chance) if chance < 1 else math.nan for each in mean))
-    return mean
+    return Triple(*((each - chance) / (1 - chance) if chance < 1 else math.nan for each in mean))
 
 
 def _mean(values: Float64, weights: Float64) -> float:
