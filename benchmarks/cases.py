@@ -24,6 +24,7 @@ SECTIONS = {
     "cliffs": "yardstick: evaluate on random data of the same shape, type and labels; ended after 60 s",
     "cityblock": "yardstick: scipy.spatial.distance.cdist alone on the same data (it has one thread)",
     "hamming": "yardstick: NumPy XOR and bitwise_count in cache-sized blocks, in the same number of threads",
+    "candidates": "yardstick: a neighbour's own arithmetic on the scores of n queries x d candidates",
     "device": "yardstick: the float32 product by PyTorch on a GPU, of rows that are there already, 4096 at a time",
     "memory": "growth of the resident set over the inputs, however many relevant pairs",
     "interrupt": "seconds from a Ctrl-C to the end of the evaluation, the worst of several moments",
@@ -96,6 +97,8 @@ class Case:
                 return self.data
             case "rivals":
                 return f"{self.yardstick} {self.n}x{self.dim}"
+            case "candidates":
+                return f"{self.yardstick} {self.n}x{self.dim} {self.data}"
         own_classes = self.data == "George Washington" or self.data in cliffs.CLASSES
         classes = "" if own_classes else f", classes of {self.class_size}"
         ties = "" if self.ties == "exact" else f", {self.ties} ties"
@@ -261,6 +264,12 @@ def _rivals() -> Iterator[Case]:
             yield Case("rivals", "random", n, 128, 100, "cosine", name)
 
 
+def _candidates() -> Iterator[Case]:
+    for yardstick, n in (("OGB's arithmetic", 100_000), ("sentence-transformers' arithmetic", 2_000)):
+        for data in ("continuous", "8 levels"):
+            yield Case("candidates", data, n, 1_000, yardstick=yardstick, target=TARGETS["candidates"])
+
+
 CASES: tuple[Case, ...] = (
     *_size(),
     *_four("threads", "product"),
@@ -274,6 +283,7 @@ CASES: tuple[Case, ...] = (
         for data in ("random", "clustered", "int8")
     ),
     Case("hamming", "packed bits", 50_000, 256, 100, "hamming", "XOR", TARGETS["hamming"]),
+    *_candidates(),
     *_device(),
     *_memory(),
     *_interrupt(),

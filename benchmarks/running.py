@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import (
+    candidates,
     fresh,
     growth,
     interpreter,
@@ -48,6 +49,7 @@ OTHERWISE: dict[str, Callable[[Case, Clock], Row]] = {
     "size": size.measure,
     "threads": threads.measure,
     "interpreter": interpreter.measure,
+    "candidates": candidates.measure,
     "cliffs": limited.measure,
     "memory": memory.measure,
     "interrupt": interrupt.measure,

@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from benchmarks import (
+    candidates,
     cliffs,
     cluster,
     data,
@@ -114,6 +115,10 @@ def test_names_are_unique_and_every_case_can_be_chosen_by_its_own() -> None:
 def test_every_case_names_data_and_a_yardstick_that_exist() -> None:
     for case in CASES:
         assert case.ties in yardsticks.TIES, case
+        if case.section == "candidates":
+            assert case.yardstick in candidates.WORKS, case
+            assert case.data in candidates.KINDS, case
+            continue
         assert not case.yardstick or case.yardstick in yardsticks.YARDSTICKS, case
         if case.n and case.section != "out of core":
             assert case.data in data.KINDS or case.data == "George Washington", case
