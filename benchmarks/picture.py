@@ -40,7 +40,8 @@ def draw(record: dict[str, Any], path: Path) -> None:
     n_line = len(ratios) + 2 * len({row["section"] for row in ratios})
     heights = [_BARS * len(rivals)] * bool(rivals) + [max(1.5, _ROW * n_line)] * bool(ratios)
     heights += [_CURVES] * sum(map(bool, curves.values()))
-    figure = Figure(figsize=(9.0, sum(heights) + _TOP * max(1, len(heights))), layout="constrained")
+    width = 6.5 if len(rivals) == len(rows) else 9.0  # few bars, to be read on a phone
+    figure = Figure(figsize=(width, sum(heights) + _TOP * max(1, len(heights))), layout="constrained")
     FigureCanvasAgg(figure)
     parts = iter(figure.subfigures(max(1, len(heights)), 1, height_ratios=heights or None, squeeze=False)[:, 0])
     if rivals:
