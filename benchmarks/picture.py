@@ -1,4 +1,4 @@
-"""A run as a picture: each ratio next to its target, how time grows, and how threads share it.
+"""A run as a picture: seconds next to other programs', ratios next to targets, how time grows, how threads share it.
 
 Whether a target is met is told by the colour (blue and vermilion, which colour-blind people can tell apart), by the
 shape of the mark and by the text at the right, so that it survives a grey printer.
@@ -25,6 +25,7 @@ _LOOK = {True: (_BLUE, "o", "target met"), False: (_VERMILION, "X", "target miss
 _LEAST = 1e-3  # where 0 is drawn on a logarithmic axis
 _ROW, _TOP = 0.2, 1.1  # inches of a line of the chart, and of what is above and below all lines
 _CURVES = 3.6  # inches of each part with curves
+_BARS = 0.45  # inches of the two bars of another program and `evaluate`
 
 Rows = list[dict[str, Any]]
 
@@ -33,12 +34,18 @@ def draw(record: dict[str, Any], path: Path) -> None:
     """Draw a run, as `results.run_record` gives it, into a file whose ending says the format."""
     rows = [row for row in record["rows"] if row["figure"] is not None]
     curves = {unit: [row for row in rows if row["unit"] == unit] for unit in ("times", "exponent")}
-    ratios = [row for row in rows if row["unit"] not in curves and (row["is_ratio"] or row["target"])]
+    rivals = [row for row in rows if row["section"] == "rivals"]
+    ratios = [row for row in rows if row["section"] != "rivals" and row["unit"] not in curves]
+    ratios = [row for row in ratios if row["is_ratio"] or row["target"]]
     n_line = len(ratios) + 2 * len({row["section"] for row in ratios})
-    heights = [max(1.5, _ROW * n_line)] * bool(ratios) + [_CURVES] * sum(map(bool, curves.values()))
-    figure = Figure(figsize=(9.0, sum(heights) + _TOP * max(1, len(heights))), layout="constrained")
+    heights = [_BARS * len(rivals)] * bool(rivals) + [max(1.5, _ROW * n_line)] * bool(ratios)
+    heights += [_CURVES] * sum(map(bool, curves.values()))
+    width = 6.5 if len(rivals) == len(rows) else 9.0  # few bars, to be read on a phone
+    figure = Figure(figsize=(width, sum(heights) + _TOP * max(1, len(heights))), layout="constrained")
     FigureCanvasAgg(figure)
     parts = iter(figure.subfigures(max(1, len(heights)), 1, height_ratios=heights or None, squeeze=False)[:, 0])
+    if rivals:
+        _seconds(next(parts).subplots(), rivals)
     if ratios:
         _ratios(next(parts).subplots(), ratios)
     for unit, curve in (("times", _scaling), ("exponent", _growth)):
@@ -59,6 +66,26 @@ def _title(record: dict[str, Any]) -> str:
         f"{record['machine']['processor']}, {record['threads']} threads, "
         f"deadheat {record['versions']['deadheat']}, NumPy {record['versions']['numpy']}"
     )
+
+
+def _seconds(axis: Axes, rows: Rows) -> None:
+    """Two bars a row, the other program's and that of `evaluate`, with the seconds at their ends."""
+    for key, colour, offset, label in (
+        ("yardstick_value", _GREY, -0.19, "the other program"),
+        ("value", _BLUE, 0.19, "dh.evaluate, with bounds"),
+    ):
+        bars = axis.barh([line + offset for line in range(len(rows))], [row[key] for row in rows], 0.36, color=colour)
+        bars.set_label(label)
+        axis.bar_label(bars, fmt="%.3g s", padding=3, size=8, color=_INK)
+    axis.set_yticks(range(len(rows)), labels=[row["short_name"].replace(" ", "\n", 1) for row in rows], size=8)
+    axis.set_ylim(len(rows) - 0.5, -0.5)
+    axis.margins(x=0.12)
+    axis.set_xlabel("seconds (less is better)", size=8)
+    axis.tick_params(axis="x", labelsize=7)
+    axis.tick_params(axis="y", length=0)
+    for side in ("top", "right", "left"):
+        axis.spines[side].set_visible(False)
+    axis.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=8, borderaxespad=0.2)
 
 
 def _ratios(axis: Axes, rows: Rows) -> None:

@@ -62,6 +62,7 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
         "index  ": "no code: the table of an example, with times of one machine",
     },
     "docs/index.md": {"pip install": INSTALLS},
+    "docs/performance.md": {"python -m benchmarks": "minutes to hours; tests/test_benchmarks.py runs it in small"},
     "docs/quickstart.md": {"pip install": INSTALLS},
     "docs/studies/index.md": {"pip install": STUDY},
     "docs/who-can-be-hacked.md": {"deadheat audit-evaluator": "a minute, and ten libraries: tests/trust/audits"},
