@@ -403,9 +403,7 @@ def _about_gallery(n_query: int, n_in_gallery: int, n_excluded: int) -> list[str
     ]
 
 
-def _about_ties(
-    ties: TieCounts, distance: str | None, rule: str | None, *, bounds_only: bool, affected: bool
-) -> str:
+def _about_ties(ties: TieCounts, distance: str | None, rule: str | None, *, bounds_only: bool, affected: bool) -> str:
     """What the ties decide, by the distance and the rule where these are known."""
     where = ", ".join(filter(None, (distance, rule)))
     by = f" ({where})" if where else ""
@@ -426,7 +424,8 @@ def _about_cut(n_cut: int, wanting: list[str]) -> list[str]:
     where = f"in {count(n_cut, 'query', 'queries')} relevant items were not returned or may tie with the last returned"
     if not wanting:
         return [f"{where[0].upper()}{where[1:]}; this affects no value shown."]
+    verb = "has" if len(wanting) == 1 else "have"
     return [
-        f"Needs more neighbours: {where}, so that {', '.join(wanting)} {'has' if len(wanting) == 1 else 'have'} bounds "
-        "and no expected value. A value at k needs k + 1 neighbours, and one more where the query's own row is excluded."
+        f"Needs more neighbours: {where}, so that {', '.join(wanting)} {verb} bounds and no expected value. "
+        "A value at k needs k + 1 neighbours, and one more where the query's own row is excluded."
     ]
