@@ -23,6 +23,7 @@ from deadheat.engine.counting.nearest import PAIRS, tie_groups
 from deadheat.engine.counting.scored import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
+from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import item_ids
@@ -50,7 +51,7 @@ def profile_neighbors(
     cut_ties: bool = True,
     embeddings: EmbeddingsLike | None = None,
     gallery: EmbeddingsLike | None = None,
-    distance: str = "cosine",
+    distance: DistanceName = "cosine",
     query_ids: Sequence[str] | None = None,
 ) -> TieProfile:
     """Count, for the neighbours that a vector index returned, what is closer and what is tied, and what is not known.
@@ -63,31 +64,37 @@ def profile_neighbors(
     scores : (n_query, k) array, or a list of rows
         The scores, or distances, of these items, best first in every row; anything beside -1. To be left out where
         `embeddings` and `gallery` are given.
-    labels, gallery_labels : (n_query,) and (n_gallery,) integers or strings, optional
-        Relevant to a query is what has its label. As in `deadheat.profile`.
+    labels : (n_query,) integers or strings, optional
+        Relevant to a query is what has its label. An array, the path of a file, a pattern, or a list of paths.
+    gallery_labels : (n_gallery,) integers or strings, optional
+        In any form that `labels` can have.
     relevant : sequence of collections, optional
         In place of labels: for each query the ids that are relevant, or a dictionary from ids to grades, of which 0
         and less are irrelevant. It needs `n_gallery` or `gallery_ids`.
     n_gallery : int, optional
-        How many items there are to return.
+        How many items there are to return. By default as many as `gallery_labels`, `gallery_ids` or `gallery` has.
     gallery_ids : (n_gallery,) integers or strings, optional
-        The id of each item, where ids are not rows of the gallery. An id in `relevant` that is not among them counts
-        in `n_relevant` and is never found, as in a TREC run.
+        The id of each item. By default ids are rows of the gallery, or, with `relevant`, anything. An id in `relevant`
+        that is not among them counts in `n_relevant` and is never found, as in a TREC run.
     order : {"descending", "ascending"}
         Whether the best score is the highest, or, as for distances, the lowest.
     counts : (n_query,) integers, optional
-        How many entries of each row count, as usearch says it.
+        How many entries of each row count, as usearch says it. By default all but -1.
     exclude : (n_query,) ids, optional
         The id of each query itself, where it is in the gallery; -1, or None in a list, for none. It is not ranked. Ask
         the index for one neighbour more.
     cut_ties : bool
         Whether an item that was not returned may have the score of the last one that was, as in any k nearest. False
         where none does: after a range search, or where scores are known to differ.
-    embeddings, gallery : (n_query, dim) and (n_gallery, dim) arrays, optional
-        The embeddings themselves, as in `deadheat.profile`: what was returned is then ranked by its exact distance, in
-        place of scores that the index rounded, and ties where that is equal.
+    embeddings : (n_query, dim) array of floats, integers or bool, optional
+        The queries themselves, in place of `scores`: what was returned is then ranked by its exact distance, not by
+        scores that the index rounded, and ties where that is equal. Of NumPy, PyTorch, JAX or CuPy, a frame, the path
+        of a file, a pattern, or a list of paths.
+    gallery : (n_gallery, dim) array, optional
+        The items themselves, in any form that `embeddings` can have.
     distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
-        Of embeddings and gallery.
+        Or another name of one of them: "cos", "l2", "l1", "manhattan", "taxicab", "dot", "dot_product", "ip", "inner".
+        Of embeddings and gallery. Hamming takes bool, or uint8 with eight bits packed in each.
     query_ids : sequence of str, optional
         Names of the queries, for the profile.
 

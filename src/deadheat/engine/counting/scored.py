@@ -47,8 +47,10 @@ def profile_scores(
         What is relevant, whatever its score; as integers, grades: 0 is irrelevant.
     order : {"descending", "ascending"}
         Whether the best score is the highest, or, as for distances, the lowest.
-    junk, threads
-        As in `deadheat.profile`.
+    junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
+        Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
+    threads : int, optional
+        Worker threads, for this call alone. By default as many as this process may use.
 
     Returns
     -------
