@@ -281,7 +281,7 @@ import test_invariance as t
 from deadheat import _core
 rows, labels = t.example(t.gaussian_with_duplicates)
 every = np.arange(len(rows))
-products = t.distances.make("inner_product", rows, None, True).scores.tile(0, every, every[:5])
+products = t.distance_registry.make("inner_product", rows, None, True).scores.tile(0, every, every[:5])
 found = {}
 for kind in t.KINDS:
     rows, labels = t.example(kind)

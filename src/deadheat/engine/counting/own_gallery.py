@@ -35,10 +35,10 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str = _REME
     Examples
     --------
     >>> import warnings
-    >>> from deadheat.inputs.samples import open_pair
+    >>> from deadheat.inputs import samples
     >>> rows, labels = np.arange(6.0).reshape(3, 2), ["a", "a", "b"]
     >>> with warnings.catch_warnings(action="ignore"):
-    ...     queries_in_gallery(open_pair(rows[:2], labels[:2], rows, labels), CountingOptions.checked())
+    ...     queries_in_gallery(samples.open_pair(rows[:2], labels[:2], rows, labels), CountingOptions.checked())
     2
     """
     query, gallery = pair.query, pair.gallery
