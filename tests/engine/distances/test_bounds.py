@@ -19,7 +19,7 @@ from rationals import dot, root
 
 from deadheat.engine.distances import bounds, centring, scaling
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.distances.levels import Level
+from deadheat.engine.distances.distance import Level
 from deadheat.engine.distances.scaling import Rows
 from deadheat.inputs.source import Array
 

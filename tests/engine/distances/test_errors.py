@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances import scaling
 from deadheat.engine.distances.bounds import ScoreErrors
-from deadheat.engine.distances.levels import Level
+from deadheat.engine.distances.distance import Level
 from deadheat.engine.distances.scaling import Rows
 from deadheat.inputs.source import Array
 

@@ -13,8 +13,7 @@ import numpy as np
 
 import deadheat._core as _core
 from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.distances.derived import CHUNK
-from deadheat.engine.distances.scaling import by_piece
+from deadheat.engine.distances.scaling import CHUNK, by_piece
 from deadheat.errors import QueryInGalleryWarning
 from deadheat.inputs import arrays, labels
 from deadheat.inputs.samples import Pair

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.engine.distances.bounds import gamma
-from deadheat.engine.distances.distance import Distance
-from deadheat.engine.distances.levels import Level
+from deadheat.engine.distances.distance import Distance, Level
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.support.lazy import require
 

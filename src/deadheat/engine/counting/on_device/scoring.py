@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from deadheat.engine.counting.layout import ColumnRange
 from deadheat.engine.counting.on_device.device import Device, Tensor
-from deadheat.engine.distances.distance import Distance
-from deadheat.engine.distances.levels import Level
+from deadheat.engine.distances.distance import Distance, Level
 from deadheat.support.arrays import Int32, Int64, slices
 
 PAIR_NUMBERS = 1 << 22  # numbers of rows that are gathered at a time for single pairs
