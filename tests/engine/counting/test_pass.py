@@ -217,7 +217,7 @@ def test_a_giant_class_needs_no_tiles_unless_junk_is_looked_up_there():
 def pass_over(rows, labels, distance, rule, kind, junk=None):
     options = CountingOptions.checked(distance=distance, ties=rule, junk=junk)
     metric = options.open(rows)
-    candidates = options.candidates(metric, leave_one_out=True)
+    candidates = options.candidates(metric.n_query, metric.n_gallery, leave_one_out=True)
     return kind(metric, tie_registry.make(rule), Relevance(*input_labels.label_codes(labels, None), candidates))
 
 

@@ -241,3 +241,10 @@ def _checksum(seal: bytes, archive: memoryview) -> bytes:
     checksum = hashlib.blake2b(b"%d %s\n" % (len(seal), seal))
     checksum.update(archive)
     return checksum.digest()
+
+
+def what_is_kept(checkpoint: Checkpoint | None, done: int, total: int, parts: str) -> str:
+    """What an interrupt leaves."""
+    if checkpoint is None:
+        return "nothing is kept: give a checkpoint to go on from where a run was interrupted"
+    return f"{done} of {total} {parts} are kept in {checkpoint}"

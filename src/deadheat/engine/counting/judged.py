@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -125,31 +125,22 @@ def profile_judged(
     options = CountingOptions.checked(
         distance=distance, ties=ties, threads=threads, progress=progress, executor=executor
     )
-    opened = _opened(queries, gallery, options)
-    names = _unique(query_ids, opened.n_query, "query_ids"), _unique(gallery_ids, opened.n_gallery, "gallery_ids")
+    rows: Distance | Pair
+    if options.cluster is None:
+        rows = options.open(queries, gallery)
+        n_query, n_gallery = rows.n_query, rows.n_gallery
+    else:
+        sources = open_rows(queries, "queries"), open_rows(gallery, "gallery")
+        rows = Pair(*(Samples(each, np.arange(len(each))) for each in sources))
+        n_query, n_gallery = map(len, sources)
+    names = _unique(query_ids, n_query, "query_ids"), _unique(gallery_ids, n_gallery, "gallery_ids")
     judged = trec.open_qrels(qrels)
     relevant = {query: {item: grade for item, grade in row.items() if grade > 0} for query, row in judged.items()}
     if ignore_identical_ids:
-        options = replace(options, exclude=_rows_of(names[0], names[1]))
-    profile = profile_of_judged(opened.rows, relevant, *names, options)
+        place = {name: row for row, name in enumerate(names[1])}
+        options = replace(options, exclude=np.array([place.get(name, -1) for name in names[0]], dtype=np.int64))
+    profile = profile_of_judged(rows, relevant, *names, options)
     return replace(profile, query_ids=tuple(map(str, names[0])), check=False)
-
-
-class _Opened(NamedTuple):
-    """Rows of queries and gallery, for this process or for the workers of a cluster."""
-
-    rows: Distance | Pair
-    n_query: int
-    n_gallery: int
-
-
-def _opened(queries: EmbeddingsLike, gallery: EmbeddingsLike, options: CountingOptions) -> _Opened:
-    if options.cluster is None:
-        distance = options.open(queries, gallery)
-        return _Opened(distance, distance.n_query, distance.n_gallery)
-    rows = open_rows(queries, "queries"), open_rows(gallery, "gallery")
-    query, items = (Samples(each, np.arange(len(each))) for each in rows)
-    return _Opened(Pair(query, items), len(query.labels), len(items.labels))
 
 
 @plain_floats
@@ -213,12 +204,6 @@ def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> Int64:
         for item, grade in relevant.get(name, {}).items()
     ]
     return np.array(pairs, dtype=np.int64).reshape(-1, 3).T
-
-
-def _rows_of(query_ids: Ids, gallery_ids: Ids) -> Int64:
-    """The row of the gallery that has the id of each query, −1 for none."""
-    place = {name: row for row, name in enumerate(gallery_ids)}
-    return np.array([place.get(name, -1) for name in query_ids], dtype=np.int64)
 
 
 def _unique(ids: Any, n: int, name: str) -> list[str]:

@@ -140,7 +140,12 @@ def profile_neighbors(
     rows = item_ids.id_rows(ids, "ids")
     there = item_ids.filled(rows, counts, "counts")
     returned = rows.take(there)
-    exact = None if embeddings is None else _opened(embeddings, gallery, distance, len(rows.lengths))
+    n_query, exact = len(rows.lengths), None
+    if embeddings is not None:
+        exact = distance_registry.make(distance, embeddings, gallery, True)
+        if exact.n_query != n_query:
+            rule = f"must have a row for each row of ids, but have {exact.n_query} for {n_query}"
+            raise InvalidValueError("embeddings", rule)
     known = _known_of(
         returned, labels, gallery_labels, relevant, n_gallery, gallery_ids, exclude,
         None if exact is None else exact.n_gallery,
@@ -151,7 +156,9 @@ def profile_neighbors(
         keys = _ordered_keys(given, order)
     else:
         keys = _exact_keys(exact, returned, known.codes)
-    names = None if query_ids is None else _names(query_ids, len(returned.lengths))
+    names = None if query_ids is None else tuple(map(str, query_ids))
+    if names is not None and len(names) != n_query:
+        raise InvalidValueError("query_ids", f"must have one entry per query, but got {len(names)} for {n_query}")
     return _profile(returned, keys, known, cut_ties, names)
 
 
@@ -172,15 +179,6 @@ def _ordered_keys(scores: item_ids.Rows, order: str) -> Int64:
     return keys
 
 
-def _opened(embeddings: EmbeddingsLike, gallery: Any, distance: str, n_query: int) -> Distance:
-    """The distance between queries and gallery."""
-    opened = distance_registry.make(distance_registry.named(distance), embeddings, gallery, True)
-    if opened.n_query != n_query:
-        rule = f"must have a row for each row of ids, but have {opened.n_query} for {n_query}"
-        raise InvalidValueError("embeddings", rule)
-    return opened
-
-
 def _exact_keys(distance: Distance, returned: item_ids.Rows, items: Int64) -> Int64:
     """Keys that compare as the exact closeness of returned items does, in each row."""
     columns = returned.matrix(distance.columns.column_of_item[items], -1)
@@ -188,14 +186,6 @@ def _exact_keys(distance: Distance, returned: item_ids.Rows, items: Int64) -> In
     for some in slices(len(columns), max(1, PAIRS // columns.shape[1])):
         keys[some] = -tie_groups(distance, np.arange(len(columns))[some], columns[some])
     return np.asarray(keys[returned.row, returned.place])
-
-
-def _names(query_ids: Sequence[str], n_query: int) -> tuple[str, ...]:
-    """The names of the queries."""
-    names = tuple(map(str, query_ids))
-    if len(names) != n_query:
-        raise InvalidValueError("query_ids", f"must have one entry per query, but got {len(names)} for {n_query}")
-    return names
 
 
 def _profile(
@@ -338,16 +328,9 @@ def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself:
     else:
         parts = [(returned.values, "ids"), (listed.values, "relevant"), (itself.values, "exclude")]
         codes, of_listed, of_own = item_ids.numbered(parts)
-    own = np.full(len(returned.lengths), -1)
+    query, of_query, n_query = returned.row, listed.row, len(returned.lengths)
+    own = np.full(n_query, -1)
     own[itself.row] = of_own
-    return _graded(returned.row, codes, listed.row, of_listed, grade, own, gallery.size)
-
-
-def _graded(
-    query: Int64, codes: Int64, of_query: Int64, of_listed: Int64, grade: Int64, own: Int64, n_gallery: int
-) -> _Known:
-    """The grades of returned items, and how many items of each grade there are."""
-    n_query = len(own)
     kept = (grade > 0) & ((of_listed != own[of_query]) | (of_listed < 0))
     of_query, of_listed, grade = of_query[kept], of_listed[kept], grade[kept]
     grade_values = np.unique(grade) if len(grade) else np.ones(1, dtype=np.int64)
@@ -364,20 +347,21 @@ def _graded(
     place = np.searchsorted(pairs[:-1], wanted)
     grades = np.where(pairs[place] == wanted, of_pair[place], 0)
     grades[codes == own[query]] = _JUNK
-    return _Known(codes, grades, grade_values, n_gallery - (own >= 0), *counts)
+    return _Known(codes, grades, grade_values, gallery.size - (own >= 0), *counts)
 
 
 def _listed(relevant: Any, n_query: int) -> tuple[item_ids.Rows, Int64]:
     """The relevant ids of all queries, and their grades."""
-    rows = list(relevant)
-    if len(rows) != n_query:
-        raise InvalidValueError("relevant", f"must have one entry per query, but got {len(rows)} for {n_query} queries")
-    listed = item_ids.id_rows([_distinct(row) for row in rows], "relevant")
-    grades = [grade for row in rows for grade in (row.values() if isinstance(row, Mapping) else ())]
-    for grade in grades:
-        checks.whole_number(grade, "grades in relevant", least=-(2**63), most=2**63 - 1)
-    of_rows = [list(row.values()) if isinstance(row, Mapping) else [1] * len(_distinct(row)) for row in rows]
-    return listed, np.array([int(grade) for row in of_rows for grade in row], dtype=np.int64)
+    given = list(relevant)
+    if len(given) != n_query:
+        came = f"but got {len(given)} for {n_query} queries"
+        raise InvalidValueError("relevant", f"must have one entry per query, {came}")
+    rows, grades = [_distinct(row) for row in given], []
+    listed = item_ids.id_rows(rows, "relevant")
+    for row, distinct in zip(given, rows, strict=True):
+        of_row = row.values() if isinstance(row, Mapping) else [1] * len(distinct)
+        grades += [checks.whole_number(grade, "grades in relevant", -(2**63), 2**63 - 1) for grade in of_row]
+    return listed, np.array(grades, dtype=np.int64)
 
 
 def _distinct(row: Any) -> list[Any]:

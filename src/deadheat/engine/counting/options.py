@@ -91,8 +91,7 @@ class CountingOptions:
         self.rule.check(distance)
         return distance
 
-    def candidates(self, distance: Distance, *, leave_one_out: bool) -> Candidates:
-        """Who is ranked for each query of a distance."""
-        n_query, n_gallery = distance.n_query, distance.n_gallery
+    def candidates(self, n_query: int, n_gallery: int, *, leave_one_out: bool) -> Candidates:
+        """Who is ranked for each query."""
         junk = arrays.junk_mask(self.junk, n_query, n_gallery)
         return Candidates.of(n_query, n_gallery, junk, leave_one_out=leave_one_out, itself=self.exclude)

@@ -162,7 +162,7 @@ def profile_of(
     >>> profile_of(options.open([[0], [1], [-1]]), np.array([1, 1, 2]), None, options)[0].tied
     array([2])
     """
-    candidates = options.candidates(distance, leave_one_out=gallery_labels is None)
+    candidates = options.candidates(distance.n_query, distance.n_gallery, leave_one_out=gallery_labels is None)
     relevance = Relevance(*input_labels.label_codes(labels, gallery_labels), candidates)
     task = distance, options.rule, relevance, options.checkpoint is not None
     counting_pass = (

@@ -10,8 +10,8 @@ import numpy as np
 
 from deadheat.engine.counting.candidates import Candidates, Judged, Relevance
 from deadheat.engine.counting.distributed.job import Files, Job
+from deadheat.engine.counting.distributed.portions import Portion, PortionedPass
 from deadheat.engine.counting.passes import CountingPass
-from deadheat.engine.counting.portions import Portion, PortionedPass
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.errors import ClusterError
 from deadheat.inputs.disk import open_places
