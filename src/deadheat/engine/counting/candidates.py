@@ -86,12 +86,6 @@ class Candidates(NamedTuple):
             n_ranked[some] -= np.count_nonzero(self.junk[some] & self.ranked, axis=1)
         return n_ranked
 
-    def masks(self) -> tuple[Bool, ...]:
-        """The masks that say what is junk; none where nothing is."""
-        if self.junk is None and self.ranked.all():
-            return ()
-        return (self.ranked,) if self.junk is None else (self.ranked, self.junk)
-
 
 @dataclass(frozen=True)
 class Relevance:

@@ -107,8 +107,11 @@ def identity(distance: str, rule: Ties, relevance: Relevance, fingerprint: Calla
         if candidates.itself is not None:
             parts["items left out"] = _digest(candidates.itself)
     parts["labels"] = _digest(relevance.query_class, relevance.gallery_class)
-    masks = candidates.masks()
-    return {**parts, "junk": _digest(*masks)} if masks else parts
+    if candidates.junk is not None:
+        parts["junk"] = _digest(candidates.ranked, candidates.junk)
+    elif not candidates.ranked.all():
+        parts["junk"] = _digest(candidates.ranked)
+    return parts
 
 
 def _digest(*arrays: NDArray[Any]) -> str:

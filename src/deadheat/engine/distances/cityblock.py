@@ -71,7 +71,7 @@ class CityblockOfOverlaps(Cityblock):
     def __init__(self, query: Source, gallery: Source) -> None:
         super().__init__(query, gallery)
         self.usual_sum = scaling.usual(self.item_size)
-        left, self._offset_error = scaling.sums_less(self.items, self.usual_sum)
+        left, self._offset_error = scaling.sums_less(self.items, self.usual_sum, squares=False)
         self.offset = left / 2
         if self.usual_sum:
             self.columns = self.columns.in_bands(np.maximum(np.abs(self.offset), 2.0**-1000))

@@ -41,7 +41,7 @@ class Euclidean(Product):
         self.usual_square = 0.0 if self.levels[-1].exact else scaling.usual(square)
         self.offset, self._offset_error = square / 2, np.zeros(len(square))
         if not self.levels[-1].exact:
-            left, self._offset_error = scaling.squares_less(self.items, self.usual_square)
+            left, self._offset_error = scaling.sums_less(self.items, self.usual_square, squares=True)
             self.offset = left / 2
         if self.usual_square and self._nonnegative:  # what is left of the squares is what errors are relative to
             self.columns = self.columns.in_bands(np.maximum(np.abs(self.offset), 2.0**-1000))

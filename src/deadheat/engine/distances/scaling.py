@@ -183,29 +183,17 @@ def integer_squares(rows: Rows) -> Float64:
     return squares
 
 
-def squares_less(rows: Rows, number: float) -> tuple[Float64, Float64]:
-    """Squared norms of the divided rows less a number, rounded, and their error in addition to a rounding or two.
+def sums_less(rows: Rows, number: float, *, squares: bool) -> tuple[Float64, Float64]:
+    """Sums of the divided rows, or squared norms, less a number, rounded, and their error beyond a rounding or two.
 
-    They come from Dot2, and where that leaves nothing, from exact sums.
+    They come from Dot2, the number as one product more, and where that leaves nothing, from exact sums.
     """
-    return _products_less(rows, lambda part: part, number)
-
-
-def sums_less(rows: Rows, number: float) -> tuple[Float64, Float64]:
-    """The same of the sums of the divided rows."""
-    return _products_less(rows, np.ones_like, number)
-
-
-def _products_less(
-    rows: Rows, other: Callable[[Float64], Float64], number: float
-) -> tuple[Float64, Float64]:  # fmt: skip
-    """Products of each row with another, of its size, less a number: that is one product more."""
     n, dim = rows.source.shape
     left, error, step = np.empty(n), np.empty(n), max(1, CHUNK // dim)
     for some in (np.arange(start, min(start + step, n)) for start in range(0, n, step)):
         part = rows.take(some, np.float64)
         every, numbers, ones = np.arange(len(part)), np.full((len(part), 1), -number), np.ones((len(part), 1))
-        one, two = np.hstack([part, numbers]), np.hstack([other(part), ones])
+        one, two = np.hstack([part, numbers]), np.hstack([part if squares else np.ones_like(part), ones])
         left[some] = _core.compensated_dots(one, every, two, every)
         error[some] = bounds.of_compensated(dim + 1) * (np.abs(one) * np.abs(two)).sum(axis=1)
         nothing = np.flatnonzero(np.abs(left[some]) < 2.0**32 * error[some])
