@@ -1,4 +1,4 @@
-"""Who is ranked: junk, the query itself, and any other item that a query leaves out, told by plain loops."""
+"""Who is ranked: junk, the query itself, and any other item that a query leaves out, by plain loops."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_junk_is_not_written_to():
 
 @pytest.mark.parametrize("kind", ["none", "gallery", "pairs"])
 def test_a_query_that_leaves_out_some_item_has_it_as_junk(kind):
-    """An item of one's own by number, wherever it is, is a pair of junk: with and without, in the class and beside."""
+    """An item of one's own by number is a pair of junk: with junk and without, in the class and outside it."""
     rng = np.random.default_rng(1)
     for distance in ("euclidean", "cosine"):
         query, gallery = rng.integers(0, 3, (N_QUERY, 2)), rng.integers(0, 3, (N_GALLERY, 2))

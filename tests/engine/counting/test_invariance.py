@@ -205,7 +205,7 @@ def test_bits_in_every_type(dtype):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# what does not change a distance, or changes all alike
+# what does not change a distance, or changes all in the same way
 
 
 @every_kind_and_distance

@@ -67,7 +67,7 @@ SPREADS = {
 @pytest.mark.parametrize("spread", SPREADS)
 @pytest.mark.parametrize("share", [0.001, 0.1, 0.9])
 def test_long_rows(spread: str, share: float) -> None:
-    """Against counting each level on its own, in the type of the scores: levels crowded, far apart, equal."""
+    """Against counting each level on its own, in the type of the scores: levels crowded, widely spaced, equal."""
     rng = np.random.default_rng(7)
     scores = SPREADS[spread](rng)
     relevant = rng.random(3000) < share

@@ -227,7 +227,7 @@ class ByHand(CountingPass):
     def streams(self, n_shard):
         return False
 
-    def count_shard(self, queries, sections, assembly, threads, report, *, beside_tiles=True):
+    def count_shard(self, queries, sections, assembly, threads, report, *, outside_tiles=True):
         self.seen, core = Counter(), self.core
         with Polling(core, report) as poll:
             made = core.make(queries, threads, poll)
@@ -235,7 +235,7 @@ class ByHand(CountingPass):
             if block.tiled:
                 for band, ends in enumerate(self.problem.distance.columns.bands):
                     self._count(block, band, np.arange(*ends))
-        assembly.add(made.collect(beside_tiles, assembly.room))
+        assembly.add(made.collect(outside_tiles, assembly.room))
 
     def _count(self, block, band, columns):
         scores, weight = self.distance.scores, self.problem.weight

@@ -76,7 +76,7 @@ def made(kind, n, dim, seed):
         return rng.integers(-4, 5, (3, dim))[rng.integers(0, 3, n)] * 2.0 ** rng.integers(-3, 4, (n, 1)) * 0.1
     if kind == "zeros":
         return rng.integers(-1, 2, (n, dim)) * (rng.random((n, 1)) < 0.6)
-    rows = rng.integers(0, 2, (n, dim)) + 2.0**-40 * rng.integers(-1, 2, (n, dim))  # a hair apart
+    rows = rng.integers(0, 2, (n, dim)) + 2.0**-40 * rng.integers(-1, 2, (n, dim))  # that nearly coincide
     return rows.astype(np.float64)
 
 

@@ -59,7 +59,7 @@ def squares_of(expected_roots):
 
 
 def rows_of(kind, rng, n, d):
-    """Data that is full of ties, of neighbours one ulp apart, or of exponents that lie far apart."""
+    """Data that is full of ties, of neighbours that differ by one ulp, or of exponents that differ widely."""
     rows = rng.standard_normal((n, d))
     if kind == "decimals":
         rows = np.round(rows, 1)

@@ -63,8 +63,8 @@ def profile_neighbors(
         Which items were returned: rows of the gallery, or ids that `gallery_ids` lists. The integer -1, with which
         faiss fills short rows, is nothing. No item comes twice in a row.
     scores : (n_query, k) array, or a list of rows
-        The scores, or distances, of these items, best first in every row; anything beside -1. To be left out where
-        `embeddings` and `gallery` are given.
+        The scores, or distances, of these items, best first in every row; anything where the id is -1. By
+        default `embeddings` and `gallery` must be given.
     labels : (n_query,) integers or strings, optional
         Relevant to a query is what has its label. An array, the path of a file, a pattern, or a list of paths.
     gallery_labels : (n_gallery,) integers or strings, optional

@@ -1,4 +1,4 @@
-"""The options of a counting pass, checked and resolved once, at the door."""
+"""The options of a counting pass, checked and resolved once, by the public function."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ else:
 
 @dataclass(frozen=True)
 class CountingOptions:
-    """What a counting pass is told beside embeddings and labels."""
+    """What a counting pass needs in addition to embeddings and labels."""
 
     distance: str
     rule: Ties

@@ -94,18 +94,18 @@ class CountingPass:
 
     def count_shard(
         self, queries: dict[int, Int64], sections: list[Section], assembly: Assembly, threads: int,
-        report: Callable[[int], None], *, beside_tiles: bool = True,
+        report: Callable[[int], None], *, outside_tiles: bool = True,
     ) -> None:  # fmt: skip
         """Make the blocks of a shard, count the tiles of each section for its blocks, and collect their groups.
 
-        Sections have no tile twice, nor transposed. `beside_tiles` says whether to count what is in no tile, too.
+        Sections have no tile twice, nor transposed. `outside_tiles` says whether to count what is in no tile, too.
         """
         described = [
             (_numbers_of(self.layout.joined(section.ranges, queries)), np.array([*section.blocks], dtype=np.int64))
             for section in sections
         ]
         with Polling(self.core, report) as poll:
-            assembly.add(self.core.count(queries, described, beside_tiles, assembly.room, threads, poll))
+            assembly.add(self.core.count(queries, described, outside_tiles, assembly.room, threads, poll))
 
     def _stream(
         self, queries: dict[int, Int64], assembly: Assembly, threads: int, report: Callable[[int], None]

@@ -1,4 +1,4 @@
-"""The door of the counting pass: from embeddings and labels to a tie profile."""
+"""From embeddings and labels to a tie profile."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def profile(
 
 @plain_floats
 def profile_pair(pair: Pair, options: CountingOptions) -> TieProfile:
-    """The profile of queries and a gallery, or of leave one out, that the door has opened and checked."""
+    """The profile of queries and a gallery, or of leave one out, that have been opened and checked."""
     if options.cluster is not None:
         return running.profile_on(options.cluster, pair, options.fitted(pair))
     if pair.gallery is None:

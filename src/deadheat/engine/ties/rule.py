@@ -88,7 +88,7 @@ class Cuts:
 
 
 class Ties(ABC):
-    """A meaning of "tied"."""
+    """When items tie."""
 
     bounds_only = False
     exact_only = False  # whether scores are only ever compared with each other

@@ -1,4 +1,4 @@
-"""What workers are told: a job, which is small, and the files that it names.
+"""What workers are sent: a job, which is small, and the files that it names.
 
 Embeddings stay in the files that they are in. What is in no file (arrays, labels, masks) is written once to a directory
 that is the job's own and goes with it.

@@ -84,7 +84,7 @@ class PortionedPass:
         first = portion.columns == (portion.queries if self._cut.symmetric else 0)
         for shard in self._pass.layout.shards([self._queries[number] for number in numbers]):
             queries = {numbers[place]: self._queries[numbers[place]] for place in shard}
-            self._pass.count_shard(queries, sections, assembly, threads, lambda _: None, beside_tiles=first)
+            self._pass.count_shard(queries, sections, assembly, threads, lambda _: None, outside_tiles=first)
         found: dict[str, Array] = {}
         for group in groups:
             counts = _irrelevant(assembly.of(self._queries_of(self._blocks[group])))

@@ -75,7 +75,7 @@ class Run:
                 self.retries = dispatch.retries
 
     def summarize(self, written: int, progress: bool | Progress) -> None:
-        """Tell the cluster what it took, and whoever has seen a bar."""
+        """Give the cluster the summary, and print it where a bar was shown."""
         n_pair, n_task = self.n_pair - self._pairs(self.n_kept), len(self.tasks) - self.n_kept
         seconds = time.monotonic() - self.begin
         self.cluster.summary = Summary(n_pair, seconds, n_task, self.retries, written + self.moved)

@@ -83,7 +83,7 @@ def open_rows(files: Files, copies: LocalCopies) -> tuple[Source, Source | None]
 
 def _pass(job: Job, part: int, copies: LocalCopies) -> CountingPass:
     """The counting pass over a part of the gallery, or over all of it."""
-    known = _arrays(job, copies)  # first, because that tells where no file of the run can be seen
+    known = _arrays(job, copies)  # first, so that a worker that sees no file of the run says so
     query, gallery = open_rows(job.files, copies)
     n_item = (query if gallery is None else gallery).shape[0]
     if known["shared"] is not None:

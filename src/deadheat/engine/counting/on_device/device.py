@@ -1,8 +1,8 @@
 """A device of PyTorch's, and how fine its products are.
 
 Three things are asked of a device, and nothing else: that single operations in float32 and float64 round as IEEE 754
-says, underflow apart; that a product of float32 matrices is as fine as PyTorch's settings say (`Precision`), which can
-be TF32 or bfloat16; and that a product of float64 matrices is one.
+says, except for underflow; that a product of float32 matrices is as fine as PyTorch's settings say (`Precision`),
+which can be TF32 or bfloat16; and that a product of float64 matrices is one.
 
 PyTorch is imported when a device is opened.
 """

@@ -71,7 +71,7 @@ class DeviceCountingPass(CountingPass):
 
     def count_shard(
         self, queries: dict[int, Int64], sections: list[Section], assembly: Assembly, threads: int,
-        report: Callable[[int], None], *, beside_tiles: bool = True,
+        report: Callable[[int], None], *, outside_tiles: bool = True,
     ) -> None:  # fmt: skip
         with Polling(self.core, report) as poll:
             made = self.core.make(queries, threads, poll)
@@ -80,7 +80,7 @@ class DeviceCountingPass(CountingPass):
         ranges = [columns for section in sections for columns in section.ranges]
         with Workers(threads) as workers:
             workers.each(lambda columns: self._count_range(columns, tiled, report), ranges)
-        assembly.add(made.collect(beside_tiles, assembly.room))
+        assembly.add(made.collect(outside_tiles, assembly.room))
 
     def _count_range(self, columns: ColumnRange, blocks: list[_Block], report: Callable[[int], None]) -> None:
         """Count a range of columns for all blocks."""
