@@ -131,8 +131,8 @@ def profile_judged(
         n_query, n_gallery = rows.n_query, rows.n_gallery
     else:
         sources = open_rows(queries, "queries"), open_rows(gallery, "gallery")
-        rows = Pair(*(Samples(each, np.arange(len(each))) for each in sources))
         n_query, n_gallery = map(len, sources)
+        rows = Pair(Samples(sources[0], np.arange(n_query)), Samples(sources[1], np.arange(n_gallery)))
     names = _unique(query_ids, n_query, "query_ids"), _unique(gallery_ids, n_gallery, "gallery_ids")
     judged = trec.open_qrels(qrels)
     relevant = {query: {item: grade for item, grade in row.items() if grade > 0} for query, row in judged.items()}

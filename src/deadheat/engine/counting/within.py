@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import deadheat._core as _core
 from deadheat.engine.counting import profiling
+from deadheat.engine.counting.candidates import places_of
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
@@ -110,10 +111,8 @@ class _Groups:
                 return profile
         if junk is not None:
             junk = junk[others] if junk.ndim == 1 else junk[np.ix_(items, others)]
-        if gallery is not None and gallery.itself is not None:  # −1 also for one that is not in the group
-            own = gallery.itself[items]
-            place = np.minimum(np.searchsorted(others, own), len(others) - 1)
-            itself = np.where(others[place] == own, place, -1)
+        if gallery is not None and gallery.itself is not None:
+            itself = places_of(gallery.itself[items], others)
         options = replace(self.options, junk=junk, exclude=itself)
         if gallery is None:
             return profiling.profile_of(options.open(rows), self.classes[items], None, options)

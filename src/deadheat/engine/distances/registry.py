@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from numpy.typing import NDArray
-
 from deadheat.engine.distances.cityblock import Cityblock
 from deadheat.engine.distances.cosine import Cosine
 from deadheat.engine.distances.distance import Distance
@@ -79,7 +77,7 @@ def make(name: str, query: Any, gallery: Any | None, exact_only: bool) -> Distan
     return kind.between(queries, items, exact_only)
 
 
-def opened(embeddings: Any, distance: str, name: str) -> Source | NDArray[Any]:
+def opened(embeddings: Any, distance: str, name: str) -> Any:
     """Checked embeddings, to be used more than once: those on disk stay there, but binary codes come as a whole."""
     rows = open_rows(embeddings, name)
     if find(distance).takes == "numbers":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from itertools import pairwise
 from typing import Any
@@ -54,9 +54,13 @@ class Run:
         self, work: Callable[..., Any], settle: Settle, progress: bool | Progress, *, title: str = "counting"
     ) -> None:
         """Settle the arrays of every task, those first that a checkpoint has."""
-        left: Mapping[int, tuple[Any, ...]] = {
-            number: task for number, task in enumerate(self.tasks) if not self._settled(number, settle)
-        }
+        left: dict[int, tuple[Any, ...]] = {}
+        for number, task in enumerate(self.tasks):
+            arrays = None if self.kept is None else self.kept.load(number)
+            if arrays is None:
+                left[number] = task
+            else:
+                settle(number, arrays)
         n_done = self.n_kept = len(self.tasks) - len(left)
         with Reporting(progress, self.n_pair, title, done=self._pairs(n_done)) as report:
             dispatch = Dispatch(self.cluster)
@@ -81,13 +85,6 @@ class Run:
         self.cluster.summary = Summary(n_pair, seconds, n_task, self.retries, written + self.moved)
         if progress is True:
             print(self.cluster.summary, file=sys.stderr)
-
-    def _settled(self, number: int, settle: Settle) -> bool:
-        """Whether a checkpoint has the arrays of a task."""
-        arrays = None if self.kept is None else self.kept.load(number)
-        if arrays is not None:
-            settle(number, arrays)
-        return arrays is not None
 
     def _pairs(self, n_task: int) -> int:
         """How many pairs so many tasks are, which are about the same for each."""
