@@ -96,7 +96,7 @@ SELDOM = [
     "deadheat.analyses", "deadheat.trust.audits", "deadheat.trust.challenge", "deadheat.engine.counting.checkpoint",
     "deadheat.engine.counting.cluster", "deadheat.engine.counting.on_device.device",
     "deadheat.engine.counting.on_device.passes", "deadheat.engine.counting.distributed",
-    "deadheat.engine.counting.portions", "deadheat.engine.counting.runs", "deadheat.engine.counting.scored",
+    "deadheat.engine.counting.distributed.portions", "deadheat.engine.counting.runs", "deadheat.engine.counting.scored",
     "deadheat.inputs.trec", "deadheat.integrations", "deadheat.plots.pages", "deadheat.plots",
     "deadheat.engine.profiles.archive", "deadheat.trust.receipts", "deadheat.reference", "deadheat.reports.statistics",
     "deadheat.studies",

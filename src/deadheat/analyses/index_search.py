@@ -16,7 +16,7 @@ from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.counting.cluster import Cluster
 from deadheat.engine.counting.distributed import job as jobs
 from deadheat.engine.counting.distributed import worker
-from deadheat.engine.counting.distributed.run import Run
+from deadheat.engine.counting.distributed.running import Run
 from deadheat.engine.counting.nearest import Nearest, nearest
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance

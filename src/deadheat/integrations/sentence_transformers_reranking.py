@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.engine.counting.judged import profile_of_judged
-from deadheat.engine.counting.lists import profile_lists
 from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.counting.scored import profile_lists
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -323,15 +324,16 @@ class Report(TabularResult, ByName[Result]):
             if self[name].n_undefined
         ]
         n_cut, affected = self.profile.n_cut, any(map(has_ties, self.values()))
+        wanting = [name for name, result in self.items() if n_cut and has_ties(result) and math.isnan(result.expected)]
+        of_ties = _about_ties(
+            self.ties, self.distance, self.tie_rule, bounds_only=self.profile.bounds_only, affected=affected
+        )
         return [
             _about_queries(self.n_query, self.n_singleton, self.n_class, self.singletons),
             *undefined,
             *_about_gallery(self.n_query, self.n_in_gallery, self.n_excluded),
-            _about_ties(
-                self.ties, self.distance, self.tie_rule, bounds_only=self.profile.bounds_only, affected=affected,
-                n_cut=n_cut,
-            ),
-            *_about_cut(n_cut, affected),
+            *([of_ties] if self.ties.mixed_groups or not wanting else []),
+            *_about_cut(n_cut, wanting),
             *sentences(self.files),
             *self.remarks,
         ]  # fmt: skip
@@ -401,29 +403,29 @@ def _about_gallery(n_query: int, n_in_gallery: int, n_excluded: int) -> list[str
     ]
 
 
-def _about_ties(
-    ties: TieCounts, distance: str | None, rule: str | None, *, bounds_only: bool, affected: bool, n_cut: int = 0
-) -> str:
+def _about_ties(ties: TieCounts, distance: str | None, rule: str | None, *, bounds_only: bool, affected: bool) -> str:
     """What the ties decide, by the distance and the rule where these are known."""
     where = ", ".join(filter(None, (distance, rule)))
     by = f" ({where})" if where else ""
     if bounds_only:
         return f"Ties{by}: every relevant item may move by the tolerance, either way; that has no expectation."
     if not ties.mixed_groups:
-        of_what = " among what was returned" if n_cut else ""
-        return f"No tie{of_what} affects the result{by}{'' if n_cut and affected else ': lower = expected = upper'}."
+        return f"No tie affects the result{by}: lower = expected = upper."
     groups = f"{count(ties.mixed_groups, 'group', 'groups')} in {count(ties.queries, 'query', 'queries')}"
     size = f"of {ties.largest} items" if ties.mixed_groups == 1 else f"the largest of {ties.largest} items"
     verdict = "" if affected else "; none affects a value shown, so that lower = expected = upper"
     return f"Ties between relevant and irrelevant items{by}: {groups}, {size}{verdict}."
 
 
-def _about_cut(n_cut: int, affected: bool) -> list[str]:
-    """Where rankings were cut, what is not known of them; mostly nothing."""
+def _about_cut(n_cut: int, wanting: list[str]) -> list[str]:
+    """What is not known of rankings that were cut, and the measures that it leaves with bounds only; mostly nothing."""
     if not n_cut:
         return []
-    effect = "this affects no value shown"
-    if affected:
-        effect = "their ranks have bounds only, and what depends on them no expectation"
-    queries = count(n_cut, "query", "queries")
-    return [f"In {queries} relevant items were not returned or may tie with the last returned; {effect}."]
+    where = f"in {count(n_cut, 'query', 'queries')} relevant items were not returned or may tie with the last returned"
+    if not wanting:
+        return [f"{where[0].upper()}{where[1:]}; this affects no value shown."]
+    verb = "has" if len(wanting) == 1 else "have"
+    return [
+        f"Needs more neighbours: {where}, so that {', '.join(wanting)} {verb} bounds and no expected value. "
+        "A value at k needs k + 1 neighbours, and one more where the query's own row is excluded."
+    ]

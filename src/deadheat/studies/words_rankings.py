@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from deadheat.analyses.words import edit_distances, phoc
 from deadheat.engine.counting.profiling import profile
 from deadheat.engine.counting.scored import profile_scores
+from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import FileError, MissingPackageError
 from deadheat.reports.evaluating import measure
@@ -226,7 +227,7 @@ def _by_edits(words: Words, threads: int | None, kind: str, normalized: bool, na
     return _ranking(name, counts, counts, distances, words)
 
 
-def _by_code(words: Words, threads: int | None, codes: Matrix, distance: str, name: str) -> Ranking:
+def _by_code(words: Words, threads: int | None, codes: Matrix, distance: DistanceName, name: str) -> Ranking:
     exact = profile(codes, words.family, distance=distance, threads=threads)
     distances = float_distances(codes, distance)
     return _ranking(name, exact, _counted(distances, words), distances, words)

@@ -1,8 +1,6 @@
-"""Who is ranked: junk, the query itself, and any other item that a query leaves out, told by plain loops."""
+"""Who is ranked: junk, the query itself, and any other item that a query leaves out, by plain loops."""
 
 from __future__ import annotations
-
-import itertools
 
 import numpy as np
 import pytest
@@ -12,6 +10,8 @@ import deadheat as dh
 from deadheat.engine.counting.candidates import Candidates, Relevance
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass
+from deadheat.engine.counting.problem import identity
+from deadheat.engine.ties.rule import Exact
 
 N_QUERY, N_GALLERY = 9, 7
 
@@ -59,7 +59,7 @@ def test_junk_is_not_written_to():
 
 @pytest.mark.parametrize("kind", ["none", "gallery", "pairs"])
 def test_a_query_that_leaves_out_some_item_has_it_as_junk(kind):
-    """An item of one's own by number, wherever it is, is a pair of junk: with and without, in the class and beside."""
+    """An item of one's own by number is a pair of junk: with junk and without, in the class and outside it."""
     rng = np.random.default_rng(1)
     for distance in ("euclidean", "cosine"):
         query, gallery = rng.integers(0, 3, (N_QUERY, 2)), rng.integers(0, 3, (N_GALLERY, 2))
@@ -75,10 +75,15 @@ def test_a_query_that_leaves_out_some_item_has_it_as_junk(kind):
         assert profile == dh.profile(query, query_class, gallery, gallery_class, distance=distance, junk=pairs)
 
 
-def test_masks_are_there_only_where_something_is_junk():
-    every = itertools.product(["none", "gallery", "pairs"], [False, True])
-    for kind, leave_one_out in every:
-        junk = masks(N_GALLERY, N_GALLERY)[kind]
+def test_junk_is_part_of_what_a_profile_follows_from_only_where_there_is_some():
+    labels = np.zeros(N_GALLERY, dtype=np.int64)
+
+    def known(junk, leave_one_out):
         candidates = Candidates.of(N_GALLERY, N_GALLERY, junk, leave_one_out=leave_one_out)
-        assert len(candidates.masks()) == {"none": 0, "gallery": 1, "pairs": 2}[kind]
-    assert Candidates.of(2, 2, np.zeros(2, dtype=bool), leave_one_out=False).masks() == ()
+        return identity("cosine", Exact(), Relevance(labels, labels, candidates), lambda of_query: "rows")
+
+    for leave_one_out in (False, True):
+        found = {kind: known(junk, leave_one_out).get("junk") for kind, junk in masks(N_GALLERY, N_GALLERY).items()}
+        assert found["none"] is None
+        assert len(set(found.values())) == 3
+        assert "junk" not in known(np.zeros(N_GALLERY, dtype=bool), leave_one_out)

@@ -440,20 +440,20 @@ def test_what_does_not_fit_is_refused_before_any_task(threads: ThreadPoolExecuto
     assert executor.n == 0
 
 
-# What is told -------------------------------------------------------------------------------------------------------
+# What is reported ---------------------------------------------------------------------------------------------------
 
 
 def test_progress_counts_pairs_and_ends_with_a_line(
     threads: ThreadPoolExecutor, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows, labels = samples(100)
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     cluster = dh.Cluster(threads, tasks=6)
-    dh.profile(rows, labels, executor=cluster, progress=lambda *state: told.append(state))
-    assert told[0] == (0, 10_000)
-    assert told == sorted(told)
-    assert [state for state in told if state[0] == 10_000] == [told[-1]]
-    assert len(told) == 7
+    dh.profile(rows, labels, executor=cluster, progress=lambda *state: reported.append(state))
+    assert reported[0] == (0, 10_000)
+    assert reported == sorted(reported)
+    assert [state for state in reported if state[0] == 10_000] == [reported[-1]]
+    assert len(reported) == 7
     dh.profile(rows, labels, executor=cluster, progress=True)
     assert capsys.readouterr().err.splitlines()[-1] == str(cluster.summary)
 

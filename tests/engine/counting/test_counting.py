@@ -112,7 +112,7 @@ def sparse(rng, n, d):
 
 @kind
 def near_saturated(rng, n, d):
-    """All rows almost the same, so that float32 can tell none of them apart."""
+    """All rows almost the same, so that float32 distinguishes none of them."""
     return (1 + 1e-7 * rng.standard_normal((n, d))).astype(np.float32)
 
 
@@ -334,7 +334,7 @@ def draw_ties(rng, distance):
 
 
 def draw_labels(rng, n, n_class):
-    """Labels as small integers, as 64-bit integers that float64 cannot tell apart, or as strings."""
+    """Labels as small integers, as 64-bit integers that float64 does not distinguish, or as strings."""
     codes = rng.integers(0, n_class, n)
     which = rng.random()
     if which < 0.6:
@@ -483,7 +483,7 @@ def test_larger_data_equal_integer_arithmetic(make, distance, n_class, monkeypat
 
 @pytest.mark.parametrize("size", [2**22 - 3, 2**51 - 3])
 def test_city_block_sums_just_above_what_a_float_holds(size):
-    """Two clusters far apart: sums above 2^24 and 2^53 that differ by one, of elements that are small integers."""
+    """Two distant clusters: sums above 2^24 and 2^53 that differ by one, of elements that are small integers."""
     rng = np.random.default_rng(4)
     rows = rng.choice([-size, size], (120, 1)) + rng.integers(-3, 4, (120, 6))
     labels, others = rng.integers(0, 5, 120), ~np.eye(120, dtype=bool)

@@ -7,7 +7,7 @@ import pytest
 
 from deadheat import profile_scores
 from deadheat.engine.counting import scored
-from deadheat.engine.counting.lists import profile_lists
+from deadheat.engine.counting.scored import profile_lists
 from deadheat.support.arrays import offsets_of
 
 
@@ -16,7 +16,7 @@ from deadheat.support.arrays import offsets_of
 def test_each_list_is_counted_as_a_matrix_of_one_row(
     most_grade: int, entries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("deadheat.engine.counting.lists.BLOCK_ENTRIES", entries)
+    monkeypatch.setattr("deadheat.engine.counting.scored.BLOCK_ENTRIES", entries)
     rng = np.random.default_rng(most_grade)
     lengths = np.concatenate([rng.integers(1, 9, 40), [300, 1, 64, 63]])
     scores = rng.integers(-2, 3, lengths.sum()) / 2
@@ -44,7 +44,7 @@ def test_padding_is_no_more_than_the_lists(monkeypatch: pytest.MonkeyPatch) -> N
     largest = []
     counted = scored.count_keys
     monkeypatch.setattr(
-        "deadheat.engine.counting.lists.count_keys",
+        "deadheat.engine.counting.scored.count_keys",
         lambda keys, *more: largest.append(keys.size) or counted(keys, *more),
     )
     lengths = np.array([1] * 1000 + [4096])

@@ -278,11 +278,37 @@ def test_a_report_says_what_is_not_known() -> None:
     assert (report["mAP"].lower, report["mAP"].upper) == (0.85, 1)
     assert np.isnan([report["mAP"].expected, report["mAP"].std, *report["mAP"].per_query.expected]).all()
     assert np.isnan(report["mAP"].interval().expected.low)
-    assert "In 1 query relevant items were not returned or may tie with the last returned; their ranks" in str(report)
+    needs = "Needs more neighbours: in 1 query relevant items were not returned or may tie with the last returned"
+    assert f"{needs}, so that mAP has bounds and no expected value." in str(report)
     assert "this affects no value shown" in str(dh.measure(cut(), "P@1"))
     assert "not returned" not in str(dh.measure(cut()[1:], "mAP"))
     with pytest.raises(ValueError, match="has no expected values"):
         dh.leaderboard({"a": report, "b": report}, measures=["mAP"], rank_by="expected")
+
+
+def test_a_report_says_that_it_needs_more_neighbors() -> None:
+    """Eleven neighbours without the query's own row are ten: the tenth may tie with what was not returned."""
+    rng = np.random.default_rng(5)
+    rows, labels = rng.normal(size=(60, 4)), np.arange(60) % 3
+    scores = rows @ rows.T
+    np.fill_diagonal(scores, np.inf)  # as an index finds a query first
+    found = np.argsort(-scores, axis=1)[:, :12]
+    given = np.where(found == found[:, :1], 99.0, np.take_along_axis(scores, found, axis=1))
+
+    def report(k: int) -> dh.Report:
+        profile = profile_neighbors(found[:, :k], given[:, :k], labels, labels, exclude=np.arange(60))
+        return dh.measure(profile, ["Hit@1", "P@10"])
+
+    few, enough = report(11), report(12)
+    assert few["P@10"].lower < few["P@10"].upper
+    assert few["Hit@1"].lower == few["Hit@1"].upper
+    assert "Needs more neighbours: in 60 queries" in str(few)
+    assert "so that P@10 has bounds" in str(few)
+    assert "No tie" not in str(few)
+    assert enough["P@10"].lower == enough["P@10"].expected == enough["P@10"].upper
+    assert "Needs more" not in str(enough)
+    assert "this affects no value shown" in str(enough)
+    assert "No tie affects the result" in str(enough)
 
 
 def test_a_cut_profile_is_kept_and_taken_apart(tmp_path: Any) -> None:

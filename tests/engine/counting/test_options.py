@@ -1,4 +1,4 @@
-"""Options are refused at the door, and what has been checked is not checked again."""
+"""Options are refused by the public function, and what has been checked is not checked again."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from deadheat.engine.counting import ranking
 from deadheat.engine.counting.ranking import Ranked, Rankings, nearest_groups
 from deadheat.engine.distances import registry as distance_registry
 
-DISTANCES = distance_registry.names()
+NUMBERS = distance_registry.names(takes="numbers")
 
 
 def keys_of(query, gallery, distance, ties="exact"):
@@ -76,11 +76,14 @@ def made(kind, n, dim, seed):
         return rng.integers(-4, 5, (3, dim))[rng.integers(0, 3, n)] * 2.0 ** rng.integers(-3, 4, (n, 1)) * 0.1
     if kind == "zeros":
         return rng.integers(-1, 2, (n, dim)) * (rng.random((n, 1)) < 0.6)
-    rows = rng.integers(0, 2, (n, dim)) + 2.0**-40 * rng.integers(-1, 2, (n, dim))  # a hair apart
+    rows = rng.integers(0, 2, (n, dim)) + 2.0**-40 * rng.integers(-1, 2, (n, dim))  # that nearly coincide
     return rows.astype(np.float64)
 
 
 KINDS = ("grid", "floats", "duplicates", "multiples", "zeros", "hair")
+every_kind_and_distance = pytest.mark.parametrize(
+    ("kind", "distance"), [*((kind, name) for kind in KINDS for name in NUMBERS), ("codes", "hamming")]
+)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -88,10 +91,8 @@ KINDS = ("grid", "floats", "duplicates", "multiples", "zeros", "hair")
 
 
 @pytest.mark.parametrize("alone", [True, False])
-@pytest.mark.parametrize("distance", DISTANCES)
-@pytest.mark.parametrize("kind", KINDS)
+@every_kind_and_distance
 def test_all_items_are_in_exact_order_and_in_exact_groups(kind, distance, alone):
-    kind = "codes" if distance == "hamming" else kind
     query = made(kind, 14, 3, 0)
     check(query, None if alone else made(kind, 17, 3, 1), distance)
 
@@ -100,7 +101,7 @@ def test_all_items_are_in_exact_order_and_in_exact_groups(kind, distance, alone)
 @given(
     data=st.lists(st.lists(st.integers(-2, 2), min_size=2, max_size=2), min_size=1, max_size=9),
     split=st.integers(0, 9),
-    distance=st.sampled_from(DISTANCES[:-1]),
+    distance=st.sampled_from(NUMBERS),
     shift=st.sampled_from([0.0, 0.25, 0.1]),
 )
 def test_small_grids(data, split, distance, shift):
@@ -180,10 +181,8 @@ def signed_square(value):
 
 
 @pytest.mark.parametrize("alone", [True, False])
-@pytest.mark.parametrize("distance", DISTANCES)
-@pytest.mark.parametrize("kind", KINDS)
+@every_kind_and_distance
 def test_closeness_lies_between_its_bounds(kind, distance, alone):
-    kind = "codes" if distance == "hamming" else kind
     query, gallery = made(kind, 9, 3, 6), None if alone else made(kind, 12, 3, 7)
     rankings = Rankings(query, gallery, distance=distance)
     items = query if alone else gallery

@@ -74,7 +74,7 @@ def test_a_large_group_goes_through_the_counting_pass(monkeypatch: pytest.Monkey
 
 
 def test_scores_that_leave_something_open_are_not_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Directions that differ by less than float64 can tell must be compared exactly."""
+    """Directions that float64 does not distinguish must be compared exactly."""
     rng = np.random.default_rng(8)
     base = rng.standard_normal((1, 6))
     embeddings = np.concatenate([base * (1 + 2.0**-52 * rng.integers(0, 4, (20, 6))), rng.standard_normal((20, 6))])

@@ -6,8 +6,7 @@ import numpy as np
 
 from deadheat.engine.distances.bounds import ScoreErrors
 from deadheat.engine.distances.columns import Columns
-from deadheat.engine.distances.distance import Distance
-from deadheat.engine.distances.levels import Level
+from deadheat.engine.distances.distance import Distance, Level
 from deadheat.engine.distances.scaling import Rows
 from deadheat.inputs.source import Array
 

@@ -19,7 +19,7 @@ from rationals import dot, root
 
 from deadheat.engine.distances import bounds, centring, scaling
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.distances.levels import Level
+from deadheat.engine.distances.distance import Level
 from deadheat.engine.distances.scaling import Rows
 from deadheat.inputs.source import Array
 
@@ -313,7 +313,7 @@ def shares_of_rounding_up(found, real, allowed):
 
 def shares_of_compensated(queries, items):
     """What is beyond a rounding of the result."""
-    left, error = scaling.squares_less(Rows(Array(queries), np.ones(PAIRS)), 1.0)
+    left, error = scaling.sums_less(Rows(Array(queries), np.ones(PAIRS)), 1.0, squares=True)
     real = [dot(row, row) - 1 for row in map(fractions, queries)]
     return [
         max(abs(Fraction(a) - r) - abs(r) / 2**53, Fraction(0)) / Fraction(e) if e else Fraction(0)

@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances import scaling
 from deadheat.engine.distances.bounds import ScoreErrors
-from deadheat.engine.distances.levels import Level
+from deadheat.engine.distances.distance import Level
 from deadheat.engine.distances.scaling import Rows
 from deadheat.inputs.source import Array
 
@@ -44,8 +44,8 @@ def test_what_is_left_of_squares_and_sums_is_as_exact_as_it_says(spread):
     rng = np.random.default_rng(spread)
     rows = rng.random((40, 6)) * 10.0 ** -(spread * rng.random((40, 1)))
     rows[:, 0] = 1
-    for make, power in ((scaling.squares_less, 2), (scaling.sums_less, 1)):
-        left, error = make(Rows(Array(rows), np.ones(40)), 1.0)
+    for squares, power in ((True, 2), (False, 1)):
+        left, error = scaling.sums_less(Rows(Array(rows), np.ones(40)), 1.0, squares=squares)
         for row, value, off in zip(rows.tolist(), left.tolist(), error.tolist(), strict=True):
             real = sum(Fraction(x) ** power for x in row) - 1
             assert abs(Fraction(value) - real) <= Fraction(off) + abs(real) * Fraction(2) ** -52

@@ -33,7 +33,7 @@ def test_roots_compare_as_real_numbers(one, other):
 
 
 @given(roots, roots, fractions)
-@settings(max_examples=500)
+@settings(max_examples=200)
 def test_shifted_roots_compare_as_real_numbers(one, other, shift):
     with decimal.localcontext(prec=60):
         wanted = decimal_sign(

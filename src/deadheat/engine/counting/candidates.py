@@ -1,6 +1,6 @@
 """Who counts for a query: the gallery items that are ranked for it, and those of them that are relevant.
 
-The one place that knows of junk and of leave one out; whoever wants to know asks it.
+Junk and leave one out are decided here and nowhere else.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deadheat.support.arrays import Bool, Int64, slices
+from deadheat.support.arrays import Array, Bool, Int64, slices
 
 _PAIRS_AT_ONCE = 1 << 20  # of queries and items whose junk is looked at together
 
@@ -85,12 +85,6 @@ class Candidates(NamedTuple):
         for some in self.pieces(queries):
             n_ranked[some] -= np.count_nonzero(self.junk[some] & self.ranked, axis=1)
         return n_ranked
-
-    def masks(self) -> tuple[Bool, ...]:
-        """The masks that say what is junk; none where nothing is."""
-        if self.junk is None and self.ranked.all():
-            return ()
-        return (self.ranked,) if self.junk is None else (self.ranked, self.junk)
 
 
 @dataclass(frozen=True)
@@ -171,3 +165,9 @@ class Judged(Relevance):
 
     def mean_relevant(self) -> float:
         return len(self.member_item) / max(1, len(self.asking()))
+
+
+def places_of(items: Array, index: Int64) -> Int64:
+    """Where items are in an ascending index, −1 for those that are not."""
+    place = np.minimum(np.searchsorted(index, items), len(index) - 1)
+    return np.where(index[place] == items, place, -1)

@@ -100,8 +100,14 @@ class Checkpoint:
 
     def save(self, number: int, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Keep the arrays of a finished shard, whole or not at all; none may hold Python objects."""
-        with self._trouble("write"):
-            _write_shard(self._path(number), self._seal(number), arrays)
+        for name, array in arrays.items():
+            if array.dtype.hasobject:
+                raise InvalidTypeError(name, f"must hold numbers, bool or strings, but has dtype {array.dtype}")
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays)  # type: ignore[arg-type]
+        with self._trouble("write"), replacing(self._path(number)) as file:
+            file.write(buffer.getbuffer())
+            file.write(_checksum(self._seal(number), buffer.getbuffer()))
 
     def close(self) -> None:
         """Let other runs use the directory."""
@@ -117,7 +123,7 @@ class Checkpoint:
         return self.directory / f"shard-{number:08}.npz"
 
     def _seal(self, number: int) -> bytes:
-        """What a shard's checksum covers beside its bytes, so that it passes for no other shard."""
+        """What a shard's checksum covers in addition to its bytes, so that it passes for no other shard."""
         return json.dumps([self._identity, number], sort_keys=True).encode()
 
     def _enter_directory(self) -> None:
@@ -200,34 +206,21 @@ def differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:
     >>> differences({"query embeddings": "7d793037a0760186574b0282f2f435e7", "distance": "hamming"}, here)
     "other query embeddings, distance is 'hamming' there and 'cosine' here"
     """
-    return ", ".join(
-        _difference(key, there.get(key, "none"), here.get(key, "none"))
-        for key in {**here, **there}
-        if there.get(key) != here.get(key)
-    )
-
-
-def _difference(key: str, there: str, here: str) -> str:
-    match bool(_DIGEST.fullmatch(there)), bool(_DIGEST.fullmatch(here)):
-        case True, True:
-            return f"other {key}"
-        case True, False:
-            return f"{key} there and none here"
-        case False, True:
-            return f"{key} here and none there"
-    return f"{key} is {there!r} there and {here!r} here"
-
-
-def _write_shard(path: Path, seal: bytes, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write arrays and a checksum, whole or not at all."""
-    for name, array in arrays.items():
-        if array.dtype.hasobject:
-            raise InvalidTypeError(name, f"must hold numbers, bool or strings, but has dtype {array.dtype}")
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]
-    with replacing(path) as file:
-        file.write(buffer.getbuffer())
-        file.write(_checksum(seal, buffer.getbuffer()))
+    found = []
+    for key in {**here, **there}:
+        old, new = there.get(key, "none"), here.get(key, "none")
+        match old == new, bool(_DIGEST.fullmatch(old)), bool(_DIGEST.fullmatch(new)):
+            case True, _, _:
+                pass
+            case _, True, True:
+                found.append(f"other {key}")
+            case _, True, False:
+                found.append(f"{key} there and none here")
+            case _, False, True:
+                found.append(f"{key} here and none there")
+            case _:
+                found.append(f"{key} is {old!r} there and {new!r} here")
+    return ", ".join(found)
 
 
 def intact(path: Path, seal: bytes) -> memoryview | None:
@@ -241,3 +234,10 @@ def _checksum(seal: bytes, archive: memoryview) -> bytes:
     checksum = hashlib.blake2b(b"%d %s\n" % (len(seal), seal))
     checksum.update(archive)
     return checksum.digest()
+
+
+def what_is_kept(checkpoint: Checkpoint | None, done: int, total: int, parts: str) -> str:
+    """What an interrupt leaves."""
+    if checkpoint is None:
+        return "nothing is kept: give a checkpoint to go on from where a run was interrupted"
+    return f"{done} of {total} {parts} are kept in {checkpoint}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from deadheat.engine.counting.candidates import Candidates, Judged
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass
 from deadheat.engine.distances.distance import Distance
+from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError
@@ -50,28 +51,50 @@ def profile_judged(
     gallery_ids: Iterable[str],
     *,
     ignore_identical_ids: bool = False,
-    distance: str = "cosine",
-    ties: str | Ties = "exact",
+    distance: DistanceName = "cosine",
+    ties: TiesName | Ties = "exact",
     threads: int | None = None,
     progress: bool | Progress = False,
     executor: Executor | Callable[[], Executor] | Cluster | None = None,
 ) -> TieProfile:
-    """Count as `deadheat.profile` does, for queries and documents whose relevance is in qrels.
+    """Count, for every query and every distance at which it has a relevant document, what is closer and what is tied.
+
+    Relevant is what the qrels say, with grades if they have any.
 
     Parameters
     ----------
-    queries, gallery : (n_query, dim) and (n_gallery, dim) arrays
-        Embeddings, in memory or on disk, as in `deadheat.profile`.
-    qrels : path or dict
-        Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, as in `deadheat.profile_run`. Queries that
-        have no embedding do not count.
-    query_ids, gallery_ids : (n_query,) and (n_gallery,) strings
-        What the qrels call each row; each once.
+    queries : (n_query, dim) array of floats, integers or bool
+        Embeddings of the queries: of NumPy, PyTorch, JAX or CuPy, a frame, the path of a file, a pattern such as
+        ``"emb-*.npy"``, or a list of paths.
+    gallery : (n_gallery, dim) array
+        Embeddings of the documents, in any form that `queries` can have.
+    qrels : path, dict, data frame or iterable of named tuples
+        Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, or rows with ``query_id``, ``doc_id`` and
+        ``relevance``; also a ranx ``Qrels``. Grades are integers; 0 and less, and documents that are not listed, are
+        irrelevant. Queries that have no embedding do not count.
+    query_ids : (n_query,) strings
+        What the qrels call each query; each once.
+    gallery_ids : (n_gallery,) strings
+        What the qrels call each document; each once.
     ignore_identical_ids : bool
         Whether a query is not ranked against the document that has its id. As in BEIR and MTEB it still counts among
         the relevant ones if it was judged so.
-    distance, ties, threads, progress, executor
-        As in `deadheat.profile`.
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+        Or another name of one of them: "cos", "l2", "l1", "manhattan", "taxicab", "dot", "dot_product", "ip", "inner".
+        Hamming takes bool, or uint8 with eight bits packed in each.
+    ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
+        Which items tie: those at exactly the same distance; those whose similarity or distance is the same once it is
+        rounded to a type (which has other names too, such as "fp16", "half" or "bf16"), where `deadheat.Rounded` says
+        which of the two; or, for bounds alone, those within a `deadheat.Tolerance`.
+    threads : int, optional
+        Worker threads, for this call alone. By default as many as this process may use, and one in each worker of an
+        executor.
+    progress : bool or callable
+        True for a bar on standard error, or a function that is called with (done, total).
+    executor : concurrent.futures.Executor or Cluster, optional
+        Workers that count, in other processes or on other machines: any executor of PEP 3148, such as Dask's
+        ``client.get_executor(pure=False, retries=2)``, or a function that makes one. The profile is the same.
+        `deadheat.Cluster` has options: a directory that all workers see, how many tasks, retries, a timeout.
 
     Returns
     -------
@@ -88,7 +111,8 @@ def profile_judged(
 
     Notes
     -----
-    Ties: as in `deadheat.profile`. Undefined: a query without a relevant document is a singleton.
+    Ties: documents tie when their distances to the query are equal as real numbers, unless `ties` says otherwise.
+    Undefined: a query without a relevant document is a singleton.
 
     Examples
     --------
@@ -101,31 +125,22 @@ def profile_judged(
     options = CountingOptions.checked(
         distance=distance, ties=ties, threads=threads, progress=progress, executor=executor
     )
-    opened = _opened(queries, gallery, options)
-    names = _unique(query_ids, opened.n_query, "query_ids"), _unique(gallery_ids, opened.n_gallery, "gallery_ids")
+    rows: Distance | Pair
+    if options.cluster is None:
+        rows = options.open(queries, gallery)
+        n_query, n_gallery = rows.n_query, rows.n_gallery
+    else:
+        sources = open_rows(queries, "queries"), open_rows(gallery, "gallery")
+        n_query, n_gallery = map(len, sources)
+        rows = Pair(Samples(sources[0], np.arange(n_query)), Samples(sources[1], np.arange(n_gallery)))
+    names = _unique(query_ids, n_query, "query_ids"), _unique(gallery_ids, n_gallery, "gallery_ids")
     judged = trec.open_qrels(qrels)
     relevant = {query: {item: grade for item, grade in row.items() if grade > 0} for query, row in judged.items()}
     if ignore_identical_ids:
-        options = replace(options, exclude=_rows_of(names[0], names[1]))
-    profile = profile_of_judged(opened.rows, relevant, *names, options)
+        place = {name: row for row, name in enumerate(names[1])}
+        options = replace(options, exclude=np.array([place.get(name, -1) for name in names[0]], dtype=np.int64))
+    profile = profile_of_judged(rows, relevant, *names, options)
     return replace(profile, query_ids=tuple(map(str, names[0])), check=False)
-
-
-class _Opened(NamedTuple):
-    """Rows of queries and gallery, for this process or for the workers of a cluster."""
-
-    rows: Distance | Pair
-    n_query: int
-    n_gallery: int
-
-
-def _opened(queries: EmbeddingsLike, gallery: EmbeddingsLike, options: CountingOptions) -> _Opened:
-    if options.cluster is None:
-        distance = options.open(queries, gallery)
-        return _Opened(distance, distance.n_query, distance.n_gallery)
-    rows = open_rows(queries, "queries"), open_rows(gallery, "gallery")
-    query, items = (Samples(each, np.arange(len(each))) for each in rows)
-    return _Opened(Pair(query, items), len(query.labels), len(items.labels))
 
 
 @plain_floats
@@ -189,12 +204,6 @@ def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> Int64:
         for item, grade in relevant.get(name, {}).items()
     ]
     return np.array(pairs, dtype=np.int64).reshape(-1, 3).T
-
-
-def _rows_of(query_ids: Ids, gallery_ids: Ids) -> Int64:
-    """The row of the gallery that has the id of each query, −1 for none."""
-    place = {name: row for row, name in enumerate(gallery_ids)}
-    return np.array([place.get(name, -1) for name in query_ids], dtype=np.int64)
 
 
 def _unique(ids: Any, n: int, name: str) -> list[str]:

@@ -26,7 +26,7 @@ BLOCK_ENTRIES = 1 << 18  # relevant pairs in a block, where classes are large
 SHARD_BYTES = 168 << 20  # what the blocks of a shard may take, however many there are; for each relevant pair they take
 PAIR_BYTES = 56
 BIN_BYTES = 4096  # of each query, at most
-MAKING_BYTES = 2 * 112  # beside it, and for each pair of the largest block, while two threads make theirs
+MAKING_BYTES = 2 * 112  # in addition, and for each pair of the largest block, while two threads make theirs
 _CHECKPOINT_SHARDS = 16  # into which a run with a checkpoint is cut, if it is long enough
 SYMMETRIC_SHARE = 0.75  # of distinct rows from which on symmetric pairs are computed only once
 
@@ -142,8 +142,8 @@ class Layout:
 
 def _fit(one: ColumnRange, other: ColumnRange) -> bool:
     """Whether a range and the one after it, neither of them a block's, may make one tile."""
-    beside = one.band == other.band and one.columns.stop == other.columns.start
-    return one.block < 0 and beside and len(one.columns) + len(other.columns) <= TILE_COLUMNS
+    neighbours = one.band == other.band and one.columns.stop == other.columns.start
+    return one.block < 0 and neighbours and len(one.columns) + len(other.columns) <= TILE_COLUMNS
 
 
 def _parts(start: int, stop: int, step: int) -> list[range]:

@@ -29,8 +29,10 @@ def profile_ranks(optimistic: ArrayLike, pessimistic: ArrayLike, n_candidates: A
 
     Parameters
     ----------
-    optimistic, pessimistic : (n_query,) integers
-        The rank of the positive, from 1 on, in front of all candidates with its score, and behind them.
+    optimistic : (n_query,) integers
+        The rank of the positive, from 1 on, in front of all candidates with its score.
+    pessimistic : (n_query,) integers
+        Its rank behind all candidates with its score.
     n_candidates : int or (n_query,) integers
         How many candidates were ranked, the positive among them and other known positives not.
 
@@ -93,7 +95,7 @@ def profile_links(
     junk : (n_negative,) or (n_query, n_negative) array of bool, optional
         Other known positives, in the filtered setting: they are not ranked, and their scores may be NaN or infinite.
     threads : int, optional
-        By default, as many as this process may use.
+        Worker threads, for this call alone. By default as many as this process may use.
 
     Returns
     -------
@@ -155,8 +157,26 @@ def profile_candidates(
         The scores of all candidates, such as those of every entity as the tail of a triple.
     positives : (n_query,) array of integers
         The column of the positive in each row. It is ranked also where it is among the junk.
-    order, junk, threads
-        As in `profile_links`, whose result, errors and ties these are too.
+    order : {"descending", "ascending"}
+        Whether the best score is the highest, or, as for distances, the lowest.
+    junk : (n_candidate,) or (n_query, n_candidate) array of bool, optional
+        Other known positives, in the filtered setting: they are not ranked, and their scores may be NaN or infinite.
+    threads : int, optional
+        Worker threads, for this call alone. By default as many as this process may use.
+
+    Returns
+    -------
+    TieProfile
+        One group a query, with one relevant item.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument breaks its rule; the message names the argument, the rule and what came.
+
+    Notes
+    -----
+    Ties: scores tie when they are the same number.
 
     Examples
     --------

@@ -13,25 +13,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.engine.counting import judging
 from deadheat.engine.counting.nearest import PAIRS, tie_groups
 from deadheat.engine.counting.scored import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
+from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.errors import InvalidValueError
-from deadheat.inputs import item_ids
-from deadheat.inputs.samples import EmbeddingsLike, LabelsLike
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import conversion, item_ids
+from deadheat.inputs import labels as input_labels
+from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, open_labels
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Int64, offsets_of, slices
 from deadheat.support.floats import plain_floats
 
 _LOWEST = np.iinfo(np.int64).max  # above every key, so that a row without any has no last score
+_JUNK = -1  # the grade of the query itself
 
 
 @plain_floats
@@ -50,7 +52,7 @@ def profile_neighbors(
     cut_ties: bool = True,
     embeddings: EmbeddingsLike | None = None,
     gallery: EmbeddingsLike | None = None,
-    distance: str = "cosine",
+    distance: DistanceName = "cosine",
     query_ids: Sequence[str] | None = None,
 ) -> TieProfile:
     """Count, for the neighbours that a vector index returned, what is closer and what is tied, and what is not known.
@@ -61,33 +63,39 @@ def profile_neighbors(
         Which items were returned: rows of the gallery, or ids that `gallery_ids` lists. The integer -1, with which
         faiss fills short rows, is nothing. No item comes twice in a row.
     scores : (n_query, k) array, or a list of rows
-        The scores, or distances, of these items, best first in every row; anything beside -1. To be left out where
-        `embeddings` and `gallery` are given.
-    labels, gallery_labels : (n_query,) and (n_gallery,) integers or strings, optional
-        Relevant to a query is what has its label. As in `deadheat.profile`.
+        The scores, or distances, of these items, best first in every row; anything where the id is -1. By
+        default `embeddings` and `gallery` must be given.
+    labels : (n_query,) integers or strings, optional
+        Relevant to a query is what has its label. An array, the path of a file, a pattern, or a list of paths.
+    gallery_labels : (n_gallery,) integers or strings, optional
+        In any form that `labels` can have.
     relevant : sequence of collections, optional
         In place of labels: for each query the ids that are relevant, or a dictionary from ids to grades, of which 0
         and less are irrelevant. It needs `n_gallery` or `gallery_ids`.
     n_gallery : int, optional
-        How many items there are to return.
+        How many items there are to return. By default as many as `gallery_labels`, `gallery_ids` or `gallery` has.
     gallery_ids : (n_gallery,) integers or strings, optional
-        The id of each item, where ids are not rows of the gallery. An id in `relevant` that is not among them counts
-        in `n_relevant` and is never found, as in a TREC run.
+        The id of each item. By default ids are rows of the gallery, or, with `relevant`, anything. An id in `relevant`
+        that is not among them counts in `n_relevant` and is never found, as in a TREC run.
     order : {"descending", "ascending"}
         Whether the best score is the highest, or, as for distances, the lowest.
     counts : (n_query,) integers, optional
-        How many entries of each row count, as usearch says it.
+        How many entries of each row count, as usearch says it. By default all but -1.
     exclude : (n_query,) ids, optional
         The id of each query itself, where it is in the gallery; -1, or None in a list, for none. It is not ranked. Ask
         the index for one neighbour more.
     cut_ties : bool
         Whether an item that was not returned may have the score of the last one that was, as in any k nearest. False
         where none does: after a range search, or where scores are known to differ.
-    embeddings, gallery : (n_query, dim) and (n_gallery, dim) arrays, optional
-        The embeddings themselves, as in `deadheat.profile`: what was returned is then ranked by its exact distance, in
-        place of scores that the index rounded, and ties where that is equal.
+    embeddings : (n_query, dim) array of floats, integers or bool, optional
+        The queries themselves, in place of `scores`: what was returned is then ranked by its exact distance, not by
+        scores that the index rounded, and ties where that is equal. Of NumPy, PyTorch, JAX or CuPy, a frame, the path
+        of a file, a pattern, or a list of paths.
+    gallery : (n_gallery, dim) array, optional
+        The items themselves, in any form that `embeddings` can have.
     distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
-        Of embeddings and gallery.
+        Or another name of one of them: "cos", "l2", "l1", "manhattan", "taxicab", "dot", "dot_product", "ip", "inner".
+        Of embeddings and gallery. Hamming takes bool, or uint8 with eight bits packed in each.
     query_ids : sequence of str, optional
         Names of the queries, for the profile.
 
@@ -132,8 +140,13 @@ def profile_neighbors(
     rows = item_ids.id_rows(ids, "ids")
     there = item_ids.filled(rows, counts, "counts")
     returned = rows.take(there)
-    exact = None if embeddings is None else _opened(embeddings, gallery, distance, len(rows.lengths))
-    known = judging.judged(
+    n_query, exact = len(rows.lengths), None
+    if embeddings is not None:
+        exact = distance_registry.make(distance, embeddings, gallery, True)
+        if exact.n_query != n_query:
+            rule = f"must have a row for each row of ids, but have {exact.n_query} for {n_query}"
+            raise InvalidValueError("embeddings", rule)
+    known = _known_of(
         returned, labels, gallery_labels, relevant, n_gallery, gallery_ids, exclude,
         None if exact is None else exact.n_gallery,
     )  # fmt: skip
@@ -143,7 +156,9 @@ def profile_neighbors(
         keys = _ordered_keys(given, order)
     else:
         keys = _exact_keys(exact, returned, known.codes)
-    names = None if query_ids is None else _names(query_ids, len(returned.lengths))
+    names = None if query_ids is None else tuple(map(str, query_ids))
+    if names is not None and len(names) != n_query:
+        raise InvalidValueError("query_ids", f"must have one entry per query, but got {len(names)} for {n_query}")
     return _profile(returned, keys, known, cut_ties, names)
 
 
@@ -164,15 +179,6 @@ def _ordered_keys(scores: item_ids.Rows, order: str) -> Int64:
     return keys
 
 
-def _opened(embeddings: EmbeddingsLike, gallery: Any, distance: str, n_query: int) -> Distance:
-    """The distance between queries and gallery."""
-    opened = distance_registry.make(distance_registry.named(distance), embeddings, gallery, True)
-    if opened.n_query != n_query:
-        rule = f"must have a row for each row of ids, but have {opened.n_query} for {n_query}"
-        raise InvalidValueError("embeddings", rule)
-    return opened
-
-
 def _exact_keys(distance: Distance, returned: item_ids.Rows, items: Int64) -> Int64:
     """Keys that compare as the exact closeness of returned items does, in each row."""
     columns = returned.matrix(distance.columns.column_of_item[items], -1)
@@ -182,25 +188,17 @@ def _exact_keys(distance: Distance, returned: item_ids.Rows, items: Int64) -> In
     return np.asarray(keys[returned.row, returned.place])
 
 
-def _names(query_ids: Sequence[str], n_query: int) -> tuple[str, ...]:
-    """The names of the queries."""
-    names = tuple(map(str, query_ids))
-    if len(names) != n_query:
-        raise InvalidValueError("query_ids", f"must have one entry per query, but got {len(names)} for {n_query}")
-    return names
-
-
 def _profile(
-    returned: item_ids.Rows, keys: Int64, judged: judging.Judged, cut_ties: bool, names: tuple[str, ...] | None
+    returned: item_ids.Rows, keys: Int64, judged: _Known, cut_ties: bool, names: tuple[str, ...] | None
 ) -> TieProfile:
     """The profile: groups of what is ordered, and a last one of the rest."""
     query, n_query, grade_values = returned.row, len(returned.lengths), judged.grade_values
-    ranked = judged.grades != judging.JUNK
+    ranked = judged.grades != _JUNK
     missing = judged.n_ranked - np.bincount(query[ranked], minlength=n_query)
     in_rest = _in_rest(returned, keys, missing, cut_ties) & ranked
     ordered = count_keys(
         returned.matrix(keys, 0),
-        returned.matrix(np.where(in_rest, judging.JUNK, judged.grades), judging.JUNK),
+        returned.matrix(np.where(in_rest, _JUNK, judged.grades), _JUNK),
         grade_values,
     )
     found = np.zeros_like(judged.relevant)  # among what is ordered
@@ -244,3 +242,143 @@ def _with_rest(ordered: KeyedGroups, rest: Int64, rest_by_grade: Int64, n_ranked
         np.insert(ordered.groups, ends, last[has], axis=0),
         np.insert(ordered.by_grade, ends, rest_by_grade[has], axis=0),
     )
+
+
+# Who is relevant, by labels or as the caller lists it ----------------------------------------------------------------
+
+
+class _Known(NamedTuple):
+    """What of the returned items, and of all, is relevant."""
+
+    codes: Int64  # (n,), the number of each returned item
+    grades: Int64  # (n,), 0 irrelevant, -1 the query itself
+    grade_values: Int64  # (n_grade,)
+    n_ranked: Int64  # (n_query,)
+    in_gallery: Int64  # (n_query, n_grade), relevant items that are ranked
+    relevant: Int64  # (n_query, n_grade), and all
+
+
+class _Gallery(NamedTuple):
+    """What there is to return: how many items, and what they are called."""
+
+    size: int
+    ids: Any  # as they were given; None where ids are rows, or anything
+    as_rows: bool  # whether ids must be rows, where they are not listed
+
+    @classmethod
+    def of(cls, n_gallery: Any, ids: Any, gallery_labels: Any, n_row: int | None) -> _Gallery:
+        """The gallery as the caller describes it; `n_row` are rows of embeddings, if there are any."""
+        sizes = {"gallery": n_row}
+        sizes |= {"gallery_labels": None if gallery_labels is None else len(gallery_labels)}
+        sizes |= {"gallery_ids": None if ids is None else len(ids)}
+        if n_gallery is not None:
+            sizes["n_gallery"] = checks.positive_integer(n_gallery, "n_gallery")
+        known = {name: size for name, size in sizes.items() if size is not None}
+        if not known:
+            raise InvalidValueError("relevant", "needs n_gallery, or gallery_ids")
+        if len(set(known.values())) > 1:
+            came = ", ".join(f"{name} {size}" for name, size in known.items())
+            raise InvalidValueError(" and ".join(known), f"must be of one size, but are: {came}")
+        return cls(next(iter(known.values())), ids, n_row is not None or gallery_labels is not None)
+
+    def rows(self, ids: item_ids.Rows, name: str, missing: bool = True) -> Int64:
+        """The row of each id, -1 where it may be missing."""
+        return item_ids.gallery_rows(ids, self.ids, self.size, name, missing=missing)
+
+
+def _known_of(
+    returned: item_ids.Rows, labels: Any, gallery_labels: Any, relevant: Any, n_gallery: Any, gallery_ids: Any,
+    exclude: Any, n_row: int | None,
+) -> _Known:  # fmt: skip
+    """Who is relevant, by labels or as it is given."""
+    if (labels is None) != (gallery_labels is None) or (labels is None) == (relevant is None):
+        rule = "must be given together, or relevant in place of both"
+        raise InvalidValueError("labels and gallery_labels", rule)
+    itself = _own_ids(exclude, len(returned.lengths))
+    if relevant is not None:
+        return _as_given(returned, relevant, _Gallery.of(n_gallery, gallery_ids, None, n_row), itself)
+    of_items = open_labels(gallery_labels, "gallery_labels")
+    return _by_label(returned, labels, of_items, _Gallery.of(n_gallery, gallery_ids, of_items, n_row), itself)
+
+
+def _by_label(
+    returned: item_ids.Rows, labels: Any, gallery_labels: Any, gallery: _Gallery, itself: item_ids.Rows
+) -> _Known:
+    """Relevant is what has the label of the query."""
+    n_query, n = len(returned.lengths), gallery.size
+    query_labels = input_labels.labels(open_labels(labels, "labels"), n_query, "labels", "ids")
+    item_labels = input_labels.labels(gallery_labels, n, "gallery_labels", "the gallery")
+    of_query, of_item = input_labels.label_codes(query_labels, item_labels)
+    codes = gallery.rows(returned, "ids", missing=False)
+    own = np.full(n_query, -1)
+    own[itself.row] = gallery.rows(itself, "exclude")
+    total = np.where(of_query >= 0, np.bincount(of_item, minlength=1)[of_query], 0)
+    total -= (own >= 0) & (of_item[own] == of_query)
+    query = returned.row
+    grades = np.where(codes == own[query], _JUNK, of_item[codes] == of_query[query]).astype(np.int64)
+    return _Known(codes, grades, np.ones(1, np.int64), n - (own >= 0), total[:, None], total[:, None])
+
+
+def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself: item_ids.Rows) -> _Known:
+    """Relevant is what the caller lists."""
+    listed, grade = _listed(relevant, len(returned.lengths))
+    if gallery.ids is not None or gallery.as_rows:
+        codes = gallery.rows(returned, "ids", missing=False)
+        of_listed, of_own = gallery.rows(listed, "relevant"), gallery.rows(itself, "exclude")
+    else:
+        parts = [(returned.values, "ids"), (listed.values, "relevant"), (itself.values, "exclude")]
+        codes, of_listed, of_own = item_ids.numbered(parts)
+    query, of_query, n_query = returned.row, listed.row, len(returned.lengths)
+    own = np.full(n_query, -1)
+    own[itself.row] = of_own
+    kept = (grade > 0) & ((of_listed != own[of_query]) | (of_listed < 0))
+    of_query, of_listed, grade = of_query[kept], of_listed[kept], grade[kept]
+    grade_values = np.unique(grade) if len(grade) else np.ones(1, dtype=np.int64)
+    known = of_listed >= 0
+    counts = np.zeros((2, n_query, len(grade_values)), dtype=np.int64)
+    number = np.searchsorted(grade_values, grade)
+    np.add.at(counts[0], (of_query[known], number[known]), 1)
+    np.add.at(counts[1], (of_query, number), 1)
+    n_code = int(max(codes.max(initial=-1), of_listed.max(initial=-1))) + 1
+    pairs, of_pair = of_query[known] * n_code + of_listed[known], grade[known]
+    ascending = np.argsort(pairs)
+    pairs, of_pair = np.append(pairs[ascending], -1), np.append(of_pair[ascending], 0)
+    wanted = query * n_code + codes
+    place = np.searchsorted(pairs[:-1], wanted)
+    grades = np.where(pairs[place] == wanted, of_pair[place], 0)
+    grades[codes == own[query]] = _JUNK
+    return _Known(codes, grades, grade_values, gallery.size - (own >= 0), *counts)
+
+
+def _listed(relevant: Any, n_query: int) -> tuple[item_ids.Rows, Int64]:
+    """The relevant ids of all queries, and their grades."""
+    given = list(relevant)
+    if len(given) != n_query:
+        came = f"but got {len(given)} for {n_query} queries"
+        raise InvalidValueError("relevant", f"must have one entry per query, {came}")
+    rows, grades = [_distinct(row) for row in given], []
+    listed = item_ids.id_rows(rows, "relevant")
+    for row, distinct in zip(given, rows, strict=True):
+        of_row = row.values() if isinstance(row, Mapping) else [1] * len(distinct)
+        grades += [checks.whole_number(grade, "grades in relevant", -(2**63), 2**63 - 1) for grade in of_row]
+    return listed, np.array(grades, dtype=np.int64)
+
+
+def _distinct(row: Any) -> list[Any]:
+    """The ids of one query, each once."""
+    if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
+        raise InvalidTypeError("relevant", f"must be a collection of ids for each query, but one is {row!r}")
+    return list(dict.fromkeys(row.tolist() if hasattr(row, "tolist") else row))
+
+
+def _own_ids(exclude: Any, n_query: int) -> item_ids.Rows:
+    """The id of each query that has one, in rows of one or none."""
+    if exclude is None:
+        return item_ids.Rows(np.empty(0, dtype=np.int64), np.zeros(n_query, dtype=np.int64))
+    own = conversion.plain(exclude, "exclude") if hasattr(exclude, "__array__") else list(exclude)
+    if len(own) != n_query or getattr(own, "ndim", 1) != 1:
+        raise InvalidValueError("exclude", f"must be one id for each of the {n_query} queries, but got {len(own)}")
+    none = [item is None or (not isinstance(item, str) and item == item_ids.NOTHING) for item in own]
+    if isinstance(own, list):
+        return item_ids.id_rows([[] if no else [item] for item, no in zip(own, none, strict=True)], "exclude")
+    return item_ids.id_rows(own[:, None], "exclude").take(~np.array(none, dtype=np.bool_))

@@ -1,4 +1,4 @@
-"""The options of a counting pass, checked and resolved once, at the door."""
+"""The options of a counting pass, checked and resolved once, by the public function."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ else:
 
 @dataclass(frozen=True)
 class CountingOptions:
-    """What a counting pass is told beside embeddings and labels."""
+    """What a counting pass needs in addition to embeddings and labels."""
 
     distance: str
     rule: Ties
@@ -91,8 +91,7 @@ class CountingOptions:
         self.rule.check(distance)
         return distance
 
-    def candidates(self, distance: Distance, *, leave_one_out: bool) -> Candidates:
-        """Who is ranked for each query of a distance."""
-        n_query, n_gallery = distance.n_query, distance.n_gallery
+    def candidates(self, n_query: int, n_gallery: int, *, leave_one_out: bool) -> Candidates:
+        """Who is ranked for each query."""
         junk = arrays.junk_mask(self.junk, n_query, n_gallery)
         return Candidates.of(n_query, n_gallery, junk, leave_one_out=leave_one_out, itself=self.exclude)

@@ -20,11 +20,15 @@ from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.support.arrays import Int64
+from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress, Reporting
 from deadheat.support.workers import raise_if_cancelled
 
 if TYPE_CHECKING:
+    from deadheat.engine.counting import checkpoint as checkpoints
     from deadheat.engine.counting.checkpoint import Checkpoint
+else:
+    checkpoints = lazy("deadheat.engine.counting.checkpoint")
 
 STREAMED_SHARDS = 3  # from which on blocks are counted one by one, as a tile seldom serves both of its sides,
 STREAMED_BYTES = 96 << 20  # if all columns made ready take no more
@@ -72,7 +76,7 @@ class CountingPass:
                     n_kept += 1
             return assembly.profile(self.problem)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(_what_is_kept(checkpoint, n_kept, len(shards))) from None
+            raise KeyboardInterrupt(checkpoints.what_is_kept(checkpoint, n_kept, len(shards), "shards")) from None
 
     def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
         """The queries of each block, and the columns of each tile."""
@@ -90,18 +94,18 @@ class CountingPass:
 
     def count_shard(
         self, queries: dict[int, Int64], sections: list[Section], assembly: Assembly, threads: int,
-        report: Callable[[int], None], *, beside_tiles: bool = True,
+        report: Callable[[int], None], *, outside_tiles: bool = True,
     ) -> None:  # fmt: skip
         """Make the blocks of a shard, count the tiles of each section for its blocks, and collect their groups.
 
-        Sections have no tile twice, nor transposed. `beside_tiles` says whether to count what is in no tile, too.
+        Sections have no tile twice, nor transposed. `outside_tiles` says whether to count what is in no tile, too.
         """
         described = [
             (_numbers_of(self.layout.joined(section.ranges, queries)), np.array([*section.blocks], dtype=np.int64))
             for section in sections
         ]
         with Polling(self.core, report) as poll:
-            assembly.add(self.core.count(queries, described, beside_tiles, assembly.room, threads, poll))
+            assembly.add(self.core.count(queries, described, outside_tiles, assembly.room, threads, poll))
 
     def _stream(
         self, queries: dict[int, Int64], assembly: Assembly, threads: int, report: Callable[[int], None]
@@ -135,10 +139,3 @@ def _numbers_of(ranges: list[ColumnRange]) -> Int64:
     """Ranges as the core takes them: start, stop, band and block; (n, 4)."""
     rows = [(columns.columns.start, columns.columns.stop, columns.band, columns.block) for columns in ranges]
     return np.array(rows, dtype=np.int64).reshape(-1, 4)
-
-
-def _what_is_kept(checkpoint: Checkpoint | None, done: int, total: int) -> str:
-    """What an interrupt leaves."""
-    if checkpoint is None:
-        return "nothing is kept: give a checkpoint to go on from where a run was interrupted"
-    return f"{done} of {total} shards are kept in {checkpoint}"

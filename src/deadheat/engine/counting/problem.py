@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import deadheat._core as _core
 from deadheat.engine.counting.candidates import Relevance
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.ties.rule import Cuts, Exact, Relevant, Ties
+from deadheat.engine.ties.rule import Exact, Relevant, Ties
 from deadheat.support.arrays import Int64, offsets_of
 from deadheat.support.lazy import hashlib
 
@@ -93,17 +93,9 @@ def _grouping(distance: Distance, rule: Ties) -> Callable[..., Any]:
             closeness = distance.exact_closeness(groups.rows[rows], columns)
             return cuts[counter].count_below(rows, closeness, low, high)
 
-        return SimpleNamespace(
-            n_group=groups.n_group, total=groups.total, columns=groups.columns, of_entry=groups.of_entry,
-            cuts=[_contiguous(each) for each in cuts], decide=decide,
-        )  # fmt: skip
+        return SimpleNamespace(**groups._asdict(), cuts=cuts, decide=decide)
 
     return group
-
-
-def _contiguous(cuts: Cuts) -> SimpleNamespace:
-    low, high = (np.ascontiguousarray(ends, dtype=np.float64) for ends in (cuts.low, cuts.high))
-    return SimpleNamespace(low=low, high=high, each=cuts.each, sharp=cuts.sharp)
 
 
 def identity(distance: str, rule: Ties, relevance: Relevance, fingerprint: Callable[[bool], str]) -> dict[str, str]:
@@ -115,8 +107,11 @@ def identity(distance: str, rule: Ties, relevance: Relevance, fingerprint: Calla
         if candidates.itself is not None:
             parts["items left out"] = _digest(candidates.itself)
     parts["labels"] = _digest(relevance.query_class, relevance.gallery_class)
-    masks = candidates.masks()
-    return {**parts, "junk": _digest(*masks)} if masks else parts
+    if candidates.junk is not None:
+        parts["junk"] = _digest(candidates.ranked, candidates.junk)
+    elif not candidates.ranked.all():
+        parts["junk"] = _digest(candidates.ranked)
+    return parts
 
 
 def _digest(*arrays: NDArray[Any]) -> str:

@@ -1,4 +1,4 @@
-"""The door of the counting pass: from embeddings and labels to a tie profile."""
+"""From embeddings and labels to a tie profile."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
 from deadheat.engine.counting.passes import CountingPass
 from deadheat.engine.distances.distance import Distance
+from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.inputs import labels as input_labels
@@ -42,8 +43,8 @@ def profile(
     gallery: EmbeddingsLike | None = None,
     gallery_labels: LabelsLike | None = None,
     *,
-    distance: str = "cosine",
-    ties: str | Ties = "exact",
+    distance: DistanceName = "cosine",
+    ties: TiesName | Ties = "exact",
     junk: ArrayLike | None = None,
     exclude: OwnRows | None = None,
     threads: int | None = None,
@@ -71,28 +72,32 @@ def profile(
         files of the embeddings. Labels of queries and gallery that all come from files are compared as text if some
         are text, so that 7 is "7"; arrays are compared as what they are.
     gallery : (n_gallery, dim) array, optional
+        What queries are ranked against, in any form that `embeddings` can have. By default the queries themselves.
     gallery_labels : (n_gallery,) integers or strings, optional
-        Both as above; labels in the files of the gallery need not be given.
+        In any form that `labels` can have. By default they are in the files of the gallery.
     distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
-        Or another name of one of them: "l2", "l1", "manhattan", "dot", "ip". Hamming takes bool, or uint8 with eight
-        bits packed in each.
+        Or another name of one of them: "cos", "l2", "l1", "manhattan", "taxicab", "dot", "dot_product", "ip", "inner".
+        Hamming takes bool, or uint8 with eight bits packed in each.
     ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
-        What tied means; see `deadheat.engine.ties`. Types have other names too, such as "fp16", "half" or "bf16".
-    junk : (n_gallery,) or (n_query, n_gallery) bool, optional
-        Items that are neither ranked nor relevant, for every query alike or pair by pair.
+        Which items tie: those at exactly the same distance; those whose similarity or distance is the same once it is
+        rounded to a type (which has other names too, such as "fp16", "half" or "bf16"), where `deadheat.Rounded` says
+        which of the two; or, for bounds alone, those within a `deadheat.Tolerance`.
+    junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
+        Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
     exclude : (n_query,) integers, or a pair of ids, optional
         With a gallery that the queries are in: the row of it that each query is, counted from 0, and -1 for none; or
         ids of the queries and of the gallery, ``(query_ids, gallery_ids)``, where equal ids are one item. A query is
         not ranked against itself. Without it, queries with an equal row under their label are looked for, and a
         `deadheat.errors.QueryInGalleryWarning` says how many there are.
     threads : int, optional
-        Worker threads, for this call alone; by default as many as there are processors, and one in each worker of an
+        Worker threads, for this call alone. By default as many as this process may use, and one in each worker of an
         executor.
     progress : bool or callable
         True for a bar on standard error, or a function that is called with (done, total).
     checkpoint : path, optional
         A directory that keeps what is finished. A run that was killed goes on from there when it is started again
-        with the same data and options, and ends with the same profile. It takes up to twice as long as without.
+        with the same data and options, and ends with the same profile. It takes up to twice as long as without. By
+        default nothing is kept.
     device : str or torch.device, optional
         "cuda", "cuda:1" or "cpu": multiply and count there with PyTorch; what that leaves open is decided as always,
         so the profile is the same, under TF32 too. By default NumPy does it.
@@ -133,7 +138,7 @@ def profile(
 
 @plain_floats
 def profile_pair(pair: Pair, options: CountingOptions) -> TieProfile:
-    """The profile of queries and a gallery, or of leave one out, that the door has opened and checked."""
+    """The profile of queries and a gallery, or of leave one out, that have been opened and checked."""
     if options.cluster is not None:
         return running.profile_on(options.cluster, pair, options.fitted(pair))
     if pair.gallery is None:
@@ -157,7 +162,7 @@ def profile_of(
     >>> profile_of(options.open([[0], [1], [-1]]), np.array([1, 1, 2]), None, options)[0].tied
     array([2])
     """
-    candidates = options.candidates(distance, leave_one_out=gallery_labels is None)
+    candidates = options.candidates(distance.n_query, distance.n_gallery, leave_one_out=gallery_labels is None)
     relevance = Relevance(*input_labels.label_codes(labels, gallery_labels), candidates)
     task = distance, options.rule, relevance, options.checkpoint is not None
     counting_pass = (

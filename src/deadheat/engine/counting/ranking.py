@@ -77,7 +77,7 @@ class Rankings:
             raise InvalidValueError("ties", f"must have tie groups, but {ties!r} has none: its windows overlap")
         self.threads = options.threads
         self.metric = options.open(embeddings, gallery)
-        self.candidates = options.candidates(self.metric, leave_one_out=gallery is None)
+        self.candidates = options.candidates(self.n_query, self.n_gallery, leave_one_out=gallery is None)
         # everything is relevant, so that everything is sorted
         self._problem = RankingProblem(self.metric, options.rule, Relevance.of_all(self.candidates))
 

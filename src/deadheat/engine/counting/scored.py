@@ -1,4 +1,4 @@
-"""Tie profiles of rankings that somebody else scored: matrices of scores.
+"""Tie profiles of rankings that somebody else scored: matrices of scores, and lists of different lengths.
 
 The scores of a query become integer keys (larger is nearer), the keys of the relevant items are sorted, and all other
 items are counted between them. Numbers are compared exactly as they are given.
@@ -19,7 +19,7 @@ import deadheat._core as _core
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.inputs import arrays
 from deadheat.support import checks
-from deadheat.support.arrays import Bool, Int64, offsets_of, slices
+from deadheat.support.arrays import Bool, Int64, offsets_of, slices, spread
 from deadheat.support.floats import plain_floats
 from deadheat.support.workers import Workers
 
@@ -47,8 +47,10 @@ def profile_scores(
         What is relevant, whatever its score; as integers, grades: 0 is irrelevant.
     order : {"descending", "ascending"}
         Whether the best score is the highest, or, as for distances, the lowest.
-    junk, threads
-        As in `deadheat.profile`.
+    junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
+        Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
+    threads : int, optional
+        Worker threads, for this call alone. By default as many as this process may use.
 
     Returns
     -------
@@ -90,6 +92,47 @@ def profile_scores(
 
     with Workers(n_thread) as workers:
         return assemble(workers.each(count_block, _blocks(*matrix.shape)), grade_values)
+
+
+def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64) -> TieProfile:
+    """Count, for every list and every score at which it has a relevant item, what scores better and what is tied.
+
+    Lists of about one length are counted together, padded with junk to less than twice their size.
+
+    Parameters
+    ----------
+    scores : (n_item,) array of floats or integers
+        Of the items of the first list, then of the second, and so on; higher is better. No NaN.
+    grades : (n_item,) int64
+        What is relevant, 1 or a higher grade; 0 is irrelevant.
+    lengths : (n_query,) int64
+        How many items are in each list; at least one list.
+
+    Returns
+    -------
+    TieProfile
+        Of the lists in their order, with grades if there is one other than 1.
+
+    Examples
+    --------
+    >>> profile = profile_lists(np.array([0.5, 0.5, 2.0]), np.array([1, 0, 1]), np.array([2, 1]))
+    >>> profile.tied, profile.n_ranked
+    (array([2, 1]), array([2, 1]))
+    """
+    keys, starts = keys_of(scores, "descending"), offsets_of(lengths)
+    grade_values = np.unique(grades[grades > 0]) if (grades > 0).any() else np.ones(1, dtype=np.int64)
+    blocks, counted = [], []
+    sizes = np.frexp(lengths.astype(np.float64))[1]  # a list is shorter than 2 ** size
+    for size in np.unique(sizes).tolist():
+        queries = np.flatnonzero(sizes == size)
+        for block in (queries[some] for some in slices(len(queries), max(1, BLOCK_ENTRIES >> size))):
+            filled = np.arange(max(1, lengths[block].max())) < lengths[block, None]
+            items = spread(starts[block], lengths[block])
+            key, grade = np.zeros(filled.shape, dtype=np.int64), np.full(filled.shape, _JUNK, dtype=np.int64)
+            key[filled], grade[filled] = keys[items], grades[items]
+            counted.append(count_keys(key, grade, grade_values))
+            blocks.append(block)
+    return assemble(counted, grade_values)[np.argsort(np.concatenate(blocks))]
 
 
 def _blocks(n_query: int, n_gallery: int) -> list[slice]:

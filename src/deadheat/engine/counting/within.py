@@ -9,7 +9,7 @@ decide; a group that these leave open, one that is large, and one with a gallery
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 import deadheat._core as _core
 from deadheat.engine.counting import profiling
+from deadheat.engine.counting.candidates import places_of
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.distances.distance import Distance
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.inputs.samples import EmbeddingsLike
@@ -57,7 +59,7 @@ def profile_within(
 ) -> TieProfile:
     """Rank every item of every group against the others of its group, or against those of a gallery in the group.
 
-    Embeddings and options are as in `deadheat.profile`, `classes` equal where labels are. An item can be in several
+    Embeddings and options are those of `deadheat.profile`, `classes` equal where labels are. An item can be in several
     groups. The profile has one query for each item of each group, in the order of `groups`. `report` is called with
     the number of pairs that have been done, from any thread.
 
@@ -73,7 +75,8 @@ def profile_within(
     rows = distance_registry.opened(embeddings, distance, "embeddings")
     if gallery is not None:
         gallery = gallery._replace(embeddings=distance_registry.opened(gallery.embeddings, distance, "gallery"))
-    work = _Groups(rows, classes, gallery, junk, options)
+    opened = options.open(rows, None if gallery is None else gallery.embeddings)
+    work = _Groups(rows, classes, gallery, junk, replace(options, threads=1), opened)
 
     def profile_of_group(number: int) -> TieProfile:
         items = groups[number]
@@ -86,52 +89,35 @@ def profile_within(
         return TieProfile.joined(workers.each(profile_of_group, range(len(groups))))
 
 
+@dataclass
 class _Groups:
     """What the passes inside all groups share."""
 
-    def __init__(
-        self,
-        rows: Source | NDArray[Any],
-        classes: Int64,
-        gallery: Gallery | None,
-        junk: Bool | None,
-        options: CountingOptions,
-    ) -> None:
-        self.rows, self.classes, self.options = rows, classes, replace(options, threads=1)
-        self.gallery, self.junk = gallery, junk
-        self.distance = options.open(rows, None if gallery is None else gallery.embeddings)
+    rows: Source | NDArray[Any]
+    classes: Int64
+    gallery: Gallery | None
+    junk: Bool | None
+    options: CountingOptions
+    distance: Distance
 
     def profile(self, items: Int64, others: Int64) -> TieProfile:
         """The profile of one group."""
         if not len(items) or not len(others):  # no query, or nothing that is ranked
             return TieProfile.from_groups([[]] * len(items), [0] * len(items))
-        if self.gallery is None and self.junk is None and self._ranks_whole(items):
+        rows, gallery, junk, itself = _taken(self.rows, items), self.gallery, self.junk, None
+        if gallery is None and junk is None and len(items) <= SMALL_GROUP and isinstance(self.options.rule, Exact):
             profile = self._ranked_whole(items)
             if profile is not None:
                 return profile
-        options = replace(self.options, junk=self._junk(items, others), exclude=self._itself(items, others))
-        rows, gallery = _taken(self.rows, items), self.gallery
+        if junk is not None:
+            junk = junk[others] if junk.ndim == 1 else junk[np.ix_(items, others)]
+        if gallery is not None and gallery.itself is not None:
+            itself = places_of(gallery.itself[items], others)
+        options = replace(self.options, junk=junk, exclude=itself)
         if gallery is None:
             return profiling.profile_of(options.open(rows), self.classes[items], None, options)
         opened = options.open(rows, _taken(gallery.embeddings, others))
         return profiling.profile_of(opened, self.classes[items], gallery.classes[others], options)
-
-    def _ranks_whole(self, items: Int64) -> bool:
-        return len(items) <= SMALL_GROUP and isinstance(self.options.rule, Exact)
-
-    def _junk(self, items: Int64, others: Int64) -> Bool | None:
-        """The mask inside the group."""
-        if self.junk is None:
-            return None
-        return self.junk[others] if self.junk.ndim == 1 else self.junk[np.ix_(items, others)]
-
-    def _itself(self, items: Int64, others: Int64) -> Int64 | None:
-        """The place in the group's gallery of the item that each query is; −1 also for one that is not in the group."""
-        if self.gallery is None or self.gallery.itself is None:
-            return None
-        own = self.gallery.itself[items]
-        place = np.minimum(np.searchsorted(others, own), len(others) - 1)
-        return np.where(others[place] == own, place, -1)
 
     def _ranked_whole(self, items: Int64) -> TieProfile | None:
         """The profile of a small group, from scores alone; None if they leave anything open."""

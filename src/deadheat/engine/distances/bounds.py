@@ -291,8 +291,8 @@ def fractions_differ(query_square: float, item_square: float) -> bool:
     """Whether a·|a|/‖x‖² of rows of integers, with a = q·x, are different floats where they are different numbers.
 
     Sums up to ‖q‖‖x‖ must be exact in float32. Then a·|a| is exact in float64, and its quotient has one rounding. Two
-    different ones of a sign are at least 1/(‖x‖²‖y‖²) apart, which is 1/(b²‖x‖²) ≥ 1/(‖q‖²‖x‖²‖y‖²) of the larger,
-    b²/‖y‖². 2u and a little more keep them apart.
+    different ones of a sign differ by at least 1/(‖x‖²‖y‖²), which is 1/(b²‖x‖²) ≥ 1/(‖q‖²‖x‖²‖y‖²) of the larger,
+    b²/‖y‖². 2u and a little more distinguish them.
     """
     exact = query_square * item_square <= largest_whole(np.float32) ** 2
     return exact and query_square * item_square**2 <= largest_whole(np.float64) / 4

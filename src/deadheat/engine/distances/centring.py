@@ -4,12 +4,11 @@ Distances do not change when one row is taken off every row; but error bounds gr
 become as small as the differences are. In comes a pair of sources; out come others, whose rows are made from the first
 when they are read:
 
-    features near 1e6, time stamps, an embedding at one point   ──less their centre──>   what tells them apart
+    features near 1e6, time stamps, an embedding at one point   ──less their centre──>   their differences
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,7 @@ from numpy.typing import NDArray
 
 import deadheat._core as _core
 from deadheat.engine.distances import bounds
-from deadheat.engine.distances.derived import CHUNK, Derived
-from deadheat.engine.distances.scaling import power_of_two
+from deadheat.engine.distances.scaling import CHUNK, Derived, power_of_two
 from deadheat.inputs.source import Rows, Source
 from deadheat.support.arrays import Bool, Float64
 
@@ -54,7 +52,7 @@ def _within_a_factor_of_two(low: NDArray[Any], high: NDArray[Any]) -> Bool:
 
 def less(source: Source, centre: NDArray[np.floating]) -> Source:
     """The rows less the centre, exactly."""
-    return Derived.of(source, partial(_less, centre=centre), centre.dtype)
+    return Derived.of(source, lambda rows: np.asarray(rows - centre), centre.dtype)
 
 
 def tangents(source: Source, centre: NDArray[np.floating]) -> tuple[Source, Float64]:
@@ -69,10 +67,6 @@ def tangents(source: Source, centre: NDArray[np.floating]) -> tuple[Source, Floa
     spreads = [change(rows)[1] for _, rows in source.pieces(max(1, CHUNK // source.shape[1]))]
     sizes = bounds.tangent_sizes(np.concatenate(spreads))
     return Derived.of(source, lambda rows: change(rows)[0], np.dtype(np.float64)), sizes
-
-
-def _less(rows: Rows, centre: NDArray[np.floating]) -> Rows:
-    return np.asarray(rows - centre)
 
 
 def _column_extremes(query: Source, gallery: Source) -> tuple[Float64, Float64]:

@@ -10,8 +10,7 @@ from deadheat.engine.distances import bounds, scaling
 from deadheat.engine.distances.bounds import ScoreErrors, divided, multiplied, widened
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.dense import Dense
-from deadheat.engine.distances.distance import Form, Target
-from deadheat.engine.distances.levels import Level, levels_for
+from deadheat.engine.distances.distance import Form, Level, Target, levels_for
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import fractions
@@ -63,8 +62,8 @@ class Cityblock(Dense):
 class CityblockOfOverlaps(Cityblock):
     """Σ |q − x| = Σq + c − 2s, ranked by s = Σ min(q, x) − (Σx − c)/2, with c a usual sum.
 
-    The overlap, a sum of minima, errs by a part of itself and not of the rows, and Σx − c, computed in twice the
-    precision, by a part of itself. So rows of probabilities that overlap little are told apart, however small that is.
+    The overlap, a sum of minima, errs by a part of itself and not of the rows, and Σx − c, computed by
+    Dot2, by a part of itself. So rows of probabilities that overlap little are distinguished, however small that is.
     """
 
     form = "overlap"
@@ -72,7 +71,7 @@ class CityblockOfOverlaps(Cityblock):
     def __init__(self, query: Source, gallery: Source) -> None:
         super().__init__(query, gallery)
         self.usual_sum = scaling.usual(self.item_size)
-        left, self._offset_error = scaling.sums_less(self.items, self.usual_sum)
+        left, self._offset_error = scaling.sums_less(self.items, self.usual_sum, squares=False)
         self.offset = left / 2
         if self.usual_sum:
             self.columns = self.columns.in_bands(np.maximum(np.abs(self.offset), 2.0**-1000))

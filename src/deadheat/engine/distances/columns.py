@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deadheat._core as _core
-from deadheat.engine.distances.derived import CHUNK
-from deadheat.engine.distances.scaling import by_piece
+from deadheat.engine.distances.scaling import CHUNK, by_piece
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64, Int64, slices
 

@@ -10,39 +10,34 @@ from numpy.typing import DTypeLike, NDArray
 from deadheat.engine.distances import bounds, centring, scaling
 from deadheat.engine.distances.bounds import divided, multiplied, nudged
 from deadheat.engine.distances.columns import Columns
-from deadheat.engine.distances.distance import Target
-from deadheat.engine.distances.levels import Level
-from deadheat.engine.distances.product import Product
+from deadheat.engine.distances.dense import Product
+from deadheat.engine.distances.distance import Level, Target
 from deadheat.engine.distances.scaling import Rows
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64, Int64
 
 
-class AnyCosine(Product):
-    """What cosines have in common, however their scores are made."""
+class Cosine(Product):
+    """q·x / (‖q‖‖x‖); a zero vector has similarity 0 to everything.
+
+    Rows are divided by their norms in float64, then multiplied. Rows that are small integers times a number of
+    their own are handled exactly instead: cosines compare as the fractions a·|a| / ‖x‖² of integers, which float64
+    distinguishes as long as the integers are small enough.
+    """
 
     name = "cosine"
-    zero_if_apart = True
+    zero_if_disjoint = True
     key_kind = "cosine"
     targets: ClassVar = {"similarity": Target(1, 0), "distance": Target(-1, 1)}
 
     @classmethod
-    def between(cls, query: Source, gallery: Source, exact_only: bool) -> AnyCosine:
+    def between(cls, query: Source, gallery: Source, exact_only: bool) -> Cosine:
         distance = Cosine(query, gallery, exact_only)
         if not distance.levels[-1].exact:
             centre = centring.common_centre(query, gallery)
             if centre is not None and bounds.tangents_hold(centre):
                 return CosineOfTangents(query, gallery, centre)
         return distance
-
-
-class Cosine(AnyCosine):
-    """q·x / (‖q‖‖x‖); a zero vector has similarity 0 to everything.
-
-    Rows are divided by their norms in float64, then multiplied. Rows that are small integers times a number of
-    their own are handled exactly instead: cosines compare as the fractions a·|a| / ‖x‖² of integers, which float64
-    keeps apart as long as the integers are small enough.
-    """
 
     def __init__(self, query: Source, gallery: Source, exact_only: bool = True) -> None:
         super().__init__(query, gallery)
@@ -73,11 +68,11 @@ class Cosine(AnyCosine):
         return True
 
     def relative_error(self, terms: int, dtype: DTypeLike) -> float:
-        return bounds.of_cosine(super().relative_error(terms, dtype), self.dim)
+        return bounds.of_cosine(bounds.of_sum(terms, dtype), self.dim)
 
 
-class CosineOfTangents(AnyCosine):
-    """The same similarity where all rows point nearly one way, from what tells their directions apart.
+class CosineOfTangents(Cosine):
+    """The same similarity where all rows point nearly one way, from the differences of their directions.
 
     With u = q/‖q‖ − c/‖c‖ and v = x/‖x‖ − c/‖c‖ for a common centre c, the cosine is 1 − ‖u − v‖²/2, so that
     u·v − ‖v‖²/2 ranks as it does, and errs by a part of the squares of u and v, which are small.
@@ -87,7 +82,7 @@ class CosineOfTangents(AnyCosine):
     spread = False  # as they err by a part of their norms, not of each number
 
     def __init__(self, query: Source, gallery: Source, centre: NDArray[Any]) -> None:
-        super().__init__(query, gallery)
+        Product.__init__(self, query, gallery)
         self.columns = Columns.of(gallery, directions=True)
         (queries, of_query), (items, of_item) = self.for_both(lambda source: centring.tangents(source, centre))
         self.unit = float(np.ldexp(1.0, np.frexp(max(of_query.max(), of_item.max(), 2.0**-400))[1]))
@@ -103,9 +98,9 @@ class CosineOfTangents(AnyCosine):
         return Cosine(self.query_raw, self.gallery_raw, exact_only=False)
 
     def relative_error(self, terms: int, dtype: DTypeLike) -> float:
-        return super().relative_error(terms, dtype) + bounds.of_tangent_squares(self.dim)
+        return bounds.of_sum(terms, dtype) + bounds.of_tangent_squares(self.dim)
 
-    def beside(self, part: float, dtype: DTypeLike) -> Float64:
+    def offset_errors(self, dtype: DTypeLike) -> Float64:
         of_half = bounds.of_tangent_squares(self.dim) / 2 * np.square(self.item_norm)
         return bounds.of_offset(self.offset, of_half, self.dim, dtype)
 

@@ -1,19 +1,23 @@
-"""What distances between rows of numbers share."""
+"""What distances between rows of numbers share, and those of them whose score is a matrix product."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 import deadheat._core as _core
-from deadheat.engine.distances import centring, scaling
-from deadheat.engine.distances.distance import Distance
+from deadheat.engine.distances import bounds, centring, scaling
+from deadheat.engine.distances.bounds import ScoreErrors
+from deadheat.engine.distances.columns import Columns
+from deadheat.engine.distances.distance import Distance, Level, cheapest
 from deadheat.engine.distances.patterns import Patterns
 from deadheat.engine.distances.scaling import Rows
 from deadheat.inputs.source import Source, fingerprint
+from deadheat.support.arrays import Float64
 
 _Result = TypeVar("_Result")
 
@@ -22,7 +26,7 @@ class Dense(Distance):
     """Distances between rows of numbers: the rows as they came, and the same multiplied so that they stay small."""
 
     takes = "numbers"
-    zero_if_apart = False  # whether the score of rows without a common place is 0
+    zero_if_disjoint = False  # whether the score of rows with disjoint support is 0
     differences = False  # whether the distance depends on the differences of numbers alone
     key_kind: ClassVar[str]
     queries: Rows
@@ -39,7 +43,7 @@ class Dense(Distance):
     @cached_property
     def patterns(self) -> Patterns | None:  # type: ignore[override]
         rows = self.query_raw, self.gallery_raw
-        return None if self.levels[-1].exact else Patterns.of(*rows, self.zero_if_apart, self.differences)
+        return None if self.levels[-1].exact else Patterns.of(*rows, self.zero_if_disjoint, self.differences)
 
     @cached_property
     def _nonnegative(self) -> bool:
@@ -71,3 +75,49 @@ class Dense(Distance):
     @cached_property
     def exact(self) -> Any:
         return _core.ExactPairs(_core.KeyKind[self.key_kind], self.query_raw, self.gallery_raw)
+
+
+class Product(Dense):
+    """Distances whose score is a matrix product: q·x, minus an offset that the column brings."""
+
+    form = "product"
+
+    def expecting(self, n_relevant: float, symmetric: bool) -> Self:
+        if len(self.levels) == 1:
+            return self
+        return self.at_levels(cheapest(self.levels, self.dim, n_relevant, symmetric))
+
+    def scale(self, limit: float = 2.0**26) -> float:
+        largest = super().scale(limit)
+        self.query_norm, self.item_norm = self.for_both(lambda raw: scaling.norms(raw, self.unit))
+        self.columns = Columns.of(self.gallery_raw).in_bands(self.item_norm)
+        return largest
+
+    def errors(self, level: Level) -> ScoreErrors:
+        dtype = level.dtype
+        part, tiny = self.relative_error(level.terms(self.dim), dtype), bounds.underflow(self.dim, dtype)
+        relative, relative_tiny = np.inf, np.inf
+        if self._nonnegative:  # a sum of products of one sign; without underflow it is 0 where it should be
+            of_query, of_item = self._least_sizes
+            safe = min(of_query * of_item, of_query, of_item) > 4 * float(np.finfo(dtype).tiny)
+            relative, relative_tiny = bounds.of_one_sign(part, 0.0 if safe else tiny)
+        sizes = self.query_norm, self.item_norm, self.offset_errors(dtype)
+        return ScoreErrors(*sizes, self.offset, part, tiny, relative, relative_tiny)
+
+    def offset_errors(self, dtype: DTypeLike) -> Float64:
+        """How far scores of a type may be off because of the offsets of items."""
+        return np.zeros(len(self.item_norm))
+
+    def relative_error(self, terms: int, dtype: DTypeLike) -> float:
+        """What part of the sizes of rows a product may be off whose sum has so many roundings in a row."""
+        return bounds.of_sum(terms, dtype)
+
+    @cached_property
+    def spread(self) -> bool:  # type: ignore[override]
+        return not self._nonnegative and all(self.for_both(scaling.mostly_spread))
+
+    @cached_property
+    def _least_sizes(self) -> tuple[float, float]:
+        """The sizes of the smallest numbers of queries and of items, as they are multiplied, that are not zero."""
+        of_queries = self.queries.least_size()
+        return of_queries, of_queries if self.items is self.queries else self.items.least_size()

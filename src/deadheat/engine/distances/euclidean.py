@@ -10,9 +10,8 @@ from numpy.typing import DTypeLike
 
 from deadheat.engine.distances import bounds, scaling
 from deadheat.engine.distances.bounds import ScoreErrors, divided, multiplied, widened
-from deadheat.engine.distances.distance import Target
-from deadheat.engine.distances.levels import Level, levels_for
-from deadheat.engine.distances.product import Product
+from deadheat.engine.distances.dense import Product
+from deadheat.engine.distances.distance import Level, Target, levels_for
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.lazy import fractions
@@ -24,7 +23,7 @@ _MOST_SQUARES = 1 << 13  # different distances whose shifted ones are computed s
 class Euclidean(Product):
     """‖q − x‖, ranked by q·x − (‖x‖² − c)/2, with c a usual square.
 
-    What is taken off is computed in twice the precision, so that it errs by a part of itself, which is small where
+    What is taken off is computed by Dot2, so that it errs by a part of itself, which is small where
     squares differ little. Exact scores have c = 0.
     """
 
@@ -42,12 +41,12 @@ class Euclidean(Product):
         self.usual_square = 0.0 if self.levels[-1].exact else scaling.usual(square)
         self.offset, self._offset_error = square / 2, np.zeros(len(square))
         if not self.levels[-1].exact:
-            left, self._offset_error = scaling.squares_less(self.items, self.usual_square)
+            left, self._offset_error = scaling.sums_less(self.items, self.usual_square, squares=True)
             self.offset = left / 2
         if self.usual_square and self._nonnegative:  # what is left of the squares is what errors are relative to
             self.columns = self.columns.in_bands(np.maximum(np.abs(self.offset), 2.0**-1000))
 
-    def beside(self, part: float, dtype: DTypeLike) -> Float64:
+    def offset_errors(self, dtype: DTypeLike) -> Float64:
         return bounds.of_offset(self.offset, self._offset_error, self.dim, dtype)
 
     def errors(self, level: Level) -> ScoreErrors:

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from deadheat.engine.distances import scaling
 from deadheat.engine.distances.bounds import ScoreErrors
 from deadheat.engine.distances.columns import Columns
-from deadheat.engine.distances.distance import Distance, Target
-from deadheat.engine.distances.levels import Level
+from deadheat.engine.distances.distance import Distance, Level, Target
 from deadheat.engine.exact.roots import Roots
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.source import Array, fingerprint

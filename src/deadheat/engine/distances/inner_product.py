@@ -6,9 +6,8 @@ from typing import ClassVar
 
 from deadheat.engine.distances import scaling
 from deadheat.engine.distances.bounds import divided, multiplied
-from deadheat.engine.distances.distance import Target
-from deadheat.engine.distances.levels import levels_for
-from deadheat.engine.distances.product import Product
+from deadheat.engine.distances.dense import Product
+from deadheat.engine.distances.distance import Target, levels_for
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import fractions
@@ -18,7 +17,7 @@ class InnerProduct(Product):
     """q·x."""
 
     name = "inner_product"
-    zero_if_apart = True
+    zero_if_disjoint = True
     key_kind = "product"
     targets: ClassVar = {"similarity": Target(1, 0)}
 

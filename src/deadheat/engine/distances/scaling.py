@@ -15,13 +15,42 @@ from numpy.typing import DTypeLike, NDArray
 
 import deadheat._core as _core
 from deadheat.engine.distances import bounds
-from deadheat.engine.distances.derived import CHUNK, Derived
-from deadheat.inputs.source import Array, Source
-from deadheat.support.arrays import Float64, Int64
+from deadheat.inputs.source import Array, Index, Source
+from deadheat.support.arrays import Float64, Int64, slices
 from deadheat.support.lazy import fractions
+
+CHUNK = 1 << 18  # numbers that are made at once
+HELD_BYTES = 64 << 20  # up to which rows made from others are held, and not made again for each use
 
 _LEAST = float(np.finfo(np.float64).tiny)  # that is not subnormal
 _SPREAD = 2.0**-30  # of the smallest to the largest number of a row
+
+
+class Derived(Source):
+    """The rows of another source, each changed when it is read."""
+
+    def __init__(
+        self, source: Source, change: Callable[[NDArray[Any]], NDArray[Any]], dtype: np.dtype[np.floating]
+    ) -> None:
+        self.shape, self.dtype, self.stored = source.shape, dtype, dtype
+        self._source, self._change = source, change
+
+    @classmethod
+    def of(cls, source: Source, change: Callable[[NDArray[Any]], NDArray[Any]], dtype: np.dtype[np.floating]) -> Source:
+        """The changed rows; held in memory if they are few and the others are in memory too."""
+        derived = cls(source, change, dtype)
+        if not source.in_memory or source.shape[0] * source.shape[1] * dtype.itemsize > HELD_BYTES:
+            return derived
+        held = np.empty(source.shape, dtype)
+        for some in slices(len(source), max(1, CHUNK // source.shape[1])):
+            derived._read_into(some.start, held[some])
+        return Array(held)
+
+    def _read_into(self, start: int, out: NDArray[Any]) -> None:
+        out[:] = self._change(self._source.read(start, start + len(out)))
+
+    def _take_into(self, index: Index, out: NDArray[Any]) -> None:
+        out[:] = self._change(self._source.take(index))
 
 
 class Rows(NamedTuple):
@@ -132,11 +161,6 @@ def mostly_spread(source: Source) -> bool:
     return bool(np.mean(largest * _SPREAD > smallest) > 0.5)
 
 
-def sizes(rows: Rows) -> Rows:
-    """The same rows with the sizes of their numbers."""
-    return rows._replace(source=Derived.of(rows.source, np.abs, rows.source.dtype))
-
-
 def norms(source: Source, scale: float) -> Float64:
     """Euclidean norms of the rows divided by `scale`, rounded up."""
     squares, absolutes = by_piece(source, lambda rows: _core.row_sums(rows, scale)).T
@@ -159,29 +183,17 @@ def integer_squares(rows: Rows) -> Float64:
     return squares
 
 
-def squares_less(rows: Rows, number: float) -> tuple[Float64, Float64]:
-    """Squared norms of the divided rows less a number, rounded, and what they may err by beside a rounding or two.
+def sums_less(rows: Rows, number: float, *, squares: bool) -> tuple[Float64, Float64]:
+    """Sums of the divided rows, or squared norms, less a number, rounded, and their error beyond a rounding or two.
 
-    They come in about twice the precision of float64, and where that leaves nothing, from exact sums.
+    They come from Dot2, the number as one product more, and where that leaves nothing, from exact sums.
     """
-    return _products_less(rows, lambda part: part, number)
-
-
-def sums_less(rows: Rows, number: float) -> tuple[Float64, Float64]:
-    """The same of the sums of the divided rows."""
-    return _products_less(rows, np.ones_like, number)
-
-
-def _products_less(
-    rows: Rows, other: Callable[[Float64], Float64], number: float
-) -> tuple[Float64, Float64]:  # fmt: skip
-    """Products of each row with another, of its size, less a number: that is one product more."""
     n, dim = rows.source.shape
     left, error, step = np.empty(n), np.empty(n), max(1, CHUNK // dim)
     for some in (np.arange(start, min(start + step, n)) for start in range(0, n, step)):
         part = rows.take(some, np.float64)
         every, numbers, ones = np.arange(len(part)), np.full((len(part), 1), -number), np.ones((len(part), 1))
-        one, two = np.hstack([part, numbers]), np.hstack([other(part), ones])
+        one, two = np.hstack([part, numbers]), np.hstack([part if squares else np.ones_like(part), ones])
         left[some] = _core.compensated_dots(one, every, two, every)
         error[some] = bounds.of_compensated(dim + 1) * (np.abs(one) * np.abs(two)).sum(axis=1)
         nothing = np.flatnonzero(np.abs(left[some]) < 2.0**32 * error[some])

@@ -31,15 +31,15 @@ ALIASES = {
 }  # fmt: skip
 
 
-def named(name: Any, argument: str, *, beside: Iterable[str] = ()) -> str:
-    """The type that a name stands for, or what else is taken beside types; an error names the argument.
+def named(name: Any, argument: str, *, others: Iterable[str] = ()) -> str:
+    """The type that a name stands for, or one of the other names; an error names the argument.
 
     Examples
     --------
-    >>> named("bf16", "dtype"), named("exact", "ties", beside=["exact"])
+    >>> named("bf16", "dtype"), named("exact", "ties", others=["exact"])
     ('bfloat16', 'exact')
     """
-    return checks.choice(name, (*beside, *FORMATS), argument, ALIASES)
+    return checks.choice(name, (*others, *FORMATS), argument, ALIASES)
 
 
 def round_to(values: Float64, name: str) -> Float64:

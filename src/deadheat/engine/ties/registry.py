@@ -21,5 +21,5 @@ def make(ties: Any) -> Ties:
     """
     if isinstance(ties, Ties):
         return ties
-    name = exact_formats.named(ties, "ties", beside=["exact"])
+    name = exact_formats.named(ties, "ties", others=["exact"])
     return Exact() if name == "exact" else Rounded(name)

@@ -1,4 +1,4 @@
-"""Tied is what is equal once it is rounded to a shorter floating-point type."""
+"""Items tie when their similarities or distances are equal once rounded to a shorter floating-point type."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from deadheat.support.arrays import Bool, Float64, Int64, slices
 
 
 class Rounded(Ties):
-    """Tied is what is equal once the exact similarity or distance is correctly rounded to a shorter type.
+    """Items tie when their exact similarities or distances, correctly rounded to a shorter type, are equal.
 
-    That is what a system ranks by that serves its scores in this type.
+    A system that serves its scores in this type ranks by these values.
 
     Parameters
     ----------

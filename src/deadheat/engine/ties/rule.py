@@ -70,6 +70,9 @@ class Cuts:
     sharp: bool = False  # whether scores are exact, and each interval is the least score above its cut
     each: int = 1  # how many cuts are in an interval
 
+    def __post_init__(self) -> None:
+        self.low, self.high = np.ascontiguousarray(self.low), np.ascontiguousarray(self.high)  # as the core reads them
+
     def count_below(self, rows: Int64, closeness: Roots, low: Int64, high: Int64) -> Int64:
         """How many cuts of its row each item is above, known to be from `low` to `high`, by bisection."""
         low, high = low.copy(), high.copy()
@@ -85,7 +88,7 @@ class Cuts:
 
 
 class Ties(ABC):
-    """A meaning of "tied"."""
+    """When items tie."""
 
     bounds_only = False
     exact_only = False  # whether scores are only ever compared with each other
@@ -107,7 +110,7 @@ class Ties(ABC):
 
 
 class Exact(Ties):
-    """Tied is what is equally far as a real number."""
+    """Items tie when their distances are equal as real numbers."""
 
     exact_only = True
 

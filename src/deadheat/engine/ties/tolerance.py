@@ -1,4 +1,4 @@
-"""Tied is what is at most so much apart: bounds alone."""
+"""Items tie within a tolerance: bounds alone."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from deadheat.engine.counting.lists import profile_lists
+from deadheat.engine.counting.scored import profile_lists
 from deadheat.errors import InvalidValueError, UndefinedError
 from deadheat.inputs import conversion
 from deadheat.integrations.torchmetrics.gathering import RowMetric, kept

@@ -19,6 +19,7 @@ import numpy as np
 
 from deadheat.engine.counting.profiling import profile
 from deadheat.engine.counting.scored import profile_scores
+from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
@@ -126,13 +127,13 @@ def ranked(reading: Reading, case: Case) -> TieProfile:
 # readings
 
 
-def _leave_one_out(distance: str) -> Reading:
+def _leave_one_out(distance: DistanceName) -> Reading:
     return Reading(
         f"{distance}, leave one out", lambda rows, labels: profile(rows, labels, distance=distance), of_classes=True
     )
 
 
-def _itself_ranked(distance: str) -> Reading:
+def _itself_ranked(distance: DistanceName) -> Reading:
     def ranked(rows: Array, labels: Array) -> TieProfile:
         return profile(rows, labels, rows, labels, distance=distance)
 
@@ -143,7 +144,7 @@ def _pooled(scores: Array, relevant: Array) -> TieProfile:
     return profile_scores(scores.reshape(1, -1), relevant.reshape(1, -1))
 
 
-_DISTANCES = ("cosine", "euclidean", "inner_product", "cityblock")
+_DISTANCES: tuple[DistanceName, ...] = ("cosine", "euclidean", "inner_product", "cityblock")
 _BY_QUERY = (
     Reading("the highest score first", profile_scores),
     Reading("the lowest score first", lambda scores, relevant: profile_scores(scores, relevant, order="ascending")),

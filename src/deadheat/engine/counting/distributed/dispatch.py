@@ -75,7 +75,8 @@ class Dispatch:
 
     def _finished(self, waiting: deque[int], missing: set[int]) -> Iterator[tuple[int, Any]]:
         """The answers that have come; who failed waits again."""
-        for future in wait(self._handed, self._tick(), FIRST_COMPLETED).done:
+        tick = max(0.01, min(_TICK, self._limit() / 4))
+        for future in wait(self._handed, tick, FIRST_COMPLETED).done:
             number, since = self._handed[future]
             try:
                 answer = future.result()
@@ -83,18 +84,17 @@ class Dispatch:
                 if number in missing:
                     raise
             except (Exception, CancelledError) as error:
-                if number in missing and number not in self._elsewhere(future):
-                    self._require_another_try(number, error)
+                elsewhere = {each.number for other, each in self._handed.items() if other is not future}
+                if number in missing and number not in elsewhere:
+                    if self._tries[number] > self._cluster.retries:
+                        failed = f"{self._tries[number]} times, at last with {type(error).__name__}: {error}"
+                        raise ClusterError(f"a task has failed {failed}") from error
                     waiting.appendleft(number)
             else:
                 self._longest = max(self._longest, time.monotonic() - since)
                 if number in missing:
                     yield number, answer
             del self._handed[future]
-
-    def _elsewhere(self, future: Future[Any]) -> set[int]:
-        """The tasks that others have."""
-        return {each.number for other, each in self._handed.items() if other is not future}
 
     def _silent(self, missing: set[int]) -> list[int]:
         """The tasks that have taken too long, wherever they are, to be handed out once more."""
@@ -114,15 +114,6 @@ class Dispatch:
         if self._cluster.timeout is not None:
             return self._cluster.timeout
         return max(_PATIENCE, _TIMES_LONGEST * self._longest) if self._longest else math.inf
-
-    def _tick(self) -> float:
-        return max(0.01, min(_TICK, self._limit() / 4))
-
-    def _require_another_try(self, number: int, error: BaseException) -> None:
-        if self._tries[number] > self._cluster.retries:
-            raise ClusterError(
-                f"a task has failed {self._tries[number]} times, at last with {type(error).__name__}: {error}"
-            ) from error
 
     def _renew(self, broken: BaseException, n_done: int, n_task: int) -> None:
         """Ask for another executor, if this one came from a function."""

@@ -1,4 +1,4 @@
-"""What workers are told: a job, which is small, and the files that it names.
+"""What workers are sent: a job, which is small, and the files that it names.
 
 Embeddings stay in the files that they are in. What is in no file (arrays, labels, masks) is written once to a directory
 that is the job's own and goes with it.
@@ -17,7 +17,7 @@ from uuid import uuid4
 import numpy as np
 
 from deadheat.engine.counting.candidates import Judged, Relevance
-from deadheat.engine.counting.portions import Cut
+from deadheat.engine.counting.distributed.portions import Cut
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import ClusterError
 from deadheat.inputs.disk import Place, places_of, write_rows
@@ -154,10 +154,11 @@ def written(pair: Pair, arrays: Mapping[str, Array | None], scratch: str | None)
         writer.close()
 
 
-def arrays_of(relevance: Relevance, junk: Array | None, number: int, in_parts: bool) -> dict[str, Array | None]:
+def arrays_of(relevance: Relevance, number: int, in_parts: bool) -> dict[str, Array | None]:
     """What workers need to know of who is relevant to whom, under the names that `worker` reads."""
-    symmetric = relevance.candidates.symmetric
-    arrays = {"junk": junk, "itself": None if symmetric else relevance.candidates.itself}
+    candidates, symmetric = relevance.candidates, relevance.candidates.symmetric
+    junk = ~candidates.ranked if candidates.junk is None and not candidates.ranked.all() else candidates.junk
+    arrays = {"junk": junk, "itself": None if symmetric else candidates.itself}
     if isinstance(relevance, Judged):
         of_query, of_items = relevance.member_class, relevance.member_item
         arrays |= {f"member_class-{number}": of_query, f"member_item-{number}": of_items}

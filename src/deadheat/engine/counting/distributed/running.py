@@ -1,30 +1,32 @@
-"""A run on an executor, from the door to the profile."""
+"""A run on an executor: what is handed out, what came back and what that took, and the profile that it adds up to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from deadheat.engine.counting.candidates import Candidates, Relevance
-from deadheat.engine.counting.checkpoint import Checkpoint
-from deadheat.engine.counting.cluster import Cluster
+from deadheat.engine.counting.candidates import Relevance
+from deadheat.engine.counting.checkpoint import Checkpoint, what_is_kept
+from deadheat.engine.counting.cluster import Cluster, Summary
 from deadheat.engine.counting.distributed import job as jobs
 from deadheat.engine.counting.distributed import worker
+from deadheat.engine.counting.distributed.dispatch import Dispatch
 from deadheat.engine.counting.distributed.job import Job
-from deadheat.engine.counting.distributed.run import Run
-from deadheat.engine.counting.distributed.sums import Sums
+from deadheat.engine.counting.distributed.portions import Cut, Sums
 from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.portions import Cut
 from deadheat.engine.counting.problem import identity
 from deadheat.engine.profiles.profile import TieProfile
-from deadheat.inputs import arrays as input_arrays
 from deadheat.inputs import labels
 from deadheat.inputs.samples import Pair
 from deadheat.inputs.source import Chosen, fingerprint
 from deadheat.support.arrays import Array
+from deadheat.support.progress import Progress, Reporting
 
 _PAIRS = 1 << 20  # in a task, about, where there are few: some hundredths of a second
 _TASKS = 64
@@ -35,11 +37,67 @@ _COLUMNS = 1 << 10  # in a group at least, and so many times what is relevant to
 _TIMES_RELEVANT = 1000  # each group
 _SHARED = 1 / 4  # of a part, which what all parts share may be
 
+Settle = Callable[[int, dict[str, Array]], None]  # what is done with the number of a task and its arrays
+
+
+class Run:
+    """Tasks of about equally many pairs each, and what became of them."""
+
+    def __init__(
+        self, cluster: Cluster, tasks: Sequence[tuple[Any, ...]], n_pair: int, kept: Checkpoint | None = None
+    ) -> None:
+        self.cluster, self.tasks, self.kept, self.n_pair = cluster, tasks, kept, n_pair
+        cluster.summary = None
+        self.begin, self.moved, self.n_kept, self.retries = time.monotonic(), 0, 0, 0
+
+    def each(
+        self, work: Callable[..., Any], settle: Settle, progress: bool | Progress, *, title: str = "counting"
+    ) -> None:
+        """Settle the arrays of every task, those first that a checkpoint has."""
+        left: dict[int, tuple[Any, ...]] = {}
+        for number, task in enumerate(self.tasks):
+            arrays = None if self.kept is None else self.kept.load(number)
+            if arrays is None:
+                left[number] = task
+            else:
+                settle(number, arrays)
+        n_done = self.n_kept = len(self.tasks) - len(left)
+        with Reporting(progress, self.n_pair, title, done=self._pairs(n_done)) as report:
+            dispatch = Dispatch(self.cluster)
+            try:
+                for number, answer in dispatch.answers(work, left):
+                    settle(number, answer.arrays)
+                    if self.kept is not None:
+                        self.kept.save(number, answer.arrays)
+                    self.moved += answer.fetched + sum(array.nbytes for array in answer.arrays.values())
+                    n_done += 1
+                    report(self._pairs(n_done) - self._pairs(n_done - 1))
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(what_is_kept(self.kept, n_done, len(self.tasks), "tasks")) from None
+            finally:
+                dispatch.close()
+                self.retries = dispatch.retries
+
+    def summarize(self, written: int, progress: bool | Progress) -> None:
+        """Give the cluster the summary, and print it where a bar was shown."""
+        n_pair, n_task = self.n_pair - self._pairs(self.n_kept), len(self.tasks) - self.n_kept
+        seconds = time.monotonic() - self.begin
+        self.cluster.summary = Summary(n_pair, seconds, n_task, self.retries, written + self.moved)
+        if progress is True:
+            print(self.cluster.summary, file=sys.stderr)
+
+    def _pairs(self, n_task: int) -> int:
+        """How many pairs so many tasks are, which are about the same for each."""
+        return self.n_pair * n_task // max(1, len(self.tasks))
+
 
 def profile_on(cluster: Cluster, pair: Pair, options: CountingOptions) -> TieProfile:
     """The profile of what has been opened and checked, counted by the workers of a cluster."""
     _try_first_rows(pair, options)
-    (profile,) = _profiles(cluster, pair, [_relevance(pair, options)], _junk(pair, options), options)
+    items = pair.query.labels if pair.gallery is None else pair.gallery.labels
+    candidates = options.candidates(len(pair.query.labels), len(items), leave_one_out=pair.gallery is None)
+    codes = labels.label_codes(pair.query.labels, None if pair.gallery is None else items)
+    (profile,) = _profiles(cluster, pair, [Relevance(*codes, candidates)], options)
     return profile
 
 
@@ -48,17 +106,17 @@ def profiles_on(
 ) -> list[TieProfile]:
     """A profile for each way to be relevant, without junk; the tasks of all are handed out together."""
     _try_first_rows(pair, options)
-    return _profiles(cluster, pair, relevances, None, options)
+    return _profiles(cluster, pair, relevances, options)
 
 
 def _profiles(
-    cluster: Cluster, pair: Pair, relevances: Sequence[Relevance], junk: Array | None, options: CountingOptions
+    cluster: Cluster, pair: Pair, relevances: Sequence[Relevance], options: CountingOptions
 ) -> list[TieProfile]:
     parts = [_parts(cluster, relevance) for relevance in relevances]
     cuts = [_cut(cluster, *each) for each in zip(relevances, parts, strict=True)]
     arrays: dict[str, Array | None] = {}
     for number, relevance in enumerate(relevances):
-        arrays |= jobs.arrays_of(relevance, junk, number, bool(parts[number]))
+        arrays |= jobs.arrays_of(relevance, number, bool(parts[number]))
     with ExitStack() as stack:
         kept = None
         if options.checkpoint is not None:
@@ -71,7 +129,7 @@ def _profiles(
             for number, each in enumerate(zip(parts, cuts, strict=True))
         ]
         tasks = [(job, *task) for job in made for task in job.tasks]
-        run = Run(cluster, tasks, sum(map(_n_pair, relevances)), kept)
+        run = Run(cluster, tasks, sum(len(each.asking()) * len(each.gallery_class) for each in relevances), kept)
         sums = [Sums() for _ in made]
 
         def settle(number: int, counts: dict[str, Array]) -> None:
@@ -84,32 +142,11 @@ def _profiles(
     return [each.profile(relevance.candidates, options.rule.bounds_only) for each, relevance in both]
 
 
-def _n_pair(relevance: Relevance) -> int:
-    return len(relevance.asking()) * len(relevance.gallery_class)
-
-
 def _try_first_rows(pair: Pair, options: CountingOptions) -> None:
     """Open the distance of two rows, so that what does not fit together is known before any worker is asked."""
     first = np.zeros(1, dtype=np.int64)
     gallery = None if pair.gallery is None else Chosen(pair.gallery.embeddings, first)
     options.open(Chosen(pair.query.embeddings, first), gallery)
-
-
-def _junk(pair: Pair, options: CountingOptions) -> Array | None:
-    """The junk as it was given, checked."""
-    items = pair.query if pair.gallery is None else pair.gallery
-    return input_arrays.junk_mask(options.junk, len(pair.query.labels), len(items.labels))
-
-
-def _relevance(pair: Pair, options: CountingOptions) -> Relevance:
-    """Who is relevant to whom."""
-    items = pair.query.labels if pair.gallery is None else pair.gallery.labels
-    candidates = Candidates.of(
-        len(pair.query.labels), len(items), _junk(pair, options), leave_one_out=pair.gallery is None,
-        itself=options.exclude,
-    )  # fmt: skip
-    codes = labels.label_codes(pair.query.labels, None if pair.gallery is None else items)
-    return Relevance(*codes, candidates)
 
 
 def _parts(cluster: Cluster, relevance: Relevance) -> tuple[tuple[int, int], ...]:

@@ -8,21 +8,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.candidates import Candidates, Judged, Relevance
+from deadheat.engine.counting.candidates import Candidates, Judged, Relevance, places_of
 from deadheat.engine.counting.distributed.job import Files, Job
+from deadheat.engine.counting.distributed.portions import Portion, PortionedPass
 from deadheat.engine.counting.passes import CountingPass
-from deadheat.engine.counting.portions import Portion, PortionedPass
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.errors import ClusterError
 from deadheat.inputs.disk import open_places
 from deadheat.inputs.source import Chosen, Source
-from deadheat.support.arrays import Array, Int64
+from deadheat.support.arrays import Array
 from deadheat.support.floats import plain_floats
 from deadheat.support.remote import LocalCopies
 
 
 class Answer(NamedTuple):
-    """What a task found, and how many bytes were fetched for it."""
+    """The counts of a task, and how many bytes were fetched for it."""
 
     arrays: dict[str, Array]
     fetched: int
@@ -83,59 +83,30 @@ def open_rows(files: Files, copies: LocalCopies) -> tuple[Source, Source | None]
 
 def _pass(job: Job, part: int, copies: LocalCopies) -> CountingPass:
     """The counting pass over a part of the gallery, or over all of it."""
-    known = _arrays(job, copies)  # first, because that tells where no file of the run can be seen
+    names = {name: name for name in ("query_class", "gallery_class", "itself", "junk")}
+    names |= {name: f"{name}-{job.number}" for name in ("member_class", "member_item", "shared")}
+    # first, so that a worker that sees no file of the run says so
+    known = {name: job.files.array(stored, copies) for name, stored in names.items()}
     query, gallery = open_rows(job.files, copies)
     n_item = (query if gallery is None else gallery).shape[0]
-    if known["shared"] is not None:
-        assert gallery is not None
-        index = _items(job, part, known["shared"])
+    of_query, of_items, junk, shared = (known[name] for name in ("query_class", "gallery_class", "junk", "shared"))
+    itself, member_class, member_item = (known[name] for name in ("itself", "member_class", "member_item"))
+    if gallery is not None and shared is not None:  # those of the part, and those that are relevant to any query
+        start, stop = job.parts[part]
+        first, last = np.searchsorted(shared, [start, stop])
+        index = np.concatenate([shared[:first], np.arange(start, stop), shared[last:]])
         gallery, n_item = Chosen(gallery, index), len(index)
-        known |= _chosen(known, index)
+        of_items, junk = None if of_items is None else of_items[index], None if junk is None else junk[..., index]
+        itself, member_item = (None if items is None else places_of(items, index) for items in (itself, member_item))
     distance = distance_registry.make(job.distance, query, gallery, job.rule.exact_only)
-    junk = known["junk"]
     candidates = Candidates.of(
         distance.n_query, n_item, None if junk is None else np.ascontiguousarray(junk),
-        leave_one_out=gallery is None, itself=known["itself"],
+        leave_one_out=gallery is None, itself=itself,
     )  # fmt: skip
-    return CountingPass(distance, job.rule, _relevance(known, candidates))
-
-
-def _arrays(job: Job, copies: LocalCopies) -> dict[str, Array | None]:
-    """The arrays of a job; None for those that it has not."""
-    of_run = {name: name for name in ("query_class", "gallery_class", "itself", "junk")}
-    of_job = {name: f"{name}-{job.number}" for name in ("member_class", "member_item", "shared")}
-    return {name: job.files.array(stored, copies) for name, stored in (of_run | of_job).items()}
-
-
-def _relevance(known: dict[str, Array | None], candidates: Candidates) -> Relevance:
-    """Who is relevant to whom."""
-    member_class, member_item, of_query = (known[name] for name in ("member_class", "member_item", "query_class"))
     if member_class is not None and member_item is not None:
-        return Judged.of(np.asarray(member_class), np.asarray(member_item), candidates)
-    assert of_query is not None
-    of_items = of_query if known["gallery_class"] is None else known["gallery_class"]
-    return Relevance(of_query.astype(np.int64), of_items.astype(np.int64), candidates)
-
-
-def _chosen(known: dict[str, Array | None], index: Int64) -> dict[str, Array | None]:
-    """What is known of the items of a gallery, of some of them."""
-    of_items, junk = known["gallery_class"], known["junk"]
-    by_item = {name: known[name] for name in ("itself", "member_item")}
-    return {
-        "gallery_class": None if of_items is None else of_items[index],
-        "junk": None if junk is None else junk[..., index],
-        **{name: None if items is None else _places(items, index) for name, items in by_item.items()},
-    }
-
-
-def _items(job: Job, part: int, shared: Array) -> Int64:
-    """The items of a part, ascending: those of its range, and those that are relevant to anybody."""
-    start, stop = job.parts[part]
-    first, last = np.searchsorted(shared, [start, stop])
-    return np.concatenate([shared[:first], np.arange(start, stop), shared[last:]])
-
-
-def _places(items: Array, index: Int64) -> Int64:
-    """Where items are in an index, −1 for those that are not."""
-    place = np.minimum(np.searchsorted(index, items), len(index) - 1)
-    return np.where(index[place] == items, place, -1)
+        relevance: Relevance = Judged.of(np.asarray(member_class), np.asarray(member_item), candidates)
+    else:
+        assert of_query is not None
+        of_items = of_query if of_items is None else of_items
+        relevance = Relevance(of_query.astype(np.int64), of_items.astype(np.int64), candidates)
+    return CountingPass(distance, job.rule, relevance)

@@ -1,8 +1,8 @@
 """A device of PyTorch's, and how fine its products are.
 
 Three things are asked of a device, and nothing else: that single operations in float32 and float64 round as IEEE 754
-says, underflow apart; that a product of float32 matrices is as fine as PyTorch's settings say (`Precision`), which can
-be TF32 or bfloat16; and that a product of float64 matrices is one.
+says, except for underflow; that a product of float32 matrices is as fine as PyTorch's settings say (`Precision`),
+which can be TF32 or bfloat16; and that a product of float64 matrices is one.
 
 PyTorch is imported when a device is opened.
 """
@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.engine.distances.bounds import gamma
-from deadheat.engine.distances.distance import Distance
-from deadheat.engine.distances.levels import Level
+from deadheat.engine.distances.distance import Distance, Level
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.support.lazy import require
 

@@ -6,7 +6,7 @@ Blocks, cuts and counters are those of `passes`. What is new is how a strip of c
                                         └──open──> float64 ──> slots ──> counts ────────────────> counters, integers all
                                                                 └──open──> exact arithmetic ────>
 
-The result is that of the NumPy path, by the same proof: no slot is taken for sure unless the score is further from the
+The result is that of the NumPy path, by the same proof: no slot counts as decided unless the score is further from the
 edges than the bound on its error, and the bounds hold for any order of summation, with or without fused multiply-add.
 Counts are integers, so their order is all the same.
 """
@@ -16,18 +16,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from threading import BoundedSemaphore, Lock
-from typing import Any
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.engine.counting.assembly import Assembly
 from deadheat.engine.counting.layout import ColumnRange
 from deadheat.engine.counting.on_device.device import Device, Tensor
 from deadheat.engine.counting.on_device.scoring import DeviceScorer, Strip
 from deadheat.engine.counting.passes import CountingPass, Polling, Section
-from deadheat.engine.counting.problem import RankingProblem
 from deadheat.engine.distances.distance import Distance
 from deadheat.support.arrays import Int64
 from deadheat.support.workers import Workers, raise_if_cancelled
@@ -37,31 +34,11 @@ _ROW_BYTES = 1 << 27  # columns that are on the device at a time, for each of
 _STRIPS = 2  # strips: one that is counted, and one that is made ready
 
 
-class _DeviceCounter:
-    """The counts of a block between one sequence of cuts."""
+class _Block(NamedTuple):
+    """A block of the core, and what of it is on the device."""
 
-    def __init__(self, block: Any, number: int) -> None:
-        self.core, self.number = block, number
-        self.shape = len(block.queries), block.n_slot(number)
-
-
-class _DeviceBlock:
-    """A block of the core, whose tiles are counted on a device."""
-
-    def __init__(self, block: Any, problem: RankingProblem) -> None:
-        self.core, self.problem, self.queries, self.tiled = block, problem, block.queries, block.tiled
-        self.excluded_columns = block.excluded
-        self.counters = [_DeviceCounter(block, number) for number in range(block.n_counter)]
-
-    def junk(self, columns: range) -> NDArray[np.float32]:
-        """Minus infinity for the columns that hold what is junk to a query, and else 0."""
-        out = np.zeros((len(self.queries), len(columns)), dtype=np.float32)
-        items, starts = self.problem.items_of_columns
-        here = items[starts[columns.start] : starts[columns.stop]]
-        junk = self.problem.relevance.candidates.junk
-        row, place = np.nonzero(junk[np.ix_(self.queries, here)])  # type: ignore[index]
-        out[row, self.problem.distance.columns.column_of_item[here[place]] - columns.start] = -np.inf
-        return out
+    core: Any
+    uploaded: dict[Any, Any]
 
 
 class DeviceCountingPass(CountingPass):
@@ -77,7 +54,6 @@ class DeviceCountingPass(CountingPass):
         self.lock, self.turn = Lock(), BoundedSemaphore(_STRIPS)
         self.level = 0  # at which tiles are best computed
         self._seen = self._open = 0
-        self._prepared: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
     def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
         blocks, _ = super().cut()
@@ -95,59 +71,62 @@ class DeviceCountingPass(CountingPass):
 
     def count_shard(
         self, queries: dict[int, Int64], sections: list[Section], assembly: Assembly, threads: int,
-        report: Callable[[int], None], *, beside_tiles: bool = True,
+        report: Callable[[int], None], *, outside_tiles: bool = True,
     ) -> None:  # fmt: skip
         with Polling(self.core, report) as poll:
             made = self.core.make(queries, threads, poll)
-        blocks = [_DeviceBlock(block, self.problem) for block in made.listed()]
-        report(sum(len(block.queries) for block in blocks if not block.tiled) * self.problem.n_column)
-        tiled = [block for block in blocks if block.tiled]
+        report(sum(len(block.queries) for block in made.listed() if not block.tiled) * self.problem.n_column)
+        tiled = [_Block(block, {}) for block in made.listed() if block.tiled]
         ranges = [columns for section in sections for columns in section.ranges]
         with Workers(threads) as workers:
             workers.each(lambda columns: self._count_range(columns, tiled, report), ranges)
-        assembly.add(made.collect(beside_tiles, assembly.room))
+        assembly.add(made.collect(outside_tiles, assembly.room))
 
-    def _count_range(self, columns: ColumnRange, blocks: list[_DeviceBlock], report: Callable[[int], None]) -> None:
+    def _count_range(self, columns: ColumnRange, blocks: list[_Block], report: Callable[[int], None]) -> None:
         """Count a range of columns for all blocks."""
         with self.turn, self.device.plain():
             strip = self.scorer.strip(columns, self.problem.weight)
             for block in blocks:
                 raise_if_cancelled()
                 self._count_block(block, strip)
-                report(len(block.queries) * len(strip.columns))
+                report(len(block.core.queries) * len(strip.columns))
 
-    def _count_block(self, block: _DeviceBlock, strip: Strip) -> None:
+    def _count_block(self, block: _Block, strip: Strip) -> None:
         """Count a strip for a block: on the device, one tile at a time, and then what that leaves open."""
         with self.lock:
-            left, level = self.scorer.queries(block.queries), self.level
+            left, level = self.scorer.queries(block.core.queries), self.level
             tile = self.scorer.tile(level, left, strip)
             self._leave_out(tile, block, strip)
-            counted = [self._count(counter, level, tile, left, strip) for counter in block.counters]
-        for counter, (counts, still_open) in zip(block.counters, counted, strict=True):
-            block.core.add(counter.number, counts)
-            rows, columns, scores, guess = still_open
+            counted = [self._count(block, k, level, tile, left, strip) for k in range(block.core.n_counter)]
+        for counter, (counts, (rows, columns, scores, guess)) in enumerate(counted):
+            block.core.add(counter, counts)
             if len(rows):
                 weights = self.problem.weight[columns].astype(np.int64)
-                block.core.place(counter.number, rows, columns, scores, guess, weights)
+                block.core.place(counter, rows, columns, scores, guess, weights)
 
-    def _leave_out(self, tile: Tensor, block: _DeviceBlock, strip: Strip) -> None:
+    def _leave_out(self, tile: Tensor, block: _Block, strip: Strip) -> None:
         """Set the scores of excluded columns to minus infinity."""
-        of_block = self._prepared.setdefault(block, {})
-        if "excluded_columns" not in of_block:
-            of_block["excluded_columns"] = self.device.upload(block.excluded_columns)
-        columns, start, stop = of_block["excluded_columns"], strip.columns.start, strip.columns.stop
+        if "excluded" not in block.uploaded:
+            block.uploaded["excluded"] = self.device.upload(block.core.excluded)
+        columns, start, stop = block.uploaded["excluded"], strip.columns.start, strip.columns.stop
         rows, entries = self.device.torch.nonzero((columns >= start) & (columns < stop), as_tuple=True)
         tile[rows, (columns[rows, entries] - start).long()] = -math.inf
-        if self.problem.relevance.candidates.junk is not None:
-            tile += self.device.upload(block.junk(strip.columns)).to(tile.dtype)
+        junk = self.problem.relevance.candidates.junk
+        if junk is not None:
+            left_out = np.zeros(tuple(tile.shape), dtype=np.float32)
+            items, starts = self.problem.items_of_columns
+            here = items[starts[start] : starts[stop]]
+            row, place = np.nonzero(junk[np.ix_(block.core.queries, here)])
+            left_out[row, self.problem.distance.columns.column_of_item[here[place]] - start] = -np.inf
+            tile += self.device.upload(left_out).to(tile.dtype)
 
     def _count(
-        self, counter: _DeviceCounter, level: int, tile: Tensor, left: Tensor, strip: Strip
+        self, block: _Block, counter: int, level: int, tile: Tensor, left: Tensor, strip: Strip
     ) -> tuple[Any, list[Any]]:
         """What a tile of a level adds to the counts of a counter, and what it leaves to `Counter.place`."""
-        torch, (n_row, n_slot) = self.device.torch, counter.shape
+        torch, n_row, n_slot = self.device.torch, len(block.core.queries), block.core.n_slot(counter)
         counts = torch.zeros(n_row * n_slot, dtype=torch.int32, device=self.device.where)
-        edges, closed = self._edges(counter, level, strip.band)
+        edges, closed = self._edges(block, counter, level, strip.band)
         slots = torch.searchsorted(edges, tile, right=True)
         is_open = torch.zeros_like(slots, dtype=torch.bool) if closed else (slots & 1).bool()
         first = torch.arange(0, n_row * n_slot, n_slot, device=self.device.where)
@@ -158,31 +137,21 @@ class DeviceCountingPass(CountingPass):
         else:
             self._learn(tile.numel(), len(rows))
             del slots, is_open  # memory that a float64 tile may need
-            rows, places, scores, guess = self._look_closer(counter, tile, left, strip, counts, rows, places)
+            scores = self._scores_of_last(tile, left, strip, rows, places)
+            edges, closed = self._edges(block, counter, self.scorer.last, strip.band)
+            slots = self._slots_of_pairs(edges, rows, scores)
+            is_open = torch.zeros_like(slots, dtype=torch.bool) if closed else (slots & 1).bool()
+            counts.scatter_add_(0, rows * n_slot + slots, torch.where(is_open, 0, strip.weight[places]))
+            rows, places, scores, guess = rows[is_open], places[is_open], scores[is_open], slots[is_open] >> 1
         still_open = (rows, places + strip.columns.start, scores, guess)
         return counts.view(n_row, n_slot).cpu().numpy(), [part.cpu().numpy() for part in still_open]
 
-    def _look_closer(
-        self,
-        counter: _DeviceCounter,
-        tile: Tensor,
-        left: Tensor,
-        strip: Strip,
-        counts: Tensor,
-        rows: Tensor,
-        places: Tensor,
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
-        """Count open items, in ascending order of rows, by scores of the last level; returns what stays open."""
-        torch, last, n_slot = self.device.torch, self.scorer.last, counter.shape[1]
+    def _scores_of_last(self, tile: Tensor, left: Tensor, strip: Strip, rows: Tensor, places: Tensor) -> Tensor:
+        """Scores of the last level of some items of a tile: of all of them, if those are many."""
         if len(rows) > MANY_OPEN * tile.numel():
-            scores = self.scorer.tile(last, left, strip)[rows, places]
-        else:
-            scores = self.scorer.pairs(left, strip, rows, places)
-        edges, closed = self._edges(counter, last, strip.band)
-        slots = self._slots_of_pairs(edges, rows, scores)
-        is_open = torch.zeros_like(slots, dtype=torch.bool) if closed else (slots & 1).bool()
-        counts.scatter_add_(0, rows * n_slot + slots, torch.where(is_open, 0, strip.weight[places]))
-        return rows[is_open], places[is_open], scores[is_open], slots[is_open] >> 1
+            scores: Tensor = self.scorer.tile(self.scorer.last, left, strip)[rows, places]
+            return scores
+        return self.scorer.pairs(left, strip, rows, places)
 
     def _slots_of_pairs(self, edges: Tensor, rows: Tensor, scores: Tensor) -> Tensor:
         """The slots of single scores among the edges of their rows, rows ascending: row after row, filled up."""
@@ -196,14 +165,14 @@ class DeviceCountingPass(CountingPass):
         matrix[rows, within] = scores
         return torch.searchsorted(edges, matrix, right=True)[rows, within]
 
-    def _edges(self, counter: _DeviceCounter, level: int, band: int) -> tuple[Tensor, bool]:
+    def _edges(self, block: _Block, counter: int, level: int, band: int) -> tuple[Tensor, bool]:
         """The edges of a counter for the scores of a level in a band, and whether slots between them are closed."""
-        of_counter = self._prepared.setdefault(counter, {})
+        of_counter = block.uploaded.setdefault(counter, {})
         if (level, band) not in of_counter:
             if len(of_counter) > 3:  # bands that have been passed
                 of_counter.clear()
             wide = np.dtype(self.distance.levels[level].dtype) == np.float64
-            edges, closed = counter.core.edges(counter.number, level, band, wide)
+            edges, closed = block.core.edges(counter, level, band, wide)
             of_counter[level, band] = self.device.upload(edges), closed
         found: tuple[Tensor, bool] = of_counter[level, band]
         return found

@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.engine.counting.layout import ColumnRange
 from deadheat.engine.counting.on_device.device import Device, Tensor
 from deadheat.engine.distances.distance import Distance
-from deadheat.engine.distances.levels import Level
 from deadheat.support.arrays import Int32, Int64, slices
 
 PAIR_NUMBERS = 1 << 22  # numbers of rows that are gathered at a time for single pairs
@@ -23,14 +21,6 @@ class Form(NamedTuple):
 
     all_pairs: Callable[[Device, Tensor, Tensor], Tensor]
     pairs: Callable[[Tensor, Tensor], Tensor]
-
-
-def _product(device: Device, queries: Tensor, columns: Tensor) -> Tensor:
-    return device.product(queries, columns)
-
-
-def _difference(device: Device, queries: Tensor, columns: Tensor) -> Tensor:
-    return device.torch.cdist(queries, columns, p=1.0).neg_()
 
 
 def _overlap(device: Device, queries: Tensor, columns: Tensor) -> Tensor:
@@ -47,8 +37,14 @@ def _bits(device: Device, queries: Tensor, columns: Tensor) -> Tensor:
 
 
 FORMS = {
-    "product": Form(_product, lambda queries, columns: (queries * columns).sum(dim=1)),
-    "difference": Form(_difference, lambda queries, columns: -(queries - columns).abs().sum(dim=1)),
+    "product": Form(
+        lambda device, queries, columns: device.product(queries, columns),
+        lambda queries, columns: (queries * columns).sum(dim=1),
+    ),
+    "difference": Form(
+        lambda device, queries, columns: device.torch.cdist(queries, columns, p=1.0).neg_(),
+        lambda queries, columns: -(queries - columns).abs().sum(dim=1),
+    ),
     "overlap": Form(_overlap, lambda queries, columns: queries.minimum(columns).sum(dim=1)),
     "bits": Form(_bits, lambda queries, columns: -(queries - columns).abs().sum(dim=1)),
 }
@@ -94,7 +90,7 @@ class DeviceScorer:
 
     def tile(self, number: int, left: Tensor, strip: Strip) -> Tensor:
         """Scores of level `number`, shape (n_row, n_column)."""
-        dtype = self.device.dtype(self._level(number).row_dtype)
+        dtype = self.device.dtype(self.distance.levels[number].row_dtype)
         return self._finish(self.form.all_pairs(self.device, left.to(dtype), strip.rows_as(dtype)), strip.numbers)
 
     def pairs(self, left: Tensor, strip: Strip, rows: Tensor, places: Tensor) -> Tensor:
@@ -104,20 +100,13 @@ class DeviceScorer:
             products[part] = self.form.pairs(left[rows[part]].double(), strip.rows[places[part]].double())
         return self._finish(products, None if strip.numbers is None else strip.numbers[places])
 
-    def _level(self, number: int) -> Level:
-        return self.distance.levels[number]
-
     def _rows(self, rows: Any, numbers: Int64) -> Tensor:
         if self.distance.form == "bits":
-            return self._unpacked(rows[numbers])
-        return self.device.upload(rows.take(numbers, self._level(self.last).row_dtype))
-
-    def _unpacked(self, words: NDArray[Any]) -> Tensor:
-        """Bits as numbers, 0 and 1."""
-        torch = self.device.torch
-        packed = self.device.upload(words.view(np.uint8))
-        places = torch.arange(8, dtype=torch.uint8, device=self.device.where)
-        return ((packed[:, :, None] >> places) & 1).flatten(1).to(self.device.dtype(self._level(self.last).dtype))
+            packed = self.device.upload(rows[numbers].view(np.uint8))
+            places = self.device.torch.arange(8, dtype=self.device.torch.uint8, device=self.device.where)
+            ones: Tensor = ((packed[:, :, None] >> places) & 1).flatten(1)
+            return ones.to(self.device.dtype(self.distance.levels[-1].dtype))
+        return self.device.upload(rows.take(numbers, self.distance.levels[-1].row_dtype))
 
     def _finish(self, products: Tensor, numbers: Tensor | None) -> Tensor:
         """Scores from products, which may be overwritten."""

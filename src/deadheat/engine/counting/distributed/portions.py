@@ -1,4 +1,4 @@
-"""A counting pass in portions, which any process can count: their counts add up to those of the whole pass.
+"""A counting pass in portions, which any process can count, and their sums: the counts of the whole pass.
 
 The columns of each portion are other ones, so that what is irrelevant and closer, or tied, is summed over portions:
 
@@ -11,16 +11,21 @@ The first portion of a group of queries (*) also counts what is in no tile, and 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from deadheat.engine.counting.assembly import Assembly
+from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.counting.layout import ColumnRange
 from deadheat.engine.counting.passes import CountingPass, Section
-from deadheat.support.arrays import Array, Int64, spread
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.errors import ClusterError
+from deadheat.support import scratch
+from deadheat.support.arrays import Array, Int64, offsets_of, spread
 
-OF_FIRST = ("n_group", "n_relevant", "closer_relevant", "tied_relevant")
+_OF_FIRST = ("n_group", "n_relevant", "closer_relevant", "tied_relevant")
 
 
 class Portion(NamedTuple):
@@ -46,10 +51,6 @@ class Cut(NamedTuple):
             for columns in range(group + 1 if self.symmetric else 1, self.columns)
         ]
         return rest + first
-
-    def is_first(self, portion: Portion) -> bool:
-        """Whether a portion is the first one of its queries."""
-        return portion.columns == (portion.queries if self.symmetric else 0)
 
 
 class PortionedPass:
@@ -80,14 +81,14 @@ class PortionedPass:
             sections.append(Section(self._ranges[portion.queries], self._blocks[portion.columns]))
         numbers = sorted(number for group in groups for number in self._blocks[group])
         assembly = Assembly(self._pass.problem, self._queries_of(numbers))
-        first = self._cut.is_first(portion)
+        first = portion.columns == (portion.queries if self._cut.symmetric else 0)
         for shard in self._pass.layout.shards([self._queries[number] for number in numbers]):
             queries = {numbers[place]: self._queries[numbers[place]] for place in shard}
-            self._pass.count_shard(queries, sections, assembly, threads, lambda _: None, beside_tiles=first)
+            self._pass.count_shard(queries, sections, assembly, threads, lambda _: None, outside_tiles=first)
         found: dict[str, Array] = {}
         for group in groups:
             counts = _irrelevant(assembly.of(self._queries_of(self._blocks[group])))
-            wanted = ("queries", "closer", "tied", *(OF_FIRST if first else ()))
+            wanted = ("queries", "closer", "tied", *(_OF_FIRST if first else ()))
             found |= {f"{group}.{name}": _shortest(counts[name]) for name in wanted}
         return found
 
@@ -119,3 +120,56 @@ def _irrelevant(known: dict[str, Int64]) -> dict[str, Int64]:
 def _shortest(numbers: Int64) -> Array:
     """The same in 32 bits if these hold it: what travels is half as long."""
     return numbers.astype(np.int32) if numbers.max(initial=0) < 2**31 else numbers
+
+
+@dataclass
+class _Group:
+    """The sums of a group of queries, and what only the first portion of it says."""
+
+    queries: Array
+    closer: Int64  # of irrelevant items, like `tied`
+    tied: Int64
+    known: dict[str, Int64] = field(default_factory=dict)
+
+
+class Sums:
+    """Sums of the counts of portions, whatever the order in which these come: they are integers."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, _Group] = {}
+
+    def add(self, counts: dict[str, Array], times: int) -> None:
+        """Add the counts of a portion, so many times; `times` is below 0 for what other portions counted too often."""
+        for name in {key.partition(".")[0] for key in counts}:
+            queries, closer, tied = (counts[f"{name}.{what}"] for what in ("queries", "closer", "tied"))
+            if name not in self._groups:
+                zeros = np.zeros((2, len(closer)), dtype=np.int64)
+                self._groups[name] = _Group(queries, zeros[0], zeros[1])
+            group = self._groups[name]
+            if not np.array_equal(group.queries, queries) or len(group.closer) != len(closer):
+                raise ClusterError("workers must agree on the tie groups of a query, but two do not: do all of them "
+                                   "see the same files?")  # fmt: skip
+            group.closer += times * closer.astype(np.int64)
+            group.tied += times * tied.astype(np.int64)
+            if f"{name}.n_group" in counts:
+                group.known = {what: counts[f"{name}.{what}"].astype(np.int64) for what in _OF_FIRST}
+
+    def profile(self, candidates: Candidates, bounds_only: bool) -> TieProfile:
+        """The profile that all portions together make."""
+        n_group, n_relevant = np.zeros((2, candidates.n_query), dtype=np.int64)
+        for group in self._groups.values():
+            n_group[group.queries], n_relevant[group.queries] = group.known["n_group"], group.known["n_relevant"]
+        offsets = offsets_of(n_group)
+        arrays = scratch.arrays(4, int(offsets[-1]))
+        for group in self._groups.values():
+            places = spread(offsets[group.queries], group.known["n_group"])
+            of_relevant = group.known["closer_relevant"], group.known["tied_relevant"]
+            for k, irrelevant in enumerate((group.closer, group.tied)):
+                arrays[2 * k][places] = irrelevant + of_relevant[k]
+                arrays[2 * k + 1][places] = of_relevant[k]
+            scratch.let_go(*arrays)
+        closer, closer_relevant, tied, tied_relevant = arrays
+        return TieProfile(
+            offsets, closer, closer_relevant, tied, tied_relevant, candidates.n_ranked(), n_relevant,
+            bounds_only=bounds_only, check=False,
+        )  # fmt: skip
