@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from counting import reference_loops
+from engine.counting import reference_loops
 from numpy.testing import assert_array_equal
 
 from deadheat import _core

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from distances import reference_loops
+from engine.distances import reference_loops
 from engine.distances.plain_scores import Plain
 from numpy.testing import assert_array_equal
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from distances import reference_loops
+from engine.distances import reference_loops
 from engine.distances.plain_scores import plain
 from numpy.testing import assert_array_equal
 
