@@ -261,13 +261,11 @@ Groups64 groups_of(nb::handle from) {
 
 nb::object others_of(const Pass::Others &others) {
     Index n = 0;
-    for (const auto &each : others) n += each.columns;
+    for (const auto &each : others) n += static_cast<Index>(each.size());
     Fresh<std::int64_t, 2> all({3, n});
-    Index begin = 0;
-    for (const auto &each : others) {
-        for (Index k = 0; k < 3; ++k) std::copy_n(each.row(k), each.columns, all.data.get() + k * n + begin);
-        begin += each.columns;
-    }
+    std::int64_t *to = all.data.get();
+    for (const auto &each : others)
+        for (const OtherGroup &group : each) to[0] = group.place, to[n] = group.tied, to[2 * n] = group.tied_relevant, ++to;
     return nb::cast(std::move(all));
 }
 

@@ -15,8 +15,6 @@ using namespace deadheat::tests;
 
 using Numbers = std::vector<std::int64_t>;
 
-std::size_t at(Index place) { return static_cast<std::size_t>(place); }
-
 /// Items in columns, with classes, and queries that may leave some of them out.
 struct RandomItems {
     static constexpr Index N_CLASS = 3;
@@ -165,13 +163,14 @@ TEST(groups_are_collected) {
             const std::size_t n = at(offsets.back());
             Numbers closer(n), closer_relevant(n), tied(n), tied_relevant(n);
             std::vector<std::int32_t> compact(n);
-            Padded<std::int64_t> others(3, static_cast<Index>(n), 0);
             const Numbers starts(offsets.begin(), offsets.end() - 1);
-            const Index n_other = collect_groups(queries, n_group, relevant.view(), counts.view(), counts.view(), 2, 1,
-                                                 starts, compact, others.view());
-            const Matrix<std::int64_t> all = others.view();
-            expand_groups(starts, n_group, compact, Matrix<const std::int64_t>{all.data, 3, n_other, all.stride},
-                          {closer, closer_relevant, tied, tied_relevant});
+            const auto found =
+                collect_groups(queries, n_group, relevant.view(), counts.view(), counts.view(), 2, 1, starts, compact);
+            Padded<std::int64_t> others(3, static_cast<Index>(found.size()), 0);
+            for (Index k = 0; k < others.columns; ++k)
+                others.set(0, k, found[at(k)].place), others.set(1, k, found[at(k)].tied),
+                    others.set(2, k, found[at(k)].tied_relevant);
+            expand_groups(starts, n_group, compact, others.view(), {closer, closer_relevant, tied, tied_relevant});
             for (Index i = 0; i < n_query; ++i)
                 for (Index g = 0; g < n_group[at(i)]; ++g) {
                     const std::size_t place = at(offsets[at(i)] + n_group[at(i)] - 1 - g);

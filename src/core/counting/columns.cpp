@@ -7,12 +7,6 @@
 
 namespace deadheat {
 
-namespace {
-
-std::size_t at(Index place) { return static_cast<std::size_t>(place); }
-
-}  // namespace
-
 void relevant_columns(Int64s classes, Int64s starts, Int64s keys, Int64s sizes, Span<const std::int32_t> weight,
                       Matrix<std::int64_t> columns, Matrix<std::int64_t> count, Matrix<std::int64_t> irrelevant) {
     const auto n_column = static_cast<Index>(weight.size());

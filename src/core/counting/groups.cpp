@@ -10,8 +10,6 @@ namespace {
 
 constexpr double SLACK = 1 + 0x1p-50;  // 8u for three roundings: of bounds (distances/bounds.py), sum and difference
 
-std::size_t at(Index place) { return static_cast<std::size_t>(place); }
-
 /// The groups of one query, written as they end.
 struct Groups {
     Matrix<std::int64_t> arrays;
@@ -39,8 +37,8 @@ struct CountsOfQuery {
 
 /// Collect the groups of a query, which begin at a place; there are STEP slots from each group to the next.
 template <Index STEP>
-void collect_of_query(const CountsOfQuery &counts, std::size_t place, Span<std::int32_t> closer, Matrix<std::int64_t> others,
-                      Index &n_other) {
+void collect_of_query(const CountsOfQuery &counts, std::size_t place, Span<std::int32_t> closer,
+                      std::vector<OtherGroup> &others) {
     const auto from = [](Span<const std::int32_t> slots, Index slot) {
         return std::accumulate(slots.begin() + slot, slots.end(), std::int32_t{0});
     };
@@ -53,10 +51,7 @@ void collect_of_query(const CountsOfQuery &counts, std::size_t place, Span<std::
         const std::int32_t of_group = counts.relevant[g], tied = above_within - above_nearer + of_group;
         closer[place] = above_nearer + seen;
         seen += of_group;
-        if (tied != 1 || of_group != 1) {
-            others(0, n_other) = static_cast<std::int64_t>(place), others(1, n_other) = tied, others(2, n_other) = of_group;
-            ++n_other;
-        }
+        if (tied != 1 || of_group != 1) others.push_back({static_cast<std::int64_t>(place), tied, of_group});
         if (--g < 0) break;
         for (Index k = 0; k < STEP; ++k) above_within += within[STEP * g + k], above_nearer += nearer[STEP * g + k];
     }
@@ -64,16 +59,17 @@ void collect_of_query(const CountsOfQuery &counts, std::size_t place, Span<std::
 
 }  // namespace
 
-Index collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group, Matrix<const std::int32_t> relevant,
-                     Matrix<const std::int32_t> within, Matrix<const std::int32_t> nearer, Index step, Index lead,
-                     Span<const std::int64_t> starts, Span<std::int32_t> closer, Matrix<std::int64_t> others) {
-    Index n_other = 0;
+std::vector<OtherGroup> collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group,
+                                       Matrix<const std::int32_t> relevant, Matrix<const std::int32_t> within,
+                                       Matrix<const std::int32_t> nearer, Index step, Index lead,
+                                       Span<const std::int64_t> starts, Span<std::int32_t> closer) {
+    std::vector<OtherGroup> others;
     for (Index i = 0; i < static_cast<Index>(n_group.size()); ++i) {
         const CountsOfQuery counts{relevant.row(i), within[i], nearer[i], n_group[at(i)], lead};
         const auto collect = step == 2 ? collect_of_query<2> : collect_of_query<4>;
-        collect(counts, at(starts[at(queries[at(i)])]), closer, others, n_other);
+        collect(counts, at(starts[at(queries[at(i)])]), closer, others);
     }
-    return n_other;
+    return others;
 }
 
 void expand_groups(Span<const std::int64_t> starts, Span<const std::int64_t> lengths, Span<const std::int32_t> closer,

@@ -1,6 +1,8 @@
 // The tie groups of a profile, from counts between cuts, or from the scores of a small group of items.
 #pragma once
 
+#include <vector>
+
 #include "support/views.h"
 
 namespace deadheat {
@@ -10,15 +12,20 @@ struct GroupArrays {
     Span<std::int64_t> closer, closer_relevant, tied, tied_relevant;
 };
 
+/// A compact group that is not one relevant item alone.
+struct OtherGroup {
+    std::int64_t place, tied, tied_relevant;
+};
+
 /// From counts between cuts, farthest first, to compact groups, nearest first, where the query's begin: see
 /// profiles/compact.py.
 ///
 /// Group g's cut "tied or closer" is after slot step · g of `within`, its cut "closer" after slot step · g + lead of
-/// `nearer`. Those that are not one relevant item alone are listed in `others`: place, tied and tied_relevant, for which
-/// there is room. Returns how many there are.
-Index collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group, Matrix<const std::int32_t> relevant,
-                     Matrix<const std::int32_t> within, Matrix<const std::int32_t> nearer, Index step, Index lead,
-                     Span<const std::int64_t> starts, Span<std::int32_t> closer, Matrix<std::int64_t> others);
+/// `nearer`. Returns those that are not one relevant item alone.
+std::vector<OtherGroup> collect_groups(Span<const std::int64_t> queries, Span<const std::int64_t> n_group,
+                                       Matrix<const std::int32_t> relevant, Matrix<const std::int32_t> within,
+                                       Matrix<const std::int32_t> nearer, Index step, Index lead,
+                                       Span<const std::int64_t> starts, Span<std::int32_t> closer);
 
 /// Write the whole arrays of some compact groups, one query's after another's; `others` ascend by their places.
 void expand_groups(Span<const std::int64_t> starts, Span<const std::int64_t> lengths, Span<const std::int32_t> closer,

@@ -7,11 +7,8 @@
 namespace deadheat {
 
 template <class T>
-Panels<T>::Panels(Index rows, Index dim, Index width) : rows_(rows), dim_(dim) {
-    const Index full = (rows + width - 1) / width * width;
-    const std::size_t bytes = static_cast<std::size_t>(full * dim) * sizeof(T);
-    numbers_.reset(static_cast<T *>(::operator new[](bytes, ALIGNED)));
-}
+Panels<T>::Panels(Index rows, Index dim, Index width)
+    : rows_(rows), dim_(dim), numbers_(at((rows + width - 1) / width * width * dim)) {}
 
 template <class T>
 Panels<T> packed(Matrix<const T> rows) {

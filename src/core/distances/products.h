@@ -15,9 +15,8 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
-#include <new>
 
+#include "support/memory.h"
 #include "support/targets.h"
 #include "support/views.h"
 
@@ -39,17 +38,12 @@ public:
     Index rows() const { return rows_; }
     Index dim() const { return dim_; }
     /// The panel that begins with row `first`, a multiple of the width.
-    T *from_row(Index first) { return numbers_.get() + first * dim_; }
-    const T *from_row(Index first) const { return numbers_.get() + first * dim_; }
+    T *from_row(Index first) { return numbers_.data() + first * dim_; }
+    const T *from_row(Index first) const { return numbers_.data() + first * dim_; }
 
 private:
-    struct Free {
-        void operator()(T *numbers) const { ::operator delete[](numbers, ALIGNED); }
-    };
-    static constexpr std::align_val_t ALIGNED{64};  // a line of the cache
-
     Index rows_, dim_;
-    std::unique_ptr<T[], Free> numbers_;
+    Buffer<T> numbers_;
 };
 
 template <class T>

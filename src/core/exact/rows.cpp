@@ -41,10 +41,6 @@ int bits_for_products(Index dim) {
 
 int bits_for_differences(Index dim) { return 52 - std::bit_width(static_cast<std::uint64_t>(dim)); }
 
-double *aligned(std::size_t count) {
-    return static_cast<double *>(::operator new[](std::max<std::size_t>(count, 1) * sizeof(double), std::align_val_t{64}));
-}
-
 }  // namespace
 
 void Numbers::grow(Index count) {
@@ -136,10 +132,10 @@ ExactRows::ExactRows(Matrix<const T> rows, BitRange bits)
 
 template <class T>
 void ExactRows::cut(Matrix<const T> rows, std::vector<BitRange> bits) {
-    raw_.reset(aligned(static_cast<std::size_t>(size_ * padded_)));
+    raw_.resize(at(size_ * padded_));
     const bool each = bits.empty() && size_ > 0;
     for (Index i = 0; i < size_; ++i) {
-        double *row = raw_.get() + i * padded_;
+        double *row = raw_.data() + i * padded_;
         std::copy_n(rows.row(i), dim_, row);
         std::fill(row + dim_, row + padded_, 0.0);
         if (each) bits.push_back(bit_range(Span<const double>(row, static_cast<std::size_t>(dim_))));
@@ -150,12 +146,12 @@ void ExactRows::cut(Matrix<const T> rows, std::vector<BitRange> bits) {
         rows_.push_back({total_, count, bits[i].low});
         total_ += static_cast<std::size_t>(std::max(count, 0) * padded_);
     }
-    slices_.reset(aligned(total_));
+    slices_.resize(total_);
     for (Index i = 0; i < size_; ++i) {
         if (rows_[i].count <= 0) continue;
         double scale[2];
         scale_by(-rows_[i].exponent, scale);
-        slice_loops().cut(raw(i), dim_, scale, bits_, rows_[i].count, padded_, slices_.get() + rows_[i].begin);
+        slice_loops().cut(raw(i), dim_, scale, bits_, rows_[i].count, padded_, slices_.data() + rows_[i].begin);
     }
 }
 
@@ -174,7 +170,7 @@ int ExactRows::dot(Index row, const ExactRows &others, Index other, int shift, W
         return dot_of_numbers({raw(row), static_cast<std::size_t>(dim_)},
                               {others.raw(other), static_cast<std::size_t>(dim_)}, shift, out);
     std::int64_t places[MOST_PLACES] = {};
-    slice_loops().dots(slices_.get() + left.begin, left.count, others.slices_.get() + right.begin, right.count, padded_,
+    slice_loops().dots(slices_.data() + left.begin, left.count, others.slices_.data() + right.begin, right.count, padded_,
                        places);
     return combine(places, left.count + right.count - 1, bits_, left.exponent + right.exponent + shift, out);
 }
@@ -183,7 +179,7 @@ std::vector<std::int64_t> ExactRows::integers() const {
     std::vector<std::int64_t> out(static_cast<std::size_t>(size_ * dim_), 0);
     for (Index i = 0; i < size_; ++i)
         for (int slice = 0; slice < rows_[i].count; ++slice) {
-            const double *part = slices_.get() + rows_[i].begin + slice * padded_;
+            const double *part = slices_.data() + rows_[i].begin + slice * padded_;
             const auto unit = std::int64_t{1} << (bits_ * slice);
             std::int64_t *row = out.data() + i * dim_;
             for (Index k = 0; k < dim_; ++k) row[k] += static_cast<std::int64_t>(part[k]) * unit;
@@ -197,8 +193,8 @@ int ExactRows::difference(Index row, const ExactRows &others, Index other, Wide 
         return difference_of_numbers({raw(row), static_cast<std::size_t>(dim_)},
                                      {others.raw(other), static_cast<std::size_t>(dim_)}, out);
     std::int64_t places[MOST_PLACES] = {};
-    slice_loops().differences(raw(row), others.raw(other), slices_.get() + left.begin,
-                              others.slices_.get() + others.rows_[other].begin, left.count, padded_, places);
+    slice_loops().differences(raw(row), others.raw(other), slices_.data() + left.begin,
+                              others.slices_.data() + others.rows_[other].begin, left.count, padded_, places);
     return combine(places, std::max(left.count, 1), bits_, left.exponent, out);
 }
 

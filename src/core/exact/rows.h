@@ -2,12 +2,12 @@
 #pragma once
 
 #include <memory>
-#include <new>
 #include <utility>
 #include <vector>
 
 #include "exact/slices.h"
 #include "exact/wide.h"
+#include "support/memory.h"
 #include "support/views.h"
 
 namespace deadheat {
@@ -88,21 +88,18 @@ private:
         int count;          // of its slices; 0 for zeros, −1 where it has too many bits for slices
         int exponent;       // of the lowest slice
     };
-    struct Free {
-        void operator()(double *memory) const { ::operator delete[](memory, std::align_val_t{64}); }
-    };
 
     void square_all();
     template <class T>
     void cut(Matrix<const T> rows, std::vector<BitRange> bits);
-    const double *raw(Index row) const { return raw_.get() + row * padded_; }
+    const double *raw(Index row) const { return raw_.data() + row * padded_; }
 
     Index size_, dim_, padded_;
     int bits_;  // from one slice to the next
     int width_ = 0;
     std::size_t total_ = 0;  // numbers in all slices
     std::vector<Row> rows_;
-    std::unique_ptr<double[], Free> slices_, raw_;
+    Buffer<double> slices_, raw_;
     std::shared_ptr<Numbers> squares_ = std::make_shared<Numbers>();
 };
 

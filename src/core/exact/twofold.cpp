@@ -69,7 +69,7 @@ TwofoldRows::TwofoldRows(KeyKind kind, Matrix<const T> left, Matrix<const T> rig
     if (kind == KeyKind::product) return;
     const FlushingMode mode;  // once subnormal numbers have been scaled
     for (Index i = 0; i < right.rows; ++i) {
-        const double *row = right_.get() + i * padded_;
+        const double *row = right_->data() + i * padded_;
         const Twofold square = product(row, row);
         of_right_.push_back(kind == KeyKind::cosine ? inverse_root(square) : square);
     }
@@ -81,13 +81,10 @@ template TwofoldRows::TwofoldRows(KeyKind, Matrix<const float>, Matrix<const flo
 /// Rows over a power of two: of all of them, or `each` over one that makes its largest number one between 1/2 and 1.
 template <class T>
 TwofoldRows::Memory TwofoldRows::scaled(Matrix<const T> rows, bool each, int exponent) const {
-    const auto count = static_cast<std::size_t>(std::max<Index>(rows.rows * padded_, 1));
-    constexpr std::align_val_t LINE{64};
-    const std::shared_ptr<double[]> memory(static_cast<double *>(::operator new[](count * sizeof(double), LINE)),
-                                           [](double *numbers) { ::operator delete[](numbers, LINE); });
+    auto memory = std::make_shared<Buffer<double>>(at(rows.rows * padded_));
     for (Index i = 0; i < rows.rows; ++i) {
         const T *from = rows.row(i);
-        double *to = memory.get() + i * padded_, largest = 0.0;
+        double *to = memory->data() + i * padded_, largest = 0.0;
         for (Index k = 0; k < dim_; ++k) largest = std::max(largest, std::fabs(static_cast<double>(from[k])));
         int by = exponent;
         if (each) std::frexp(largest, &by);
@@ -104,7 +101,7 @@ Twofold TwofoldRows::product(const double *left, const double *right) const {
 }
 
 Twofold TwofoldRows::closeness(Index row, Index other) const {
-    const Twofold dot = product(left_.get() + row * padded_, right_.get() + other * padded_);
+    const Twofold dot = product(left_->data() + row * padded_, right_->data() + other * padded_);
     if (kind_ == KeyKind::product) return dot;
     const Twofold &of_other = of_right_[static_cast<std::size_t>(other)];
     return kind_ == KeyKind::cosine ? times(dot, of_other) : twice_less(dot, of_other);

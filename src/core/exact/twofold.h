@@ -10,11 +10,11 @@
 #pragma once
 
 #include <memory>
-#include <new>
 #include <vector>
 
 #include "exact/rows.h"
 #include "exact/thresholds.h"
+#include "support/memory.h"
 #include "support/targets.h"
 
 namespace deadheat {
@@ -51,7 +51,7 @@ public:
     Index bytes() const { return (padded_ + 3) * static_cast<Index>(sizeof(double)); }
 
 private:
-    using Memory = std::shared_ptr<const double[]>;
+    using Memory = std::shared_ptr<Buffer<double>>;
 
     template <class T>
     Memory scaled(Matrix<const T> rows, bool each, int exponent) const;

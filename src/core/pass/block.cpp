@@ -138,17 +138,11 @@ void Block::count_next_to_tiles() {
     place(more.row, more.column, more.weight);
 }
 
-Table<std::int64_t> Block::collect(Span<const std::int64_t> starts, Span<std::int32_t> closer) {
+std::vector<OtherGroup> Block::collect(Span<const std::int64_t> starts, Span<std::int32_t> closer) {
     const Counter &first = *counters_.front(), &last = *counters_.back();
     const bool two = counters_.size() == 2;
     const Index each = first.cuts().each, step = two || each == 2 ? 2 : 4, lead = two ? 0 : each == 2 ? 1 : 2;
-    const Index n = std::accumulate(groups_.n_group.begin(), groups_.n_group.end(), Index{0});
-    Table<std::int64_t> others(3, n);
-    const Index n_other = collect_groups(queries_, groups_.n_group, groups_.total, first.counts, last.counts, step, lead,
-                                         starts, closer, others);
-    Table<std::int64_t> kept(3, n_other);
-    for (Index k = 0; k < 3; ++k) std::copy_n(others.row(k), n_other, kept.row(k));
-    return kept;
+    return collect_groups(queries_, groups_.n_group, groups_.total, first.counts, last.counts, step, lead, starts, closer);
 }
 
 }  // namespace deadheat

@@ -4,6 +4,7 @@
 //     groups
 #pragma once
 
+#include "counting/groups.h"
 #include "pass/counter.h"
 #include "pass/relevant.h"
 
@@ -34,8 +35,8 @@ public:
 
     /// Count what tiles leave out, and that does count.
     void count_next_to_tiles();
-    /// Write its compact groups, see counting/groups.h; returns their `others`.
-    Table<std::int64_t> collect(Span<const std::int64_t> starts, Span<std::int32_t> closer);
+    /// Write its compact groups, and return those that `collect_groups` does.
+    std::vector<OtherGroup> collect(Span<const std::int64_t> starts, Span<std::int32_t> closer);
     const Numbers64 &n_group() const { return groups_.n_group; }
     std::int64_t n_relevant(Index row) const;
 

@@ -11,7 +11,7 @@ namespace deadheat {
 
 namespace {
 
-constexpr double MANY_OPEN = 1.0 / 8;  // share of a square beyond which float64 is cheaper as a product than pair by pair
+constexpr double MANY_OPEN = 1.0 / 8;   // share of a square beyond which float64 is cheaper as a product than pair by pair
 constexpr Index ENOUGH_SEEN = 1 << 10;  // items that only exact arithmetic has decided before it is turned to at once,
 constexpr double MOSTLY = 0.75;         // if it decides so many of all open ones
 constexpr std::size_t MOST_EXACT = 1 << 15;  // items that are decided exactly before anybody asks whether to go on
@@ -98,7 +98,7 @@ std::shared_ptr<const EdgeTable<T>> Counter::make_edges(int level, Index band) {
         absolute[at(i)] = reach.absolute, relative[at(i)] = reach.relative, tiny[at(i)] = reach.tiny;
     }
     made->closed = of.exact && (cuts_.each == 2 || cuts_.sharp);
-    made->edges = Table<T>(n_row, 2 * cuts_.low.columns + 1);
+    made->edges = Table<T>::unset(n_row, 2 * cuts_.low.columns + 1);
     made->n_edge = build_edges<T>(cuts_.low, cuts_.high, {absolute, relative, tiny}, made->closed, made->edges);
     const bool few = made->n_edge <= FEW_EDGES;
     const Index n_bin = few ? 1 : n_bins(made->n_edge);
@@ -226,7 +226,7 @@ template <class T>
 Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, const Finer &finer, Tally &tally) {
     const auto table = edges<T>(square.level, square.band);
     const Index n_row = square.scores.rows, n_column = square.scores.columns;
-    thread_local std::vector<std::int32_t> memory;
+    thread_local Buffer<std::int32_t> memory;
     if (memory.size() < at(3 * n_row * n_column)) memory.resize(at(3 * n_row * n_column));
     Matrix<std::int32_t> opened{memory.data(), 3, n_row * n_column, n_row * n_column};
     Index n = filter(square, excluded, *table, tally.counts, opened);

@@ -132,7 +132,8 @@ void group_exactly(const Problem &problem, Span<const std::int64_t> queries, Rel
 
 Cuts cuts_of(const TieGroups &groups) {
     Cuts cuts;
-    cuts.low = cuts.high = Table<double>(groups.score.rows, groups.score.columns);
+    for (Table<double> *table : {&cuts.low, &cuts.high})
+        *table = Table<double>::unset(groups.score.rows, groups.score.columns);
     exact_cuts(groups.score, groups.bound, groups.n_group, cuts.low, cuts.high);
     make_ascending(cuts.low, cuts.high);
     return cuts;

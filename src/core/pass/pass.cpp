@@ -146,7 +146,7 @@ private:
         const Index rows = both ? side_of_squares(left_->n) : low ? LOW_ROWS : STRIP_ROWS;
         const Index columns = both ? side_of_squares(right.n) : std::min(right.n, low ? LONG_COLUMNS : STRIP_COLUMNS);
         const Index stride = (both ? SIDE : columns) + PADDING;
-        std::vector<T> products(at(rows * stride)), transposed(both ? at(columns * stride) : 0);
+        Buffer<T> products(at(rows * stride)), transposed(both ? at(columns * stride) : 0);
         for (column_ = 0; column_ < right.n; column_ += columns)
             for (row_ = 0; row_ < left_->n; row_ += rows) {
                 n_ = std::min(rows, left_->n - row_), m_ = std::min(columns, right.n - column_);
@@ -214,7 +214,7 @@ private:
     std::vector<Side> sides_;
     std::map<int, Ready> made_;
     Index row_ = 0, column_ = 0, n_ = 0, m_ = 0;  // of the square in hand
-    std::vector<double> wide_;                    // its products of the last level
+    Buffer<double> wide_;                         // its products of the last level
     std::optional<IntegerTile> tile_;             // and its exact tile
     const ExactPairs *exact_;
 };
@@ -269,7 +269,7 @@ void Pass::count_range(const Range &range, const Some &blocks, Block *mirror, co
 
 // Shards -------------------------------------------------------------------------------------------------------------
 
-Table<std::int64_t> Pass::finish(Block &block, bool all, Groups64 groups) const {
+std::vector<OtherGroup> Pass::finish(Block &block, bool all, Groups64 groups) const {
     if (all) block.count_next_to_tiles();
     for (std::size_t i = 0; i < block.queries().size(); ++i) {
         groups.n_group[at(block.queries()[i])] = block.n_group()[i];
@@ -313,6 +313,7 @@ Pass::ReadyRows Pass::ready_rows(const Some &blocks, Threads &threads) const {
 
 Pass::Others Pass::count(const Queries &queries, const std::vector<Section> &sections, bool all, Groups64 groups,
                          Threads &threads) {
+    const FreeKeptMemory at_end;
     Blocks made = make(queries, threads);
     Some tiled;
     for (const auto &[number, block] : made) {
@@ -346,6 +347,7 @@ Pass::Others Pass::count(const Queries &queries, const std::vector<Section> &sec
 }
 
 Pass::Others Pass::stream(const Queries &queries, const std::vector<Range> &ranges, Groups64 groups, Threads &threads) {
+    const FreeKeptMemory at_end;
     if (streamed_.size() != ranges.size()) {
         streamed_.resize(ranges.size());
         threads.each(static_cast<Index>(ranges.size()), [&](Index k) {

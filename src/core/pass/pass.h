@@ -59,7 +59,7 @@ public:
     explicit Pass(const Problem &problem) : problem_(problem) {}
 
     using Queries = std::map<std::int64_t, Numbers64>;  // of each block, by its number
-    using Others = std::vector<Table<std::int64_t>>;    // of compact groups
+    using Others = std::vector<std::vector<OtherGroup>>;
     using Blocks = std::map<std::int64_t, std::unique_ptr<Block>>;
 
     /// Work through a shard. No tile of the sections comes twice, nor transposed; `all` says whether to count what is in no
@@ -80,7 +80,7 @@ private:
     ReadyRows ready_rows(const Some &blocks, Threads &threads) const;
     void count_range(const Range &range, const Some &blocks, Block *mirror, const ReadyRows &ready, const Ready *right,
                      const std::atomic<bool> &stop);
-    Table<std::int64_t> finish(Block &block, bool all, Groups64 groups) const;
+    std::vector<OtherGroup> finish(Block &block, bool all, Groups64 groups) const;
 
     const Problem &problem_;
     std::map<std::int64_t, Range> range_of_;  // the columns that a block is

@@ -136,8 +136,9 @@ RelevantItems relevant_items(const Problem &problem, Span<const std::int64_t> qu
     }
     RelevantItems out;
     Relevant &relevant = out.relevant;
-    relevant.columns = relevant.count = relevant.irrelevant = Table<std::int64_t>(n_row, width);
-    relevant.score = relevant.bound = Table<double>(n_row, width);
+    for (Table<std::int64_t> *table : {&relevant.columns, &relevant.count, &relevant.irrelevant})
+        *table = Table<std::int64_t>::unset(n_row, width);
+    relevant.score = Table<double>::unset(n_row, width), relevant.bound = Table<double>(n_row, width);
     relevant_columns(classes, problem.class_start, problem.class_keys, problem.class_count, problem.weight, relevant.columns,
                      relevant.count, relevant.irrelevant);
     const Itself own(problem, queries);

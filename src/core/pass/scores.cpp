@@ -56,7 +56,7 @@ Ready Scores::ready(int level, const ScaledSource &source, Matrix<const std::uin
             std::copy_n(bits.row(numbers[p]), made.dim, made.words.data() + p * at(made.dim));
         return made;
     }
-    const auto take = [&]<class T>(std::vector<T> &rows, std::unique_ptr<Panels<T>> &panels) {
+    const auto take = [&]<class T>(Buffer<T> &rows, std::unique_ptr<Panels<T>> &panels) {
         rows.resize(numbers.size() * at(made.dim));
         const Matrix<T> matrix{rows.data(), made.n, made.dim, made.dim};
         source.take(numbers, matrix);
@@ -92,7 +92,7 @@ void Scores::products(int level, const Ready &left, Index row, const Ready &righ
     } else if (of.wide_rows && form != Form::bits) {
         make(left.wide, right.wide, out);
     } else {  // products that float32 holds exactly, for scores that it does not
-        std::vector<float> memory(at(out.rows * out.columns));
+        Buffer<float> memory(at(out.rows * out.columns));
         const Matrix<float> narrow{memory.data(), out.rows, out.columns, out.columns};
         products<float>(level, left, row, right, column, narrow);
         for (Index i = 0; i < out.rows; ++i) std::copy_n(narrow.row(i), out.columns, out.row(i));

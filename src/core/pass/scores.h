@@ -53,9 +53,9 @@ struct Reach {
 struct Ready {
     std::unique_ptr<Panels<float>> narrow;
     std::unique_ptr<Panels<double>> wide;
-    std::vector<float> narrow_rows;
-    std::vector<double> wide_rows;
-    std::vector<std::uint64_t> words;
+    Buffer<float> narrow_rows;
+    Buffer<double> wide_rows;
+    Buffer<std::uint64_t> words;
     Index n = 0, dim = 0;
 
     template <class T>

@@ -1,22 +1,25 @@
 // Matrices with memory of their own.
 #pragma once
 
-#include <vector>
-
+#include "support/memory.h"
 #include "support/views.h"
 
 namespace deadheat {
-
-inline std::size_t at(Index place) { return static_cast<std::size_t>(place); }
 
 /// A matrix with memory of its own.
 template <class T>
 struct Table {
     Index rows = 0, columns = 0;
-    std::vector<T> memory;
+    Buffer<T> memory;
 
     Table() = default;
     Table(Index n, Index m, T fill = T{}) : rows(n), columns(m), memory(at(n * m), fill) {}
+    /// One whose numbers are still to be set.
+    static Table unset(Index n, Index m) {
+        Table table;
+        table.rows = n, table.columns = m, table.memory.resize(at(n * m));
+        return table;
+    }
     T *row(Index i) { return memory.data() + i * columns; }
     const T *row(Index i) const { return memory.data() + i * columns; }
     T &operator()(Index i, Index j) { return row(i)[j]; }

@@ -9,6 +9,8 @@ namespace deadheat {
 
 using Index = std::ptrdiff_t;
 
+inline std::size_t at(Index place) { return static_cast<std::size_t>(place); }
+
 /// A row of numbers.
 template <class T>
 using Span = std::span<T>;

@@ -153,6 +153,7 @@ def test_progress_begins_with_nothing_never_falls_and_is_complete_once(name, sha
 def test_what_progress_raises_ends_the_run(error, threads, monkeypatch):
     monkeypatch.setattr(layout, "BLOCK_ROWS", 24)
     monkeypatch.setattr(layout, "SHARD_BYTES", 1)
+    monkeypatch.setattr(passes, "STREAMED_SHARDS", 1000)
     seen, (args, options) = [], runs()["leave one out"]
 
     def progress(done, total):

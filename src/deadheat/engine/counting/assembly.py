@@ -33,6 +33,10 @@ class Assembly:
     def add(self, others: Int64) -> None:
         """Take the `others` of the groups that the core has filled in."""
         self._others.append(others)
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Free the memory of the groups that are filled in, where they are on disk."""
         scratch.let_go(self._closer)
 
     def save(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> None:

@@ -59,10 +59,12 @@ class CountingPass:
         """Work through all shards and put the profile together."""
         blocks, ranges = self.cut_up
         shards, assembly = self.layout.shards(blocks), Assembly(self.problem)
+        streams = self.streams(len(shards))
+        if streams and checkpoint is None:  # one shard, so that no thread waits for others between shards
+            shards = [list(range(len(blocks)))]
         left = [k for k, shard in enumerate(shards) if not assembly.load(checkpoint, k, [blocks[b] for b in shard])]
         total = len(self.layout.active) * self.problem.n_column
         done = total - sum(len(blocks[b]) for k in left for b in shards[k]) * self.problem.n_column
-        streams = self.streams(len(shards))
         n_kept = len(shards) - len(left)
         try:
             with Reporting(progress, total, done=done) as report:
@@ -111,7 +113,12 @@ class CountingPass:
         self, queries: dict[int, Int64], assembly: Assembly, threads: int, report: Callable[[int], None]
     ) -> None:
         ranges = _numbers_of(self.layout.long_ranges())
-        with Polling(self.core, report) as poll:
+
+        def go_on(done: int) -> None:
+            assembly.let_go()
+            report(done)
+
+        with Polling(self.core, go_on) as poll:
             assembly.add(self.core.stream(queries, ranges, assembly.room, threads, poll))
 
 

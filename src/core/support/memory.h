@@ -1,0 +1,44 @@
+// Memory for many numbers, by lines of the cache: what one gives back the next one takes, as new pages cost more than to
+// fill them.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <vector>
+
+namespace deadheat {
+
+/// Memory of so many bytes. What is kept for others and what is in use are together never more than was once in use.
+void *take_memory(std::size_t bytes);
+void give_memory_back(void *memory, std::size_t bytes) noexcept;
+
+/// Frees what nobody uses when it ends.
+struct FreeKeptMemory {
+    ~FreeKeptMemory();
+};
+
+/// The allocator of numbers in such memory; they are not set unless a value is given.
+template <class T>
+struct Reused {
+    using value_type = T;
+
+    Reused() = default;
+    template <class U>
+    Reused(const Reused<U> &) {}
+    T *allocate(std::size_t n) { return static_cast<T *>(take_memory(n * sizeof(T))); }
+    void deallocate(T *memory, std::size_t n) noexcept { give_memory_back(memory, n * sizeof(T)); }
+    template <class U>
+    void construct(U *place) {
+        ::new (static_cast<void *>(place)) U;
+    }
+    template <class U, class... Value>
+    void construct(U *place, Value &&...value) {
+        ::new (static_cast<void *>(place)) U(static_cast<Value &&>(value)...);
+    }
+    friend bool operator==(const Reused &, const Reused &) { return true; }
+};
+
+template <class T>
+using Buffer = std::vector<T, Reused<T>>;
+
+}  // namespace deadheat
