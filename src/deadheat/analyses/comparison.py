@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.difference import COUNTS, ROUNDING, Difference, PairedTest
+from deadheat.analyses.difference import COUNTS, ROUNDING, Difference, PairedTest, p_value
 from deadheat.errors import InvalidTypeError, InvalidValueError, printable
 from deadheat.measures import names as measures_names
 from deadheat.reports.averaging import Average, Averaging, measure_names
@@ -162,13 +162,13 @@ class Comparison(TabularResult):
                 each.name,
                 *(value(of, digits) for of in (each.a, each.b, each)),
                 each.interval().expected.per_cent(digits),
-                _p_value(each.pvalue),
+                p_value(each.pvalue),
             ]
             for each in shown
         ]
         if any(map(has_ties, shown)):
             header.append("worst-case p")
-            rows = [[*row, _p_value(each.pvalue_worst_case)] for row, each in zip(rows, shown, strict=True)]
+            rows = [[*row, p_value(each.pvalue_worst_case)] for row, each in zip(rows, shown, strict=True)]
         return [Table(header, rows)]
 
     def notes(self) -> list[str]:
@@ -266,17 +266,6 @@ class Comparison(TabularResult):
 
 def _about(report: Report) -> dict[str, Any]:
     return {"distance": report.distance, "ties": report.tie_rule, "profile": report.profile.digest()}
-
-
-def _p_value(value: float) -> str:
-    """A p-value with four decimals, or as a power of ten below that; a dash where it is undefined.
-
-    Examples
-    --------
-    >>> _p_value(0.03125), _p_value(2e-5), _p_value(math.nan)
-    ('0.0312', '2e-05', '-')
-    """
-    return "-" if math.isnan(value) else f"{value:.4f}" if value >= 1e-4 else f"{value:.0e}"
 
 
 def listed(names: list[str]) -> str:

@@ -36,7 +36,7 @@ from deadheat.reports.report import Report
 from deadheat.reports.result import Result
 from deadheat.reports.statistics.interval import PARAMETRIC, Interval, Intervals, class_sums, resolved
 from deadheat.reports.statistics.intervals import standard_error, welch_interval
-from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain
+from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, notebook_row, number, plain
 from deadheat.support import checks
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.progress import Progress
@@ -136,6 +136,9 @@ class Gap(PlainFloats):
         errors = {"lower": (a.lower, b.upper), "expected": (a.expected, b.expected), "upper": (a.upper, b.lower)}
         values = {name: 0.0 if centred else getattr(self, name) for name in errors}
         return law, [welch_interval(values[name], pair, self.n_unit, level, law) for name, pair in errors.items()]
+
+    def _repr_html_(self) -> str:
+        return notebook_row(self.train.name, self, title="difference (%)")
 
     def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
         """The values, intervals, margin and bound as plain Python values that JSON can hold; None where undefined."""

@@ -36,7 +36,17 @@ from deadheat.reports.evaluating import report_on
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.interval import BOOTSTRAP, Interval, Intervals
 from deadheat.reports.statistics.intervals import mean_intervals, normal_interval, standard_error
-from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, decimals, number, plain
+from deadheat.reports.tables import (
+    DIGITS,
+    Table,
+    TabularResult,
+    columns_of_values,
+    count,
+    decimals,
+    notebook_row,
+    number,
+    plain,
+)
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import PlainFloats, plain_floats
@@ -268,6 +278,9 @@ class GroupedResult(PlainFloats):
         """The groups' values of each repeat."""
         cuts = range(0, self.repeats * self.n_group, self.n_group)
         return [Triple(*(values[start : start + self.n_group] for values in self.per_group)) for start in cuts]
+
+    def _repr_html_(self) -> str:
+        return notebook_row(self.name, self, [f"Mean over {count(self.n_group, 'group', 'groups')}."])
 
     def __repr__(self) -> str:
         return f"GroupedResult({self.name!r}, lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
@@ -544,7 +557,8 @@ class GroupedReport(TabularResult):
     def tables(self, *, digits: int = DIGITS, confidence_level: float | None = None) -> list[Table]:
         """A row a measure, in per cent; with a level, a column of intervals, which hold for whatever the ties do."""
         rows = [(name, self[name]) for name in self.measures]
-        return [table_with_errors(rows, self._shown_errors(), digits, confidence_level=confidence_level)]
+        table = table_with_errors(rows, self._shown_errors(), digits, confidence_level=confidence_level)
+        return [table._replace(bounds=[result for _, result in rows])]
 
     def notes(self) -> list[str]:
         """How the groups were drawn, what has no value, and what a report says of its queries and ties."""

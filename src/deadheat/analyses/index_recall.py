@@ -25,7 +25,18 @@ from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike
 from deadheat.reports.statistics.interval import Interval
 from deadheat.reports.statistics.intervals import mean_interval
-from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, program, value
+from deadheat.reports.tables import (
+    DIGITS,
+    Table,
+    TabularResult,
+    count,
+    decimals,
+    notebook_row,
+    number,
+    plain,
+    program,
+    value,
+)
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import PlainFloats, plain_floats
@@ -79,6 +90,10 @@ class Recall(PlainFloats):
         """The share of the queries with recall 1."""
         defined = self.per_query[~np.isnan(self.per_query)]
         return float(np.count_nonzero(defined == 1)) / len(defined) if len(defined) else math.nan
+
+    def _repr_html_(self) -> str:
+        notes = [f"Recall, where any item that ties with the k-th counts: {100 * self.recall:.2f} %."]
+        return notebook_row(self.name, self.recall_by_id, notes, "by id (%)")
 
     def interval(
         self, *, confidence_level: float = 0.95, method: str = "percentile", n_resamples: int = 9999, seed: int = 0

@@ -161,7 +161,8 @@ class Leaderboard(TabularResult):
             [self.interval(name).expected.per_cent(digits) for name in self],
             *(self._value_cells(measure, digits) for measure in others),
         ]
-        return [Table(header, list(zip(*columns, strict=True)))]
+        drawn = [report[first] for report in self.reports.values()]
+        return [Table(header, list(zip(*columns, strict=True)), drawn)]
 
     @cached_property
     def _letter(self) -> dict[str, str]:

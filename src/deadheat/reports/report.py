@@ -312,7 +312,7 @@ class Report(TabularResult, ByName[Result]):
         if std:
             columns, form = (*columns, "std"), decimals(digits)
             rows = [[*row, number(100 * result.std, form)] for row, result in zip(rows, results, strict=True)]
-        return [Table(["measure (%)", *columns], rows)]
+        return [Table(["measure (%)", *columns], rows, results)]
 
     def notes(self) -> list[str]:
         """What a reader has to know in addition to the numbers: the queries that count, and the ties."""

@@ -13,7 +13,7 @@ from deadheat.engine.counting.scored import profile_scores
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.reports.statistics.bootstrap import percentiles
 from deadheat.reports.statistics.interval import NOTHING, Intervals, Settings
-from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, plain, program
+from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, notebook_row, plain, program
 from deadheat.support.arrays import Bool, Float64, Int64
 
 
@@ -35,6 +35,9 @@ class PooledValue:
     expected: float
     upper: float
     threshold: float | None
+
+    def _repr_html_(self) -> str:
+        return notebook_row(self.name, self, [f"Threshold: {_threshold(self.threshold)}."])
 
 
 @dataclass(frozen=True, eq=False)

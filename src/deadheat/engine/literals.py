@@ -1,0 +1,20 @@
+"""The names that `distance`, `ties` and `singletons` take, as types: mypy finds "cosin" where it stands.
+
+At run time the names are checked by `checks.choice`, which takes them in any case.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+DistanceName = Literal[
+    "cosine", "euclidean", "inner_product", "cityblock", "hamming",
+    "cos", "l2", "L2", "l1", "L1", "manhattan", "taxicab", "dot", "dot_product", "ip", "inner",
+]  # fmt: skip
+
+TiesName = Literal[
+    "exact", "float16", "bfloat16", "float32",
+    "fp16", "f16", "half", "bf16", "fp32", "f32", "single",
+]  # fmt: skip
+
+SingletonsName = Literal["skip", "zero", "one", "balanced"]
