@@ -63,14 +63,16 @@ __all__ = list(_PLACES)
 
 
 def __getattr__(name: str) -> Any:
-    """The one door: whatever is public is imported when it is first asked for, so that `import deadheat` is quick."""
+    """Whatever is public is imported when it is first asked for, so that `import deadheat` is quick."""
     if name not in _PLACES:
-        raise AttributeError(f"module 'deadheat' has no attribute {name!r}")
-    room, _, item = _PLACES[name].partition(":")
-    module = import_module(f"deadheat.{room}")
+        near = [] if name.startswith("_") else import_module("difflib").get_close_matches(name, _PLACES, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"module 'deadheat' has no attribute {name!r}{hint}", name=name, obj=None)
+    path, _, item = _PLACES[name].partition(":")
+    module = import_module(f"deadheat.{path}")
     globals()[name] = value = getattr(module, item) if item else module
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__, "__version__"]

@@ -30,6 +30,7 @@ from deadheat.engine.counting.own_gallery import queries_in_gallery
 from deadheat.engine.counting.ranking import Rankings
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.registry import ALIASES
+from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, conversion, samples
@@ -165,8 +166,8 @@ def collisions(
     gallery: EmbeddingsLike | None = ...,
     gallery_labels: LabelsLike | None = ...,
     *,
-    distance: str = ...,
-    ties: str | Ties = ...,
+    distance: DistanceName = ...,
+    ties: TiesName | Ties = ...,
     within: float | None = ...,
     depth: int | None = ...,
     junk: ArrayLike | None = ...,
@@ -183,8 +184,8 @@ def collisions(
     gallery: EmbeddingsLike | None = ...,
     gallery_labels: LabelsLike | None = ...,
     *,
-    distance: list[str] | tuple[str, ...],
-    ties: str | Ties = ...,
+    distance: list[DistanceName] | tuple[DistanceName, ...],
+    ties: TiesName | Ties = ...,
     within: float | None = ...,
     depth: int | None = ...,
     junk: ArrayLike | None = ...,
@@ -201,8 +202,8 @@ def collisions(
     gallery: EmbeddingsLike | None = None,
     gallery_labels: LabelsLike | None = None,
     *,
-    distance: str | Iterable[str] = "cosine",
-    ties: str | Ties = "exact",
+    distance: DistanceName | Iterable[DistanceName] = "cosine",
+    ties: TiesName | Ties = "exact",
     within: float | None = None,
     depth: int | None = None,
     junk: ArrayLike | None = None,
@@ -219,22 +220,36 @@ def collisions(
 
     Parameters
     ----------
-    embeddings, labels, gallery, gallery_labels
-        As in `deadheat.profile`.
+    embeddings : (n_query, dim) array, path or list of paths
+        The queries, as arrays or files in any form that `deadheat.profile` takes.
+    labels : (n_query,) integers or strings, or path, optional
+        Their labels. By default they are in the files of the embeddings.
+    gallery : (n_gallery, dim) array, path or list of paths, optional
+        What queries are ranked against. By default each is ranked against all others: leave one out.
+    gallery_labels : (n_gallery,) integers or strings, or path, optional
+        Its labels. By default they are in the files of the gallery.
     distance : str, or a list of str
         ``"cosine"``, ``"euclidean"``, ``"inner_product"``, ``"cityblock"`` or ``"hamming"``. A name gives the
         collisions rank by rank, in memory that grows with n_query · depth, 6 bytes each. A list of one or more gives
         counts alone, distance by distance, in memory that does not grow with the number of queries.
     ties : {"exact", "float16", "bfloat16", "float32"} or Rounded
-        What tied means.
+        Which items tie: those whose distances are equal as real numbers, or once rounded to a type.
     within : float, optional
         0 or more, in the unit of the distance, taken as the exact number that the float is; 0 is exact ties. This is
         not a `deadheat.Tolerance`, which has no groups: that moves each relevant item by eps, either way, against all
         others, to see how far a measure can move; this links neighbours in rank, whatever they are.
     depth : int, optional
         How many ranks to look at; by default all of them.
-    junk, exclude, threads, progress
-        As in `deadheat.profile`; progress is in queries, for each distance in turn.
+    junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
+        Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
+    exclude : (n_query,) integers, or a pair of ids, optional
+        Where queries are in the gallery: the row that each query is, which is not ranked for it, or -1; or
+        ``(query_ids, gallery_ids)``, where equal ids are one item. By default such rows are looked for, with a warning.
+    threads : int, optional
+        Worker threads, for this call alone. By default as many as this process may use.
+    progress : bool or callable
+        True for a bar on standard error, or a function that is called with (done, total), in queries, for each distance
+        in turn.
 
     Returns
     -------
@@ -379,8 +394,11 @@ def collisions_of_distances(
     distances : (n_query, n_gallery)
         Real numbers of at most 64 bits; lower is nearer.
     relevant : (n_query, n_gallery) bool
-    within, depth
-        As in `collisions`.
+        What is relevant to each query.
+    within : float, optional
+        Neighbours in rank collide whose distances differ by at most so much; by default, equal ones.
+    depth : int, optional
+        How many ranks to look at; by default all of them.
     leave_one_out : bool
         Whether item i is query i, and so is not ranked for it.
 

@@ -310,20 +310,21 @@ def compare(
     measures : str or iterable of str, optional
         What the table shows; by default what both reports show. Any other measure can be asked for by its name.
     resample : {"query", "class"}, optional
-        The independent units, which the tests swap and the bootstrap draws: queries, or whole classes. By default
-        classes, wherever labels are known and there is no separate gallery, since in leave one out the queries of a
-        class rise and fall together; see `Result.interval`.
+        The independent units, which tests swap and the bootstrap draws: queries, or whole classes. By default classes,
+        wherever labels are known and there is no separate gallery: the queries of a class rise and fall together then.
     labels : (n_query,), optional
         The labels of the queries of `a`, to take their classes as units; by default those that the reports know.
     alternative : {"two-sided", "greater", "less"}
         What the p-values ask: whether A and B differ, A is better than B, or A is worse.
-    confidence_level, seed
-        As in `Result.interval`.
+    confidence_level : float
+        Of each interval by itself, strictly between 0 and 1.
     method : {"percentile", "basic", "BCa"}
         The bootstrap for the intervals; see `deadheat.reports.statistics.intervals`.
     n_resamples : int
         How often the bootstrap draws, and how many random swaps the permutation test makes. Where there are no more
         swaps than that (up to 13 units that differ, by default), every one is tried and the test is exact.
+    seed : int
+        Of all that is drawn. The same seed gives the same result on any machine.
 
     Returns
     -------

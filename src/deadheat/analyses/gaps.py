@@ -25,6 +25,7 @@ from deadheat.analyses.grouped import (
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
 from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InputError
 from deadheat.inputs.item_ids import OwnRows
@@ -89,7 +90,7 @@ class Gap(PlainFloats):
         Parameters
         ----------
         confidence_level : float
-            As in `Result.interval`.
+            Of each of the three intervals by itself, strictly between 0 and 1.
         method : {"auto", "normal", "t"}, optional
             The difference ± a quantile times the root of the sum of both squared standard errors: the normal
             distribution's, or Student's for the degrees of freedom after Welch and Satterthwaite. By default what
@@ -177,8 +178,8 @@ def generalization_gap(
     measure: str = "Hit@1",
     seed: int = 0,
     repeats: int = 1,
-    distance: str = "cosine",
-    ties: str | Ties = "exact",
+    distance: DistanceName = "cosine",
+    ties: TiesName | Ties = "exact",
     threads: int | None = None,
     progress: bool | Progress = False,
 ) -> GeneralizationGap:
@@ -189,22 +190,48 @@ def generalization_gap(
 
     Parameters
     ----------
-    train, test : (n_train, dim) and (n_test, dim)
-        Embeddings, as in `deadheat.evaluate`.
-    train_labels, test_labels : (n_train,) and (n_test,), optional
-        Integers or strings; None if they are in the files of the embeddings.
-    train_gallery, train_gallery_labels, test_gallery, test_gallery_labels : optional
-        What each set is ranked against, as `gallery` and `gallery_labels` in `deadheat.evaluate`. Without, each is
-        ranked against itself, leave one out.
-    train_junk, test_junk, train_exclude, test_exclude : optional
-        As `junk` and `exclude` in `deadheat.evaluate`, of each set.
-    group_size, seed, repeats
-        As in `grouped`.
+    train : (n_train, dim) array, path or list of paths
+        Embeddings of the classes that the model was trained on, in any form that `deadheat.profile` takes.
+    train_labels : (n_train,) integers or strings, or path, optional
+        Their labels. By default they are in the files of the embeddings.
+    test : (n_test, dim) array, path or list of paths
+        Embeddings of other classes.
+    test_labels : (n_test,) integers or strings, or path, optional
+        Their labels. By default they are in the files of the embeddings.
+    train_gallery : (n_train_gallery, dim) array, path or list of paths, optional
+        What `train` is ranked against. By default each is ranked against all others: leave one out.
+    train_gallery_labels : (n_train_gallery,) integers or strings, or path, optional
+        Its labels. By default they are in the files of the gallery.
+    test_gallery : (n_test_gallery, dim) array, path or list of paths, optional
+        What `test` is ranked against. By default each is ranked against all others: leave one out.
+    test_gallery_labels : (n_test_gallery,) integers or strings, or path, optional
+        Its labels. By default they are in the files of the gallery.
+    train_junk : (n_train_gallery,) or (n_train, n_train_gallery) array of bool, optional
+        Items that are neither ranked for `train` nor relevant.
+    test_junk : (n_test_gallery,) or (n_test, n_test_gallery) array of bool, optional
+        Items that are neither ranked for `test` nor relevant.
+    train_exclude : (n_train,) integers, or a pair of ids, optional
+        The row of `train_gallery` that each of `train` is, or -1: see `exclude` of `deadheat.evaluate`.
+    test_exclude : (n_test,) integers, or a pair of ids, optional
+        The row of `test_gallery` that each of `test` is, or -1.
+    group_size : int
+        Labels in a group, at least 2. With a gallery, a label counts whether queries, gallery or both have it.
     measure : str
         The name of one measure.
-    distance, ties, threads, progress
-        As in `deadheat.profile`. Four passes have each its own progress: inside the groups of either set, over all of
-        either set.
+    seed : int
+        The draw of groups follows from it and from the set of labels, and from nothing else.
+    repeats : int
+        How many times to draw groups; means are over the groups of all of them.
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+        Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes bool, or uint8 of eight bits each.
+    ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
+        Which items tie: those whose distances are equal as real numbers, or once rounded to a type; see
+        `deadheat.Rounded` and, for bounds alone, `deadheat.Tolerance`.
+    threads : int, optional
+        Worker threads, for this call alone. By default as many as this process may use.
+    progress : bool or callable
+        True for a bar on standard error, or a function that is called with (done, total): inside the groups of either
+        set, then over all of either set.
 
     Returns
     -------

@@ -27,6 +27,7 @@ from deadheat.analyses.grouped import (
 )
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
+from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.item_ids import OwnRows
@@ -59,8 +60,8 @@ def split_half(
     measure: str = "Hit@1",
     splits: int = SPLITS,
     seed: int = 0,
-    distance: str = "cosine",
-    ties: str | Ties = "exact",
+    distance: DistanceName = "cosine",
+    ties: TiesName | Ties = "exact",
     junk: ArrayLike | None = None,
     exclude: OwnRows | None = None,
     threads: int | None = None,
@@ -73,14 +74,37 @@ def split_half(
 
     Parameters
     ----------
-    embeddings, labels, gallery, gallery_labels, group_size, seed
-        As in `grouped`.
+    embeddings : (n_query, dim) array, path or list of paths
+        The queries, as arrays or files in any form that `deadheat.profile` takes.
+    labels : (n_query,) integers or strings, or path, optional
+        Their labels. By default they are in the files of the embeddings.
+    gallery : (n_gallery, dim) array, path or list of paths, optional
+        What queries are ranked against. By default each is ranked against all others: leave one out.
+    gallery_labels : (n_gallery,) integers or strings, or path, optional
+        Its labels. By default they are in the files of the gallery.
+    group_size : int
+        Labels in a group, at least 2. With a gallery, a label counts whether queries, gallery or both have it.
     measure : str
         The name of one measure.
     splits : int
         How many random pairs of halves; the values are means over them, and the spread is their standard deviation.
-    distance, ties, junk, exclude, threads, progress
-        As in `grouped`. Two passes have each its own progress: inside the groups, over everything.
+    seed : int
+        The draws of groups follow from it and from the set of labels, and from nothing else.
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+        Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes bool, or uint8 of eight bits each.
+    ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
+        Which items tie: those whose distances are equal as real numbers, or once rounded to a type; see
+        `deadheat.Rounded` and, for bounds alone, `deadheat.Tolerance`.
+    junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
+        Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
+    exclude : (n_query,) integers, or a pair of ids, optional
+        Where queries are in the gallery: the row that each query is, which is not ranked for it, or -1; or
+        ``(query_ids, gallery_ids)``, where equal ids are one item. By default such rows are looked for, with a warning.
+    threads : int, optional
+        Worker threads, for this call alone. By default as many as this process may use.
+    progress : bool or callable
+        True for a bar on standard error, or a function that is called with (done, total): inside the groups, then over
+        everything.
 
     Returns
     -------

@@ -19,6 +19,7 @@ from deadheat.analyses.index_search import Returned, Search, search_on
 from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.counting.cluster import Cluster, cluster_of
 from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.literals import DistanceName
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import item_ids
 from deadheat.inputs.item_ids import OwnRows
@@ -201,7 +202,7 @@ def index_recall(
     base: EmbeddingsLike,
     k: int = 10,
     *,
-    distance: str,
+    distance: DistanceName,
     base_ids: ArrayLike | None = None,
     counts: Any = None,
     exclude: OwnRows | None = None,
@@ -219,7 +220,7 @@ def index_recall(
         each of its settings. Only the first k of a row count. The integer -1 is nothing, rows may be lists of any
         lengths, and what is missing from a row was not found. No item comes twice in a row.
     queries, base : (n_query, dim) and (n_base, dim) embeddings
-        As the index got them; as in `deadheat.profile`.
+        As the index got them: arrays or files in any form that `deadheat.profile` takes.
     k : int
         How many neighbours are to be found. Where there are fewer items, all of them are.
     distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
@@ -230,13 +231,17 @@ def index_recall(
     counts : (n_query,) integers, or a mapping of names to such, optional
         How many entries of each row count, as usearch says it.
     exclude : (n_query,) integers, or a pair of ids, optional
-        The row of `base` that each query is, -1 for none, as in `deadheat.profile`. It is nobody's neighbour here, and
+        The row of `base` that each query is, -1 for none; or ``(query_ids, base_ids)``. It is nobody
         dropped where it was returned: ask the index for one more.
     queries_per_second : float or mapping of names to float, optional
         How fast each index was, for the table.
-    threads, progress, executor
-        As in `deadheat.profile`. A task is the search for some of the queries in all of `base`, which each worker opens
-        as a whole.
+    threads : int, optional
+        Worker threads, for this call alone. By default as many as this process may use.
+    progress : bool or callable
+        True for a bar on standard error, or a function that is called with (done, total).
+    executor : concurrent.futures.Executor or Cluster, optional
+        Workers in other processes or on other machines; see `deadheat.profile`. Each opens `base` as a whole, and
+        searches it for some of the queries. By default there are none.
 
     Returns
     -------

@@ -318,8 +318,17 @@ def leaderboard(
         What the table shows; by default what all reports show. The first one ranks.
     rank_by : {"lower", "expected", "upper"}
         Which value of it ranks. The lower bound is what a system can promise, whatever a sort does with its ties.
-    resample, confidence_level, method, n_resamples, seed
-        As in `compare`: classes are the independent units wherever labels are known and there is no separate gallery.
+    resample : {"query", "class"}, optional
+        The independent units, which tests swap and the bootstrap draws: queries, or whole classes. By default classes,
+        wherever labels are known and there is no separate gallery: the queries of a class rise and fall together then.
+    confidence_level : float
+        Of each interval by itself, strictly between 0 and 1.
+    method : {"percentile", "basic", "BCa"}
+        The bootstrap for the intervals; see `deadheat.reports.statistics.intervals`.
+    n_resamples : int
+        How often the bootstrap draws, and how many random swaps a permutation test makes.
+    seed : int
+        Of all that is drawn. The same seed gives the same result on any machine.
 
     Returns
     -------

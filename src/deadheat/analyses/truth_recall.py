@@ -62,11 +62,13 @@ def index_recall_of_truth(
     Parameters
     ----------
     returned : (n_query, k or more) integers, or a mapping of names to such
-        As in `deadheat.index_recall`.
+        What the index returned, best first: such ids as `ids` has; one entry for each index, or each of its settings.
+        Only the first k of a row count, and the integer -1 is nothing.
     ids, distances : (n_query, depth)
         The nearest items of each query and how far they are, ascending; depth is at least k. For similarities, give
         them with the opposite sign.
     k : int
+        How many neighbours are to be found.
     tolerance : float
         Items whose distance differs from that of the k-th by no more than this tie with it. ann-benchmarks takes 1e-3,
         and big-ann-benchmarks 1e-6; 0 compares the distances as they are.

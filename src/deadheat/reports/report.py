@@ -236,8 +236,10 @@ class Report(TabularResult, ByName[Result]):
 
         Parameters
         ----------
-        n, measures
-            How many queries to show, and which columns: see `per_class`.
+        n : int
+            How many queries to show.
+        measures : str or iterable of str, optional
+            Columns, of which the first says what is worst, as `per_class` has it. By default those of the report.
 
         Returns
         -------

@@ -126,7 +126,7 @@ class Result(PlainFloats):
         method : {"percentile", "basic", "BCa", "auto", "normal", "t"}, optional
             A bootstrap, by default ``"percentile"``, or the mean ± a quantile times its standard error; see
             `deadheat.reports.statistics.intervals`.
-        n_resamples, seed
+        n_resamples, seed : int
             How often the bootstrap draws, and the seed of what it draws.
 
         Returns

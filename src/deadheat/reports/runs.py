@@ -38,22 +38,32 @@ def evaluate_run(
 
     Parameters
     ----------
-    run, qrels
-        As in `deadheat.profile_run`: files, dictionaries, data frames, named tuples, or ranx's ``Run`` and ``Qrels``.
+    run : path, dict, data frame or iterable of named tuples
+        Lines ``qid Q0 docid rank score tag``, or ``{query_id: {doc_id: score}}``, or rows with ``query_id``, ``doc_id``
+        and ``score``; also a ranx ``Run``. Scores decide, highest first, and the rank is not read.
+    qrels : path, dict, data frame or iterable of named tuples
+        Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, or rows with ``query_id``, ``doc_id`` and
+        ``relevance``; also a ranx ``Qrels``. Queries that they do not have are left out, and the report says how many.
     measures : str or iterable of str, optional
         Names such as ``"AP"``, ``"nDCG@10"``, ``"P(rel=2)@5"``, those of trec_eval (``"ndcg_cut_10"``) too, or one
         string with blanks or commas between them. Default mAP, nDCG@10, MRR, P@10, R-Precision, Recall@100.
     rel : int
         The least grade that is relevant (trec_eval's ``-l``), for measures that do not give their own. The gains of
         nDCG are the grades, whatever `rel` is, as in trec_eval.
-    judged_only, complete, score_dtype, max_docs
-        As in `deadheat.profile_run`. Queries that the qrels do not have are left out, and the report says how many.
-        ``complete=True`` is trec_eval's ``-c``: a query of which the run has nothing counts as 0.
+    judged_only : bool
+        Whether documents without a judgement are taken out of the run (trec_eval's ``-J``).
+    complete : bool
+        Whether queries of the qrels count of which the run has nothing, as 0 (trec_eval's ``-c``).
     singletons : {"skip", "zero", "one", "balanced"}
         What a query without a relevant document counts as: see `deadheat.measure`. trec_eval, pytrec_eval, ir_measures
         and ranx count it as 0 (``"zero"``).
+    score_dtype : {"float32", "float64"}, optional
+        Round the scores to this type first: float64 as trec_eval 10 does, float32 as pytrec_eval and trec_eval 9 do.
+        By default they are what they are.
+    max_docs : int, optional
+        Only so many documents of each query count, those with the highest scores (trec_eval's ``-M``).
     threads : int, optional
-        As in `deadheat.measure`.
+        Worker threads, for this call alone. By default as many as this process may use.
 
     Returns
     -------

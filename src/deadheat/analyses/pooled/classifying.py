@@ -14,6 +14,7 @@ from deadheat.analyses.pooled.pairs import ranks_of_pairs
 from deadheat.analyses.pooled.result import Classification
 from deadheat.engine.counting.scored import keys_of, profile_scores
 from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.literals import DistanceName
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion
 from deadheat.inputs import labels as input_labels
@@ -120,21 +121,25 @@ def pair_classification(
     same: ArrayLike,
     groups: ArrayLike | None = None,
     *,
-    distance: str = "cosine",
+    distance: DistanceName = "cosine",
     measures: str | Iterable[str] = NAMES,
 ) -> Classification:
     """Measure pairs of embeddings, of which those of the same class should be closer: verification.
 
     Parameters
     ----------
-    embeddings, distance
-        As in `deadheat.evaluate`.
+    embeddings : (n, dim) array, path or list of paths
+        In any form that `deadheat.profile` takes.
     pairs : (n_pair, 2) array of integers
         Two rows of the embeddings for each pair, counted from 0.
     same : (n_pair,) array of bool, or of integers 0 and 1
         Which pairs are positive.
-    groups, measures
-        As in `classification`.
+    groups : (n_pair,) array of integers or strings, optional
+        Whole groups are the units of `Classification.interval`, such as the pairs of one person; by default each pair.
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+        Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes bool, or uint8 of eight bits each.
+    measures : str or iterable of str
+        What the table shows; `Classification` lists the names.
 
     Returns
     -------

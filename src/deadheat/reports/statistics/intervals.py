@@ -112,11 +112,15 @@ def ratio_interval(
         For each unit its part of the upper sum, such as the sum over the queries of a class. NaN is left out.
     denominator : (n,)
         Its part of the lower sum, such as how many queries it has; positive.
-    confidence_level, n_resamples, seed
-        As in `mean_interval`.
+    confidence_level : float
+        The share of such intervals that hold the population's ratio, strictly between 0 and 1.
     method : {"percentile", "basic", "BCa", "auto", "normal", "t"}
         A bootstrap draws units with both of their parts. The others take the standard error of the linearised ratio:
         that of the mean of (numerator − ratio·denominator) / mean denominator.
+    n_resamples : int
+        How often the bootstrap draws.
+    seed : int
+        For `numpy.random.default_rng`.
 
     Returns
     -------
