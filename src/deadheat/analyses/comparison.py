@@ -19,7 +19,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError, printable
 from deadheat.measures import names as measures_names
 from deadheat.reports.averaging import Average, Averaging, measure_names
 from deadheat.reports.report import Report
-from deadheat.reports.statistics.interval import about_few, counted
+from deadheat.reports.statistics.interval import UNITS, about_few, counted
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, has_ties, program, value
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
@@ -179,7 +179,22 @@ class Comparison(TabularResult):
         tested = "Means, tests" if self.a.average == "class" else "Tests"
         units = f"{tested} and intervals are over {counted(n_unit, 'class') if by_class else 'queries'}."
         few = about_few(n_unit, self.test.resample)
-        return [f"{values}{self._about_pairs(shown)} {units}", self._verdict(shown, tied), *few, *self._caveats]
+        verdict = [self._verdict(shown, tied), *self._about_disagreement(shown)]
+        return [f"{values}{self._about_pairs(shown)} {units}", *verdict, *few, *self._caveats]
+
+    def _about_disagreement(self, shown: Sequence[Difference]) -> list[str]:
+        """Where interval and test seem to say different things, which of them decides and why; mostly nothing."""
+        if self.test.alternative != "two-sided":
+            return []
+        outside = {each.name: each.interval().expected.low > 0 or each.interval().expected.high < 0 for each in shown}
+        names = [each.name for each in shown if not math.isnan(each.pvalue)]
+        names = [name for name in names if outside[name] != (self[name].pvalue < self.test.alpha)]
+        if not names:
+            return []
+        return [
+            f"The p-value decides, not the interval, where only one of them calls a difference in {listed(names)} "
+            f"significant: the test holds for any number of {UNITS[self.test.resample]}, the bootstrap only for many."
+        ]
 
     def _about_pairs(self, shown: Sequence[Difference]) -> str:
         """How many queries count."""

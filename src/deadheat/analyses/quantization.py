@@ -47,7 +47,8 @@ class Change(NamedTuple):
     """What a format changes in a measure, as fractions: its mean minus that of the embeddings as they were.
 
     `expected` is the difference of the expected values, and `low` to `high` its confidence interval. `loses_at_most` is
-    how far below 0 the interval reaches if every tie falls against the format and for what it is compared with.
+    a confidence limit: how far below 0 the interval reaches if every tie falls against the format and for what it is
+    compared with.
     """
 
     expected: float
@@ -184,7 +185,8 @@ class FormatComparison(TabularResult):
             f"Bytes: of a vector of the gallery, {count(self.dim, 'number', 'numbers')}.",
             f"- {self.base}: of the expected values, in points. Interval: paired bootstrap ({self._test.method}) over "
             f"{units}.",
-            f"Loses at most: the low end of the interval, with every tie against the format and for {self.base}.",
+            "Loses at most: a confidence limit, the low end of the interval with every tie against the format and for "
+            f"{self.base}.",
             *self.notices,
         ]
 
@@ -305,7 +307,7 @@ def compare_formats(
     <BLANKLINE>
     Bytes: of a vector of the gallery, 1 number.
     - float64: of the expected values, in points. Interval: paired bootstrap (percentile) over queries.
-    Loses at most: the low end of the interval, with every tie against the format and for float64.
+    Loses at most: a confidence limit, the low end of the interval with every tie against the format and for float64.
     """
     summary = SummaryOptions.checked(measures, singletons, average)
     options = CountingOptions.checked(

@@ -120,7 +120,8 @@ def evaluate(
 
 def _require_no_measures(gallery: Any) -> None:
     """Refuse names of measures in the place of the gallery."""
-    if gallery and (isinstance(gallery, str) or (isinstance(gallery, list) and isinstance(gallery[0], str))):
+    first = gallery[0] if isinstance(gallery, list) and gallery else gallery
+    if isinstance(first, str):
         try:
             measure_names(gallery)
         except InputError:  # names of files
