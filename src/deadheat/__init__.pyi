@@ -13,7 +13,7 @@ from deadheat.analyses.leaderboard import leaderboard
 from deadheat.analyses.link_prediction import LinkPrediction, link_prediction
 from deadheat.analyses.low_precision import low_precision
 from deadheat.analyses.model_trends import gap_trend, model_correlation
-from deadheat.analyses.pooled.classifying import classification, pair_classification
+from deadheat.analyses.pooled import classification, pair_classification
 from deadheat.analyses.precision_recall import precision_recall
 from deadheat.analyses.random_baseline import random_baseline
 from deadheat.analyses.score_leaderboard import score_leaderboard

@@ -17,9 +17,8 @@ from deadheat.inputs.trec import Path
 from deadheat.inputs.trec import Table as Scores
 from deadheat.reports.averaging import Singletons
 from deadheat.reports.report import Report
-from deadheat.reports.runs import evaluate_run
+from deadheat.reports.runs import RULES, by_rule, evaluate_run
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, program
-from deadheat.reports.tie_rules import RULES, by_rule
 from deadheat.support.floats import plain_floats
 
 MEASURES = ("nDCG@10", "MRR@10", "Recall@10")

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.analyses.collision_groups import Counts, Kind
-from deadheat.analyses.collisions import Collisions, collisions, collisions_of_distances
+from deadheat.analyses.collisions import Collisions, Counts, Kind, collisions, collisions_of_distances
 from deadheat.engine.counting.ranking import Rankings
 from deadheat.engine.literals import DistanceName
 from deadheat.engine.ties.rounded import Rounded
