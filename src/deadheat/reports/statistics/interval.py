@@ -137,7 +137,9 @@ class Settings(NamedTuple):
     seed: int
 
     @classmethod
-    def checked(cls, confidence_level: float, method: str, n_resamples: int, seed: int) -> Settings:
+    def checked(
+        cls, confidence_level: float = 0.95, method: str = "auto", n_resamples: int = 9999, seed: int = 0
+    ) -> Settings:
         """The settings, or an error that names the argument."""
         return cls(
             method=checks.choice(method, METHODS, "method"),

@@ -294,10 +294,7 @@ def mean_intervals(
     classes: NDArray[Any] | None = None,
     average: str = "query",
     unit: str | None = None,
-    confidence_level: float = 0.95,
-    method: str = "auto",
-    n_resamples: int = 9999,
-    seed: int = 0,
+    **settings: Any,
 ) -> Intervals:
     """Confidence intervals for the means of lower, expected and upper values, all three from the same resamples.
 
@@ -311,8 +308,9 @@ def mean_intervals(
         With classes, whether the mean is over queries, a ratio of sums, or over classes of the means of their queries.
     unit : {"query", "class", "group"}, optional
         What the independent units are called; by default ``"class"`` with classes and ``"query"`` without.
-    confidence_level, method, n_resamples, seed
-        As in `mean_interval` and, for a mean over queries by classes, `ratio_interval`.
+    settings
+        `confidence_level`, `method`, `n_resamples` and `seed` of `mean_interval` or, for a mean over queries by classes,
+        `ratio_interval`.
 
     Returns
     -------
@@ -324,7 +322,7 @@ def mean_intervals(
     >>> mean_intervals([0, 1], [0.5, 1], [1, 1]).upper
     Interval(low=1.0, high=1.0)
     """
-    settings = Settings.checked(confidence_level, method, n_resamples, seed)
+    chosen = Settings.checked(**settings)
     lengths = [len(np.atleast_1d(np.asarray(values))) for values in (lower, expected, upper)]
     if len(set(lengths)) != 1:
         raise InvalidValueError("lower, expected and upper", f"must be of one length, but have {lengths}")
@@ -335,11 +333,11 @@ def mean_intervals(
         rows, sizes = class_sums(rows, np.asarray(classes)[keep])
         rows, weights = (rows, sizes) if average == "query" else (rows / sizes, None)
     n = rows.shape[1]
-    worst, middle, best = _of_rows(rows, weights, settings)
-    if method == "percentile":  # those of the same draws ascend with the values; a rounding must not say otherwise
+    worst, middle, best = _of_rows(rows, weights, chosen)
+    if chosen.method == "percentile":  # those of the same draws ascend with the values; a rounding must not say otherwise
         middle, best = middle.at_least(worst), best.at_least(worst).at_least(middle)
     unit = unit or ("query" if classes is None else "class")
-    return Intervals(worst, middle, best, settings.level, resolved(method, n), n, unit, about_few(n, unit))
+    return Intervals(worst, middle, best, chosen.level, resolved(chosen.method, n), n, unit, about_few(n, unit))
 
 
 def standard_error(values: ArrayLike) -> float:
