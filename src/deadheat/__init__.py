@@ -30,7 +30,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "grouped": "analyses.grouped:grouped",
     "html_report": "plots.pages.report_page:html_report",
     "index_recall": "analyses.index_recall:index_recall",
-    "index_recall_of_truth": "analyses.truth_recall:index_recall_of_truth",
+    "index_recall_of_truth": "analyses.index_recall:index_recall_of_truth",
     "leaderboard": "analyses.leaderboard:leaderboard",
     "link_prediction": "analyses.link_prediction:link_prediction",
     "low_precision": "analyses.low_precision:low_precision",
@@ -54,7 +54,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "receipt": "trust.receipts.receipt:receipt",
     "reference": "reference",
     "score_leaderboard": "analyses.score_leaderboard:score_leaderboard",
-    "split_half": "analyses.halves:split_half",
+    "split_half": "analyses.gaps:split_half",
     "verify": "trust.receipts.receipt:verify",
     "words": "analyses.words",
 }

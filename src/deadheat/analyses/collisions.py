@@ -171,7 +171,6 @@ class GroupedRanks:
         )
 
     def _spread(self, values: NDArray[Any], depth: int, beyond: np.generic) -> NDArray[Any]:
-        """Values of all places as a matrix of the first so many ranks."""
         matrix = np.full((len(self.queries), max(depth, self.valid.shape[1])), beyond)
         matrix[:, : self.valid.shape[1]][self.valid] = values
         return matrix[:, :depth]

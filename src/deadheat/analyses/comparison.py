@@ -95,7 +95,6 @@ class Comparison(TabularResult):
         )
 
     def _values(self, name: str) -> tuple[Triple[Float64], Triple[Float64]]:
-        """The values of A, and those of B for the same queries."""
         place = self._place_in_b
         a, b = (report[name].per_query for report in (self.a, self.b))
         return a, Triple(*(np.where(place >= 0, np.append(row, np.nan)[place], np.nan) for row in b))
@@ -197,7 +196,6 @@ class Comparison(TabularResult):
         ]
 
     def _about_pairs(self, shown: Sequence[Difference]) -> str:
-        """How many queries count."""
         a, b = self.names
         numbers = {(each.n_pair, each.n_left_out) for each in shown}
         n_pair, n_left_out = min(numbers)

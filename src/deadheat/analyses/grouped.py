@@ -271,14 +271,12 @@ class GroupedResult(PlainFloats):
         return Intervals(worst, middle, best, level, method, self.n_unit, "group").within(0, 1)
 
     def _ends(self, name: str, by_repeat: Sequence[Interval], level: float, method: str) -> Interval:
-        """The interval for one of the three values, from the intervals of the repeats."""
         if method in BOOTSTRAP:
             return Interval(*(math.fsum(ends) / len(ends) for ends in zip(*by_repeat, strict=True)))
         degrees = self.n_unit - 1 if method == "t" else None
         return normal_interval(getattr(self, name), getattr(self.errors, name), level, degrees)
 
     def _by_repeat(self) -> list[Triple[Float64]]:
-        """The groups' values of each repeat."""
         cuts = range(0, self.repeats * self.n_group, self.n_group)
         return [Triple(*(values[start : start + self.n_group] for values in self.per_group)) for start in cuts]
 

@@ -206,7 +206,6 @@ class Leaderboard(TabularResult):
         return [each[self.measures[0]] for each in self._comparisons.values()]
 
     def _units(self) -> str:
-        """What the tests swap and the intervals draw."""
         numbers = [each.n_unit for each in self._differences()]
         least = "" if min(numbers) == max(numbers) else "at least "
         return f"{least}{counted(min(numbers), self.test.resample)}"
@@ -404,7 +403,6 @@ def _shared(reports: Mapping[str, Report]) -> tuple[str, ...]:
 
 
 def _units(reports: Sequence[Report]) -> Average:
-    """What all tests swap and all intervals draw: classes, where one report asks for that and all know them."""
     by_class = any(report.averaging.units(None) == "class" for report in reports)
     return "class" if by_class and all(report.labels is not None for report in reports) else "query"
 

@@ -150,7 +150,6 @@ def ranks_of_pairs(metric: Distance, pairs: Int64) -> tuple[Int64, Float64]:
 
 
 def _bounds(metric: Distance, left: Int64, right: Int64) -> tuple[Float64, Float64]:
-    """Bounds between which the closeness of each pair lies."""
     score = metric.scores.pair_scores(left, right)
     known = metric.exact_values(score)
     bound = 0.0 if known is not None else metric.scores.pair_bounds(left, right, score)
@@ -497,7 +496,6 @@ def pair_classification(
 
 
 def _classes(labels: ArrayLike, n: int, name: str, what: str) -> Bool:
-    """Which items are positive."""
     array = conversion.plain(labels, name)
     if array.shape != (n,):
         raise InvalidValueError(name, f"must have one entry per {what}, but has shape {array.shape} for {n}")

@@ -192,7 +192,6 @@ class FormatComparison(TabularResult):
 
 
 def _up(value: float, digits: int) -> float:
-    """A number rounded up to so many decimals."""
     return value if math.isnan(value) else math.ceil(value * 10**digits) / 10**digits
 
 
@@ -378,5 +377,4 @@ def _samples(embeddings: NDArray[Any], like: Samples[Any]) -> Samples[Source]:
 
 
 def _whole(samples: Samples[Source]) -> Samples[Float64]:
-    """Samples in memory, with their numbers as float64."""
     return Samples(samples.embeddings.whole().astype(np.float64), samples.labels)

@@ -186,7 +186,6 @@ def random_baseline(
 
 
 def _classes(labels: LabelsLike, name: str) -> NDArray[Any]:
-    """Labels that are given, of which there is at least one."""
     opened = open_labels(labels, name)
     classes = input_labels.labels(opened, np.size(opened), name, name)
     if not len(classes):

@@ -265,7 +265,6 @@ def score_leaderboard(
 
 
 def _checked(scores: Any) -> dict[str, dict[str, float]]:
-    """The scores as finite numbers or NaN, by names that are not empty."""
     if not isinstance(scores, Mapping):
         raise InvalidTypeError("scores", f"must be a mapping of models to their scores, but is {type(scores).__name__}")
     found: dict[str, dict[str, float]] = {}

@@ -171,7 +171,6 @@ def belongs(length: int, level: int) -> NDArray[np.bool_]:
 
 
 def _listed(values: Iterable[T], name: str, one: str, kind: str | None = None) -> list[T]:
-    """A list of one thing or more."""
     try:
         listed = list(values)
     except TypeError:

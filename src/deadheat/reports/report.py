@@ -296,7 +296,6 @@ class Report(TabularResult, ByName[Result]):
         return np.array([_SURROGATE.sub(_escaped, name) for name in ids], dtype=np.str_)
 
     def __about_queries(self) -> dict[str, NDArray[Any]]:
-        """The columns that say what each query is."""
         about = {"query": self.query_names}
         if self.labels is not None:
             about["label"] = np.asarray(self.labels)
@@ -375,7 +374,6 @@ def _columns(std: bool) -> tuple[str, ...]:
 
 
 def _about_queries(n_query: int, n_singleton: int, n_class: int | None, singletons: str) -> str:
-    """How many queries there are, and which of them count."""
     queries = count(n_query, "query", "queries")
     mean = "" if n_class is None else f" Means are over {count(n_class, 'class', 'classes')}."
     if not n_singleton:

@@ -133,7 +133,6 @@ def evaluate_run(
 
 
 def _remarks(n_judged: int, n_missing: int, n_unjudged: int, complete: bool) -> tuple[str, ...]:
-    """Which queries run and qrels do not share, and what became of them."""
     found = []
     if n_missing:
         is_not, them = ("is not", "it") if n_missing == 1 else ("are not", "them")

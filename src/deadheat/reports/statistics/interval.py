@@ -119,7 +119,6 @@ class Intervals:
         return notebook([Table(["of", f"{100 * self.confidence_level:g} % interval (%)"], list(ends.items()))], notes)
 
     def _shown(self) -> tuple[dict[str, str], list[str]]:
-        """The ends by name, and the sentences below them."""
         ends = {name: getattr(self, name).per_cent() for name in ("lower", "expected", "upper")}
         if len(set(ends.values())) == 1:
             ends = {"interval": ends["lower"]}

@@ -309,8 +309,8 @@ def mean_intervals(
     unit : {"query", "class", "group"}, optional
         What the independent units are called; by default ``"class"`` with classes and ``"query"`` without.
     settings
-        `confidence_level`, `method`, `n_resamples` and `seed` of `mean_interval` or, for a mean over queries by classes,
-        `ratio_interval`.
+        `confidence_level`, `method`, `n_resamples` and `seed` of `mean_interval` or, for a mean over queries by
+        classes, `ratio_interval`.
 
     Returns
     -------
@@ -334,7 +334,7 @@ def mean_intervals(
         rows, weights = (rows, sizes) if average == "query" else (rows / sizes, None)
     n = rows.shape[1]
     worst, middle, best = _of_rows(rows, weights, chosen)
-    if chosen.method == "percentile":  # those of the same draws ascend with the values; a rounding must not say otherwise
+    if chosen.method == "percentile":  # of the same draws: they ascend with the values, whatever is rounded
         middle, best = middle.at_least(worst), best.at_least(worst).at_least(middle)
     unit = unit or ("query" if classes is None else "class")
     return Intervals(worst, middle, best, chosen.level, resolved(chosen.method, n), n, unit, about_few(n, unit))
