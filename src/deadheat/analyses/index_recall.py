@@ -67,18 +67,30 @@ class Returned(NamedTuple):
     @classmethod
     def of(cls, candidates: Candidates, ids: Any, base_ids: Any, counts: Any, k: int, title: str) -> Returned:
         """Check what an index returned; no more than the first k items of each row count, and no query itself."""
-        n_query = candidates.n_query
-        rows = item_ids.id_rows(ids, title)
-        if len(rows.lengths) != n_query:
-            rule = f"must have a row for each query, but has {len(rows.lengths)} for {n_query} queries"
-            raise InvalidValueError(title, rule)
-        rows = rows.take(item_ids.filled(rows, counts, "counts"))
+        rows = _filled_rows(ids, counts, candidates.n_query, title)
         items = item_ids.gallery_rows(rows, base_ids, len(candidates.ranked), title, ("base", "base_ids"))
         item_ids.require_distinct(rows, items, title)
-        others = items != candidates.itself_of(np.arange(n_query))[rows.row]
+        others = items != candidates.itself_of(np.arange(candidates.n_query))[rows.row]
         rows, items = rows.take(others), items[others]
         first = rows.place < k
         return cls(rows.row[first], items[first])
+
+
+def _filled_rows(ids: Any, counts: Any, n_query: int, title: str) -> item_ids.Rows:
+    """What an index returned for each query, without padding."""
+    rows = item_ids.id_rows(ids, title)
+    if len(rows.lengths) != n_query:
+        rule = f"must have a row for each query, but has {len(rows.lengths)} for {n_query} queries"
+        raise InvalidValueError(title, rule)
+    return rows.take(item_ids.filled(rows, counts, "counts"))
+
+
+def _by_id(found: Int64, of_tied: Int64, tied: Int64, closer: Int64, kept: Int64) -> Triple[Float64]:
+    """Lower, expected and upper recall over the tied items that one search may have kept."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        lower = (found + np.maximum(0, of_tied + kept - tied)) / (closer + kept)
+        expected = (found + of_tied * kept / tied) / (closer + kept)
+        return Triple(lower, expected, (found + np.minimum(of_tied, kept)) / (closer + kept))
 
 
 class Found(NamedTuple):
@@ -113,17 +125,14 @@ class Search(NamedTuple):
 
     def _recall(
         self, ids: Returned, block: Nearest, last: Int64, tied: Int64, closer: Int64, kept: Int64
-    ) -> tuple[Float64, Float64, Float64]:
-        """Lower, expected and upper value of the queries of a block, whose k-th nearest are in the group `last`."""
+    ) -> Triple[Float64]:
+        """The recall of the queries of a block, whose k-th nearest are in the group `last`."""
         here, n = slice(*np.searchsorted(ids.query, (block.queries[0], block.queries[-1] + 1))), len(block.queries)
         row, column = ids.query[here] - block.queries[0], self.distance.columns.column_of_item[ids.item[here]]
         group = block.groups_of(row, column)
         found = np.bincount(row[group < last[row]], minlength=n)
         of_tied = np.bincount(row[group == last[row]], minlength=n)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            lower = (found + np.maximum(0, of_tied + kept - tied)) / (closer + kept)
-            expected = (found + of_tied * kept / tied) / (closer + kept)
-            return lower, expected, (found + np.minimum(of_tied, kept)) / (closer + kept)
+        return _by_id(found, of_tied, tied, closer, kept)
 
 
 @dataclass(frozen=True)
@@ -428,11 +437,9 @@ def index_recall(
     n_query, n_base = map(len, rows)
     itself = None if exclude is None else item_ids.own_rows(exclude, n_query, n_base)
     candidates = Candidates.of(n_query, n_base, leave_one_out=False, itself=itself)
-    indexes = returned if isinstance(returned, Mapping) else {ONE_INDEX: returned}
-    require_names(indexes)
+    indexes, titles = _indexes(returned)
     speeds = _by_name(queries_per_second, indexes, "queries_per_second")
     of_counts = _by_name(counts, indexes, "counts")
-    titles = {each: f"returned[{each!r}]" if indexes is returned else "returned" for each in indexes}
     asked = [
         Returned.of(candidates, ids, base_ids, of_counts.get(each), k, titles[each]) for each, ids in indexes.items()
     ]
@@ -461,12 +468,16 @@ def _opened(queries: EmbeddingsLike, base: EmbeddingsLike, distance: str) -> tup
     return name, pair
 
 
-def require_names(indexes: Mapping[Any, Any]) -> None:
-    if not indexes:
+def _indexes(returned: Any) -> tuple[Mapping[str, Any], dict[str, str]]:
+    """What each index returned, by its name, and what messages call it."""
+    if not isinstance(returned, Mapping):
+        return {ONE_INDEX: returned}, {ONE_INDEX: "returned"}
+    if not returned:
         raise InvalidValueError("returned", "must have at least one index, but is empty")
-    for name in indexes:
+    for name in returned:
         if not isinstance(name, str) or not name.strip():
             raise InvalidTypeError("returned", f"must have names that are not empty, but has {name!r}")
+    return returned, {name: f"returned[{name!r}]" for name in returned}
 
 
 def _by_name(values: Any, indexes: Mapping[str, Any], title: str) -> Mapping[str, Any]:
@@ -576,30 +587,20 @@ def index_recall_of_truth(
     gap = far - far[:, k - 1 : k]
     is_closer, is_tied = gap < -tolerance, np.abs(gap) <= tolerance
     closer, tied = is_closer.sum(axis=1), is_tied.sum(axis=1)
-    indexes = returned if isinstance(returned, Mapping) else {ONE_INDEX: returned}
-    require_names(indexes)
+    indexes, titles = _indexes(returned)
     recalls = {}
     for name, each in indexes.items():
-        rows = _first_of_rows(each, f"returned[{name!r}]" if indexes is returned else "returned", n_query, k)
+        rows = _filled_rows(each, None, n_query, titles[name])
+        item_ids.require_distinct(rows, rows.values, titles[name])
+        rows = rows.take(rows.place < k)
         place = _places(rows, true)
         row = rows.row[place >= 0]
         hits = place[place >= 0] - row * far.shape[1]
         found, of_tied = (np.bincount(row[kind[row, hits]], minlength=n_query) for kind in (is_closer, is_tied))
-        recalls[name] = Recall(name, _recall_of_ties(found, of_tied, closer, tied, k), rows.lengths)
+        recalls[name] = Recall(name, _by_id(found, of_tied, tied, closer, k - closer), rows.lengths)
     n_cut = int(np.count_nonzero(is_tied[:, -1]))
     n_tied = int(np.count_nonzero(tied > k - closer))
     return TruthRecall(recalls, k, "ground truth", n_query, -1, n_tied, tolerance, n_cut)
-
-
-def _first_of_rows(ids: Any, title: str, n_query: int, k: int) -> item_ids.Rows:
-    """The first k items of each row, without padding."""
-    rows = item_ids.id_rows(ids, title)
-    if len(rows.lengths) != n_query:
-        rule = f"must have a row for each query, but has {len(rows.lengths)} for {n_query} queries"
-        raise InvalidValueError(title, rule)
-    rows = rows.take(item_ids.filled(rows, None, "counts"))
-    item_ids.require_distinct(rows, rows.values, title)
-    return rows.take(rows.place < k)
 
 
 def _places(rows: item_ids.Rows, true: item_ids.Rows) -> Int64:
@@ -610,12 +611,3 @@ def _places(rows: item_ids.Rows, true: item_ids.Rows) -> Int64:
     order = np.argsort(known)
     at = np.minimum(np.searchsorted(known[order], asked), len(known) - 1)
     return np.where(known[order][at] == asked, order[at], -1)
-
-
-def _recall_of_ties(found: Int64, of_tied: Int64, closer: Int64, tied: Int64, k: int) -> Triple[Float64]:
-    """Lower, expected and upper over the tied items that one search may have kept."""
-    kept = k - closer
-    return Triple(
-        (found + np.maximum(0, of_tied + kept - tied)) / k, (found + of_tied * kept / tied) / k,
-        (found + np.minimum(of_tied, kept)) / k,
-    )  # fmt: skip
