@@ -248,3 +248,24 @@ def test_mypy_finds_a_misspelt_name(tmp_path: Path) -> None:
         *"456789",
         "10",
     ]
+
+
+def _entries(function: Callable[..., object]) -> dict[str, str]:
+    """What a docstring says of each parameter."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", inspect.getdoc(function) or "", re.M | re.S)
+    parts = re.split(r"^(\w+) : ", section[1] if section else "", flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_what_parameters_share_is_said_in_the_same_words() -> None:
+    """`evaluate` is the source; a function says something else of a parameter only where it means something else."""
+    entries, own = {name: _entries(function) for name, function in _functions().items()}, set()
+    shared = {name: entries["evaluate"][name] for name in ("distance", "ties", "junk", "exclude", "threads", "average")}
+    for name, of_function in entries.items():
+        own |= {(name, key) for key in shared.keys() & of_function if of_function[key].strip() != shared[key].strip()}
+    assert own == {
+        ("collisions", "distance"), ("collisions", "ties"), ("confidence.credible_recall", "junk"),
+        ("confidence.label_entropy", "ties"), ("exploit", "ties"),
+        ("index_recall", "distance"), ("index_recall", "exclude"), ("measure", "average"),
+        ("quantization.compare_formats", "distance"), ("random_baseline", "distance"),
+    }  # fmt: skip
