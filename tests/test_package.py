@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
+import operator
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -169,3 +171,101 @@ def test_a_package_hands_nothing_on_but_what_users_know_as_a_namespace() -> None
         if path not in namespaces and path.parents[1].name != "integrations":
             (docstring,) = ast.parse(path.read_text(encoding="utf-8")).body
             assert isinstance(docstring, ast.Expr), path
+
+
+_ENTRY = re.compile(r"^(\w+(?:, \w+)*)( : \S.*)?$", re.MULTILINE)
+
+
+def _functions() -> dict[str, Callable[..., object]]:
+    """Public functions and methods of reports and analyses."""
+    found: dict[str, Callable[..., object]] = {}
+    for name in (*dh.__all__, *(f"{room}.{each}" for room in ("confidence", "quantization", "words") for each in
+                                getattr(dh, room).__all__)):  # fmt: skip
+        value = operator.attrgetter(name)(dh)
+        if re.match(r"deadheat\.(reports|analyses)\.", getattr(value, "__module__", "")):
+            members = {f"{name}.{key}": each for key, each in vars(value).items() if key[0] != "_"}
+            found |= members if inspect.isclass(value) else {name: value}
+    return {name: value for name, value in found.items() if inspect.isfunction(value)}
+
+
+@pytest.mark.parametrize("name", _functions())
+def test_a_public_function_documents_its_own_parameters_in_place(name: str) -> None:
+    """Each by name, with a type; names that share an entry share its type."""
+    function = _functions()[name]
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", inspect.getdoc(function) or "", re.M | re.S)
+    if section is None:
+        assert name.count(".") or not inspect.signature(function).parameters, name
+        return
+    entries = [entry for entry in _ENTRY.findall(section[1]) if entry]
+    documented = [each for names, _ in entries for each in names.split(", ")]
+    assert [names for names, kind in entries if not kind] == []
+    assert sorted(documented) == sorted({*inspect.signature(function).parameters} - {"self"})
+    assert not re.search(r"\b[Aa]s in `", section[1])
+
+
+def test_dir_shows_public_names_alone() -> None:
+    assert sorted(dir(dh)) == sorted(["__version__", *PUBLIC])
+
+
+def test_names_that_are_nearly_right_get_a_hint() -> None:
+    points, labels = [[0.0], [1.0], [3.0]], [0, 0, 1]
+    with pytest.raises(
+        AttributeError, match=r"^module 'deadheat' has no attribute 'evalute'; did you mean 'evaluate'\?$"
+    ):
+        _ = dh.evalute
+    for wrong, right in {"metric": "distance", "measure": "measures", "n_jobs": "threads"}.items():
+        with pytest.raises(TypeError, match=rf"^{wrong} is no argument of evaluate; did you mean {right}=\?$"):
+            dh.evaluate(points, labels, **{wrong: 1})
+    with pytest.raises(TypeError, match=r"^evaluate\(\) got an unexpected keyword argument 'xyz'$"):
+        dh.evaluate(points, labels, xyz=1)
+    for gallery in (["mAP", "Hit@1"], "mAP", "mAP, Hit@1"):
+        with pytest.raises(TypeError, match=r"^gallery must be embeddings, but is .*; did you mean measures=\?$"):
+            dh.evaluate(points, labels, gallery)
+    with pytest.raises(ValueError, match="must be a file of embeddings"):
+        dh.evaluate(points, labels, "mop", labels)
+
+
+_TYPED = """
+import deadheat as dh
+dh.evaluate([[0]], [0], distance="L2", ties="half", singletons="zero", average="class")
+dh.grouped([[0]], [0], distance="cosin")
+dh.evaluate([[0]], [0], distance="cosin")
+dh.evaluate([[0]], [0], ties="exactly")
+dh.evaluate([[0]], [0], singletons="skipped")
+dh.evaluate([[0]], [0], average="classes")
+dh.evaluate_run({}, {}, singletons="none")
+dh.collisions([[0]], [0], distance=["cosine", "cosin"])
+"""
+
+
+@pytest.mark.slow
+def test_mypy_finds_a_misspelt_name(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    (tmp_path / "typed.py").write_text(_TYPED)
+    command = [sys.executable, "-m", "mypy", "--follow-imports=silent", "--cache-dir", str(tmp_path), "typed.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert re.findall(r"^typed.py:(\d+): error: .* has incompatible type", done.stdout, re.MULTILINE) == [
+        *"456789",
+        "10",
+    ]
+
+
+def _entries(function: Callable[..., object]) -> dict[str, str]:
+    """What a docstring says of each parameter."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", inspect.getdoc(function) or "", re.M | re.S)
+    parts = re.split(r"^(\w+) : ", section[1] if section else "", flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_what_parameters_share_is_said_in_the_same_words() -> None:
+    """`evaluate` is the source; a function says something else of a parameter only where it means something else."""
+    entries, own = {name: _entries(function) for name, function in _functions().items()}, set()
+    shared = {name: entries["evaluate"][name] for name in ("distance", "ties", "junk", "exclude", "threads", "average")}
+    for name, of_function in entries.items():
+        own |= {(name, key) for key in shared.keys() & of_function if of_function[key].strip() != shared[key].strip()}
+    assert own == {
+        ("collisions", "distance"), ("collisions", "ties"), ("confidence.credible_recall", "junk"),
+        ("confidence.label_entropy", "ties"), ("exploit", "ties"),
+        ("index_recall", "distance"), ("index_recall", "exclude"), ("measure", "average"),
+        ("quantization.compare_formats", "distance"), ("random_baseline", "distance"),
+    }  # fmt: skip

@@ -18,7 +18,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "audit": "trust.audits.submission_audit:audit",
     "audit_evaluator": "trust.audits.evaluator_audit:audit_evaluator",
     "audit_run": "trust.audits.run_audit:audit_run",
-    "classification": "analyses.pooled.classifying:classification",
+    "classification": "analyses.pooled:classification",
     "collisions": "analyses.collisions:collisions",
     "compare": "analyses.comparison:compare",
     "confidence": "analyses.confidence",
@@ -30,14 +30,14 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "grouped": "analyses.grouped:grouped",
     "html_report": "plots.pages.report_page:html_report",
     "index_recall": "analyses.index_recall:index_recall",
-    "index_recall_of_truth": "analyses.truth_recall:index_recall_of_truth",
+    "index_recall_of_truth": "analyses.index_recall:index_recall_of_truth",
     "leaderboard": "analyses.leaderboard:leaderboard",
     "link_prediction": "analyses.link_prediction:link_prediction",
     "low_precision": "analyses.low_precision:low_precision",
     "measure": "reports.evaluating:measure",
     "measures": "measures",
     "model_correlation": "analyses.model_trends:model_correlation",
-    "pair_classification": "analyses.pooled.classifying:pair_classification",
+    "pair_classification": "analyses.pooled:pair_classification",
     "plots": "plots",
     "precision_recall": "analyses.precision_recall:precision_recall",
     "profile": "engine.counting.profiling:profile",
@@ -54,7 +54,7 @@ _PLACES = {  # where each public name is: a module, or what is in one
     "receipt": "trust.receipts.receipt:receipt",
     "reference": "reference",
     "score_leaderboard": "analyses.score_leaderboard:score_leaderboard",
-    "split_half": "analyses.halves:split_half",
+    "split_half": "analyses.gaps:split_half",
     "verify": "trust.receipts.receipt:verify",
     "words": "analyses.words",
 }
@@ -63,14 +63,16 @@ __all__ = list(_PLACES)
 
 
 def __getattr__(name: str) -> Any:
-    """The one door: whatever is public is imported when it is first asked for, so that `import deadheat` is quick."""
+    """Whatever is public is imported when it is first asked for, so that `import deadheat` is quick."""
     if name not in _PLACES:
-        raise AttributeError(f"module 'deadheat' has no attribute {name!r}")
-    room, _, item = _PLACES[name].partition(":")
-    module = import_module(f"deadheat.{room}")
+        near = [] if name.startswith("_") else import_module("difflib").get_close_matches(name, _PLACES, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"module 'deadheat' has no attribute {name!r}{hint}", name=name, obj=None)
+    path, _, item = _PLACES[name].partition(":")
+    module = import_module(f"deadheat.{path}")
     globals()[name] = value = getattr(module, item) if item else module
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__, "__version__"]

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from deadheat import Rounded, Tolerance, profile
-from deadheat.analyses import collision_groups
-from deadheat.analyses.collision_groups import Count, Counts, Kind
-from deadheat.analyses.collisions import collisions, collisions_of_distances
+from deadheat.analyses import collisions as collision_groups
+from deadheat.analyses.collisions import Count, Counts, Kind, collisions, collisions_of_distances
 from deadheat.engine.counting import ranking
 
 

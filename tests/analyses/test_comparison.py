@@ -473,3 +473,20 @@ def test_adjusted_p_values() -> None:
             assert adjusted[name] == pytest.approx(min(1, factor * step_up))
     worst = comparison.false_discovery(worst_case=True, method="bh")
     assert worst["MRR"] >= comparison["MRR"].pvalue_worst_case
+
+
+def test_the_line_below_the_table_says_which_decides_where_interval_and_test_disagree() -> None:
+    ranks = [(0, 0, 1, 1), (1, 0, 1, 1)]  # MRR 1 and 1/2
+    a, b = ([ranks[i] for i in row] for row in ((0, 0, 0, 0, 0, 1, 1), (1, 1, 1, 1, 1, 1, 1)))
+    few = compare(*(measure(TieProfile.from_groups([[row] for row in rows], [3] * 7), "MRR") for rows in (a, b)))
+    assert few["MRR"].interval().expected.low > 0
+    assert few["MRR"].pvalue == 0.0625
+    notes = " ".join(few.notes())
+    assert "No significant difference in MRR (p < 0.05)." in notes
+    assert (
+        "The p-value decides, not the interval, where only one of them calls a difference in MRR significant: " in notes
+    )
+    more = [rows * 4 for rows in (a, b)]
+    many = compare(*(measure(TieProfile.from_groups([[row] for row in rows], [3] * 28), "MRR") for rows in more))
+    assert many["MRR"].ahead == "A"
+    assert "The p-value decides" not in str(many)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deadheat as dh
-from deadheat.analyses.pooled.measuring import NAMES
+from deadheat.analyses.pooled import NAMES
 
 THRESHOLDS = ("TPR@FPR=0.5", "TPR@FPR=0.3", "EER", "best F1", "best accuracy")
 SCORED = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), min_size=2, max_size=9).filter(
@@ -149,7 +149,8 @@ def test_names() -> None:
     [
         (([1.0, 2.0], [1, 1]), r"labels must hold 0 and 1 .* and both, but holds \[1\]"),
         (([1.0, 2.0], [1, 2]), r"but holds \[1, 2\]"),
-        (([1.0, 2.0], [0.0, 1.0]), "labels must be bool, or integers 0 and 1, but has dtype float64"),
+        (([1.0, 2.0], ["0", "1"]), "labels must be bool, or integers 0 and 1, but has dtype <U1"),
+        (([1.0, 2.0], [0.5, 1.0]), r"labels must hold 0 and 1 .* and both, but holds \[0.5, 1.0\]"),
         (([1.0, 2.0], [0, 1, 1]), r"labels must have one entry per score, but has shape \(3,\) for 2"),
         (([1.0, math.nan], [0, 1]), "scores must be finite, but holds nan in entry 1"),
         (([[1.0, 2.0]], [0, 1]), r"scores must be one-dimensional \(n,\), but has shape \(1, 2\)"),
@@ -293,3 +294,8 @@ def test_a_result_as_plain_values() -> None:
     assert nothing["best accuracy"].threshold == math.inf
     assert nothing.to_dict()["measures"]["best accuracy"]["threshold"] is None
     assert "none accepted" in str(nothing)
+
+
+def test_labels_of_floats_that_are_0_and_1_are_classes() -> None:
+    for labels in ([0.0, 1.0, 1.0], np.array([0, 1, 1], np.float32)):
+        assert dh.classification([2, 1, 1], labels).to_dict() == dh.classification([2, 1, 1], [0, 1, 1]).to_dict()

@@ -14,7 +14,7 @@ from cli.calling import reason as refused
 
 import deadheat as dh
 from deadheat.inputs.score_tables import read_scores
-from deadheat.reports.statistics.simultaneous import step_down
+from deadheat.reports.statistics.permutation import step_down
 
 RNG = np.random.default_rng(11)
 NAMES = ("steady", "lucky", "close", "behind", "last")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.analyses.halves import SplitHalf
+from deadheat.analyses.gaps import SplitHalf
 from deadheat.engine.ties.tolerance import Tolerance
 
 stats = pytest.importorskip("scipy.stats")

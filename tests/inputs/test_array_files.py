@@ -309,7 +309,7 @@ def test_shapes_that_are_no_matrix(kind: str, tmp_path: Path) -> None:
         assert str(shape) in refusal(read, path)
     path = with_names(kind, tmp_path, embeddings=ROWS, labels=np.zeros((57, 2), np.int64))
     assert "must be one-dimensional, but has shape (57, 2)" in refusal(read, path)
-    path = with_names(kind, tmp_path, embeddings=ROWS, labels=ROWS[:, 0].copy())
+    path = with_names(kind, tmp_path, embeddings=ROWS, labels=ROWS[:, 0] + 0.25)
     assert "must be integers or strings" in refusal(read, path)
 
 

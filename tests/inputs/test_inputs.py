@@ -116,6 +116,13 @@ def test_hamming_codes_must_agree_in_length_and_in_form():
 # labels
 
 
+def test_whole_floats_are_integers_as_labels() -> None:
+    expected = dh.profile(ROWS, [0, 1, 0, -1])
+    for labels in ([0.0, 1.0, 0.0, -1.0], np.array([0, 1, 0, -1], np.float16), np.array([0, 2.0**53, 0, 1])):
+        assert dh.profile(ROWS, labels) == expected
+        assert dh.profile(ROWS, labels, ROWS, [0, 1, 0, -1]).n_query == 4
+
+
 @pytest.mark.parametrize(
     ("labels", "kind", "parts"),
     [
@@ -125,9 +132,11 @@ def test_hamming_codes_must_agree_in_length_and_in_form():
         (np.zeros((4, 1), dtype=int), ValueError, ("one-dimensional", "(4, 1)")),
         (np.zeros((1, 4), dtype=int), ValueError, ("one-dimensional", "(1, 4)")),
         (np.array(3), ValueError, ("one-dimensional", "()")),
-        (np.zeros(4), TypeError, ("integers or strings", "float64")),
-        (np.zeros(4, dtype=np.float32), TypeError, ("integers or strings", "float32")),
-        ([0.0, 1.0, 0.0, 1.0], TypeError, ("integers or all strings", "float")),
+        (np.array([0, 1, 0.5, 1]), TypeError, ("integers or strings", "float64", "0.5 in row 2")),
+        (np.array([0, 1, np.nan, 1]), TypeError, ("integers or strings", "nan in row 2")),
+        (np.array([0, 1, 0, 2**24 + 2], np.float32), TypeError, ("integers or strings", "float32", "row 3")),
+        (np.array([0, 1, 0, 2.0**53 + 2]), TypeError, ("integers or strings", "row 3")),
+        ([0.0, 1.0, 0.0, 1e30], TypeError, ("integers or strings", "1e+30 in row 3")),
         ([0, 1, 0, 1.5], TypeError, ("integers or all strings", "float")),
         ([0, 1, 0, None], TypeError, ("integers or all strings", "NoneType")),
         ([0, 1, 0, float("nan")], TypeError, ("integers or all strings", "float")),

@@ -142,7 +142,7 @@ def test_arrays_of_labels_are_compared_as_what_they_are(side: str, tmp_path: Pat
 def test_labels_that_are_neither_are_refused_also_beside_text(tmp_path: Path) -> None:
     np.save(tmp_path / "halves.npy", NUMBERS / 2)
     (tmp_path / "words.txt").write_text("3.5\nx\n4.0\nx\n")
-    with pytest.raises(TypeError, match=r"^labels must be integers or strings, but has dtype float64$"):
+    with pytest.raises(TypeError, match=r"^labels must be integers or strings, .* float64 and holds 3.5 in row 0$"):
         open_pair(POINTS, tmp_path / "halves.npy", POINTS, tmp_path / "words.txt")
 
 

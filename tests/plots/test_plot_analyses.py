@@ -15,7 +15,7 @@ from plots.drawn import rows, words
 
 from deadheat import collisions, exploit, plots
 from deadheat.analyses import confidence as measures
-from deadheat.analyses.collision_groups import Kind
+from deadheat.analyses.collisions import Kind
 from deadheat.plots.images import COLOURS, amplified, least_reach
 from deadheat.support.triple import Triple
 

@@ -186,8 +186,10 @@ def test_latex_html_and_frame_show_the_same_table() -> None:
     rows = report.to_latex(std=True).splitlines()
     assert " ".join(rows[2].split()) == r"measure (\%) & lower & expected & upper & std \\"
     assert " ".join(rows[4].split()) == r"mAP & 50.00 & - & 100.00 & - \\"
-    assert "<td>mAP          </td>" in report._repr_html_()
-    assert report._repr_html_().endswith("that has no expectation.</p>")
+    row = '<tr><th scope="row">mAP</th><td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+    bar = '<path class="axis" d="M0 4H100"/><rect x="50.00" y="2" width="50.00" height="4"/></svg></td>'
+    assert f"{row}{bar}<td>50.00</td><td>-</td><td>100.00</td></tr>" in report._repr_html_()
+    assert report._repr_html_().endswith("that has no expectation.</p></div>")
     frame = report.to_pandas(std=True)
     assert list(frame) == ["measure", "lower", "expected", "upper", "std", "n_query", "n_undefined"]
     assert (frame["lower"][0], frame["upper"][0]) == (0.5, 1.0)
@@ -219,16 +221,22 @@ def test_two_decimals_unless_others_are_asked_for() -> None:
     assert "& 9.0909 &" in " ".join(far.to_latex(digits=4).split())
 
 
-def test_a_gap_below_the_digits_shown_is_said() -> None:
+def test_bounds_that_would_print_alike_get_the_decimals_that_distinguish_them() -> None:
     report = measure(close_call(999), "mAP")
-    lines = str(report).splitlines()
-    assert lines[1].split() == ["mAP", "0.10", "≈0.10", "0.10"]
-    assert lines[3] == "≈ lower and upper differ by less than the digits shown."
-    assert report["mAP"].summary() == "mAP ≈0.10 %"
-    assert report.to_text(digits=4).count("≈") == 0
-    assert "≈" not in report.to_latex()
-    assert r"\ensuremath{\approx}0.10" in report.to_latex()
-    assert "<p>≈ lower" in report._repr_html_()
+    assert str(report).splitlines()[1].split() == ["mAP", "0.0999", "0.1000", "0.1000"]
+    assert report["mAP"].summary() == "mAP 0.1000 [0.0999, 0.1000] %"
+    assert "0.0999 &" in report.to_latex()
+    assert measure(close_call(10**5), "mAP").summary() == "mAP 0.00 %"  # alike with six decimals, too
+
+
+def test_single_results_are_shown_in_a_notebook_too() -> None:
+    report = measure(PROFILE, "mAP")
+    page = report["mAP"]._repr_html_()
+    assert "<td>66.67</td><td>75.00</td><td>83.33</td>" in page
+    assert page.endswith("<p>Mean over 3 queries with a value.</p></div>")
+    assert "<td>75.00</td></tr>" in measure(NO_TIES)["mAP"]._repr_html_()
+    interval = report.interval("mAP")
+    assert f"<td>{interval.lower.per_cent()}</td></tr>" in interval._repr_html_()
 
 
 @pytest.mark.parametrize(("digits", "message"), [(-1, "at least 0"), (2.5, "an integer"), (16, "at most 15")])
@@ -380,8 +388,8 @@ def test_labels_for_classes_are_needed_and_checked() -> None:
         measure(PROFILE, average="class", labels=[1, 2, 3])
     with pytest.raises(ValueError, match=r"^threads must be at least 1, but is 0$"):
         measure(PROFILE, threads=0)
-    with pytest.raises(TypeError, match=r"^labels must be integers or strings, but has dtype float64$"):
-        measure(PROFILE, average="class", labels=np.array([1.0, 2, 3, 4]))
+    with pytest.raises(TypeError, match=r"^labels must be integers or strings, .* holds 1.5 in row 0$"):
+        measure(PROFILE, average="class", labels=np.array([1.5, 2, 3, 4]))
 
 
 def test_only_profiles_are_measured() -> None:

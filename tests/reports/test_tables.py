@@ -63,7 +63,7 @@ def test_html_escapes_tags_in_cells_and_notes() -> None:
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
     assert "a &amp; b" in page
-    assert page.endswith("<p>1 &lt; 2.</p><p>Done.</p>")
+    assert page.endswith("<p>1 &lt; 2.</p><p>Done.</p></div>")
 
 
 def test_a_table_without_rows() -> None:

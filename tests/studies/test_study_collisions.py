@@ -6,8 +6,7 @@ import numpy as np
 from data import data_file
 from numpy.testing import assert_array_equal
 
-from deadheat.analyses.collision_groups import Kind
-from deadheat.analyses.collisions import collisions
+from deadheat.analyses.collisions import Kind, collisions
 from deadheat.engine.counting.ranking import Rankings
 from deadheat.studies import collisions as study
 from deadheat.studies import collisions_rule as rule

@@ -9,8 +9,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from deadheat.analyses.gaps import split_half
 from deadheat.analyses.grouped import grouped
-from deadheat.analyses.halves import split_half
 from deadheat.reports.evaluating import evaluate
 from deadheat.studies import grouped as study
 from deadheat.studies import grouped_paper as paper

@@ -14,12 +14,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.difference import COUNTS, ROUNDING, Difference, PairedTest
+from deadheat.analyses.difference import COUNTS, ROUNDING, Difference, PairedTest, p_value
 from deadheat.errors import InvalidTypeError, InvalidValueError, printable
 from deadheat.measures import names as measures_names
 from deadheat.reports.averaging import Average, Averaging, measure_names
 from deadheat.reports.report import Report
-from deadheat.reports.statistics.interval import about_few, counted
+from deadheat.reports.statistics.interval import UNITS, about_few, counted
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, has_ties, program, value
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
@@ -95,7 +95,6 @@ class Comparison(TabularResult):
         )
 
     def _values(self, name: str) -> tuple[Triple[Float64], Triple[Float64]]:
-        """The values of A, and those of B for the same queries."""
         place = self._place_in_b
         a, b = (report[name].per_query for report in (self.a, self.b))
         return a, Triple(*(np.where(place >= 0, np.append(row, np.nan)[place], np.nan) for row in b))
@@ -162,13 +161,13 @@ class Comparison(TabularResult):
                 each.name,
                 *(value(of, digits) for of in (each.a, each.b, each)),
                 each.interval().expected.per_cent(digits),
-                _p_value(each.pvalue),
+                p_value(each.pvalue),
             ]
             for each in shown
         ]
         if any(map(has_ties, shown)):
             header.append("worst-case p")
-            rows = [[*row, _p_value(each.pvalue_worst_case)] for row, each in zip(rows, shown, strict=True)]
+            rows = [[*row, p_value(each.pvalue_worst_case)] for row, each in zip(rows, shown, strict=True)]
         return [Table(header, rows)]
 
     def notes(self) -> list[str]:
@@ -179,10 +178,24 @@ class Comparison(TabularResult):
         tested = "Means, tests" if self.a.average == "class" else "Tests"
         units = f"{tested} and intervals are over {counted(n_unit, 'class') if by_class else 'queries'}."
         few = about_few(n_unit, self.test.resample)
-        return [f"{values}{self._about_pairs(shown)} {units}", self._verdict(shown, tied), *few, *self._caveats]
+        verdict = [self._verdict(shown, tied), *self._about_disagreement(shown)]
+        return [f"{values}{self._about_pairs(shown)} {units}", *verdict, *few, *self._caveats]
+
+    def _about_disagreement(self, shown: Sequence[Difference]) -> list[str]:
+        """Where interval and test seem to say different things, which of them decides and why; mostly nothing."""
+        if self.test.alternative != "two-sided":
+            return []
+        outside = {each.name: each.interval().expected.low > 0 or each.interval().expected.high < 0 for each in shown}
+        names = [each.name for each in shown if not math.isnan(each.pvalue)]
+        names = [name for name in names if outside[name] != (self[name].pvalue < self.test.alpha)]
+        if not names:
+            return []
+        return [
+            f"The p-value decides, not the interval, where only one of them calls a difference in {listed(names)} "
+            f"significant: the test holds for any number of {UNITS[self.test.resample]}, the bootstrap only for many."
+        ]
 
     def _about_pairs(self, shown: Sequence[Difference]) -> str:
-        """How many queries count."""
         a, b = self.names
         numbers = {(each.n_pair, each.n_left_out) for each in shown}
         n_pair, n_left_out = min(numbers)
@@ -268,17 +281,6 @@ def _about(report: Report) -> dict[str, Any]:
     return {"distance": report.distance, "ties": report.tie_rule, "profile": report.profile.digest()}
 
 
-def _p_value(value: float) -> str:
-    """A p-value with four decimals, or as a power of ten below that; a dash where it is undefined.
-
-    Examples
-    --------
-    >>> _p_value(0.03125), _p_value(2e-5), _p_value(math.nan)
-    ('0.0312', '2e-05', '-')
-    """
-    return "-" if math.isnan(value) else f"{value:.4f}" if value >= 1e-4 else f"{value:.0e}"
-
-
 def listed(names: list[str]) -> str:
     """Names as a sentence has them.
 
@@ -321,20 +323,21 @@ def compare(
     measures : str or iterable of str, optional
         What the table shows; by default what both reports show. Any other measure can be asked for by its name.
     resample : {"query", "class"}, optional
-        The independent units, which the tests swap and the bootstrap draws: queries, or whole classes. By default
-        classes, wherever labels are known and there is no separate gallery, since in leave one out the queries of a
-        class rise and fall together; see `Result.interval`.
+        The independent units, which tests swap and the bootstrap draws: queries, or whole classes. By default classes,
+        wherever labels are known and there is no separate gallery: the queries of a class rise and fall together then.
     labels : (n_query,), optional
         The labels of the queries of `a`, to take their classes as units; by default those that the reports know.
     alternative : {"two-sided", "greater", "less"}
         What the p-values ask: whether A and B differ, A is better than B, or A is worse.
-    confidence_level, seed
-        As in `Result.interval`.
+    confidence_level : float
+        Of each interval by itself, strictly between 0 and 1.
     method : {"percentile", "basic", "BCa"}
         The bootstrap for the intervals; see `deadheat.reports.statistics.intervals`.
     n_resamples : int
         How often the bootstrap draws, and how many random swaps the permutation test makes. Where there are no more
         swaps than that (up to 13 units that differ, by default), every one is tried and the test is exact.
+    seed : int
+        Of all that is drawn. The same seed gives the same result on any machine.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from deadheat.reports.averaging import Average
 from deadheat.reports.statistics import permutation
 from deadheat.reports.statistics.interval import BOOTSTRAP, MOST_RESAMPLES, Intervals, class_sums, level_between
 from deadheat.reports.statistics.intervals import mean_intervals
-from deadheat.reports.tables import plain
+from deadheat.reports.tables import notebook_row, plain
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import PlainFloats
@@ -243,6 +243,11 @@ class Difference(PlainFloats):
             return math.nan
         return float(stats.wilcoxon(differences, alternative=self.test.alternative).pvalue)
 
+    def _repr_html_(self) -> str:
+        wins = f"Queries: {self.n_wins_a} won by A, {self.n_wins_b} by B, {self.n_equal} equal, {self.n_open} open."
+        pvalues = f"p = {p_value(self.pvalue)}, worst-case p = {p_value(self.pvalue_worst_case)}."
+        return notebook_row(self.name, self, [wins, pvalues], f"{' - '.join(self.names)} (%)")
+
     def to_dict(self) -> dict[str, Any]:
         """The difference as plain Python values that JSON can hold; None where a value is undefined."""
         interval = self.interval()
@@ -307,6 +312,17 @@ class Difference(PlainFloats):
         if not n_value:
             return math.nan
         return 0.0 if abs(total) <= ROUNDING * self._scale else total / math.fsum(sizes)
+
+
+def p_value(value: float) -> str:
+    """A p-value with four decimals, or as a power of ten below that; a dash where it is undefined.
+
+    Examples
+    --------
+    >>> p_value(0.03125), p_value(2e-5), p_value(math.nan)
+    ('0.0312', '2e-05', '-')
+    """
+    return "-" if math.isnan(value) else f"{value:.4f}" if value >= 1e-4 else f"{value:.0e}"
 
 
 def _b_minus_a(rows: Sequence[Float64] | Float64) -> Triple[Float64]:

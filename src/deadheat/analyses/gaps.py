@@ -1,4 +1,12 @@
-"""The gap between two sets, such as train and test: in groups of equally many classes, and of each set as a whole."""
+"""Two sets, or two halves of one: how far they differ in a measure, plain and in groups of equally many classes.
+
+In come the embeddings of a training and of a test set, or of one set; out go a `GeneralizationGap` (figure 3 of
+arXiv:2306.13357) or a `SplitHalf` (Table 1), whose differences are each a `Gap`.
+
+A split takes the groups of one draw and gives the first half of them to one side and as many to the other. That is a
+random half of the classes, and random groups of them, each split as likely as any other; so all splits are the repeats
+of one `GroupedReport`.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +28,15 @@ from deadheat.analyses.grouped import (
     GroupedResult,
     ends_of,
     grouped_pair,
+    sorted_classes,
     table_with_errors,
 )
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
 from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.ties.rule import Ties
-from deadheat.errors import InputError
+from deadheat.errors import InputError, InvalidValueError
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_pair
 from deadheat.measures import names as measure_names
@@ -36,8 +46,9 @@ from deadheat.reports.report import Report
 from deadheat.reports.result import Result
 from deadheat.reports.statistics.interval import PARAMETRIC, Interval, Intervals, class_sums, resolved
 from deadheat.reports.statistics.intervals import standard_error, welch_interval
-from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain
+from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, notebook_row, number, plain
 from deadheat.support import checks
+from deadheat.support.arrays import Float64
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.progress import Progress
 from deadheat.support.triple import Triple, columns_of_bounds
@@ -89,7 +100,7 @@ class Gap(PlainFloats):
         Parameters
         ----------
         confidence_level : float
-            As in `Result.interval`.
+            Of each of the three intervals by itself, strictly between 0 and 1.
         method : {"auto", "normal", "t"}, optional
             The difference ± a quantile times the root of the sum of both squared standard errors: the normal
             distribution's, or Student's for the degrees of freedom after Welch and Satterthwaite. By default what
@@ -137,6 +148,9 @@ class Gap(PlainFloats):
         values = {name: 0.0 if centred else getattr(self, name) for name in errors}
         return law, [welch_interval(values[name], pair, self.n_unit, level, law) for name, pair in errors.items()]
 
+    def _repr_html_(self) -> str:
+        return notebook_row(self.train.name, self, title="difference (%)")
+
     def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
         """The values, intervals, margin and bound as plain Python values that JSON can hold; None where undefined."""
         interval = self.interval(confidence_level=confidence_level)
@@ -174,8 +188,8 @@ def generalization_gap(
     measure: str = "Hit@1",
     seed: int = 0,
     repeats: int = 1,
-    distance: str = "cosine",
-    ties: str | Ties = "exact",
+    distance: DistanceName = "cosine",
+    ties: TiesName | Ties = "exact",
     threads: int | None = None,
     progress: bool | Progress = False,
 ) -> GeneralizationGap:
@@ -186,22 +200,48 @@ def generalization_gap(
 
     Parameters
     ----------
-    train, test : (n_train, dim) and (n_test, dim)
-        Embeddings, as in `deadheat.evaluate`.
-    train_labels, test_labels : (n_train,) and (n_test,), optional
-        Integers or strings; None if they are in the files of the embeddings.
-    train_gallery, train_gallery_labels, test_gallery, test_gallery_labels : optional
-        What each set is ranked against, as `gallery` and `gallery_labels` in `deadheat.evaluate`. Without, each is
-        ranked against itself, leave one out.
-    train_junk, test_junk, train_exclude, test_exclude : optional
-        As `junk` and `exclude` in `deadheat.evaluate`, of each set.
-    group_size, seed, repeats
-        As in `grouped`.
+    train : (n_train, dim) array, path or list of paths
+        Embeddings of the classes that the model was trained on, in any form that `deadheat.profile` takes.
+    train_labels : (n_train,) integers or strings, or path, optional
+        Their labels. By default they are in the files of the embeddings.
+    test : (n_test, dim) array, path or list of paths
+        Embeddings of other classes.
+    test_labels : (n_test,) integers or strings, or path, optional
+        Their labels. By default they are in the files of the embeddings.
+    train_gallery : (n_train_gallery, dim) array, path or list of paths, optional
+        What `train` is ranked against. By default each is ranked against all others: leave one out.
+    train_gallery_labels : (n_train_gallery,) integers or strings, or path, optional
+        Its labels. By default they are in the files of the gallery.
+    test_gallery : (n_test_gallery, dim) array, path or list of paths, optional
+        What `test` is ranked against. By default each is ranked against all others: leave one out.
+    test_gallery_labels : (n_test_gallery,) integers or strings, or path, optional
+        Its labels. By default they are in the files of the gallery.
+    train_junk : (n_train_gallery,) or (n_train, n_train_gallery) array of bool, optional
+        Items that are neither ranked for `train` nor relevant.
+    test_junk : (n_test_gallery,) or (n_test, n_test_gallery) array of bool, optional
+        Items that are neither ranked for `test` nor relevant.
+    train_exclude : (n_train,) integers, or a pair of ids, optional
+        The row of `train_gallery` that each of `train` is, or -1: see `exclude` of `deadheat.evaluate`.
+    test_exclude : (n_test,) integers, or a pair of ids, optional
+        The row of `test_gallery` that each of `test` is, or -1.
+    group_size : int
+        Labels in a group, at least 2. With a gallery, a label counts whether queries, gallery or both have it.
     measure : str
         The name of one measure.
-    distance, ties, threads, progress
-        As in `deadheat.profile`. Four passes have each its own progress: inside the groups of either set, over all of
-        either set.
+    seed : int
+        The draw of groups follows from it and from the set of labels, and from nothing else.
+    repeats : int
+        How many times to draw groups; means are over the groups of all of them.
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+        Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes bool, or uint8 of eight bits each.
+    ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
+        Which items tie: those whose distances are equal as real numbers, or once rounded to a type; see
+        `deadheat.Rounded` and, for bounds alone, `deadheat.Tolerance`.
+    threads : int, optional
+        Worker threads, for this call alone. By default as many as this process may use.
+    progress : bool or callable
+        True for a bar on standard error, or a function that is called with (done, total): inside the groups of either
+        set, then over all of either set.
 
     Returns
     -------
@@ -357,7 +397,6 @@ class GeneralizationGap(TabularResult):
         return [f"{' and '.join(counts)}, {left_over} of them in no group."]
 
     def _bounds(self, level: float, digits: int) -> Table:
-        """Interval, margin of error and bound of both gaps, in percentage points."""
         header = ("gap (points)", f"{100 * level:g} % interval", "margin of error", "at most")
         rows = []
         for title, gap in (("in groups", self.grouped), ("plain", self.plain)):
@@ -367,7 +406,6 @@ class GeneralizationGap(TabularResult):
         return Table(header, rows)
 
     def _rows(self) -> Iterator[tuple[tuple[str, str], Any, float]]:
-        """What is measured on what, the three values, and the standard error of the expected one."""
         size = self.train_groups.group_size
         for title, gap in (
             (f"{self.measure} in groups of {size}", self.grouped),
@@ -386,3 +424,244 @@ def _errors_by_class(report: Report, name: str) -> tuple[Triple[float], int]:
     sums, sizes = class_sums(rows[:, counted], report.classes[counted])
     linearised = [(row - math.fsum(row) / math.fsum(sizes) * sizes) / (math.fsum(sizes) / len(sizes)) for row in sums]
     return Triple(*map(standard_error, linearised)), len(sizes)
+
+
+SPLITS = 20
+_HALVES_ROWS = ("plain", "grouped", "upper_limit", "difference", "margin")
+
+
+@plain_floats
+def split_half(
+    embeddings: EmbeddingsLike,
+    labels: LabelsLike | None = None,
+    gallery: EmbeddingsLike | None = None,
+    gallery_labels: LabelsLike | None = None,
+    *,
+    group_size: int = 10,
+    measure: str = "Hit@1",
+    splits: int = SPLITS,
+    seed: int = 0,
+    distance: DistanceName = "cosine",
+    ties: TiesName | Ties = "exact",
+    junk: ArrayLike | None = None,
+    exclude: OwnRows | None = None,
+    threads: int | None = None,
+    progress: bool | Progress = False,
+) -> SplitHalf:
+    """How far two random halves of the classes differ in a grouped measure, and the bound on it: Table 1 of [1]_.
+
+    Both halves are of one population, so that whatever lies between them is sampling. A grouped measure comes with a
+    margin of error that says how much that may be; this shows both.
+
+    Parameters
+    ----------
+    embeddings : (n_query, dim) array, path or list of paths
+        The queries, as arrays or files in any form that `deadheat.profile` takes.
+    labels : (n_query,) integers or strings, or path, optional
+        Their labels. By default they are in the files of the embeddings.
+    gallery : (n_gallery, dim) array, path or list of paths, optional
+        What queries are ranked against. By default each is ranked against all others: leave one out.
+    gallery_labels : (n_gallery,) integers or strings, or path, optional
+        Its labels. By default they are in the files of the gallery.
+    group_size : int
+        Labels in a group, at least 2. With a gallery, a label counts whether queries, gallery or both have it.
+    measure : str
+        The name of one measure.
+    splits : int
+        How many random pairs of halves; the values are means over them, and the spread is their standard deviation.
+    seed : int
+        The draws of groups follow from it and from the set of labels, and from nothing else.
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+        Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes bool, or uint8 of eight bits each.
+    ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
+        Which items tie: those whose distances are equal as real numbers, or once rounded to a type; see
+        `deadheat.Rounded` and, for bounds alone, `deadheat.Tolerance`.
+    junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
+        Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
+    exclude : (n_query,) integers, or a pair of ids, optional
+        Where queries are in the gallery: the row that each query is, which is not ranked for it, or -1; or
+        ``(query_ids, gallery_ids)``, where equal ids are one item. By default such rows are looked for, with a warning.
+    threads : int, optional
+        Worker threads, for this call alone. By default as many as this process may use.
+    progress : bool or callable
+        True for a bar on standard error, or a function that is called with (done, total): inside the groups, then over
+        everything.
+
+    Returns
+    -------
+    SplitHalf
+        **Ties:** the difference of a split lies between the least and the largest that ties allow. **Undefined:** the
+        margin is NaN if a half has fewer than two groups.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described, there are fewer than two groups, or no query has a relevant item.
+
+    Notes
+    -----
+    The source does not say how its halves are drawn, how often, or what is done with the classes that are left over.
+    Here each half has N // 2 of the N groups of a draw, one draw for each split; an odd group and the remainder of the
+    classes are in no half of that split.
+
+    References
+    ----------
+    .. [1] Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
+
+    Examples
+    --------
+    Four classes of two points, the last two mixed up with each other. They are in one group in the first split:
+
+    >>> points, labels = [[0], [1], [20], [21], [50], [52], [51], [53]], list("aabbccdd")
+    >>> halves = split_half(points, labels, group_size=2, splits=3, distance="euclidean")
+    >>> halves.differences.expected, halves.grouped.per_group.expected
+    (array([1., 0., 0.]), array([0., 1., 1., 1., 1., 1.]))
+    """
+    name = measure_names.parse(measure).name
+    summary = SummaryOptions.checked(name)
+    drawing = Drawing.checked(group_size, seed, checks.positive_integer(splits, "splits"))
+    options = CountingOptions.checked(
+        distance=distance, ties=ties, junk=junk, exclude=exclude, threads=threads, progress=progress
+    )
+    pair = open_pair(embeddings, labels, gallery, gallery_labels)
+    return split_pair(name, pair, drawing, options, summary)
+
+
+def split_pair(
+    measure: str, pair: Pair, drawing: Drawing, options: CountingOptions, summary: SummaryOptions
+) -> SplitHalf:
+    """`split_half` of queries and a gallery that the inputs have opened; the repeats of `drawing` are the splits."""
+    n_class = len(sorted_classes(pair.query.labels, None if pair.gallery is None else pair.gallery.labels).names)
+    if n_class < 2 * drawing.group_size:
+        rule = f"must be at most half the number of classes, {n_class}, but is {drawing.group_size}"
+        raise InvalidValueError("group_size", rule)
+    found = queries_in_gallery(pair, options)
+    return SplitHalf(
+        measure, grouped_pair(pair, drawing, options, summary), evaluate_pair(pair, options, summary, found)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class SplitHalf(TabularResult):
+    """A measure, plain and in groups, and what lies between random halves of the classes.
+
+    Printed, it has the columns of Table 1 as rows: the plain value; the grouped one; its upper confidence limit, value
+    + z·se (the "bound" there); the difference of two halves; and the margin of error of that difference, z·se (the
+    "bound on difference").
+
+    `to_text`, `to_markdown`, `to_latex`, `to_dict` and `to_json` take ``confidence_level=`` (default 0.95) and
+    ``method=`` as `Gap.interval` does; the source's z is ``method="normal"``.
+
+    Attributes
+    ----------
+    measure : str
+    groups : GroupedReport
+        One repeat for each split.
+    whole : Report
+        The measure without groups.
+    """
+
+    measure: str
+    groups: GroupedReport = field(repr=False)
+    whole: Report = field(repr=False)
+
+    @property
+    def plain(self) -> Result:
+        """The value on everything at once."""
+        return self.whole[self.measure]
+
+    @property
+    def grouped(self) -> GroupedResult:
+        """The grouped value, a mean over the groups of all splits."""
+        return self.groups[self.measure]
+
+    @cached_property
+    def gaps(self) -> tuple[Gap, ...]:
+        """The difference of the two halves of each split."""
+        n_group, n_half = self.groups.n_group, self.groups.n_group // 2
+        return tuple(
+            self._gap(start, start + n_half, n_half) for start in range(0, n_group * self.groups.repeats, n_group)
+        )
+
+    @cached_property
+    def differences(self) -> Triple[Float64]:
+        """The absolute difference of each split, (n_split,): the least that ties allow, of expected values, largest."""
+        least = [max(0.0, gap.lower, -gap.upper) for gap in self.gaps]
+        largest = [max(abs(gap.lower), abs(gap.upper)) for gap in self.gaps]
+        return Triple(*map(np.array, (least, [abs(gap.expected) for gap in self.gaps], largest)))
+
+    def margins(self, *, confidence_level: float = 0.95, method: str | None = None) -> Float64:
+        """The margin of error of the difference of each split, (n_split,): `Gap.margin`."""
+        return np.array([gap.margin(confidence_level=confidence_level, method=method) for gap in self.gaps])
+
+    def upper_limit(self, *, confidence_level: float = 0.95, method: str | None = None) -> Triple[float]:
+        """The grouped values' upper ends of the confidence interval, value + z·se: the "bound" of Table 1."""
+        found = self.grouped.interval(confidence_level=confidence_level, method=method)
+        return Triple(found.lower.high, found.expected.high, found.upper.high)
+
+    def to_dict(self, *, confidence_level: float = 0.95, method: str | None = None) -> dict[str, Any]:
+        """The rows as plain Python values that JSON can hold; None where one is undefined."""
+        rows = self._rows(confidence_level, method)
+        return {
+            "measure": self.measure,
+            "group_size": self.groups.group_size,
+            "n_class": self.groups.n_class,
+            "n_group": self.groups.n_group,
+            "splits": self.groups.repeats,
+            "seed": self.groups.seed,
+            "confidence_level": confidence_level,
+            **{
+                name: {**{end: plain(getattr(value, end)) for end in Triple._fields}, "spread": plain(spread)}
+                for name, (_, value, spread) in zip(_HALVES_ROWS, rows, strict=True)
+            },
+        }
+
+    def columns(self, *, confidence_level: float = 0.95, method: str | None = None) -> Mapping[str, Sequence[Any]]:
+        """A row for each column of Table 1: its three values, and the standard deviation over the splits."""
+        _, values, spreads = zip(*self._rows(confidence_level, method), strict=True)
+        return {"what": list(_HALVES_ROWS), **columns_of_bounds(values), "spread": list(spreads)}
+
+    def tables(self, *, digits: int = DIGITS, confidence_level: float = 0.95, method: str | None = None) -> list[Table]:
+        """The values in per cent, differences in percentage points."""
+        rows = self._rows(confidence_level, method)
+        spreads = [spread for *_, spread in rows]
+        return [table_with_errors([(title, value) for title, value, _ in rows], spreads, digits, "s.d.")]
+
+    def notes(self) -> list[str]:
+        """How halves were drawn, and what is in none of them."""
+        groups, n_half = self.groups, self.groups.n_group // 2
+        rest = groups.n_class - 2 * n_half * groups.group_size
+        halves = f"{count(groups.repeats, 'split', 'splits')} of {groups.n_class} classes into halves"
+        each = f"of {count(n_half, 'group', 'groups')} of {groups.group_size} each, drawn with seed {groups.seed}"
+        out = f"; {rest} classes are in no half each time" if rest else ""
+        return [f"{halves} {each}{out}. s.d.: over the splits."]
+
+    def _gap(self, start: int, middle: int, n_half: int) -> Gap:
+        values = self.grouped.per_group
+        first, second = (
+            GroupedResult(self.measure, Triple(*(each[at : at + n_half] for each in values)), n_half, 1)
+            for at in (start, middle)
+        )
+        return Gap(first, second, first.errors, second.errors, (first.n_unit, second.n_unit))
+
+    def _rows(self, level: float, method: str | None) -> list[tuple[str, Any, float]]:
+        size, title = self.groups.group_size, f"{100 * level:g} %"
+        margins = self.margins(confidence_level=level, method=method)
+        differences = self.differences
+        shown = differences.lower if self.groups.profile.bounds_only else differences.expected
+        return [
+            (f"{self.measure}, plain", self.plain, math.nan),
+            (f"{self.measure} in groups of {size}", self.grouped, math.nan),
+            (f"  upper {title} limit", self.upper_limit(confidence_level=level, method=method), math.nan),
+            ("difference of two halves", Triple(*map(_mean, differences)), _spread(shown)),
+            (f"  {title} margin of error", Triple(*[_mean(margins)] * 3), _spread(margins)),
+        ]
+
+
+def _mean(values: Float64) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _spread(values: Float64) -> float:
+    """The standard deviation over the splits; NaN for one split, and where one is undefined."""
+    return math.nan if np.isnan(values).any() else standard_error(values) * math.sqrt(len(values))

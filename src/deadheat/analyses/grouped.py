@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
 from deadheat.engine.counting.within import Gallery, profile_within
+from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
@@ -36,7 +37,17 @@ from deadheat.reports.evaluating import report_on
 from deadheat.reports.report import Report
 from deadheat.reports.statistics.interval import BOOTSTRAP, Interval, Intervals
 from deadheat.reports.statistics.intervals import mean_intervals, normal_interval, standard_error
-from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, decimals, number, plain
+from deadheat.reports.tables import (
+    DIGITS,
+    Table,
+    TabularResult,
+    columns_of_values,
+    count,
+    decimals,
+    notebook_row,
+    number,
+    plain,
+)
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import PlainFloats, plain_floats
@@ -224,11 +235,13 @@ class GroupedResult(PlainFloats):
 
         Parameters
         ----------
-        confidence_level, n_resamples, seed
-            As in `Result.interval`.
+        confidence_level : float
+            Of each of the three intervals by itself, strictly between 0 and 1.
         method : {"auto", "normal", "t", "percentile", "basic", "BCa"}, optional
             The mean ± z or Student's quantile times the standard error in `errors`, or SciPy's bootstrap over groups.
             By default what suits groups, ``"auto"``: Student's below 30 groups and z from there.
+        n_resamples, seed : int
+            How often a bootstrap draws, and the seed of what it draws.
 
         Returns
         -------
@@ -258,16 +271,17 @@ class GroupedResult(PlainFloats):
         return Intervals(worst, middle, best, level, method, self.n_unit, "group").within(0, 1)
 
     def _ends(self, name: str, by_repeat: Sequence[Interval], level: float, method: str) -> Interval:
-        """The interval for one of the three values, from the intervals of the repeats."""
         if method in BOOTSTRAP:
             return Interval(*(math.fsum(ends) / len(ends) for ends in zip(*by_repeat, strict=True)))
         degrees = self.n_unit - 1 if method == "t" else None
         return normal_interval(getattr(self, name), getattr(self.errors, name), level, degrees)
 
     def _by_repeat(self) -> list[Triple[Float64]]:
-        """The groups' values of each repeat."""
         cuts = range(0, self.repeats * self.n_group, self.n_group)
         return [Triple(*(values[start : start + self.n_group] for values in self.per_group)) for start in cuts]
+
+    def _repr_html_(self) -> str:
+        return notebook_row(self.name, self, [f"Mean over {count(self.n_group, 'group', 'groups')}."])
 
     def __repr__(self) -> str:
         return f"GroupedResult({self.name!r}, lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"
@@ -313,8 +327,8 @@ def grouped(
     measures: str | Iterable[str] | None = None,
     seed: int = 0,
     repeats: int = 1,
-    distance: str = "cosine",
-    ties: str | Ties = "exact",
+    distance: DistanceName = "cosine",
+    ties: TiesName | Ties = "exact",
     junk: ArrayLike | None = None,
     exclude: OwnRows | None = None,
     singletons: Singletons = "skip",
@@ -330,26 +344,42 @@ def grouped(
 
     Parameters
     ----------
-    embeddings, labels, gallery, gallery_labels
-        As in `deadheat.evaluate`: queries Q and gallery D, arrays or files. Without a gallery it is leave one out:
-        each query is ranked against the others of its group. What is on disk is read in pieces, a group a thread at a
-        time.
+    embeddings : (n_query, dim) array, path or list of paths
+        The queries, as arrays or files in any form that `deadheat.profile` takes.
+    labels : (n_query,) integers or strings, or path, optional
+        Their labels. By default they are in the files of the embeddings.
+    gallery : (n_gallery, dim) array, path or list of paths, optional
+        What queries are ranked against. By default each is ranked against the others of its group.
+    gallery_labels : (n_gallery,) integers or strings, or path, optional
+        Its labels. By default they are in the files of the gallery.
     group_size : int
-        Labels in a group, S, at least 2. With a gallery, a label of the queries or of the gallery counts as one,
-        whether or not the other has it.
+        Labels in a group, at least 2. With a gallery, a label counts whether queries, gallery or both have it.
     measures : str or iterable of str, optional
-        As in `deadheat.evaluate`, such as ``"Hit@1"``, which metric learning calls Recall@1.
+        Names such as ``"mAP"``, ``"Hit@1"`` or ``"nDCG@10"``, or one string with commas between them. By default
+        `deadheat.measures.DEFAULT_MEASURES`.
     seed : int
         The draw follows from it and from the set of labels, and from nothing else: see `draw`.
     repeats : int
         How many times to draw groups; the mean is over the groups of all of them. This lessens the noise of the draw.
         It brings no new classes.
-    distance, ties, junk, exclude, threads, progress
-        As in `deadheat.profile`; `junk` and `exclude` are of all queries and all of the gallery.
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+        Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes bool, or uint8 of eight bits each.
+    ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
+        Which items tie: those whose distances are equal as real numbers, or once rounded to a type; see
+        `deadheat.Rounded` and, for bounds alone, `deadheat.Tolerance`.
+    junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
+        Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
+    exclude : (n_query,) integers, or a pair of ids, optional
+        Where queries are in the gallery: the row that each query is, which is not ranked for it, or -1; or
+        ``(query_ids, gallery_ids)``, where equal ids are one item. By default such rows are looked for, with a warning.
     singletons : {"skip", "zero", "one", "balanced"}
-        What a query without a relevant item counts as, as in `deadheat.measure`. A group in which no query has a value
-        (as one whose labels only the gallery has) has none either, and is left out of the mean, and counted in
-        `GroupedResult.n_undefined`.
+        What a query without a relevant item counts as: nothing; 0; 1; or 0 for measures of the precision kind and 1 for
+        those of the recall kind. A group in which no query has a value (as one whose labels only the gallery has) has
+        none either, and is left out of the mean, and counted in `GroupedResult.n_undefined`.
+    threads : int, optional
+        Worker threads, for this call alone. By default as many as this process may use.
+    progress : bool or callable
+        True for a bar on standard error, or a function that is called with (done, total).
 
     Returns
     -------
@@ -544,7 +574,8 @@ class GroupedReport(TabularResult):
     def tables(self, *, digits: int = DIGITS, confidence_level: float | None = None) -> list[Table]:
         """A row a measure, in per cent; with a level, a column of intervals, which hold for whatever the ties do."""
         rows = [(name, self[name]) for name in self.measures]
-        return [table_with_errors(rows, self._shown_errors(), digits, confidence_level=confidence_level)]
+        table = table_with_errors(rows, self._shown_errors(), digits, confidence_level=confidence_level)
+        return [table._replace(bounds=[result for _, result in rows])]
 
     def notes(self) -> list[str]:
         """How the groups were drawn, what has no value, and what a report says of its queries and ties."""

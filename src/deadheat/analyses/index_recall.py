@@ -1,37 +1,205 @@
 """How many of the true neighbours an approximate index returns: ids and embeddings come in, a table goes out.
 
-One exact search by the embeddings serves all indexes, and each of them is compared with what it finds.
+One exact search by the embeddings serves all indexes, in this process or by the workers of a cluster, and each index is
+compared with what it finds: per query, how many of the ids are among the k nearest and those that tie with the k-th.
+By a published ground truth ids and distances come in, and no vector; the distances say what ties, within a tolerance.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.analyses.index_search import Returned, Search, search_on
 from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.counting.cluster import Cluster, cluster_of
+from deadheat.engine.counting.distributed import job as jobs
+from deadheat.engine.counting.distributed import worker
+from deadheat.engine.counting.distributed.running import Run
+from deadheat.engine.counting.nearest import Nearest, nearest
 from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.distances.distance import Distance
+from deadheat.engine.literals import DistanceName
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import item_ids
 from deadheat.inputs.item_ids import OwnRows
-from deadheat.inputs.samples import EmbeddingsLike
+from deadheat.inputs.samples import EmbeddingsLike, Pair, Samples, open_rows
+from deadheat.inputs.source import Chosen
 from deadheat.reports.statistics.interval import Interval
 from deadheat.reports.statistics.intervals import mean_interval
-from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, program, value
+from deadheat.reports.tables import (
+    DIGITS,
+    Table,
+    TabularResult,
+    count,
+    decimals,
+    notebook_row,
+    number,
+    plain,
+    program,
+    value,
+)
 from deadheat.support import checks
-from deadheat.support.arrays import Float64, Int64
+from deadheat.support.arrays import Array, Float64, Int64
 from deadheat.support.floats import PlainFloats, plain_floats
 from deadheat.support.means import exact_mean
-from deadheat.support.progress import Progress
+from deadheat.support.progress import Progress, Reporting
+from deadheat.support.remote import LocalCopies
 from deadheat.support.triple import Triple, columns_of_bounds
+
+_TASKS, _PAIRS = 64, 1 << 20  # at most, and in each at least,
+_QUERIES = 64  # of so many queries, which share the rows of the base
+
+
+class Returned(NamedTuple):
+    """What one index returned, as far as it counts."""
+
+    query: Int64  # (n,), ascending
+    item: Int64  # (n,)
+
+    @classmethod
+    def of(cls, candidates: Candidates, ids: Any, base_ids: Any, counts: Any, k: int, title: str) -> Returned:
+        """Check what an index returned; no more than the first k items of each row count, and no query itself."""
+        rows = _filled_rows(ids, counts, candidates.n_query, title)
+        items = item_ids.gallery_rows(rows, base_ids, len(candidates.ranked), title, ("base", "base_ids"))
+        item_ids.require_distinct(rows, items, title)
+        others = items != candidates.itself_of(np.arange(candidates.n_query))[rows.row]
+        rows, items = rows.take(others), items[others]
+        first = rows.place < k
+        return cls(rows.row[first], items[first])
+
+
+def _filled_rows(ids: Any, counts: Any, n_query: int, title: str) -> item_ids.Rows:
+    """What an index returned for each query, without padding."""
+    rows = item_ids.id_rows(ids, title)
+    if len(rows.lengths) != n_query:
+        rule = f"must have a row for each query, but has {len(rows.lengths)} for {n_query} queries"
+        raise InvalidValueError(title, rule)
+    return rows.take(item_ids.filled(rows, counts, "counts"))
+
+
+def _by_id(found: Int64, of_tied: Int64, tied: Int64, closer: Int64, kept: Int64) -> Triple[Float64]:
+    """Lower, expected and upper recall over the tied items that one search may have kept."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        lower = (found + np.maximum(0, of_tied + kept - tied)) / (closer + kept)
+        expected = (found + of_tied * kept / tied) / (closer + kept)
+        return Triple(lower, expected, (found + np.minimum(of_tied, kept)) / (closer + kept))
+
+
+class Found(NamedTuple):
+    """The recall of some queries."""
+
+    by_id: Float64  # (n_index, 3, n_query): lower, expected, upper
+    n_tied: int  # queries with a tie at the k-th place
+
+
+class Search(NamedTuple):
+    """A problem: queries and base, and what indexes returned."""
+
+    distance: Distance
+    candidates: Candidates
+    k: int
+    returned: Sequence[Returned]
+
+    def of(self, queries: range, threads: int, progress: bool | Progress = False) -> Found:
+        """Search for a range of the queries."""
+        by_id, n_tied = np.full((len(self.returned), 3, len(queries)), np.nan), 0
+        places, n_base = np.minimum(self.k, self.candidates.n_ranked()), self.distance.n_gallery
+        rows = np.arange(queries.start, queries.stop)
+        with Reporting(progress, len(queries) * n_base, "searching") as report:
+            for block in nearest(self.distance, self.candidates, self.k, threads, rows):
+                last, closer, tied = block.within(self.k)
+                kept = places[block.queries] - closer  # of the tied items, by an exact search
+                n_tied += int(np.count_nonzero(tied > kept))
+                for values, ids in zip(by_id, self.returned, strict=True):
+                    values[:, block.queries - queries.start] = self._recall(ids, block, last, tied, closer, kept)
+                report(len(block.queries) * n_base)
+        return Found(by_id, n_tied)
+
+    def _recall(
+        self, ids: Returned, block: Nearest, last: Int64, tied: Int64, closer: Int64, kept: Int64
+    ) -> Triple[Float64]:
+        """The recall of the queries of a block, whose k-th nearest are in the group `last`."""
+        here, n = slice(*np.searchsorted(ids.query, (block.queries[0], block.queries[-1] + 1))), len(block.queries)
+        row, column = ids.query[here] - block.queries[0], self.distance.columns.column_of_item[ids.item[here]]
+        group = block.groups_of(row, column)
+        found = np.bincount(row[group < last[row]], minlength=n)
+        of_tied = np.bincount(row[group == last[row]], minlength=n)
+        return _by_id(found, of_tied, tied, closer, kept)
+
+
+@dataclass(frozen=True)
+class SearchJob:
+    """What every worker gets with every task."""
+
+    files: jobs.Files
+    distance: str
+    k: int
+    n_index: int
+    threads: int
+
+    def opened(self, copies: LocalCopies) -> Search:
+        """The problem, as the workers have it."""
+        arrays: dict[str, Any] = {
+            name: self.files.array(name, copies)
+            for number in range(self.n_index)
+            for name in (f"query-{number}", f"item-{number}")
+        }
+        returned = [Returned(arrays[f"query-{number}"], arrays[f"item-{number}"]) for number in range(self.n_index)]
+        distance = distance_registry.make(self.distance, *worker.open_rows(self.files, copies), True)
+        itself = self.files.array("itself", copies)
+        candidates = Candidates.of(distance.n_query, distance.n_gallery, leave_one_out=False, itself=itself)
+        return Search(distance, candidates, self.k, returned)
+
+
+def search_on(
+    cluster: Cluster, distance: str, rows: tuple[Any, Any], candidates: Candidates, k: int,
+    returned: Sequence[Returned], threads: int, progress: bool | Progress,
+) -> Found:  # fmt: skip
+    """What the search for all queries finds, by the workers of a cluster."""
+    n_query, n_base = candidates.n_query, len(candidates.ranked)
+    query, base = open_rows(rows[0], "queries"), open_rows(rows[1], "base")
+    first = np.zeros(1, dtype=np.int64)
+    distance_registry.make(distance, Chosen(query, first), Chosen(base, first), True)  # what does not fit is known now
+    none = np.empty(0, dtype=np.int64)  # nobody asks for labels
+    arrays: dict[str, Array | None] = {"itself": candidates.itself}
+    for place, ids in enumerate(returned):
+        arrays |= {f"query-{place}": ids.query, f"item-{place}": ids.item}
+    by_id, n_tied = np.full((len(returned), 3, n_query), np.nan), []
+    pair = Pair(Samples(query, none), Samples(base, none))
+    try:
+        with jobs.written(pair, arrays, cluster.scratch) as (files, written):
+            job = SearchJob(files, distance, k, len(returned), threads)
+            most = min(_TASKS, -(-n_query * n_base // _PAIRS), -(-n_query // _QUERIES))
+            n_task = max(1, min(n_query, cluster.tasks or most))
+            ranges = list(pairwise(n_query * number // n_task for number in range(n_task + 1)))
+            run = Run(cluster, [(job, *each) for each in ranges], n_query * n_base)
+
+            def settle(number: int, found: dict[str, Array]) -> None:
+                by_id[:, :, slice(*ranges[number])] = found["by_id"]
+                n_tied.append(int(found["n_tied"][0]))
+
+            run.each(search, settle, progress, title="searching")
+            run.summarize(written, progress)
+    finally:
+        worker.forget()  # where threads of this process were the workers
+    return Found(by_id, sum(n_tied))
+
+
+@plain_floats
+def search(job: SearchJob, start: int, stop: int) -> worker.Answer:
+    """The task: search for the queries from `start` to before `stop`."""
+    opened = worker.open_once(job.files, (0, 0), job.opened)
+    found: Found = opened.problem.of(range(start, stop), job.threads)
+    return opened.answer({"by_id": found.by_id, "n_tied": np.array([found.n_tied])})
+
 
 ONE_INDEX = "index"  # what it is called if it has no name
 
@@ -79,6 +247,10 @@ class Recall(PlainFloats):
         """The share of the queries with recall 1."""
         defined = self.per_query[~np.isnan(self.per_query)]
         return float(np.count_nonzero(defined == 1)) / len(defined) if len(defined) else math.nan
+
+    def _repr_html_(self) -> str:
+        notes = [f"Recall, where any item that ties with the k-th counts: {100 * self.recall:.2f} %."]
+        return notebook_row(self.name, self.recall_by_id, notes, "by id (%)")
 
     def interval(
         self, *, confidence_level: float = 0.95, method: str = "percentile", n_resamples: int = 9999, seed: int = 0
@@ -186,7 +358,7 @@ def index_recall(
     base: EmbeddingsLike,
     k: int = 10,
     *,
-    distance: str,
+    distance: DistanceName,
     base_ids: ArrayLike | None = None,
     counts: Any = None,
     exclude: OwnRows | None = None,
@@ -204,7 +376,7 @@ def index_recall(
         each of its settings. Only the first k of a row count. The integer -1 is nothing, rows may be lists of any
         lengths, and what is missing from a row was not found. No item comes twice in a row.
     queries, base : (n_query, dim) and (n_base, dim) embeddings
-        As the index got them; as in `deadheat.profile`.
+        As the index got them: arrays or files in any form that `deadheat.profile` takes.
     k : int
         How many neighbours are to be found. Where there are fewer items, all of them are.
     distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
@@ -215,13 +387,17 @@ def index_recall(
     counts : (n_query,) integers, or a mapping of names to such, optional
         How many entries of each row count, as usearch says it.
     exclude : (n_query,) integers, or a pair of ids, optional
-        The row of `base` that each query is, -1 for none, as in `deadheat.profile`. It is nobody's neighbour here, and
+        The row of `base` that each query is, -1 for none; or ``(query_ids, base_ids)``. It is nobody
         dropped where it was returned: ask the index for one more.
     queries_per_second : float or mapping of names to float, optional
         How fast each index was, for the table.
-    threads, progress, executor
-        As in `deadheat.profile`. A task is the search for some of the queries in all of `base`, which each worker opens
-        as a whole.
+    threads : int, optional
+        Worker threads, for this call alone. By default as many as this process may use.
+    progress : bool or callable
+        True for a bar on standard error, or a function that is called with (done, total).
+    executor : concurrent.futures.Executor or Cluster, optional
+        Workers in other processes or on other machines; see `deadheat.profile`. Each opens `base` as a whole, and
+        searches it for some of the queries. By default there are none.
 
     Returns
     -------
@@ -261,11 +437,9 @@ def index_recall(
     n_query, n_base = map(len, rows)
     itself = None if exclude is None else item_ids.own_rows(exclude, n_query, n_base)
     candidates = Candidates.of(n_query, n_base, leave_one_out=False, itself=itself)
-    indexes = returned if isinstance(returned, Mapping) else {ONE_INDEX: returned}
-    require_names(indexes)
+    indexes, titles = _indexes(returned)
     speeds = _by_name(queries_per_second, indexes, "queries_per_second")
     of_counts = _by_name(counts, indexes, "counts")
-    titles = {each: f"returned[{each!r}]" if indexes is returned else "returned" for each in indexes}
     asked = [
         Returned.of(candidates, ids, base_ids, of_counts.get(each), k, titles[each]) for each, ids in indexes.items()
     ]
@@ -294,12 +468,16 @@ def _opened(queries: EmbeddingsLike, base: EmbeddingsLike, distance: str) -> tup
     return name, pair
 
 
-def require_names(indexes: Mapping[Any, Any]) -> None:
-    if not indexes:
+def _indexes(returned: Any) -> tuple[Mapping[str, Any], dict[str, str]]:
+    """What each index returned, by its name, and what messages call it."""
+    if not isinstance(returned, Mapping):
+        return {ONE_INDEX: returned}, {ONE_INDEX: "returned"}
+    if not returned:
         raise InvalidValueError("returned", "must have at least one index, but is empty")
-    for name in indexes:
+    for name in returned:
         if not isinstance(name, str) or not name.strip():
             raise InvalidTypeError("returned", f"must have names that are not empty, but has {name!r}")
+    return returned, {name: f"returned[{name!r}]" for name in returned}
 
 
 def _by_name(values: Any, indexes: Mapping[str, Any], title: str) -> Mapping[str, Any]:
@@ -319,3 +497,117 @@ def _by_name(values: Any, indexes: Mapping[str, Any], title: str) -> Mapping[str
 
 def _speed(value: Any) -> float:
     return math.nan if value is None else checks.real_number(value, "queries_per_second", least=0)
+
+
+@dataclass(frozen=True, eq=False)
+class TruthRecall(IndexRecall):
+    """The recall of every index by its name, by a ground truth: an `IndexRecall` whose `n_base` is not known (−1).
+
+    Attributes
+    ----------
+    tolerance : float
+    n_cut : int
+        Queries whose ground truth ends inside the tie with the k-th, so that more items may tie than it lists: an index
+        that returned one of those has a higher recall than is shown.
+    """
+
+    tolerance: float
+    n_cut: int
+
+    def notes(self) -> list[str]:
+        """What was compared, what ties do, and where the ground truth ends too early."""
+        _, *others = super().notes()
+        within = f", ties within {self.tolerance:g}" if self.tolerance else ""
+        cut = (
+            f"In {count(self.n_cut, 'query', 'queries')} the ground truth ends inside the tie with number {self.k}: "
+            "recall is at least what is shown."
+        )
+        queries = count(self.n_query, "query", "queries")
+        return [f"{queries}, {self.k} nearest by the ground truth{within}.", *others, *([cut] if self.n_cut else [])]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain Python values that JSON can hold; None where a value is undefined."""
+        return {**super().to_dict(), "n_base": None, "tolerance": self.tolerance, "n_cut": self.n_cut}
+
+
+@plain_floats
+def index_recall_of_truth(
+    returned: Any, ids: ArrayLike, distances: ArrayLike, k: int = 10, *, tolerance: float = 0.0
+) -> TruthRecall:
+    """Measure how many of the k nearest items an index returned, by the ids and distances of a ground truth.
+
+    Parameters
+    ----------
+    returned : (n_query, k or more) integers, or a mapping of names to such
+        What the index returned, best first: such ids as `ids` has; one entry for each index, or each of its settings.
+        Only the first k of a row count, and the integer -1 is nothing.
+    ids, distances : (n_query, depth)
+        The nearest items of each query and how far they are, ascending; depth is at least k. For similarities, give
+        them with the opposite sign.
+    k : int
+        How many neighbours are to be found.
+    tolerance : float
+        Items whose distance differs from that of the k-th by no more than this tie with it. ann-benchmarks takes 1e-3,
+        and big-ann-benchmarks 1e-6; 0 compares the distances as they are.
+
+    Returns
+    -------
+    TruthRecall
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument breaks its rule; the message names the argument, the rule and what came.
+
+    Notes
+    -----
+    **Ties** count as in `deadheat.index_recall`: with c items closer than the k-th, no more than k − c of those that
+    tie with it count. (big-ann-benchmarks counts the items of k groups of ties in place of k items.)
+
+    Examples
+    --------
+    >>> result = index_recall_of_truth([[0, 2]], [[0, 1, 2, 3]], [[0.0, 1.0, 1.0, 5.0]], 2)
+    >>> result["index"].recall, result["index"].recall_by_id
+    (1.0, Triple(lower=0.5, expected=0.75, upper=1.0))
+    """
+    k, tolerance = checks.positive_integer(k, "k"), checks.real_number(tolerance, "tolerance", least=0)
+    true, far = item_ids.id_rows(ids, "ids"), np.asarray(distances, dtype=np.float64)
+    n_query = len(true.lengths)
+    if far.ndim != 2 or len(far) != n_query or (true.lengths != far.shape[1]).any():
+        rule = f"must have the shape of ids, but has {far.shape} where ids has {n_query} rows"
+        raise InvalidValueError("distances", rule)
+    if far.shape[1] < k:
+        raise InvalidValueError("ids", f"must have at least k = {k} items for each query, but has {far.shape[1]}")
+    wrong = np.flatnonzero(~(far[:, 1:] >= far[:, :-1]).all(axis=1) | ~np.isfinite(far).all(axis=1))
+    if len(wrong):
+        raise InvalidValueError(
+            "distances", f"must be finite and ascend in each row, but those of row {wrong[0]} do not"
+        )
+    item_ids.require_distinct(true, true.values, "ids")
+    gap = far - far[:, k - 1 : k]
+    is_closer, is_tied = gap < -tolerance, np.abs(gap) <= tolerance
+    closer, tied = is_closer.sum(axis=1), is_tied.sum(axis=1)
+    indexes, titles = _indexes(returned)
+    recalls = {}
+    for name, each in indexes.items():
+        rows = _filled_rows(each, None, n_query, titles[name])
+        item_ids.require_distinct(rows, rows.values, titles[name])
+        rows = rows.take(rows.place < k)
+        place = _places(rows, true)
+        row = rows.row[place >= 0]
+        hits = place[place >= 0] - row * far.shape[1]
+        found, of_tied = (np.bincount(row[kind[row, hits]], minlength=n_query) for kind in (is_closer, is_tied))
+        recalls[name] = Recall(name, _by_id(found, of_tied, tied, closer, k - closer), rows.lengths)
+    n_cut = int(np.count_nonzero(is_tied[:, -1]))
+    n_tied = int(np.count_nonzero(tied > k - closer))
+    return TruthRecall(recalls, k, "ground truth", n_query, -1, n_tied, tolerance, n_cut)
+
+
+def _places(rows: item_ids.Rows, true: item_ids.Rows) -> Int64:
+    """Where each item that was returned is in the ground truth of its query, counted over all rows; -1 if it is not."""
+    distinct, codes = np.unique(np.concatenate([true.values, rows.values]), return_inverse=True)
+    keys = np.concatenate([true.row, rows.row]) * len(distinct) + codes
+    known, asked = keys[: len(true.values)], keys[len(true.values) :]
+    order = np.argsort(known)
+    at = np.minimum(np.searchsorted(known[order], asked), len(known) - 1)
+    return np.where(known[order][at] == asked, order[at], -1)

@@ -161,7 +161,8 @@ class Leaderboard(TabularResult):
             [self.interval(name).expected.per_cent(digits) for name in self],
             *(self._value_cells(measure, digits) for measure in others),
         ]
-        return [Table(header, list(zip(*columns, strict=True)))]
+        drawn = [report[first] for report in self.reports.values()]
+        return [Table(header, list(zip(*columns, strict=True)), drawn)]
 
     @cached_property
     def _letter(self) -> dict[str, str]:
@@ -205,7 +206,6 @@ class Leaderboard(TabularResult):
         return [each[self.measures[0]] for each in self._comparisons.values()]
 
     def _units(self) -> str:
-        """What the tests swap and the intervals draw."""
         numbers = [each.n_unit for each in self._differences()]
         least = "" if min(numbers) == max(numbers) else "at least "
         return f"{least}{counted(min(numbers), self.test.resample)}"
@@ -317,8 +317,17 @@ def leaderboard(
         What the table shows; by default what all reports show. The first one ranks.
     rank_by : {"lower", "expected", "upper"}
         Which value of it ranks. The lower bound is what a system can promise, whatever a sort does with its ties.
-    resample, confidence_level, method, n_resamples, seed
-        As in `compare`: classes are the independent units wherever labels are known and there is no separate gallery.
+    resample : {"query", "class"}, optional
+        The independent units, which tests swap and the bootstrap draws: queries, or whole classes. By default classes,
+        wherever labels are known and there is no separate gallery: the queries of a class rise and fall together then.
+    confidence_level : float
+        Of each interval by itself, strictly between 0 and 1.
+    method : {"percentile", "basic", "BCa"}
+        The bootstrap for the intervals; see `deadheat.reports.statistics.intervals`.
+    n_resamples : int
+        How often the bootstrap draws, and how many random swaps a permutation test makes.
+    seed : int
+        Of all that is drawn. The same seed gives the same result on any machine.
 
     Returns
     -------
@@ -394,7 +403,6 @@ def _shared(reports: Mapping[str, Report]) -> tuple[str, ...]:
 
 
 def _units(reports: Sequence[Report]) -> Average:
-    """What all tests swap and all intervals draw: classes, where one report asks for that and all know them."""
     by_class = any(report.averaging.units(None) == "class" for report in reports)
     return "class" if by_class and all(report.labels is not None for report in reports) else "query"
 

@@ -181,7 +181,6 @@ def _base(name: str) -> str:
 
 
 def _values(profile: TieProfile, names: Iterable[str]) -> dict[str, Triple[Float64]]:
-    """MR, MRR and Hits@k of every query."""
     first, last = profile.closer + np.float64(1), profile.closer + profile.tied + np.float64(0)
     found: dict[str, Triple[Any]] = {"MR": Triple(first, (first + last) / 2, last)}
     others = [name for name in dict.fromkeys(names) if name != "MR"]
@@ -217,7 +216,6 @@ def _per_relation(weights: Float64, relations: Int64) -> Float64:
 
 
 def _weights(weights: ArrayLike | None, n_query: int) -> Float64:
-    """One weight a query, by default 1."""
     array = np.ones(n_query) if weights is None else conversion.plain(weights, "weights")
     if array.dtype.kind not in "iuf" or array.shape != (n_query,) or not (np.isfinite(array) & (array >= 0)).all():
         came = f"has dtype {array.dtype} and shape {array.shape}"

@@ -17,9 +17,8 @@ from deadheat.inputs.trec import Path
 from deadheat.inputs.trec import Table as Scores
 from deadheat.reports.averaging import Singletons
 from deadheat.reports.report import Report
-from deadheat.reports.runs import evaluate_run
+from deadheat.reports.runs import RULES, by_rule, evaluate_run
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, program
-from deadheat.reports.tie_rules import RULES, by_rule
 from deadheat.support.floats import plain_floats
 
 MEASURES = ("nDCG@10", "MRR@10", "Recall@10")
@@ -40,11 +39,16 @@ def low_precision(
 
     Parameters
     ----------
-    low, high, qrels
-        Two runs of one model and the judgements, as in `deadheat.evaluate_run`: the scores as they come in bfloat16,
-        say, and the same with the last step in float32.
-    measures, singletons
-        As there; by default nDCG@10, MRR@10 and Recall@10.
+    low, high : path, dict, data frame or iterable of named tuples
+        Two runs of one model, in any form that `deadheat.evaluate_run` takes: the scores as they come in bfloat16, say,
+        and the same with the last step in float32.
+    qrels : path, dict, data frame or iterable of named tuples
+        The judgements.
+    measures : str or iterable of str, optional
+        Names, or one string with blanks or commas between them; by default nDCG@10, MRR@10 and Recall@10.
+    singletons : {"skip", "zero", "one", "balanced"}
+        What a query without a relevant item counts as: nothing; 0; 1; or 0 for measures of the precision kind and 1 for
+        those of the recall kind.
 
     Returns
     -------

@@ -195,7 +195,6 @@ def require_same_models(arguments: str, first: Mapping[str, Any], second: Mappin
 
 
 def _values(argument: str, reports: Mapping[str, AnyReport], models: Sequence[str], measure: str) -> Triple[Float64]:
-    """Lower, expected and upper of each model."""
     for model in models:
         if not isinstance(reports[model], Report | GroupedReport):
             kind = type(reports[model]).__name__

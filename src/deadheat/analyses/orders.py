@@ -257,7 +257,6 @@ class Order(NamedTuple):
 
 
 def _inverse(order: Int64) -> Int64:
-    """The place of each sample in an order."""
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     return place

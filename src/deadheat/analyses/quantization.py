@@ -20,6 +20,7 @@ from deadheat.analyses.rounding import DEFAULT, FORMATS, Format, Rounding, forma
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.exact import formats as exact_formats
+from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays
@@ -46,7 +47,8 @@ class Change(NamedTuple):
     """What a format changes in a measure, as fractions: its mean minus that of the embeddings as they were.
 
     `expected` is the difference of the expected values, and `low` to `high` its confidence interval. `loses_at_most` is
-    how far below 0 the interval reaches if every tie falls against the format and for what it is compared with.
+    a confidence limit: how far below 0 the interval reaches if every tie falls against the format and for what it is
+    compared with.
     """
 
     expected: float
@@ -183,13 +185,13 @@ class FormatComparison(TabularResult):
             f"Bytes: of a vector of the gallery, {count(self.dim, 'number', 'numbers')}.",
             f"- {self.base}: of the expected values, in points. Interval: paired bootstrap ({self._test.method}) over "
             f"{units}.",
-            f"Loses at most: the low end of the interval, with every tie against the format and for {self.base}.",
+            "Loses at most: a confidence limit, the low end of the interval with every tie against the format and for "
+            f"{self.base}.",
             *self.notices,
         ]
 
 
 def _up(value: float, digits: int) -> float:
-    """A number rounded up to so many decimals."""
     return value if math.isnan(value) else math.ceil(value * 10**digits) / 10**digits
 
 
@@ -203,9 +205,9 @@ def compare_formats(
     formats: str | Iterable[str] | None = None,
     base: str | None = None,
     measures: str | Iterable[str] | None = MEASURES,
-    distance: str = "cosine",
+    distance: DistanceName = "cosine",
     threshold: ArrayLike | str = 0.0,
-    ties: str | Ties = "exact",
+    ties: TiesName | Ties = "exact",
     junk: ArrayLike | None = None,
     exclude: OwnRows | None = None,
     singletons: Singletons = "skip",
@@ -222,10 +224,17 @@ def compare_formats(
 
     Parameters
     ----------
-    embeddings, labels, gallery, gallery_labels
-        As in `deadheat.evaluate`, and taken into memory. Scales are those of queries and gallery together.
+    embeddings : (n_query, dim) array, path or list of paths
+        The queries, in any form that `deadheat.profile` takes; taken into memory. Scales are those of queries and
+            gallery together.
+    labels : (n_query,) integers or strings, or path, optional
+        Their labels. By default they are in the files of the embeddings.
+    gallery : (n_gallery, dim) array, path or list of paths, optional
+        What queries are ranked against. By default each is ranked against all others: leave one out.
+    gallery_labels : (n_gallery,) integers or strings, or path, optional
+        Its labels. By default they are in the files of the gallery.
     formats : str or iterable of str, optional
-        What to round to, as in `quantized`; one string can hold several, with commas between them. "(float query)"
+        What to round to: names as of `quantized`, or one string with commas between them. "(float query)"
         behind a format with int8 or one bit, such as "int8 (float query)", leaves queries in float32, less `threshold`
         if it is one bit, and rounds the gallery alone. By default float32, bfloat16, float16, int8, int8 per
         dimension, int8 per vector, int8 (float query) and 1 bit, but for types too short for the largest number.
@@ -233,14 +242,39 @@ def compare_formats(
         The format that the others are compared with, which comes first if it is not among `formats`. By default the
         embeddings as they are: "float32" where that holds every number, and else "float64".
     measures : str or iterable of str, optional
-        As in `deadheat.evaluate`; by default mAP and Hit@1.
+        Names such as ``"mAP"``, or one string with commas between them; by default mAP and Hit@1.
     distance : {"cosine", "euclidean", "inner_product", "cityblock"}
+        Or another name of one of them, such as "l2", "l1" or "dot".
     threshold : float, (dim,) array, "mean" or "median", optional
         For "1 bit": see `quantized`.
-    resample, confidence_level, n_resamples, seed
-        For the intervals of differences: as in `deadheat.compare`.
-    ties, junk, exclude, singletons, average, threads, progress, device
-        As in `deadheat.evaluate`. There is a pass for each format, with its own progress.
+    ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
+        Which items tie: those whose distances are equal as real numbers, or once rounded to a type; see
+        `deadheat.Rounded` and, for bounds alone, `deadheat.Tolerance`.
+    junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
+        Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
+    exclude : (n_query,) integers, or a pair of ids, optional
+        Where queries are in the gallery: the row that each query is, which is not ranked for it, or -1; or
+        ``(query_ids, gallery_ids)``, where equal ids are one item. By default such rows are looked for, with a warning.
+    singletons : {"skip", "zero", "one", "balanced"}
+        What a query without a relevant item counts as: nothing; 0; 1; or 0 for measures of the precision kind and 1 for
+        those of the recall kind.
+    average : {"query", "class"}
+        What means are over: queries, or classes of the means over their queries.
+    resample : {"query", "class"}, optional
+        The independent units, which tests swap and the bootstrap draws: queries, or whole classes. By default classes,
+        wherever labels are known and there is no separate gallery: the queries of a class rise and fall together then.
+    confidence_level : float
+        Of each interval by itself, strictly between 0 and 1.
+    n_resamples : int
+        How often the bootstrap draws, and how many random swaps a permutation test makes.
+    seed : int
+        Of all that is drawn. The same seed gives the same result on any machine.
+    threads : int, optional
+        Worker threads, for this call alone. By default as many as this process may use.
+    progress : bool or callable
+        True for a bar on standard error, or a function that is called with (done, total), for each format in turn.
+    device : str or torch.device, optional
+        "cuda", "cuda:1" or "cpu", to multiply and count there with PyTorch. By default NumPy does it.
 
     Returns
     -------
@@ -272,7 +306,7 @@ def compare_formats(
     <BLANKLINE>
     Bytes: of a vector of the gallery, 1 number.
     - float64: of the expected values, in points. Interval: paired bootstrap (percentile) over queries.
-    Loses at most: the low end of the interval, with every tie against the format and for float64.
+    Loses at most: a confidence limit, the low end of the interval with every tie against the format and for float64.
     """
     summary = SummaryOptions.checked(measures, singletons, average)
     options = CountingOptions.checked(
@@ -343,5 +377,4 @@ def _samples(embeddings: NDArray[Any], like: Samples[Any]) -> Samples[Source]:
 
 
 def _whole(samples: Samples[Source]) -> Samples[Float64]:
-    """Samples in memory, with their numbers as float64."""
     return Samples(samples.embeddings.whole().astype(np.float64), samples.labels)

@@ -12,6 +12,7 @@ from deadheat.analyses.orders import open_model, random_orders
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.profiling import profile_of
 from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.literals import DistanceName
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import LabelsLike, open_labels, open_pair
@@ -107,7 +108,7 @@ def random_baseline(
     dim: int = 100,
     draws: int = 30,
     measure: str = "mAP",
-    distance: str = "cosine",
+    distance: DistanceName = "cosine",
     seed: int = 0,
     threads: int | None = None,
 ) -> RandomBaseline:
@@ -124,11 +125,13 @@ def random_baseline(
     draws : int
         Random embeddings, and random orders.
     measure : str
-    distance : str
-        Of the random embeddings; any but ``"hamming"``.
+        The name of one measure.
+    distance : {"cosine", "euclidean", "inner_product", "cityblock"}
+        Between random embeddings.
     seed : int
         The same seed gives the same embeddings and orders on any machine.
     threads : int, optional
+        Worker threads, for this call alone. By default as many as this process may use.
 
     Returns
     -------
@@ -165,8 +168,7 @@ def random_baseline(
     """
     asked, seed = measure_names.parse(measure), checks.whole_number(seed, "seed")
     dim, draws = checks.positive_integer(dim, "dim"), checks.positive_integer(draws, "draws")
-    distance = distance_registry.named(distance, takes="numbers")
-    options = CountingOptions.checked(distance=distance, threads=threads)
+    options = CountingOptions.checked(distance=distance_registry.named(distance, takes="numbers"), threads=threads)
     classes = _classes(labels, "labels")
     items = None if gallery_labels is None else _classes(gallery_labels, "gallery_labels")
     n_query, n_item = len(classes), 0 if items is None else len(items)
@@ -184,7 +186,6 @@ def random_baseline(
 
 
 def _classes(labels: LabelsLike, name: str) -> NDArray[Any]:
-    """Labels that are given, of which there is at least one."""
     opened = open_labels(labels, name)
     classes = input_labels.labels(opened, np.size(opened), name, name)
     if not len(classes):

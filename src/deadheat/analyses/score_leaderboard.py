@@ -17,7 +17,7 @@ import numpy as np
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports.statistics.interval import MOST_RESAMPLES, level_between
-from deadheat.reports.statistics.simultaneous import step_down
+from deadheat.reports.statistics.permutation import step_down
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimals, number, plain, program
 from deadheat.support import checks
 from deadheat.support.arrays import Float64
@@ -91,7 +91,7 @@ class ScoreLeaderboard(TabularResult):
         return tuple(name for name, (best, _) in self.rank_intervals.items() if best == 1)
 
     def pvalue(self, a: str, b: str) -> float:
-        """The p-value of a pair, adjusted for all pairs: see `deadheat.reports.statistics.simultaneous.step_down`."""
+        """The p-value of a pair, adjusted for all pairs: see `deadheat.reports.statistics.permutation.step_down`."""
         return float(self._pvalues[self._place(a), self._place(b)])
 
     def win_probability(self, a: str, b: str) -> float:
@@ -265,7 +265,6 @@ def score_leaderboard(
 
 
 def _checked(scores: Any) -> dict[str, dict[str, float]]:
-    """The scores as finite numbers or NaN, by names that are not empty."""
     if not isinstance(scores, Mapping):
         raise InvalidTypeError("scores", f"must be a mapping of models to their scores, but is {type(scores).__name__}")
     found: dict[str, dict[str, float]] = {}

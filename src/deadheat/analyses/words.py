@@ -115,7 +115,7 @@ def edit_distances(
         Divide by the greatest distance that words of these lengths can have: the length of the longer word, or for
         indel the sum of both lengths. Two empty words are at distance 0.
     threads : int, optional
-        As in `deadheat.profile`.
+        Worker threads, for this call alone. By default as many as this process may use.
 
     Returns
     -------
@@ -171,7 +171,6 @@ def belongs(length: int, level: int) -> NDArray[np.bool_]:
 
 
 def _listed(values: Iterable[T], name: str, one: str, kind: str | None = None) -> list[T]:
-    """A list of one thing or more."""
     try:
         listed = list(values)
     except TypeError:

@@ -8,9 +8,7 @@ from typing import Any
 import click
 import numpy as np
 
-from deadheat.analyses.pooled.classifying import classification
-from deadheat.analyses.pooled.measuring import NAMES
-from deadheat.analyses.pooled.result import Classification
+from deadheat.analyses.pooled import NAMES, Classification, classification
 from deadheat.analyses.precision_recall import precision_recall
 from deadheat.cli.files import PATH, Command
 from deadheat.cli.options import TEXTS, deliver, plot, plots_for, read_numbers, save_picture, with_options

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -94,6 +94,6 @@ def evaluate(file: Path, **options: Any) -> None:
 def _collisions(pair: Pair, counting: CountingOptions, depth: int) -> Any:
     gallery = (None, None) if pair.gallery is None else (pair.gallery.embeddings, pair.gallery.labels)
     return searches.collisions(
-        pair.query.embeddings, pair.query.labels, *gallery, distance=counting.distance, ties=counting.rule,
+        pair.query.embeddings, pair.query.labels, *gallery, distance=cast(Any, counting.distance), ties=counting.rule,
         depth=depth, threads=counting.threads,
     )  # fmt: skip

@@ -9,9 +9,8 @@ from typing import Any
 
 import click
 
-from deadheat.analyses.gaps import gap_of_pairs
+from deadheat.analyses.gaps import SPLITS, gap_of_pairs, split_pair
 from deadheat.analyses.grouped import Drawing, GroupedReport, grouped_pair
-from deadheat.analyses.halves import SPLITS, split_pair
 from deadheat.cli import options as shared
 from deadheat.cli.files import INTEGER, PATH, REAL, SEED, Command
 from deadheat.cli.options import deliver, draw_measures, plot, plots_for, save_picture, with_options

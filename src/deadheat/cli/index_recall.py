@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from deadheat.analyses.truth_recall import index_recall_of_truth
+from deadheat.analyses.index_recall import index_recall_of_truth
 from deadheat.cli.files import INTEGER, PATH, REAL, Command
 from deadheat.cli.options import TEXTS, deliver, with_options
 from deadheat.cli.several import names_of

@@ -7,6 +7,8 @@ item's label. Two labels are one class if they are equal as what they are, integ
 - *In several files*, of queries and gallery or of parts of either, they are strings in all as soon as they are strings
   in one: a class called 7 in one file is "7" in the other.
 - *Given as arrays* they are compared as they came, and a mixture of integers and strings is refused.
+- *Floats* are taken for integers where all are whole numbers that their type distinguishes from their neighbours, such
+  as pandas makes of integers with a missing one; others are refused.
 - *Bytes* are compared as bytes; with strings they are compared as text in UTF-8, or refused.
 """
 
@@ -40,7 +42,7 @@ def labels(values: ArrayLike, n: int, name: str, what: str) -> Labels:
     Raises
     ------
     InvalidTypeError
-        If they are neither integers nor strings.
+        If they are neither integers (whole floats too) nor strings.
     InvalidValueError
         If there are not `n` of them in one dimension.
 
@@ -53,6 +55,8 @@ def labels(values: ArrayLike, n: int, name: str, what: str) -> Labels:
     array = _label_array(values, name)
     if array.ndim != 1:
         raise InvalidValueError(name, f"must be one-dimensional, but has shape {array.shape}")
+    if array.dtype.kind == "f" or (len(array) and all(isinstance(item, float) for item in array)):
+        array = _whole_numbers(array, name)
     if array.dtype.kind in "OT":
         array = array.astype(object)  # of NumPy's own strings some may be missing
         _require_plain_objects(array, name)
@@ -168,6 +172,17 @@ def _label_array(values: Any, name: str) -> Labels:
     array = np.empty(len(items), dtype=object)
     array[:] = items
     return array
+
+
+def _whole_numbers(array: Labels, name: str) -> Labels:
+    """Floats as the integers that they are."""
+    floats = array.astype(np.float64) if array.dtype.kind == "O" else array
+    distinct = np.abs(floats) <= 2.0 ** min(np.finfo(floats.dtype).nmant + 1, 53)  # beyond, neighbours are one number
+    odd = np.flatnonzero(~(distinct & (floats == np.rint(floats))))
+    if len(odd):
+        came = f"has dtype {floats.dtype} and holds {floats[odd[0]]} in row {odd[0]}"
+        raise InvalidTypeError(name, f"must be integers or strings, but {came}")
+    return floats.astype(np.int64)
 
 
 def _require_plain_objects(array: Labels, name: str) -> None:

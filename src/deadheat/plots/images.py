@@ -17,8 +17,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.analyses.collision_groups import Kind
-from deadheat.analyses.collisions import Collisions
+from deadheat.analyses.collisions import Collisions, Kind
 from deadheat.errors import InvalidValueError
 from deadheat.plots import style
 from deadheat.support import checks

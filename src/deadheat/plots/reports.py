@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from deadheat.analyses.difference import Difference
-from deadheat.analyses.pooled.result import Classification
+from deadheat.analyses.pooled import Classification
 from deadheat.analyses.precision_recall import PrecisionRecall
 from deadheat.plots import style
 from deadheat.reports.averaging import measure_names

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.engine.literals import SingletonsName
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import LabelsLike, open_labels
@@ -22,7 +23,7 @@ from deadheat.support.means import exact_mean, exact_total
 NO_LABELS = "No labels are known, so each query counts as independent; where queries come in classes, give labels."
 
 
-Singletons = Literal["skip", "zero", "one", "balanced"]
+Singletons = SingletonsName
 Average = Literal["query", "class"]
 
 

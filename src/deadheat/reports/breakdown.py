@@ -132,6 +132,5 @@ def triples(values: Triple[Float64]) -> list[Triple[float]]:
 
 
 def _plain_label(label: Any) -> Any:
-    """A label as Python has it; bytes as text."""
     label = label.item() if isinstance(label, np.generic) else label
     return label.decode("utf-8", "backslashreplace") if isinstance(label, bytes) else label

@@ -14,12 +14,13 @@ from numpy.typing import ArrayLike
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
 from deadheat.engine.counting.profiling import profile_pair
+from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
-from deadheat.errors import InvalidTypeError, InvalidValueError, UndefinedError
+from deadheat.errors import InputError, InvalidTypeError, InvalidValueError, UndefinedError
 from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair, open_pair
-from deadheat.reports.averaging import Average, Singletons, SummaryOptions, checked_labels
+from deadheat.reports.averaging import Average, Singletons, SummaryOptions, checked_labels, measure_names
 from deadheat.reports.report import Report
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
@@ -33,8 +34,8 @@ def evaluate(
     gallery_labels: LabelsLike | None = None,
     *,
     measures: str | Iterable[str] | None = None,
-    distance: str = "cosine",
-    ties: str | Ties = "exact",
+    distance: DistanceName = "cosine",
+    ties: TiesName | Ties = "exact",
     junk: ArrayLike | None = None,
     exclude: OwnRows | None = None,
     singletons: Singletons = "skip",
@@ -51,16 +52,43 @@ def evaluate(
 
     Parameters
     ----------
-    embeddings, labels, gallery, gallery_labels
-        As in `deadheat.profile`: arrays or files. Without a gallery, each query is ranked against all others.
+    embeddings : (n_query, dim) array, path or list of paths
+        The queries, as arrays or files in any form that `deadheat.profile` takes.
+    labels : (n_query,) integers or strings, or path, optional
+        Their labels. By default they are in the files of the embeddings.
+    gallery : (n_gallery, dim) array, path or list of paths, optional
+        What queries are ranked against. By default each is ranked against all others: leave one out.
+    gallery_labels : (n_gallery,) integers or strings, or path, optional
+        Its labels. By default they are in the files of the gallery.
     measures : str or iterable of str, optional
-        Names such as ``"mAP"``, ``"Hit@1"``, ``"nDCG@10"``, or one string with commas between them; default
+        Names such as ``"mAP"``, ``"Hit@1"`` or ``"nDCG@10"``, or one string with commas between them. By default
         `deadheat.measures.DEFAULT_MEASURES`.
-    distance, ties, junk, exclude, threads, progress, checkpoint, device, executor
-        As in `deadheat.profile`. By default, items tie whose distances are equal as real numbers. Where the queries are
-        in the gallery themselves, ``exclude`` says which row each is; otherwise that is looked for, and said.
-    singletons, average
-        As in `measure`.
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+        Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes bool, or uint8 of eight bits each.
+    ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
+        Which items tie: those whose distances are equal as real numbers, or once rounded to a type; see
+        `deadheat.Rounded` and, for bounds alone, `deadheat.Tolerance`.
+    junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
+        Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
+    exclude : (n_query,) integers, or a pair of ids, optional
+        Where queries are in the gallery: the row that each query is, which is not ranked for it, or -1; or
+        ``(query_ids, gallery_ids)``, where equal ids are one item. By default such rows are looked for, with a warning.
+    singletons : {"skip", "zero", "one", "balanced"}
+        What a query without a relevant item counts as: nothing; 0; 1; or 0 for measures of the precision kind and 1 for
+        those of the recall kind.
+    average : {"query", "class"}
+        What means are over: queries, or classes of the means over their queries.
+    threads : int, optional
+        Worker threads, for this call alone. By default as many as this process may use.
+    progress : bool or callable
+        True for a bar on standard error, or a function that is called with (done, total).
+    checkpoint : path, optional
+        A directory that keeps what is finished, so that a run that was killed goes on from there. By default nothing
+        is kept.
+    device : str or torch.device, optional
+        "cuda", "cuda:1" or "cpu", to multiply and count there with PyTorch. By default NumPy does it.
+    executor : concurrent.futures.Executor or Cluster, optional
+        Workers that count, in other processes or on other machines; see `deadheat.profile`. By default there are none.
 
     Returns
     -------
@@ -81,12 +109,24 @@ def evaluate(
     >>> report["mAP"].lower, report["mAP"].expected, report["mAP"].upper
     (0.75, 0.875, 1.0)
     """
+    _require_no_measures(gallery)
     summary = SummaryOptions.checked(measures, singletons, average)
     options = CountingOptions.checked(
         distance=distance, ties=ties, junk=junk, threads=threads, progress=progress, checkpoint=checkpoint,
         device=device, exclude=exclude, executor=executor,
     )  # fmt: skip
     return evaluate_pair(open_pair(embeddings, labels, gallery, gallery_labels), options, summary)
+
+
+def _require_no_measures(gallery: Any) -> None:
+    """Refuse names of measures in the place of the gallery."""
+    first = gallery[0] if isinstance(gallery, list) and gallery else gallery
+    if isinstance(first, str):
+        try:
+            measure_names(gallery)
+        except InputError:  # names of files
+            return
+        raise InvalidTypeError("gallery", f"must be embeddings, but is {gallery!r}; did you mean measures=?")
 
 
 @plain_floats
@@ -132,11 +172,12 @@ def measure(
     profile : TieProfile
         From `deadheat.profile` or one of its siblings, or loaded from a file.
     measures : str or iterable of str, optional
-        As in `evaluate`.
+        Names such as ``"mAP"``, ``"Hit@1"`` or ``"nDCG@10"``, or one string with commas between them. By default
+        `deadheat.measures.DEFAULT_MEASURES`.
     singletons : {"skip", "zero", "one", "balanced"}
-        What a query without any relevant item counts as. ``"skip"``: left out of the mean, its value is NaN (the
-        paper's "chop"). ``"zero"`` (its "null") and ``"one"`` (its "perfect"): that value, in the means and per query.
-        ``"balanced"``: 0 for measures of the precision kind and 1 for those of the recall kind.
+        What a query without a relevant item counts as. ``"skip"``: nothing, its value is NaN (the paper's "chop").
+        ``"zero"`` (its "null") and ``"one"`` (its "perfect"): that value, in the means and per query. ``"balanced"``: 0
+        for measures of the precision kind and 1 for those of the recall kind.
     average : {"query", "class"}
         The mean over queries, or the mean over classes of the mean over the queries of a class. A class without a
         query that counts does not count.
@@ -145,7 +186,7 @@ def measure(
         the independent units of `Report.interval` and `deadheat.compare`: a profile does not say whether there was a
         separate gallery.
     threads : int, optional
-        Worker threads, for this call alone; by default as many as there are processors. A small profile takes fewer.
+        Worker threads, for this call alone. By default as many as this process may use.
 
     Returns
     -------

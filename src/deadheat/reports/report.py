@@ -237,8 +237,10 @@ class Report(TabularResult, ByName[Result]):
 
         Parameters
         ----------
-        n, measures
-            How many queries to show, and which columns: see `per_class`.
+        n : int
+            How many queries to show.
+        measures : str or iterable of str, optional
+            Columns, of which the first says what is worst, as `per_class` has it. By default those of the report.
 
         Returns
         -------
@@ -295,7 +297,6 @@ class Report(TabularResult, ByName[Result]):
         return np.array([_SURROGATE.sub(_escaped, name) for name in ids], dtype=np.str_)
 
     def __about_queries(self) -> dict[str, NDArray[Any]]:
-        """The columns that say what each query is."""
         about = {"query": self.query_names}
         if self.labels is not None:
             about["label"] = np.asarray(self.labels)
@@ -313,7 +314,7 @@ class Report(TabularResult, ByName[Result]):
         if std:
             columns, form = (*columns, "std"), decimals(digits)
             rows = [[*row, number(100 * result.std, form)] for row, result in zip(rows, results, strict=True)]
-        return [Table(["measure (%)", *columns], rows)]
+        return [Table(["measure (%)", *columns], rows, results)]
 
     def notes(self) -> list[str]:
         """What a reader has to know in addition to the numbers: the queries that count, and the ties."""
@@ -375,7 +376,6 @@ def _columns(std: bool) -> tuple[str, ...]:
 
 
 def _about_queries(n_query: int, n_singleton: int, n_class: int | None, singletons: str) -> str:
-    """How many queries there are, and which of them count."""
     queries = count(n_query, "query", "queries")
     mean = "" if n_class is None else f" Means are over {count(n_class, 'class', 'classes')}."
     if not n_singleton:

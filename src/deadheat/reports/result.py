@@ -16,7 +16,7 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
 from deadheat.reports.averaging import Average, Averaging
-from deadheat.reports.tables import DIGITS, value
+from deadheat.reports.tables import DIGITS, count, notebook_row, value
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import PlainFloats
 from deadheat.support.lazy import lazy
@@ -126,7 +126,7 @@ class Result(PlainFloats):
         method : {"percentile", "basic", "BCa", "auto", "normal", "t"}, optional
             A bootstrap, by default ``"percentile"``, or the mean ± a quantile times its standard error; see
             `deadheat.reports.statistics.intervals`.
-        n_resamples, seed
+        n_resamples, seed : int
             How often the bootstrap draws, and the seed of what it draws.
 
         Returns
@@ -172,9 +172,9 @@ class Result(PlainFloats):
         return replace(found, notes=found.notes + self._averaging.caveats(resample, labels))
 
     def summary(self, digits: int = DIGITS) -> str:
-        """The number to report, in per cent: the only value that there is, or else expected with [lower, upper].
+        """The number to report, in per cent: expected with [lower, upper], or one number where they are equal.
 
-        Where lower and upper differ by less than the digits shown, it is the expected value after "≈".
+        Where lower and upper would print alike, there are more decimals, up to six.
 
         Examples
         --------
@@ -187,6 +187,9 @@ class Result(PlainFloats):
 
     def __str__(self) -> str:
         return self.summary()
+
+    def _repr_html_(self) -> str:
+        return notebook_row(self.name, self, [f"Mean over {count(self.n_query, 'query', 'queries')} with a value."])
 
     def __repr__(self) -> str:
         return f"Result({self.name!r}, lower={self.lower!r}, expected={self.expected!r}, upper={self.upper!r})"

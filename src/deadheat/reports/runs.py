@@ -1,17 +1,20 @@
-"""`evaluate_run`: from a TREC run and its qrels to a report.
+"""`evaluate_run`: from a TREC run and its qrels to a report; and `by_rule`, what one way of breaking ties would give.
 
 run, qrels ──counting.runs──> TieProfile ──measures──> Report
+run, qrels ──each query sorted as a rule sorts it──> a run without ties ──> values by measure
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from deadheat.engine.counting.runs import RunOptions, ScoreDtype, open_both, profile_judged_documents, profile_tables
 from deadheat.errors import UndefinedError
-from deadheat.inputs.trec import Path, Table
+from deadheat.inputs.trec import Checked, Path, Table
 from deadheat.measures import names as measure_names
 from deadheat.reports.averaging import Singletons, SummaryOptions
+from deadheat.reports.evaluating import measure
 from deadheat.reports.report import Report
 from deadheat.reports.tables import count
 from deadheat.support import checks
@@ -38,22 +41,32 @@ def evaluate_run(
 
     Parameters
     ----------
-    run, qrels
-        As in `deadheat.profile_run`: files, dictionaries, data frames, named tuples, or ranx's ``Run`` and ``Qrels``.
+    run : path, dict, data frame or iterable of named tuples
+        Lines ``qid Q0 docid rank score tag``, or ``{query_id: {doc_id: score}}``, or rows with ``query_id``, ``doc_id``
+        and ``score``; also a ranx ``Run``. Scores decide, highest first, and the rank is not read.
+    qrels : path, dict, data frame or iterable of named tuples
+        Lines ``qid iter docid rel``, or ``{query_id: {doc_id: grade}}``, or rows with ``query_id``, ``doc_id`` and
+        ``relevance``; also a ranx ``Qrels``. Queries that they do not have are left out, and the report says how many.
     measures : str or iterable of str, optional
         Names such as ``"AP"``, ``"nDCG@10"``, ``"P(rel=2)@5"``, those of trec_eval (``"ndcg_cut_10"``) too, or one
         string with blanks or commas between them. Default mAP, nDCG@10, MRR, P@10, R-Precision, Recall@100.
     rel : int
         The least grade that is relevant (trec_eval's ``-l``), for measures that do not give their own. The gains of
         nDCG are the grades, whatever `rel` is, as in trec_eval.
-    judged_only, complete, score_dtype, max_docs
-        As in `deadheat.profile_run`. Queries that the qrels do not have are left out, and the report says how many.
-        ``complete=True`` is trec_eval's ``-c``: a query of which the run has nothing counts as 0.
+    judged_only : bool
+        Whether documents without a judgement are taken out of the run (trec_eval's ``-J``).
+    complete : bool
+        Whether queries of the qrels count of which the run has nothing, as 0 (trec_eval's ``-c``).
     singletons : {"skip", "zero", "one", "balanced"}
         What a query without a relevant document counts as: see `deadheat.measure`. trec_eval, pytrec_eval, ir_measures
         and ranx count it as 0 (``"zero"``).
+    score_dtype : {"float32", "float64"}, optional
+        Round the scores to this type first: float64 as trec_eval 10 does, float32 as pytrec_eval and trec_eval 9 do.
+        By default they are what they are.
+    max_docs : int, optional
+        Only so many documents of each query count, those with the highest scores (trec_eval's ``-M``).
     threads : int, optional
-        As in `deadheat.measure`.
+        Worker threads, for this call alone. By default as many as this process may use.
 
     Returns
     -------
@@ -120,7 +133,6 @@ def evaluate_run(
 
 
 def _remarks(n_judged: int, n_missing: int, n_unjudged: int, complete: bool) -> tuple[str, ...]:
-    """Which queries run and qrels do not share, and what became of them."""
     found = []
     if n_missing:
         is_not, them = ("is not", "it") if n_missing == 1 else ("are not", "them")
@@ -130,3 +142,30 @@ def _remarks(n_judged: int, n_missing: int, n_unjudged: int, complete: bool) -> 
         is_not = "is not" if n_unjudged == 1 else "are not"
         found.append(f"{count(n_unjudged, 'query', 'queries')} of the run {is_not} in the qrels, and left out.")
     return tuple(found)
+
+
+Row = dict[str, Any]  # the scores of a query, in the order of the file
+
+RULES: dict[str, Callable[[Row], list[str]]] = {  # documents, the best first
+    "in the order of the file": lambda row: sorted(row, key=lambda each: -row[each]),
+    "in the order of the file, reversed": lambda row: sorted(row, key=row.__getitem__)[::-1],
+    "by id, ascending": lambda row: sorted(sorted(row), key=lambda each: -row[each]),
+    "by id, descending": lambda row: sorted(sorted(row, reverse=True), key=lambda each: -row[each]),
+}
+
+
+def by_rule(
+    rule: str, scores: Checked, judged: Checked, queries: Sequence[str], names: Sequence[str], singletons: Singletons
+) -> dict[str, float]:
+    """Means of measures once a rule has broken every tie.
+
+    Examples
+    --------
+    >>> tied, judged = {"q": {"b": 1, "a": 1}}, {"q": {"b": 1}}
+    >>> [by_rule(rule, tied, judged, ["q"], ["MRR"], "skip")["MRR"] for rule in RULES]
+    [1.0, 0.5, 0.5, 1.0]
+    """
+    ranked = {query: RULES[rule](scores.get(query, {})) for query in queries}
+    places = {query: dict(zip(row, range(len(row), 0, -1), strict=True)) for query, row in ranked.items()}
+    report = measure(profile_tables(places, judged, queries, RunOptions()), names, singletons=singletons)
+    return {name: result.lower for name, result in report.items()}

@@ -7,9 +7,8 @@ follows from these three, and is here. Tables for people are in per cent; plain 
            ──> to_dict()          ──> to_json
            ──> columns()          ──> to_pandas, to_polars, to_arrow
 
-Where these take options, what follows from them takes the same ones: ``report.to_latex(digits=4)``. `percents` says how
-values in per cent are written, and `value` which of lower, expected and upper to report: the one number that they are,
-or else the expected one with ``[lower, upper]``.
+Where these take options, what follows from them takes the same ones: ``report.to_latex(digits=4)``. `value` is the one
+rule for the number to report: ``expected [lower, upper]``, or one number where they are equal.
 """
 
 from __future__ import annotations
@@ -36,21 +35,38 @@ _MOST_CHARACTERS = 200  # of a cell
 DIGITS = 2  # decimals of a value in per cent, unless others are asked for
 _MOST_DIGITS = 15  # more than a float has
 
-NEARLY = "\N{ALMOST EQUAL TO}"  # before a value whose bounds differ by less than is shown
-_FOOTNOTES = {  # what belongs below a table that shows this
-    NEARLY: f"{NEARLY} lower and upper differ by less than the digits shown.",
-    r"\bRecall@\d": "Recall@k: the share of the relevant items among the first k; metric learning's Recall@K is Hit@k.",
-}
+_FINEST = 6  # decimals up to which lower and upper are told from each other where `DIGITS` print them alike
+_RECALL_AT = re.compile(r"\bRecall@\d")
+_ABOUT_RECALL = "Recall@k: the share of the relevant items among the first k; metric learning's Recall@K is Hit@k."
+
+
+_STYLE = """<style>
+.deadheat { overflow-x: auto }
+.deadheat table { border-collapse: collapse; margin: .4em 0; background: none; color: inherit }
+.deadheat :is(th, td) { text-align: right; white-space: nowrap; padding: .25em .8em; font-weight: normal; border: 0;
+  border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent); background: none;
+  font-variant-numeric: tabular-nums }
+.deadheat tr > :first-child { text-align: left }
+.deadheat tr:first-child > th { font-weight: 600; border-bottom-color: currentColor }
+.deadheat svg { width: 9em; height: 1em; vertical-align: middle }
+.deadheat path { stroke: #d9730d; stroke-width: 2.5px; vector-effect: non-scaling-stroke }
+.deadheat .axis { stroke: currentColor; stroke-width: 1px; opacity: .3 }
+.deadheat rect { fill: #2f8fd6 }
+.deadheat p { margin: .2em 0; opacity: .75; max-width: 60em }
+</style>
+"""  # of no colour that a theme could hide
 
 
 class Table(NamedTuple):
     """Cells as people read them; the first column is flush left, the others flush right.
 
     Labels, ids and names may be anything: what is not printable is shown escaped, and a long cell without its middle.
+    HTML also draws the `bounds` of each row, where there are any: lower to upper, and expected, from 0 to 100 %.
     """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
+    bounds: Sequence[Any] = ()
 
     def to_text(self) -> str:
         """The table as lines of plain text."""
@@ -75,15 +91,38 @@ class Table(NamedTuple):
     def to_latex(self) -> str:
         """The table for LaTeX with the package booktabs; what LaTeX would read as a command is escaped."""
         header, *rows = self._printable()
-        return _formatted(header, rows, "latex_booktabs").replace(NEARLY, r"\ensuremath{\approx}")
+        return _formatted(header, rows, "latex_booktabs")
 
     def to_html(self) -> str:
         """The table in HTML; what a browser would read as a tag is escaped."""
-        header, *rows = self._printable()
-        return _formatted(header, rows, "html")
+        header, *rows = ([html.escape(cell.strip()) for cell in row] for row in self._printable())
+        bars = [f"<td>{_bar(each)}</td>" for each in self.bounds] or [""] * len(rows)
+        head = "".join(f'<th scope="col">{cell}</th>' for cell in header[1:])
+        body = "".join(
+            f'<tr><th scope="row">{first}</th>{bar}{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>\n'
+            for (first, *cells), bar in zip(rows, bars, strict=True)
+        )
+        scale = "<th>0 to 100 %</th>" if self.bounds else ""
+        return f'<table>\n<tr><th scope="col">{header[0]}</th>{scale}{head}</tr>\n{body}</table>'
 
     def _printable(self) -> list[list[str]]:
         return [[printable(cell, _MOST_CHARACTERS) for cell in row] for row in [self.header, *self.rows]]
+
+
+def _bar(bounds: Any) -> str:
+    """Lower to upper as a bar and expected as a mark, from 0 to 100; nothing where undefined."""
+    if math.isnan(bounds.lower):
+        return ""
+    lower, width = 100 * bounds.lower, max(100 * (bounds.upper - bounds.lower), 0.6)
+    mark = "" if math.isnan(bounds.expected) else f'<path d="M{100 * bounds.expected:.2f} 0V8"/>'
+    bar = f'<path class="axis" d="M0 4H100"/><rect x="{lower:.2f}" y="2" width="{width:.2f}" height="4"/>{mark}'
+    return f'<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">{bar}</svg>'
+
+
+def notebook(tables: Sequence[Table], notes: Iterable[str] = ()) -> str:
+    """Tables and notes as a notebook shows them, in the colours of its theme, light or dark."""
+    below = "".join(f"<p>{html.escape(printable(note))}</p>" for note in notes)
+    return f'<div class="deadheat">{_STYLE}{"".join(table.to_html() for table in tables)}{below}</div>'
 
 
 def _formatted(header: Sequence[str], rows: Sequence[Sequence[str]], style: str) -> str:
@@ -189,10 +228,8 @@ class TabularResult(PlainFloats, ABC):
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        """The tables as a notebook shows them."""
         tables = self.tables()
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self._below(tables))
-        return "\n".join(table.to_html() for table in tables) + notes
+        return notebook(tables, self._below(tables))
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
@@ -206,35 +243,58 @@ def footnotes(tables: Sequence[Table]) -> list[str]:
     >>> footnotes([Table(["measure (%)", "value"], [["Recall@1", "0.53"]])])
     ["Recall@k: the share of the relevant items among the first k; metric learning's Recall@K is Hit@k."]
     """
-    cells = [cell for table in tables for row in (table.header, *table.rows) for cell in row]
-    return [note for mark, note in _FOOTNOTES.items() if any(re.search(mark, cell) for cell in cells)]
+    cells = (cell for table in tables for row in (table.header, *table.rows) for cell in row)
+    return [_ABOUT_RECALL] if any(map(_RECALL_AT.search, cells)) else []
 
 
 def percents(results: Iterable[Any], digits: int = DIGITS) -> list[list[str]]:
-    """Cells for lower, expected and upper of each result in per cent, marked where a gap is below the digits shown.
+    """Cells for lower, expected and upper of each result in per cent, in the `distinct_form` of its bounds.
 
     Examples
     --------
     >>> percents([Triple(0.5, math.nan, 1.0), Triple(0.25, 0.250001, 0.250002)])
-    [['50.00', '-', '100.00'], ['25.00', '≈25.00', '25.00']]
+    [['50.00', '-', '100.00'], ['25.0000', '25.0001', '25.0002']]
     """
-    return [_marked(result, decimals(digits)) for result in results]
+    forms = ((each, distinct_form(each, digits)) for each in results)
+    return [[number(100 * getattr(each, name), form) for name in Triple._fields] for each, form in forms]
 
 
-def value(result: Any, digits: int = DIGITS) -> str:
-    """The number to report, in per cent: the only value that there is, or else the expected one with its bounds.
+def distinct_form(bounds: Any, digits: int) -> str:
+    """The format with so many decimals, or more where lower and upper would print alike in per cent.
+
+    With more than six decimals they stay alike: what differs there is nothing that anybody reports.
 
     Examples
     --------
-    >>> value(Triple(0.5, 0.5, 0.5)), value(Triple(0.5, 0.625, 1.0)), value(Triple(0.25, 0.250001, 0.250002))
-    ('50.00', '62.50 [50.00, 100.00]', '≈25.00')
+    >>> distinct_form(Triple(0.25, 0.250001, 0.250002), 2), distinct_form(Triple(0.25, 0.25, 0.25), 2)
+    ('.4f', '.2f')
     """
-    lower, expected, upper = cells = _marked(result, decimals(digits))
-    marked = next((cell for cell in cells if cell.startswith(NEARLY)), None)
-    if marked is not None or not has_ties(result):
-        return marked or lower
-    bounds = f"[{lower}, {upper}]"
-    return bounds if math.isnan(result.expected) else f"{expected} {bounds}"
+    least = decimals(digits)
+    forms = (least, *map(decimals, range(digits + 1, _FINEST + 1))) if has_ties(bounds) else ()
+    return next((form for form in forms if format(100 * bounds.lower, form) != format(100 * bounds.upper, form)), least)
+
+
+def value(result: Any, digits: int = DIGITS) -> str:
+    """The number to report, in per cent: expected with [lower, upper], or one number where they are equal.
+
+    Examples
+    --------
+    >>> value(Triple(0.5, 0.5, 0.5)), value(Triple(0.5, 0.625, 1.0)), value(Triple(0.5, math.nan, 1.0))
+    ('50.00', '62.50 [50.00, 100.00]', '[50.00, 100.00]')
+    >>> value(Triple(0.25, 0.250001, 0.250002)), value(Triple(0.25, 0.25, 0.2500000001))
+    ('25.0001 [25.0000, 25.0002]', '25.00')
+    """
+    lower, expected, upper = percents([result], digits)[0]
+    if lower == upper:
+        return lower
+    return f"[{lower}, {upper}]" if math.isnan(result.expected) else f"{expected} [{lower}, {upper}]"
+
+
+def notebook_row(name: str, result: Any, notes: Iterable[str] = (), title: str = "measure (%)") -> str:
+    """A single result as a notebook shows it: a table of one row, drawn unless it is a difference."""
+    header, rows = columns_of_values([result])
+    drawn = [result] if result.lower >= 0 and title == "measure (%)" else []
+    return notebook([Table([title, *header], [[name, *rows[0]]], drawn)], notes)
 
 
 def columns_of_values(results: Sequence[Any], digits: int = DIGITS) -> tuple[tuple[str, ...], list[list[str]]]:
@@ -252,15 +312,6 @@ def columns_of_values(results: Sequence[Any], digits: int = DIGITS) -> tuple[tup
 def has_ties(result: Any) -> bool:
     """Whether ties make a difference to a value."""
     return bool(result.lower < result.upper)
-
-
-def _marked(result: Any, form: str) -> list[str]:
-    """Lower, expected and upper in per cent, the one in the middle (or without it, the others) with a mark."""
-    lower, expected, upper = (number(100 * getattr(result, name), form) for name in Triple._fields)
-    if lower != upper or not has_ties(result):
-        return [lower, expected, upper]
-    known = not math.isnan(result.expected)
-    return [lower, NEARLY + expected, upper] if known else [NEARLY + lower, expected, NEARLY + upper]
 
 
 def decimals(digits: Any) -> str:

@@ -380,7 +380,7 @@ def noise_eps(part: Data, samples: str, *, judged: bool) -> list[Finding]:
     findings = []
     for eps, often in ((1e-10, "as in"), (1e-6, "10,000 times that of"), (1e-5, "100,000 times that of")):
         data = Data(part.name, part.title, part.embeddings, part.labels, eps)
-        pairs = {
+        pairs: dict[str, Ruled] = {
             distance: Ruled.of(published_rule(distances_of(data, distance), data.relevant, eps))
             for distance in DISTANCES
         }

@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.analyses.collision_groups import Counts, Kind
-from deadheat.analyses.collisions import Collisions, collisions, collisions_of_distances
+from deadheat.analyses.collisions import Collisions, Counts, Kind, collisions, collisions_of_distances
 from deadheat.engine.counting.ranking import Rankings
+from deadheat.engine.literals import DistanceName
 from deadheat.engine.ties.rounded import Rounded
-from deadheat.engine.ties.rule import Ties
+from deadheat.engine.ties.rule import Exact, Ties
 from deadheat.plots import style
 from deadheat.plots.images import collision_image, collision_legend, distance_matrix, shift_matrix
 from deadheat.studies.study import Picture, Setting, Table
 from deadheat.support.lazy import require
 
-DISTANCES = ("cosine", "euclidean", "cityblock")
+DISTANCES: tuple[DistanceName, ...] = ("cosine", "euclidean", "cityblock")
 _TITLES = {"cityblock": "city block"}
 
 Matrix = NDArray[Any]
@@ -163,7 +163,7 @@ def as_published(data: Data, name: str, caption: str, setting: Setting) -> tuple
     """The published picture for three distances, and under it the kinds of what collides; the latter also alone."""
     figure = style.figure(11, 8.2)
     axes = figure.subplots(2, len(DISTANCES), sharex=True, sharey=True)
-    kinds = []
+    kinds: list[tuple[str, Collisions]] = []
     for (above, below), distance in zip(axes.T, DISTANCES, strict=True):
         pairs = published_rule(distances_of(data, distance), data.relevant, data.eps)
         collision_image(pairs.kind, ax=above, legend=False).set_title(_TITLES.get(distance, distance))
@@ -193,10 +193,10 @@ def matrices(data: Data, first: int) -> Picture:
 
 def precision_picture(part: Data, samples: str, setting: Setting) -> Picture:
     """Exact ties, and those of rounded cosine distances."""
-    rules: dict[str, Ties | str] = {name: Rounded(name, of="distance") for name in ("float32", "float16")}
+    rules: dict[str, Ties] = {name: Rounded(name, of="distance") for name in ("float32", "float16")}
     images = [
         (name, collisions(part.embeddings, part.labels, ties=ties, threads=setting.threads))
-        for name, ties in ({"exact": "exact"} | rules).items()
+        for name, ties in ({"exact": Exact()} | rules).items()
     ]
     groups = ", ".join(f"{image.counts.together.groups} groups ({name})" for name, image in images)
     caption = (
@@ -208,7 +208,8 @@ def precision_picture(part: Data, samples: str, setting: Setting) -> Picture:
 
 def rule_table(data: Data, rows: str, setting: Setting) -> tuple[Table, dict[str, Ruled]]:
     """The published rule against the real numbers; and by distance, its collisions in numbers."""
-    lines, numbers = [], {}
+    lines: list[list[Any]] = []
+    numbers: dict[str, Ruled] = {}
     for distance in DISTANCES:
         pairs = published_rule(distances_of(data, distance), data.relevant, data.eps)
         ties = real_ties(Rankings(data.embeddings, distance=distance, threads=setting.threads), pairs)

@@ -19,6 +19,7 @@ from deadheat.analyses.confidence import correlation as confidence_correlation
 from deadheat.analyses.confidence import hits, rejecting, targets
 from deadheat.analyses.confidence.regions import HighestDensity, highest_density_interval
 from deadheat.analyses.confidence.rejecting import RejectCurve
+from deadheat.engine.literals import DistanceName
 from deadheat.plots import style
 from deadheat.plots.confidences import error_reject, highest_density, reliability, risk_coverage
 from deadheat.studies.published import GEORGE_WASHINGTON, digits, george_washington
@@ -69,7 +70,13 @@ def norms_and_entropies(setting: Setting) -> Outcome:
 
 
 def _real(
-    name: str, title: str, embeddings: NDArray[Any], labels: NDArray[Any], k: int, distance: str, setting: Setting
+    name: str,
+    title: str,
+    embeddings: NDArray[Any],
+    labels: NDArray[Any],
+    k: int,
+    distance: DistanceName,
+    setting: Setting,
 ) -> Real:
     """The report, the norms, and 1 − normalised entropy of the k nearest labels."""
     entropy = targets.label_entropy(embeddings, labels, k, distance=distance, normalized=True, threads=setting.threads)

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.analyses.gaps import Gap, generalization_gap
 from deadheat.analyses.grouped import grouped
+from deadheat.engine.literals import DistanceName
 from deadheat.inputs.samples import read
 from deadheat.plots import style
 from deadheat.plots.grouped import Band, gap_histogram, measure_against_classes, processor_time
@@ -145,7 +146,7 @@ def by_size(setting: Setting, extent: Extent, known: Known) -> Outcome:
 
 
 def _values(
-    embeddings: NDArray[Any], labels: NDArray[Any], sizes: Sequence[int], distance: str, threads: int | None
+    embeddings: NDArray[Any], labels: NDArray[Any], sizes: Sequence[int], distance: DistanceName, threads: int | None
 ) -> NDArray[Any]:
     """Plain and grouped values of some of the classes, with intervals that ties cannot leave; a record each.
 

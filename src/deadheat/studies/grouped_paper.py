@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.analyses.gaps import GeneralizationGap, generalization_gap
-from deadheat.analyses.halves import split_half
+from deadheat.analyses.gaps import GeneralizationGap, generalization_gap, split_half
 from deadheat.analyses.model_trends import GapTrend, ModelCorrelation, gap_trend, model_correlation
 from deadheat.plots import grouped as plot_grouped
 from deadheat.plots import style

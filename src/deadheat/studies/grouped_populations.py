@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setti
 from deadheat.support.lazy import require
 
 GROUP_SIZE = 10
-MEASURE, DISTANCE = "Hit@1", "euclidean"
+MEASURE: Final = "Hit@1"
+DISTANCE: Final = "euclidean"
 PLAIN, GROUPED = "plain", f"in groups of {GROUP_SIZE}"
 LEVEL_TEXT = f"{100 * LEVEL:.0f} %"
 OVER_GROUPS = {"z": "normal", "Student's t": "t", "bootstrap": "percentile"}  # by what the method is called here

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.engine.literals import DistanceName
 from deadheat.errors import MissingPackageError
 from deadheat.inputs.samples import read
 from deadheat.support.lazy import require
@@ -85,7 +86,7 @@ ZERO_GAIN = 155  # standard deviations of random embeddings, at least: slides
 GEORGE_WASHINGTON = "phocnet_gw.npz"
 # What was measured on it with SciPy's float64 distances: mAP in per cent by distance; and for the cosine distance in
 # another type, mixed tie groups, lower and upper mAP, and their digits.
-WASHINGTON_MAP = {"cosine": 95.5491, "euclidean": 95.7809, "cityblock": 95.6911}
+WASHINGTON_MAP: dict[DistanceName, float] = {"cosine": 95.5491, "euclidean": 95.7809, "cityblock": 95.6911}
 WASHINGTON_ROUNDED = {"float32": (33, 95.54905, 95.54910, 5), "float16": (173, 95.5351, 95.5620, 4)}
 # Data sets of arXiv:2306.13357, and what the names of their files begin with: cars196-test.npz.
 IMAGE_SETS = {"CARS196": "cars196", "CUB200": "cub200", "InShop": "inshop", "SOP": "sop", "CIFAR-100": "cifar100"}

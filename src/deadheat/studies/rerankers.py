@@ -11,8 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from deadheat.plots import style
-from deadheat.reports.runs import evaluate_run
-from deadheat.reports.tie_rules import RULES, by_rule
+from deadheat.reports.runs import RULES, by_rule, evaluate_run
 from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, compared
 
 _SOURCE = "embeddings-benchmark/mteb issue 5092 and results pull request 706: WebLINXCandidatesReranking, 2026."

@@ -40,6 +40,26 @@ def choice(value: Any, options: Iterable[str], name: str, aliases: Mapping[str, 
     return meant
 
 
+_OTHER_NAMES = {"metric": "distance", "similarity": "distance", "metrics": "measures", "n_jobs": "threads"}
+
+
+def unknown_argument(function: Any, error: TypeError) -> InvalidTypeError | None:
+    """An error that suggests the argument that was meant, in place of Python's; None for any other error.
+
+    Examples
+    --------
+    >>> print(unknown_argument(choice, TypeError("choice() got an unexpected keyword argument 'alias'")))
+    alias is no argument of choice; did you mean aliases=?
+    """
+    _, unexpected, name = str(error).partition("() got an unexpected keyword argument ")
+    name = name.split("'")[1] if unexpected else ""
+    code = function.__code__
+    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    near = [_OTHER_NAMES.get(name, name)]
+    near = near if near[0] in known else difflib.get_close_matches(name, known, n=1)
+    return InvalidTypeError(name, f"is no argument of {function.__name__}; did you mean {near[0]}=?") if near else None
+
+
 def shown(value: Any) -> str:
     """A value for a message, cut where it is long.
 

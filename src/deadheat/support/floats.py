@@ -17,6 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 import deadheat._core as _core
+from deadheat.support import checks
 
 _WARNINGS: dict[str, Any] = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}  # NumPy's default
 _GENERATOR = 0x20  # of a function's code: `inspect.CO_GENERATOR`, without the module
@@ -37,7 +38,7 @@ def plain_mode() -> Iterator[None]:
 
 
 def plain_floats(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
-    """Make a function compute in the plain mode."""
+    """Make a public function compute in the plain mode, and suggest an argument where one is misspelt."""
 
     @wraps(function)
     def in_plain_mode(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
@@ -45,6 +46,12 @@ def plain_floats(function: Callable[_Parameters, _Result]) -> Callable[_Paramete
         try:
             with np.errstate(**_WARNINGS):
                 return function(*args, **kwargs)
+        except TypeError as error:
+            trace = error.__traceback__
+            meant = None if trace is None or trace.tb_next else checks.unknown_argument(function, error)
+            if meant is None:
+                raise
+            raise meant from None
         finally:
             _core.set_float_mode(before)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from deadheat import TieProfile, compare, evaluate, measure
 from deadheat.errors import QueryInGalleryWarning
-from deadheat.reports.statistics import bootstrap
+from deadheat.reports.statistics import intervals as bootstrap
 from deadheat.reports.statistics.interval import METHODS, Interval
 from deadheat.reports.statistics.intervals import (
     difference_interval,

@@ -6,8 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from deadheat.reports.statistics.permutation import pvalue, tails
-from deadheat.reports.statistics.simultaneous import step_down
+from deadheat.reports.statistics.permutation import pvalue, step_down, tails
 
 RNG = np.random.default_rng(5)
 

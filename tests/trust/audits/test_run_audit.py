@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import deadheat as dh
 from deadheat.cli.main import main
-from deadheat.reports.tie_rules import RULES, by_rule
+from deadheat.reports.runs import RULES, by_rule
 from deadheat.trust.audits.run_audit import First, Looks
 
 Run = dict[str, dict[str, float]]

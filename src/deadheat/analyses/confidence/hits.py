@@ -265,7 +265,7 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
     Parameters
     ----------
     correct : (n_query,) array, Triple or Result
-        As in `confidence_accuracy`.
+        Whether each query was right, 0 or 1: Hit@1. NaN for a query that is left out.
     confidence : (n_query,)
         Probabilities of being right.
     bins : int

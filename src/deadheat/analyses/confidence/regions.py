@@ -146,7 +146,6 @@ def _scaled(values: NDArray[Any], name: str) -> tuple[NDArray[Any], int]:
 
 
 def _shortest(places: NDArray[Any], chance: float, multimodal: bool) -> HighestDensity:
-    """The region of samples."""
     if not len(places):
         raise InvalidValueError("values", "must hold at least one sample, but are empty")
     stats = require("arviz_stats.base", "confidence", "highest_density_interval").array_stats
@@ -463,7 +462,6 @@ def _masses(masses: ArrayLike) -> Float64:
 
 
 def _deviations(sigma: ArrayLike, shape: tuple[int, ...]) -> Float64:
-    """Standard deviations, (n_query, 1) or (n_query, dim)."""
     array = conversion.plain(sigma, "sigma")
     if array.shape not in (shape, shape[:1]):
         raise InvalidValueError("sigma", f"must have shape {shape[:1]} or {shape}, but has shape {array.shape}")

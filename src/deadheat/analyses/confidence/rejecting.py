@@ -325,7 +325,6 @@ def confidence_report(report: Report, confidence: ArrayLike, target: ArrayLike |
 
 
 def _rows(curve: RejectCurve) -> dict[str, Triple[float]]:
-    """The areas by their titles, and the error at some rejects."""
     return curve.titled_areas() | {f"rejecting {percent} %": at for percent, at in _errors(curve)}
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.engine.counting.ranking import Rankings, nearest_groups
+from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import arrays, conversion
@@ -30,8 +31,8 @@ def label_entropy(
     labels: LabelsLike | None,
     k: int,
     *,
-    distance: str = "cosine",
-    ties: str | Ties = "exact",
+    distance: DistanceName = "cosine",
+    ties: TiesName | Ties = "exact",
     normalized: bool = False,
     threads: int | None = None,
 ) -> Float64:
@@ -39,14 +40,20 @@ def label_entropy(
 
     Parameters
     ----------
-    embeddings, labels : (n, dim), and (n,) or None
-        As in `deadheat.profile`.
+    embeddings : (n, dim) array, path or list of paths
+        In any form that `deadheat.profile` takes.
+    labels : (n,) integers or strings, path or None
+        Their labels; None if they are in the files of the embeddings.
     k : int
         How many neighbours: the neighbourhood is every other item that is at most as far as the k-th nearest.
-    distance, ties, threads
-        As in `deadheat.profile`; but a tolerance has no neighbourhoods.
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+        Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes bool, or uint8 of eight bits each.
+    ties : {"exact", "float16", "bfloat16", "float32"} or Rounded
+        Which items tie: those whose distances are equal as real numbers, or once rounded to a type.
     normalized : bool
         Divide by log2 of the number of classes, so that entropies lie in [0, 1].
+    threads : int, optional
+        Worker threads, for this call alone. By default as many as this process may use.
 
     Returns
     -------

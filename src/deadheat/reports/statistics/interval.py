@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion
+from deadheat.reports.tables import Table, notebook
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 
@@ -109,14 +110,21 @@ class Intervals:
         return replace(self, lower=upper, expected=expected, upper=lower)
 
     def __str__(self) -> str:
+        ends, notes = self._shown()
+        width = max(map(len, ends))
+        return "\n".join([*(f"{name:{width}}  {text}" for name, text in ends.items()), *notes])
+
+    def _repr_html_(self) -> str:
+        ends, notes = self._shown()
+        return notebook([Table(["of", f"{100 * self.confidence_level:g} % interval (%)"], list(ends.items()))], notes)
+
+    def _shown(self) -> tuple[dict[str, str], list[str]]:
         ends = {name: getattr(self, name).per_cent() for name in ("lower", "expected", "upper")}
         if len(set(ends.values())) == 1:
             ends = {"interval": ends["lower"]}
-        width = max(map(len, ends))
-        rows = [f"{name:{width}}  {text}" for name, text in ends.items()]
         kind = f"{100 * self.confidence_level:g} % {'intervals' if len(ends) > 1 else 'interval'} (%)"
         about = f"{kind}: {self.method}, over {counted(self.n, self.unit)}."
-        return "\n".join([*rows, about, *self.notes])
+        return ends, [about, *self.notes]
 
 
 class Settings(NamedTuple):
@@ -128,7 +136,9 @@ class Settings(NamedTuple):
     seed: int
 
     @classmethod
-    def checked(cls, confidence_level: float, method: str, n_resamples: int, seed: int) -> Settings:
+    def checked(
+        cls, confidence_level: float = 0.95, method: str = "auto", n_resamples: int = 9999, seed: int = 0
+    ) -> Settings:
         """The settings, or an error that names the argument."""
         return cls(
             method=checks.choice(method, METHODS, "method"),

@@ -11,14 +11,14 @@ which there are many, ``"auto"`` for one over groups, of which there are few, an
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InvalidValueError
-from deadheat.reports.statistics.bootstrap import bootstrap
 from deadheat.reports.statistics.interval import (
     BOOTSTRAP,
     NOTHING,
@@ -35,9 +35,103 @@ from deadheat.reports.statistics.interval import (
     vector,
 )
 from deadheat.support import checks
-from deadheat.support.arrays import Float64
+from deadheat.support.arrays import Float64, Int64
 from deadheat.support.lazy import require
 from deadheat.support.means import exact_mean
+
+Statistic = Callable[..., Float64]
+
+_AT_ONCE = 1 << 18  # values drawn in one go, so that memory stays flat
+_REPEATS = 16  # units for each distinct value, from where drawing how often each is drawn is the faster way
+
+
+def bootstrap(rows: Float64, weights: Float64 | None, settings: Settings) -> list[Interval]:
+    """The interval of each row, by the method "percentile", "basic" or "BCa"."""
+    statistic = _ratio_of_drawn(rows, weights)
+    if settings.method == "BCa":
+        low, high = _bca(statistic, rows.shape[1], settings)
+    else:
+        low, high = np.array(percentiles(_resampled(rows, weights, statistic, settings), settings.level)).T
+        if settings.method == "basic":
+            whole = statistic(np.arange(rows.shape[1]), axis=-1)
+            low, high = 2 * whole - high, 2 * whole - low
+    return [Interval(float(a), float(b)) for a, b in zip(low, high, strict=True)]
+
+
+def percentiles(values: Float64, level: float) -> list[Interval]:
+    """The percentile interval of each row, from its values of all resamples; NaN where one has none.
+
+    Examples
+    --------
+    >>> percentiles(np.array([[0.0, 0.25, 0.5, 0.75, 1.0]]), 0.5)
+    [Interval(low=0.25, high=0.75)]
+    """
+    sides = np.array([(1 - level) / 2, 1 - (1 - level) / 2])
+    return [Interval(*map(float, ends)) for ends in _quantiles(values, sides).T]
+
+
+def _ratio_of_drawn(rows: Float64, weights: Float64 | None) -> Statistic:
+    """What the units that are drawn give for each row: the mean, or the ratio of its sum to that of the weights."""
+
+    def statistic(drawn: Int64, axis: int) -> Float64:
+        sums: Float64 = np.stack([row.take(drawn).sum(axis) for row in rows])
+        sums /= drawn.shape[axis] if weights is None else weights.take(drawn).sum(axis)
+        return sums
+
+    return statistic
+
+
+def _resampled(rows: Float64, weights: Float64 | None, statistic: Statistic, settings: Settings) -> Float64:
+    n, rng = rows.shape[1], np.random.default_rng(settings.seed)
+    if weights is None:
+        distinct, counts = np.unique(rows, axis=1, return_counts=True)
+        if len(counts) * _REPEATS <= n:
+            return _means_of_repeated(distinct, counts, settings.n_resamples, rng)
+    return _in_pieces(lambda size: statistic(rng.integers(0, n, (size, n)), axis=-1), settings.n_resamples, n)
+
+
+def _means_of_repeated(distinct: Float64, counts: Int64, n_resamples: int, rng: np.random.Generator) -> Float64:
+    """Means of resamples (k, n_resamples), from how often each distinct column is drawn: multinomial numbers."""
+    n = counts.sum()
+
+    def draw(size: int) -> Float64:
+        drawn = rng.multinomial(n, counts / n, size=size)
+        means: Float64 = np.stack([(drawn * row).sum(axis=1) for row in distinct]) / n
+        return means
+
+    return _in_pieces(draw, n_resamples, len(counts))
+
+
+def _in_pieces(draw: Callable[[int], Float64], n_resamples: int, n_value: int) -> Float64:
+    """What is drawn, (k, n_resamples), in pieces of so many resamples that memory stays flat."""
+    step = max(1, _AT_ONCE // n_value)
+    return np.concatenate([draw(min(step, n_resamples - first)) for first in range(0, n_resamples, step)], axis=1)
+
+
+def _quantiles(values: Float64, shares: Float64) -> Float64:
+    """The quantiles of each row, (n_share, k): linear between order statistics (Hyndman and Fan 1996, number 7)."""
+    ordered, n = np.sort(values, axis=1), values.shape[1]
+    place = shares * n + (1 - shares)  # counted from 1
+    below, part = place // 1 - 1, place % 1
+    near, far = (ordered[:, np.clip(rank, 0, n - 1).astype(np.int64)] for rank in (below, below + 1))
+    return np.asarray(((1 - part) * near + part * far).T)
+
+
+def _bca(statistic: Statistic, n: int, settings: Settings) -> tuple[Float64, Float64]:
+    """SciPy's bias-corrected and accelerated bootstrap of the numbers of the units; NaN where it has no value."""
+    stats = require("scipy.stats", "stats", "a bootstrap interval")
+    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
+        warnings.simplefilter("ignore", getattr(stats, "DegenerateDataWarning", RuntimeWarning))
+        low, high = stats.bootstrap(
+            (np.arange(n),),
+            statistic,
+            n_resamples=settings.n_resamples,
+            batch=max(1, _AT_ONCE // n),
+            confidence_level=settings.level,
+            method="BCa",
+            rng=np.random.default_rng(settings.seed),
+        ).confidence_interval
+    return low, high
 
 
 def mean_interval(
@@ -112,11 +206,15 @@ def ratio_interval(
         For each unit its part of the upper sum, such as the sum over the queries of a class. NaN is left out.
     denominator : (n,)
         Its part of the lower sum, such as how many queries it has; positive.
-    confidence_level, n_resamples, seed
-        As in `mean_interval`.
+    confidence_level : float
+        The share of such intervals that hold the population's ratio, strictly between 0 and 1.
     method : {"percentile", "basic", "BCa", "auto", "normal", "t"}
         A bootstrap draws units with both of their parts. The others take the standard error of the linearised ratio:
         that of the mean of (numerator − ratio·denominator) / mean denominator.
+    n_resamples : int
+        How often the bootstrap draws.
+    seed : int
+        For `numpy.random.default_rng`.
 
     Returns
     -------
@@ -196,10 +294,7 @@ def mean_intervals(
     classes: NDArray[Any] | None = None,
     average: str = "query",
     unit: str | None = None,
-    confidence_level: float = 0.95,
-    method: str = "auto",
-    n_resamples: int = 9999,
-    seed: int = 0,
+    **settings: Any,
 ) -> Intervals:
     """Confidence intervals for the means of lower, expected and upper values, all three from the same resamples.
 
@@ -213,8 +308,9 @@ def mean_intervals(
         With classes, whether the mean is over queries, a ratio of sums, or over classes of the means of their queries.
     unit : {"query", "class", "group"}, optional
         What the independent units are called; by default ``"class"`` with classes and ``"query"`` without.
-    confidence_level, method, n_resamples, seed
-        As in `mean_interval` and, for a mean over queries by classes, `ratio_interval`.
+    settings
+        `confidence_level`, `method`, `n_resamples` and `seed` of `mean_interval` or, for a mean over queries by
+        classes, `ratio_interval`.
 
     Returns
     -------
@@ -226,7 +322,7 @@ def mean_intervals(
     >>> mean_intervals([0, 1], [0.5, 1], [1, 1]).upper
     Interval(low=1.0, high=1.0)
     """
-    settings = Settings.checked(confidence_level, method, n_resamples, seed)
+    chosen = Settings.checked(**settings)
     lengths = [len(np.atleast_1d(np.asarray(values))) for values in (lower, expected, upper)]
     if len(set(lengths)) != 1:
         raise InvalidValueError("lower, expected and upper", f"must be of one length, but have {lengths}")
@@ -237,11 +333,11 @@ def mean_intervals(
         rows, sizes = class_sums(rows, np.asarray(classes)[keep])
         rows, weights = (rows, sizes) if average == "query" else (rows / sizes, None)
     n = rows.shape[1]
-    worst, middle, best = _of_rows(rows, weights, settings)
-    if method == "percentile":  # those of the same draws ascend with the values; a rounding must not say otherwise
+    worst, middle, best = _of_rows(rows, weights, chosen)
+    if chosen.method == "percentile":  # of the same draws: they ascend with the values, whatever is rounded
         middle, best = middle.at_least(worst), best.at_least(worst).at_least(middle)
     unit = unit or ("query" if classes is None else "class")
-    return Intervals(worst, middle, best, settings.level, resolved(method, n), n, unit, about_few(n, unit))
+    return Intervals(worst, middle, best, chosen.level, resolved(chosen.method, n), n, unit, about_few(n, unit))
 
 
 def standard_error(values: ArrayLike) -> float:

@@ -133,7 +133,7 @@ def _adversarial(bench: Bench, rows: Array, labels: Int64) -> dict[str, Int64]:
     if bench.form != "embeddings" or not bench.definitions:
         return {}
     definition = bench.definitions[0]
-    distance = definition.reading.name.partition(",")[0]
+    distance: Any = definition.reading.name.partition(",")[0]
     found = exploit(rows, labels, measure=definition.measure.name, distance=distance, draws=1, tries=2, threads=1)
     return {"made for a low value": found.lowest.order, "made for a high value": found.highest.order}
 

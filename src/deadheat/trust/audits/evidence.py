@@ -11,12 +11,14 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 import numpy as np
 
 from deadheat.analyses.random_baseline import RandomBaseline, random_baseline
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.profiling import profile_pair
+from deadheat.engine.literals import DistanceName
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.registry import make as tie_rule
 from deadheat.engine.ties.tolerance import Tolerance
@@ -185,7 +187,7 @@ def _draws(
     gallery_labels = None if pair.gallery is None else pair.gallery.labels
     return random_baseline(
         pair.query.labels, gallery_labels, draws=draws, measure=summary.measures[0], seed=seed, threads=options.threads,
-        distance="cosine" if options.distance == "hamming" else options.distance,
+        distance="cosine" if options.distance == "hamming" else cast(DistanceName, options.distance),
     )  # fmt: skip
 
 

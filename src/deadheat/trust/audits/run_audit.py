@@ -23,9 +23,8 @@ from deadheat.inputs.trec import Checked
 from deadheat.inputs.trec import Table as Scores
 from deadheat.reports.averaging import Singletons
 from deadheat.reports.report import Report
-from deadheat.reports.runs import evaluate_run
+from deadheat.reports.runs import RULES, by_rule, evaluate_run
 from deadheat.reports.tables import DIGITS, Table, count, decimals, number, plain, program, value
-from deadheat.reports.tie_rules import RULES, by_rule
 from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple

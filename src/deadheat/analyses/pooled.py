@@ -1,0 +1,506 @@
+"""One pooled ranking: items with a score and a label, of which one threshold decides which are accepted.
+
+In come scores and labels, or pairs of embeddings and which are of one class; out goes a `Classification`.
+
+A threshold accepts whole tie groups. A sort that breaks ties can also stop inside one, and does best behind the
+relevant items of a group if these come first. Of a group of l tied items, m of them relevant, behind k with n relevant:
+
+    at its threshold       n + m accepted relevant, (k - n) + (l - m) accepted irrelevant items
+    best place inside it   n + m                    (k - n)
+
+The worst order (irrelevant items first in each group) allows no more than thresholds do, so the value at a threshold is
+the worst over all orders. A measure of thresholds is a goal, a function of these two counts to be maximised.
+
+Pairs of embeddings are ranked by their exact closeness. Equal pairs are counted once. Float64 with its proven bound
+decides nearly all others; those whose intervals overlap are compared as exact numbers, run by run with one of the run,
+until all that is left are ties.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deadheat.engine.counting.scored import keys_of, profile_scores
+from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.distances.distance import Distance
+from deadheat.engine.exact.roots import Roots
+from deadheat.engine.literals import DistanceName
+from deadheat.engine.profiles.profile import TieProfile
+from deadheat.errors import InvalidTypeError, InvalidValueError
+from deadheat.inputs import conversion
+from deadheat.inputs import labels as input_labels
+from deadheat.inputs.samples import EmbeddingsLike
+from deadheat.measures import values as measure_values
+from deadheat.reports.statistics.interval import NOTHING, Intervals, Settings
+from deadheat.reports.statistics.intervals import percentiles
+from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_values, count, notebook_row, plain, program
+from deadheat.support import checks
+from deadheat.support.arrays import Bool, Float64, Int64, slices
+from deadheat.support.floats import plain_floats
+from deadheat.support.triple import Triple
+
+Goal = Callable[[Int64, Int64, int, int], Any]  # of accepted relevant and irrelevant items, and of all of either
+
+
+GROUPED_AP, _AT_FPR = "AP (scikit-learn)", "TPR@FPR="
+_GOALS: dict[str, Goal] = {
+    "EER": lambda hits, false, relevant, irrelevant: -np.maximum(false / irrelevant, (relevant - hits) / relevant),
+    "best F1": lambda hits, false, relevant, irrelevant: 2 * hits / (hits + false + relevant),
+    "best accuracy": lambda hits, false, relevant, irrelevant: (hits + irrelevant - false) / (relevant + irrelevant),
+}
+NAMES = ("AP", GROUPED_AP, "AUC", f"{_AT_FPR}0.01", *_GOALS)
+_ALIASES = {"roc auc": "AUC", "\N{MICRO SIGN}ap": "AP", "\N{GREEK SMALL LETTER MU}ap": "AP"}
+
+
+def named(name: str) -> str:
+    """The name of a measure as it is shown.
+
+    Examples
+    --------
+    >>> named("ROC AUC"), named("TPR@FPR=1e-2")
+    ('AUC', 'TPR@FPR=0.01')
+    """
+    if not (isinstance(name, str) and name.startswith(_AT_FPR)):
+        return checks.choice(name, (*NAMES, f"{_AT_FPR}x"), "measure", _ALIASES)
+    text = name.removeprefix(_AT_FPR)
+    if not re.fullmatch(r"[0-9]*\.?[0-9]+(e-?[0-9]+)?", text) or float(text) > 1:
+        raise InvalidValueError("measure", f"must have a rate from 0 to 1 behind {_AT_FPR}, but is {name!r}")
+    return f"{_AT_FPR}{float(text)!r}"
+
+
+def measured(profile: TieProfile, name: str) -> tuple[Triple[float], int | None]:
+    """A measure of a profile of one query with both classes, and the last group that its best threshold accepts.
+
+    That is -1 if it accepts none, and None for a measure without a threshold.
+
+    Examples
+    --------
+    Two positives tie behind a negative. Every order has AP 7/12, which scikit-learn's 2/3 is not:
+
+    >>> profile = TieProfile.from_groups([[(1, 0, 2, 2)]], n_ranked=[3])
+    >>> [round(measured(profile, name)[0].expected, 4) for name in ("AP", "AP (scikit-learn)")]
+    [0.5833, 0.6667]
+    """
+    if name in ("AP", "AUC"):
+        return Triple(*(float(end[0]) for end in measure_values.per_query(profile, name))), None
+    hits = profile.closer_relevant + profile.tied_relevant
+    false, inside = profile.closer + profile.tied - hits, profile.closer - profile.closer_relevant
+    if name == GROUPED_AP:  # the precision at each threshold, times the recall gained there
+        grouped = math.fsum(profile.tied_relevant * (hits / (hits + false))) / int(profile.n_relevant[0])
+        return Triple(grouped, grouped, grouped), None
+    (lower, group), (upper, _) = (_optimum(profile, _goal(name), hits, accepted) for accepted in (false, inside))
+    if name == "EER":
+        lower, upper = 0.0 - upper, 0.0 - lower
+    return Triple(lower, lower if lower == upper else math.nan, upper), group
+
+
+def n_irrelevant(profile: TieProfile) -> int:
+    """How many ranked items of a profile of one query are irrelevant."""
+    return int(profile.n_ranked[0] - profile.tied_relevant.sum())
+
+
+def _goal(name: str) -> Goal:
+    if name in _GOALS:
+        return _GOALS[name]
+    fpr = float(name.removeprefix(_AT_FPR))
+    return lambda hits, false, relevant, irrelevant: np.where(false / irrelevant <= fpr, hits / relevant, 0.0)
+
+
+def _optimum(profile: TieProfile, goal: Goal, hits: Int64, false: Int64) -> tuple[float, int]:
+    """The largest value behind any group, or where nothing is accepted, and the first group that has it, or -1."""
+    hits, false = np.append(0, hits), np.append(0, false)
+    values = goal(hits, false, int(profile.n_relevant[0]), n_irrelevant(profile))
+    best = int(np.argmax(values))
+    return float(values[best]), best - 1
+
+
+_AT_ONCE = 1 << 15  # pairs
+
+
+def ranks_of_pairs(metric: Distance, pairs: Int64) -> tuple[Int64, Float64]:
+    """The rank of each pair, (n_pair,), 0 for the farthest and equal for ties, and about its closeness.
+
+    Examples
+    --------
+    >>> from deadheat.engine.distances.registry import make
+    >>> metric = make("euclidean", [[0.0], [1.0], [2.0]], None, exact_only=False)
+    >>> ranks_of_pairs(metric.measuring(), np.array([[0, 1], [0, 2], [2, 1]]))
+    (array([1, 0, 1]), array([-1., -2., -1.]))
+    """
+    columns = np.sort(metric.columns.column_of_item[pairs], axis=1)
+    distinct, pair = np.unique(columns, axis=0, return_inverse=True)
+    left, right = metric.columns.item_of_column[distinct[:, 0]], np.ascontiguousarray(distinct[:, 1])
+    low, high = np.concatenate([_bounds(metric, left[some], right[some]) for some in slices(len(left), _AT_ONCE)], 1)
+    order = np.argsort(low)
+    starts = np.append(True, low[order][1:] > np.maximum.accumulate(high[order])[:-1])  # of runs that overlap
+    run = np.empty(len(order), dtype=np.int64)
+    run[order] = np.cumsum(starts) - 1
+    shared = np.flatnonzero(np.bincount(run)[run] > 1)
+    run *= len(run)
+    if len(shared):
+        run[shared] += _ranks_in_runs(metric.exact_closeness(left[shared], right[shared]), run[shared])
+    return np.unique(run, return_inverse=True)[1][pair.ravel()], ((low + high) / 2)[pair.ravel()]
+
+
+def _bounds(metric: Distance, left: Int64, right: Int64) -> tuple[Float64, Float64]:
+    score = metric.scores.pair_scores(left, right)
+    known = metric.exact_values(score)
+    bound = 0.0 if known is not None else metric.scores.pair_bounds(left, right, score)
+    return (known, known) if known is not None else metric.closeness(left, score - bound, score + bound)
+
+
+def _ranks_in_runs(roots: Roots, run: Int64) -> Int64:
+    """Ranks of numbers, by run and in each by size, equal for equal numbers: a quicksort of all runs at once."""
+    rank, left = run, np.arange(len(run))
+    while len(left):
+        _, group, size = np.unique(rank[left], return_inverse=True, return_counts=True)
+        pivot = left[np.argsort(group, kind="stable")[np.cumsum(size) - size // 2 - 1]]
+        step = np.zeros(len(rank), dtype=np.int64)
+        step[left] = order = roots.compare(left, roots, pivot[group])
+        rank, left = np.unique(3 * rank + step, return_inverse=True)[1], left[order != 0]
+    return rank
+
+
+@dataclass(frozen=True)
+class PooledValue:
+    """A measure of one pooled ranking.
+
+    Attributes
+    ----------
+    name : str
+    lower, expected, upper : float
+        Over all ways to break the ties, as fractions in [0, 1].
+    threshold : float or None
+        The last score that is accepted; infinite if none is. None for a measure without a threshold.
+    """
+
+    name: str
+    lower: float
+    expected: float
+    upper: float
+    threshold: float | None
+
+    def _repr_html_(self) -> str:
+        return notebook_row(self.name, self, [f"Threshold: {_threshold(self.threshold)}."])
+
+
+@dataclass(frozen=True, eq=False)
+class Classification(TabularResult):
+    """Measures of one pooled ranking by name: ``result["AP"].lower``.
+
+    | name | value |
+    |---|---|
+    | ``AP`` | mean precision at the positives; µAP where the pairs of all queries are pooled |
+    | ``AP (scikit-learn)`` | precision at each threshold times the recall gained there, summed |
+    | ``AUC`` | share of (positive, negative) pairs in the right order: the area under the ROC curve |
+    | ``TPR@FPR=x`` | the largest true positive rate where the false positive rate is at most x, such as 0.01 |
+    | ``EER`` | the least e such that neither error rate is above e (equal error rate) |
+    | ``best F1``, ``best accuracy`` | the largest of any threshold; one may accept nothing |
+
+    **Ties:** `lower`, `expected` and `upper` are over all orders of each group of equal scores. A threshold accepts
+    such a group or not; a sort that stops inside it reports what no threshold has. What thresholds have is `lower` of
+    TPR@FPR, best F1 and best accuracy, and `upper` of EER, an error; the other bound is that of the luckiest order. AP
+    (scikit-learn) has one value: it takes the precision behind a group for all of its positives, which is never less
+    than `lower` of AP, and may be more than any order has.
+
+    **Undefined:** `expected` is NaN for a measure of thresholds that ties change.
+
+    Attributes
+    ----------
+    profile : TieProfile
+        Of one query, for `deadheat.precision_recall` and `deadheat.measure`.
+    measures : tuple of str
+        What the table shows; others may be asked for by name.
+    """
+
+    profile: TieProfile = field(repr=False)
+    measures: tuple[str, ...]
+    _levels: Float64 = field(repr=False)  # (n_group,), the score of each group
+    _keys: Int64 = field(repr=False)  # (n,), the highest is the best
+    _positive: Bool = field(repr=False)
+    _groups: Int64 | None = field(repr=False)
+    _none: float = field(repr=False)  # the threshold that accepts nothing
+
+    def __getitem__(self, name: str) -> PooledValue:
+        (lower, expected, upper), group = measured(self.profile, named(name))
+        threshold = None if group is None else self._none if group < 0 else float(self._levels[group])
+        return PooledValue(named(name), lower, expected, upper, threshold)
+
+    @property
+    def n_positive(self) -> int:
+        """Positives, also those without a score."""
+        return int(self.profile.n_relevant[0])
+
+    @property
+    def n_negative(self) -> int:
+        return n_irrelevant(self.profile)
+
+    @property
+    def _n_missing(self) -> int:
+        return self.n_positive - int(np.count_nonzero(self._positive))
+
+    def interval(
+        self, measure: str, *, confidence_level: float = 0.95, n_resamples: int = 999, seed: int = 0
+    ) -> Intervals:
+        """Percentile bootstrap intervals for lower, expected and upper: items, or whole groups, are drawn again.
+
+        Parameters
+        ----------
+        measure : str
+        confidence_level : float
+            Strictly between 0 and 1.
+        n_resamples, seed : int
+            How often to draw, and where the random numbers begin.
+
+        Returns
+        -------
+        Intervals
+            `unit` is ``"item"`` or ``"group"``. **Ties:** items that tie do so in every resample; a best threshold is
+            chosen anew in each. **Undefined:** NaN where the value is. Resamples of one class only are left out.
+
+        Examples
+        --------
+        >>> from deadheat import classification
+        >>> found = classification([3, 2, 2, 1] * 9, [1, 1, 0, 0] * 9)
+        >>> print(found.interval("AUC"))
+        lower     [55.55, 89.21]
+        expected  [77.77, 94.61]
+        upper     [100.00, 100.00]
+        95 % intervals (%): percentile, over 36 items.
+        """
+        name, settings = named(measure), Settings.checked(confidence_level, "percentile", n_resamples, seed)
+        units = self._units()
+        rng, n, values = np.random.default_rng(settings.seed), len(units), []
+        for _ in range(settings.n_resamples):
+            drawn = rng.integers(0, n, n)
+            items = units[drawn] if isinstance(units, np.ndarray) else np.concatenate([units[i] for i in drawn])
+            scored = items[items < len(self._keys)]
+            keys, positive = self._keys[scored], self._positive[scored]
+            if positive.any() and not positive.all():
+                profile = profile_scores(keys[None], positive[None], threads=1)
+                profile = replace(profile, n_relevant=profile.n_relevant + len(items) - len(scored))
+                values.append(measured(profile, name)[0])
+        ends = percentiles(np.array(values).T, settings.level) if n > 1 and values else [NOTHING] * 3
+        lower, expected, upper = ends
+        unit = "item" if self._groups is None else "group"
+        return Intervals(lower, expected, upper, settings.level, settings.method, n, unit)
+
+    def _units(self) -> Int64 | list[Int64]:
+        """The items of each unit, in an order that is their own; those without a score have the last numbers."""
+        if self._groups is not None:
+            order = np.argsort(self._groups, kind="stable")
+            return np.split(order, np.flatnonzero(np.diff(self._groups[order])) + 1)
+        order = np.lexsort((self._positive, self._keys))
+        return np.append(order, np.arange(len(order), len(order) + self._n_missing))
+
+    def tables(self, *, digits: int = DIGITS) -> list[Table]:
+        """A row for each measure, in per cent, with its threshold as it is."""
+        values = [self[name] for name in self.measures]
+        names, cells = columns_of_values(values, digits)
+        rows = [[value.name, *row, _threshold(value.threshold)] for value, row in zip(values, cells, strict=True)]
+        return [Table(["measure (%)", *names, "threshold"], rows)]
+
+    def notes(self) -> list[str]:
+        """How many of what there are, what ties decide, and how to read the bounds."""
+        unscored = f" ({self._n_missing} without a score)" if self._n_missing else ""
+        notes = [
+            f"{count(self.n_positive, 'positive', 'positives')}{unscored}, "
+            f"{count(self.n_negative, 'negative', 'negatives')}, {len(np.unique(self._keys))} distinct scores."
+        ]
+        ties = self.profile.ties
+        if ties.mixed_groups:
+            groups = count(ties.mixed_groups, "group", "groups")
+            notes.append(f"Ties of positives and negatives: {groups}, the largest of {ties.largest} items.")
+            notes.append("Thresholds have the lower value, or the upper EER; the other bound cuts inside a tie.")
+        if GROUPED_AP in self.measures and self[GROUPED_AP].upper > self["AP"].upper:
+            notes.append(f"{GROUPED_AP} is above what any order of the ties has.")
+        return notes
+
+    def to_dict(self) -> dict[str, Any]:
+        """All values as plain Python values that JSON can hold; the threshold is None where nothing is accepted."""
+        rows = [dict(zip(self.columns(), row, strict=True)) for row in zip(*self.columns().values(), strict=True)]
+        about = {"n_positive": self.n_positive, "n_negative": self.n_negative, "profile": self.profile.digest()}
+        values = {"ties": self.profile.ties._asdict(), "measures": {row.pop("measure"): plain(row) for row in rows}}
+        return {"deadheat": program(), **about, **values}
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The rows of the table; the threshold is NaN where there is none or nothing is accepted."""
+        values = [self[name] for name in self.measures]
+        columns = {end: [getattr(value, end) for value in values] for end in ("lower", "expected", "upper")}
+        limits = [math.nan if value.threshold is None else value.threshold for value in values]
+        columns["threshold"] = [limit if math.isfinite(limit) else math.nan for limit in limits]
+        return {"measure": [value.name for value in values], **columns}
+
+
+def _threshold(value: float | None) -> str:
+    return "-" if value is None else "none accepted" if math.isinf(value) else f"{value:.6g}"
+
+
+@plain_floats
+def classification(
+    scores: ArrayLike,
+    labels: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    order: Literal["descending", "ascending"] = "descending",
+    n_positive: int | None = None,
+    measures: str | Iterable[str] = NAMES,
+) -> Classification:
+    """Measure scores of positives and negatives as one ranking: AP, areas, and thresholds that exist.
+
+    For binary and pair classification, verification, and copy detection, where the pairs of all queries are pooled.
+
+    Parameters
+    ----------
+    scores : (n,) array of floats, integers or bool
+        Finite numbers, compared as they are given.
+    labels : (n,) array of bool, or of integers 0 and 1
+        What is positive; both classes must occur.
+    groups : (n,) array of integers or strings, optional
+        Whole groups are the units of `Classification.interval`, such as the pairs of one person; by default each item.
+    order : {"descending", "ascending"}
+        Whether the best score is the highest or, as for distances, the lowest.
+    n_positive : int, optional
+        All positives, where some have no score because they were not returned: they are behind all others, as µAP has
+        it [3]_.
+    measures : str or iterable of str
+        What the table shows; `Classification` lists the names.
+
+    Returns
+    -------
+    Classification
+        **Ties:** lower, expected and upper over all orders of equal scores; no threshold lies inside a tie.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument breaks its rule.
+
+    Notes
+    -----
+    AP is the mean precision at the positives. Nothing is interpolated: straight lines between the points of a
+    precision-recall curve are optimistic [1]_, and tools that draw different ones rank classifiers differently [2]_.
+
+    References
+    ----------
+    .. [1] Davis, Goadrich 2006, The relationship between precision-recall and ROC curves.
+    .. [2] Chen et al. 2024, Commonly used software tools produce conflicting and overly-optimistic AUPRC values, Genome
+       Biology 25:118.
+    .. [3] Douze et al. 2021, The 2021 image similarity dataset and challenge, arXiv:2106.09672.
+
+    Examples
+    --------
+    A negative in front of two positives that tie. Every order has AP (1/2 + 2/3)/2 = 7/12:
+
+    >>> print(classification([2, 1, 1], [0, 1, 1], measures=["AP", "AP (scikit-learn)", "best F1"]))
+    measure (%)        value  threshold
+    AP                 58.33          -
+    AP (scikit-learn)  66.67          -
+    best F1            80.00          1
+    <BLANKLINE>
+    2 positives, 1 negative, 2 distinct scores.
+    AP (scikit-learn) is above what any order of the ties has.
+    """
+    checks.choice(order, ("descending", "ascending"), "order")
+    numbers = conversion.plain(scores, "scores", unmasked="leave items out of all arguments")
+    if numbers.ndim != 1:
+        raise InvalidValueError("scores", f"must be one-dimensional (n,), but has shape {numbers.shape}")
+    if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
+        place = int(np.argmin(np.isfinite(numbers)))
+        raise InvalidValueError("scores", f"must be finite, but holds {numbers[place]} in entry {place}")
+    positive = _classes(labels, len(numbers), "labels", "score")
+    names = tuple(dict.fromkeys(map(named, [measures] if isinstance(measures, str) else measures)))
+    codes = (
+        None
+        if groups is None
+        else input_labels.label_codes(input_labels.labels(groups, len(numbers), "groups", "scores"))[0]
+    )
+    profile, keys = profile_scores(numbers[None], positive[None], order=order), keys_of(numbers, order)
+    if n_positive is not None:
+        if groups is not None:
+            raise InvalidValueError("groups", "must be left out with n_positive: items without a score have no group")
+        n_all = checks.whole_number(n_positive, "n_positive", int(np.count_nonzero(positive)))
+        profile = replace(profile, n_relevant=np.array([n_all]))
+    levels = np.unique(numbers[positive])[:: -1 if order == "descending" else 1].astype(np.float64)
+    nothing = np.inf if order == "descending" else -np.inf
+    return Classification(profile, names, levels, keys, positive, codes, nothing)
+
+
+@plain_floats
+def pair_classification(
+    embeddings: EmbeddingsLike,
+    pairs: ArrayLike,
+    same: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    distance: DistanceName = "cosine",
+    measures: str | Iterable[str] = NAMES,
+) -> Classification:
+    """Measure pairs of embeddings, of which those of the same class should be closer: verification.
+
+    Parameters
+    ----------
+    embeddings : (n, dim) array, path or list of paths
+        In any form that `deadheat.profile` takes.
+    pairs : (n_pair, 2) array of integers
+        Two rows of the embeddings for each pair, counted from 0.
+    same : (n_pair,) array of bool, or of integers 0 and 1
+        Which pairs are positive.
+    groups : (n_pair,) array of integers or strings, optional
+        Whole groups are the units of `Classification.interval`, such as the pairs of one person; by default each pair.
+    distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
+        Or another name of one of them, such as "l2", "l1" or "dot". Hamming takes bool, or uint8 of eight bits each.
+    measures : str or iterable of str
+        What the table shows; `Classification` lists the names.
+
+    Returns
+    -------
+    Classification
+        Thresholds are similarities or minus distances, as near as float64 has them. **Ties:** pairs tie where their
+        closeness is equal as a real number; no rounded value decides.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument breaks its rule.
+
+    Examples
+    --------
+    The cosines of the first two pairs are 2/√5, whatever rounding makes of them:
+
+    >>> found = pair_classification([[1, 0], [2, 1], [0, 3], [3, 6]], [[0, 1], [2, 3], [0, 3]], [1, 0, 0])
+    >>> found["AP"].lower, found["AP"].expected, found["AP"].upper
+    (0.5, 0.75, 1.0)
+    """
+    metric = distance_registry.make(distance_registry.named(distance), embeddings, None, exact_only=False).measuring()
+    rows = conversion.plain(pairs, "pairs")
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise InvalidValueError("pairs", f"must have shape (n_pair, 2), but has shape {rows.shape}")
+    if rows.dtype.kind not in "iu":
+        raise InvalidTypeError("pairs", f"must hold integers, but has dtype {rows.dtype}")
+    odd = rows[(rows < 0) | (rows >= metric.n_gallery)]
+    if len(odd):
+        raise InvalidValueError("pairs", f"must hold rows from 0 to {metric.n_gallery - 1}, but holds {odd[0]}")
+    positive = _classes(same, len(rows), "same", "pair")
+    ranks, closeness = ranks_of_pairs(metric, rows.astype(np.int64))
+    found, shown = classification(ranks, positive, groups, measures=measures), np.empty(ranks.max() + 1)
+    shown[ranks] = closeness
+    return replace(found, _levels=shown[np.unique(ranks[positive])[::-1]])
+
+
+def _classes(labels: ArrayLike, n: int, name: str, what: str) -> Bool:
+    array = conversion.plain(labels, name)
+    if array.shape != (n,):
+        raise InvalidValueError(name, f"must have one entry per {what}, but has shape {array.shape} for {n}")
+    if array.dtype.kind not in "biuf":
+        raise InvalidTypeError(name, f"must be bool, or integers 0 and 1, but has dtype {array.dtype}")
+    if set(found := np.unique(array).tolist()) != {0, 1}:
+        raise InvalidValueError(name, f"must hold 0 and 1 (or False and True), and both, but holds {found}"[:200])
+    return array.astype(np.bool_)
