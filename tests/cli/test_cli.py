@@ -12,12 +12,14 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
-from cli.calling import passed, refused, run
+from cli.calling import commands, passed, refused, run
 
 from deadheat.analyses.quantization import compare_formats
 from deadheat.cli import shell
+from deadheat.cli.files import GROUPS, Command, Option
 from deadheat.cli.main import main
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.measures import DEFAULT_MEASURES, parse
@@ -95,7 +97,7 @@ def test_queries_in_the_gallery_are_excluded_by_row_or_id(folder: Path) -> None:
     np.savez(folder / "ids.npz", ids=["7", "8", "x"], labels=LABELS)
     np.save(folder / "ids.npy", np.array(["7", "8", "x"]))
     task = ("evaluate", folder / "points.npz", "--gallery", folder / "points.npz", *EUCLIDEAN, "--json")
-    content = evaluate(POINTS, LABELS, distance="euclidean").to_dict()
+    content = json.loads(evaluate(POINTS, LABELS, distance="euclidean").to_json())
     for names in (["rows.txt"], ["ids.txt", "ids.txt"], ["ids.npz", "ids.txt"], ["ids.npy", "ids.npz"]):
         asked = [part for name in names for part in ("--exclude", folder / name)]
         assert json.loads(passed(*task, *asked)) == {**content, "n_excluded": 3}
@@ -123,7 +125,7 @@ def test_measures_repeated_and_with_commas(folder: Path) -> None:
 @pytest.mark.parametrize("json_to", [["--json"], ["--json", "-"]])
 def test_json_on_standard_output_is_nothing_but_json(json_to: list[str], folder: Path) -> None:
     content = json.loads(passed("evaluate", folder / "points.npz", *EUCLIDEAN, *json_to))
-    assert content == evaluate(POINTS, LABELS, distance="euclidean").to_dict()
+    assert content == json.loads(evaluate(POINTS, LABELS, distance="euclidean").to_json())
 
 
 def test_every_output_at_once(folder: Path) -> None:
@@ -205,7 +207,7 @@ def test_precision_is_what_python_prints(folder: Path) -> None:
     found = compare_formats(points, np.arange(20) % 4, **told, seed=3)  # type: ignore[arg-type]
     assert out == f"{found}\n"
     content = passed("quantization", folder / "more.npz", "--base", "int8", "--json", "-")
-    assert json.loads(content) == compare_formats(points, np.arange(20) % 4, base="int8").to_dict()
+    assert json.loads(content) == json.loads(compare_formats(points, np.arange(20) % 4, base="int8").to_json())
 
 
 def test_precision_draws_a_picture(folder: Path) -> None:
@@ -263,10 +265,58 @@ def test_demo_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_help_and_version() -> None:
-    assert "evaluate" in passed()
     assert passed("--help") == passed("-h") == passed()
-    assert "--per-query" in passed("evaluate", "--help")
     assert passed("--version").startswith("deadheat ")
+    words = " ".join(passed("challenge", "--help").split())
+    assert "Write the receipt of the submission NUMBER (deadheat challenge list) to OUT, for deadheat verify" in words
+
+
+@pytest.mark.parametrize(("names", "command"), list(commands()), ids=str)
+def test_help_has_groups_of_whole_sentences(names: tuple[str, ...], command: click.Command) -> None:
+    assert isinstance(command, Command)
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    for option in options:
+        assert isinstance(option, Option)
+        assert option.group in GROUPS
+        assert option.help
+        assert option.help[0].isupper()
+        assert option.help.endswith((".", ".tsv", ".svg"))
+    shown = [line.split()[:-1] for line in passed(*names, "--help").splitlines() if line.endswith(" options:")]
+    used = {option.group for option in options if isinstance(option, Option)}
+    assert [" ".join(words) for words in shown] == [group for group in GROUPS if group in used]
+    assert {"--quiet", "--verbose"} <= {name for option in options for name in option.opts}
+
+
+def completed(*words: str) -> list[str]:
+    """What the shell offers for the last of these words."""
+    environment = {
+        **os.environ, "_DEADHEAT_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(("deadheat", *words)), "COMP_CWORD": str(len(words)),
+    }  # fmt: skip
+    return [line.partition(",")[2] for line in real(env=environment).stdout.splitlines()]
+
+
+def test_the_shell_completes_commands_options_and_values() -> None:
+    assert completed("ver") == ["verify"]
+    assert completed("challenge", "s") == ["score", "serve", "submit"]
+    assert completed("evaluate", "--dist") == ["--distance"]
+    assert completed("evaluate", "--distance", "c") == ["cosine", "cityblock"]
+    assert completed("evaluate", "-m", "mAP,MR") == ["mAP,MRR", "mAP,MRR@10"]
+    assert "bash_source" in passed("--help")
+
+
+def test_quiet_and_verbose(folder: Path) -> None:
+    task = ("evaluate", folder / "points.npz", *EUCLIDEAN)
+    printed = passed(*task)
+    said = run(*task, "-v")
+    assert (said.exit_code, said.stdout) == (0, printed)
+    assert said.stderr.splitlines()[0] == f"deadheat: {folder / 'points.npz'}: 3 x 1, float64"
+    within = (*task, "--gallery", folder / "points.npz")
+    assert "warning" in real(*within).stderr
+    done = real(*within, "-q")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == real(*within).stdout
+    assert refused("evaluate", folder / "none.npz", "-q").endswith("none.npz: No such file or directory")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -386,7 +436,8 @@ def test_bad_options(args: list[str], parts: list[str], folder: Path) -> None:
 
 def test_bad_commands() -> None:
     assert "FILE" in refused("evaluate")
-    assert "'evaluat'" in refused("evaluat")
+    assert refused("evaluat") == "no command 'evaluat'; did you mean 'evaluate'? (see deadheat --help)"
+    assert refused("challenge", "ini").startswith("no command 'ini'; did you mean 'init'?")
 
 
 @pytest.mark.parametrize("flag", ["--json", "--markdown", "--per-query", "--save-profile"])

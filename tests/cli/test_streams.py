@@ -63,6 +63,9 @@ def table() -> str:
         "deadheat evaluate <(cat p.tsv)",
         "cat p.npz | deadheat evaluate /dev/stdin",
         "deadheat evaluate /dev/stdin < p.npz",
+        "deadheat evaluate - < p.npz",
+        "cat p.tsv | deadheat evaluate -",
+        "cat labels.txt | deadheat evaluate p.npy --labels -",
     ],
 )
 def test_pipes_are_read_as_files_are(folder: Path, line: str) -> None:
@@ -76,6 +79,35 @@ def test_what_is_wrong_in_a_pipe_is_said_of_the_pipe(folder: Path) -> None:
     status, out, said = shell(folder, "deadheat evaluate <(cat p.npy)")
     assert said.endswith(" holds embeddings only: give a file of labels too\n")
     assert "stream" not in said
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("cat p.npz | deadheat evaluate - --labels -", 2, "standard input (-) can be read only once (see"),
+        ("head -c 300 p.npz | deadheat evaluate -", 2, "stdin.npz cannot be read; truncated or damaged?"),
+        ("printf 'a\\0' | deadheat evaluate -", 2, "standard input, line 1: a zero byte"),
+        ("head -c 9 /dev/zero | DEADHEAT_STREAM_LIMIT=8 deadheat evaluate p.npy --labels -", 2, "standard input, line"),
+        ("DEADHEAT_STREAM_LIMIT=8 deadheat evaluate - < p.npz", 2, "standard input is a stream of over 8 bytes"),
+        ("deadheat evaluate - <&-", 2, "cannot read standard input: it is closed"),
+        ("gzip -c run | deadheat run qrels - --trec-eval -m runid", 0, ""),
+        ("cat qrels | deadheat audit-run run --qrels -", 0, ""),
+        ("cat scores | deadheat leaderboard --scores -", 0, ""),
+    ],
+)
+def test_a_dash_is_standard_input(
+    folder: Path, line: str, status: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder / "temporary"))
+    (folder / "qrels").write_text("# judged\nq 0 a 1\nq 0 b 0\n")
+    (folder / "run").write_text("# ranked\nq Q0 a 1 0.9 tag\nq Q0 b 2 0.5 tag\n")
+    (folder / "scores").write_text("model,t1,t2\na,1,2\nb,2,3\n")
+    found = shell(folder, line)
+    assert found[0] == status, found
+    assert found[2].startswith(f"deadheat: {said}" if said else "")
+    assert bool(said) == bool(found[2])
+    assert not list((folder / "temporary").iterdir())
 
 
 def test_the_library_reads_pipes_too(folder: Path) -> None:

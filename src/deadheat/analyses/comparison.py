@@ -179,7 +179,11 @@ class Comparison(TabularResult):
         tested = "Means, tests" if self.a.average == "class" else "Tests"
         units = f"{tested} and intervals are over {counted(n_unit, 'class') if by_class else 'queries'}."
         few = about_few(n_unit, self.test.resample)
-        return [f"{values}{self._about_pairs(shown)} {units}", self._verdict(shown, tied), *few, *self._caveats]
+        remarks = [
+            f"{name}: {each}" for name, of in zip(self.names, (self.a, self.b), strict=True) for each in of.remarks
+        ]
+        first = [f"{values}{self._about_pairs(shown)} {units}", self._verdict(shown, tied)]
+        return [*first, *few, *self._caveats, *remarks]
 
     def _about_pairs(self, shown: Sequence[Difference]) -> str:
         """How many queries count."""

@@ -33,6 +33,7 @@ _BEGINNINGS = {
     b"ARROW1": ".arrow",
     b"\xff\xff\xff\xff": ".arrow",  # of a stream
     b"\x89HDF": ".h5",
+    b"\x1f\x8b": ".gz",
 }
 
 
@@ -74,38 +75,40 @@ def landed(path: str, alone: str) -> Iterator[Landed]:
     FileError
         If it is of no known kind, or more than `limit`.
     """
-    most, copy = limit(), Unnamed()
+    limit()  # refused before anything is read
+    kept = Unnamed()
     try:
         with open(path, "rb") as stream:
-            start = stream.read(1 << 16)
-            ending = _ending(start, alone)
-            if ending in (".csv", ".tsv", alone) and b"\0" in start:  # as of devices that never end
-                line = start[: start.index(b"\0")].count(b"\n") + 1
-                raise FileError(path, f", line {line}: a zero byte; not a text file?")
-            _copy(path, start, stream, copy.file, most)
-        copy.written()
-        yield Landed(Path(copy.path), ending)
+            ending = copy(path, stream, kept.file, alone)
+        kept.written()
+        yield Landed(Path(kept.path), ending)
     finally:
-        copy.close()
+        kept.close()
 
 
-def _ending(start: bytes, alone: str) -> str:
-    line = start.partition(b"\n")[0]
-    text = ".tsv" if b"\t" in line else ".csv" if b"," in line else alone
-    beginning = ".safetensors" if start[6:10] == b'\0\0{"' else text  # after its length, in eight bytes
-    return next((ending for bytes_, ending in _BEGINNINGS.items() if start.startswith(bytes_)), beginning)
-
-
-def _copy(path: str, start: bytes, stream: IO[bytes], copy: IO[bytes], most: int) -> None:
-    """Write what has come and what still comes, as long as that is not too much."""
-    n_byte, piece = 0, start
+def copy(path: str, stream: IO[bytes], file: IO[bytes], alone: str) -> str:
+    """Write all that comes to a file, as long as that is not too much; how a file of this kind ends."""
+    n_byte, most = 0, limit()
+    start = piece = stream.read(1 << 16)
+    ending = _ending(start, alone)
+    if ending in (".csv", ".tsv", alone) and b"\0" in start:  # as of devices that never end
+        line = start[: start.index(b"\0")].count(b"\n") + 1
+        raise FileError(path, f", line {line}: a zero byte; not a text file?")
     while piece:
         n_byte += len(piece)
         if n_byte > most:
             rule = f" is a stream of over {most} bytes, the most that is taken in ({LIMIT}=64G, say, allows more)"
             raise FileError(path, f"{rule}: save it in a file, which may have any size")
-        copy.write(piece)
+        file.write(piece)
         piece = stream.read(_PIECE)
+    return ending
+
+
+def _ending(start: bytes, alone: str) -> str:
+    line = start.partition(b"\n")[0]
+    text = ".tsv" if b"\t" in line else ".csv" if b"," in line else alone
+    beginning = ".safetensors" if start[6:10] == b'\0\0{"' else ".json" if start.lstrip()[:1] == b"{" else text
+    return next((ending for bytes_, ending in _BEGINNINGS.items() if start.startswith(bytes_)), beginning)
 
 
 def in_memory(content: Any) -> Any:
