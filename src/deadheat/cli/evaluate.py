@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from deadheat.plots.pages import report_page
     from deadheat.trust.receipts import receipt as receipts
 else:
-    pages, receipts, searches = map(
-        lazy, ("deadheat.plots.pages", "deadheat.trust.receipts.receipt", "deadheat.analyses.collisions")
+    report_page, receipts, searches = map(
+        lazy, ("deadheat.plots.pages.report_page", "deadheat.trust.receipts.receipt", "deadheat.analyses.collisions")
     )
 
 
