@@ -187,7 +187,7 @@ class Option(click.Option):
     """An option that the help shows in one of the groups."""
 
     def __init__(self, *args: Any, group: str, **settings: Any) -> None:
-        super().__init__(*args, show_default=settings.get("default") not in (None, ""), **settings)
+        super().__init__(*args, **{"show_default": settings.get("default") not in (None, "")}, **settings)
         self.group = group
 
 
