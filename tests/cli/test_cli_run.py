@@ -204,8 +204,8 @@ def test_a_page_about_a_run_or_about_two(folder: Path) -> None:
         ),
         (
             ["qrels.txt", "qrels.txt"],
-            "qrels.txt, line 2: a line must have 6 fields (qid Q0 docid rank score tag), but has 4: are these qrels, in "
-            "the place of a run?",
+            "qrels.txt, line 2: a line must have 6 fields (qid Q0 docid rank score tag), but has 4: are these qrels, "
+            "in the place of a run?",
         ),
         (["qrels.txt", "bm25.run", "-l", "0"], "rel must be at least 1, but is 0"),
         (["qrels.txt", "bm25.run", "-m", "nDGC@10 AP"], "unknown measure 'nDGC@10'; did you mean 'nDCG@10'?"),

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import deadheat as dh
 from deadheat.cli.main import main
-from deadheat.inputs.formats import stream
+from deadheat.inputs.formats import registry
 from deadheat.support.atomic import replacing
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the shell here is that of Unix")
@@ -184,7 +184,7 @@ import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 from deadheat.cli.main import main
-from deadheat.inputs.formats import stream
+from deadheat.inputs.formats import registry
 main()
 """
 
@@ -282,6 +282,6 @@ def test_the_limit_of_a_stream_is_of_its_bytes(folder: Path, monkeypatch: pytest
     size = (folder / "p.npz").stat().st_size
     assert shell(folder, f"DEADHEAT_STREAM_LIMIT={size} deadheat evaluate <(cat p.npz)") == (0, table(), "")
     assert shell(folder, f"DEADHEAT_STREAM_LIMIT={size - 1} deadheat evaluate <(cat p.npz)")[0] == 2
-    monkeypatch.delenv(stream.LIMIT, raising=False)
+    monkeypatch.delenv(registry.LIMIT, raising=False)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1 << 40, 0, 1 << 30))
-    assert stream.limit() == 1 << 29
+    assert registry.limit() == 1 << 29

@@ -137,7 +137,7 @@ def test_hamming_codes_must_agree_in_length_and_in_form():
         (np.zeros(4, dtype=complex), TypeError, ("integers or strings", "complex128")),
         (np.zeros(4, dtype="M8[s]"), TypeError, ("integers or strings", "datetime64")),
         (5, TypeError, ("sequence", "5")),
-        (None, TypeError, ("must be given: only files can hold them beside the embeddings",)),
+        (None, TypeError, ("must be given: only files can hold labels too",)),
     ],
 )  # fmt: skip
 def test_bad_labels_are_refused(labels, kind, parts):

@@ -38,15 +38,11 @@ from deadheat.reports.evaluating import evaluate_pair
     [
         option("Input", "--scores", default="score", metavar="COLUMN", help="Take these scores."),
         option("Input", "--labels", default="label", metavar="COLUMN", help="Take these labels."),
-        option(
-            "Input", "--positive", default="1", metavar="LABEL",
-            help="Take items of this label as positives, and all others as negatives.",
-        ),
+        option("Input", "--positive", default="1", metavar="LABEL",
+            help="Take items of this label as positives, and all others as negatives."),
         option("Ranking", "--ascending", is_flag=True, help="Rank the lowest score first, as of distances."),
-        option(
-            "Measure", "-m", "--measures", type=Choice(NAMES, listed=True), default=",".join(NAMES), metavar="NAMES",
-            help="Compute these measures, such as AP,TPR@FPR=0.001. Default: all.",
-        ),
+        option("Measure", "-m", "--measures", type=Choice(NAMES, listed=True), default=",".join(NAMES), metavar="NAMES",
+            help="Compute these measures, such as AP,TPR@FPR=0.001. Default: all."),
         plot("precision against recall, and the ROC curve,"),
     ],
     shared.TEXTS,
@@ -129,19 +125,13 @@ def collisions(file: Path, **options: Any) -> None:
 @click.argument("file", type=PATH)
 @with_options(
     [
-        option(
-            "Input", "--confidence", type=LINES, metavar="FILE",
-            help="Read a confidence for each query from this file, one a line or as labels are; larger is surer.",
-        ),
-        option(
-            "Input", "--confidence-key", metavar="NAME",
-            help="Take the confidences from this array or column of that file, or else of FILE.",
-        ),
+        option("Input", "--confidence", type=LINES, metavar="FILE",
+            help="Read a confidence for each query from this file, one a line or as labels are; larger is surer."),
+        option("Input", "--confidence-key", metavar="NAME",
+            help="Take the confidences from this array or column of that file, or else of FILE."),
         option("Input", "--target", type=LINES, metavar="FILE", help="Correlate the confidence with these numbers."),
-        option(
-            "Input", "--target-key", metavar="NAME",
-            help="Take the targets from this array or column of that file, or else of FILE.",
-        ),
+        option("Input", "--target-key", metavar="NAME",
+            help="Take the targets from this array or column of that file, or else of FILE."),
     ],
     shared.SOURCES,
     shared.RANKING,
@@ -203,10 +193,8 @@ def _numbers(file: Path, options: dict[str, Any], name: str, n_query: int) -> An
     ],
     shared.ORDERS,
     [
-        option(
-            "Run", "--tries", type=INTEGER, default=4, metavar="N",
-            help="Search N times in each direction.",
-        ),
+        option("Run", "--tries", type=INTEGER, default=4, metavar="N",
+            help="Search N times in each direction."),
         option(
             "Run", "--draws", type=INTEGER, default=100, metavar="N", help="Draw N random orders."
         ),
@@ -238,16 +226,12 @@ def exploit(file: Path, **options: Any) -> None:
 @click.argument("files", nargs=-1, type=PATH, metavar="RETURNED...")
 @with_options(
     [
-        option(
-            "Input", "--distances", type=PATH, metavar="FILE",
-            help="Read the distances of TRUTH from this file, if they are not in TRUTH itself.",
-        ),
+        option("Input", "--distances", type=PATH, metavar="FILE",
+            help="Read the distances of TRUTH from this file, if they are not in TRUTH itself."),
         systems.NAMES,
         option("Measure", "-k", type=INTEGER, default=10, metavar="N", help="Expect N neighbours."),
-        option(
-            "Ranking", "--tolerance", type=REAL, default=0.0, metavar="EPS",
-            help="Tie what differs by no more; ann-benchmarks takes 1e-3, big-ann-benchmarks 1e-6.",
-        ),
+        option("Ranking", "--tolerance", type=REAL, default=0.0, metavar="EPS",
+            help="Tie what differs by no more; ann-benchmarks takes 1e-3, big-ann-benchmarks 1e-6."),
         option("Ranking", "--similarity", is_flag=True, help="Rank the largest first, such as inner products."),
     ],
     shared.TEXTS,
@@ -284,18 +268,12 @@ def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
     shared.SOURCES,
     shared.RANKING,
     [
-        option(
-            "Ranking", "--formats", "-f", type=Choice(FORMATS, listed=True), multiple=True, metavar="NAMES",
-            help="Convert to these formats, such as fp16,int8,binary; can be repeated.",
-        ),
-        option(
-            "Ranking", "--base", type=Choice(FORMATS), metavar="NAME",
-            help="Compare with this format. Default: the embeddings as they are.",
-        ),
-        option(
-            "Ranking", "--threshold", default="0", metavar="X",
-            help="Make a bit 1 above this value, or above the mean or median of its column.",
-        ),
+        option("Ranking", "--formats", "-f", type=Choice(FORMATS, listed=True), multiple=True, metavar="NAMES",
+            help="Convert to these formats, such as fp16,int8,binary; can be repeated."),
+        option("Ranking", "--base", type=Choice(FORMATS), metavar="NAME",
+            help="Compare with this format. Default: the embeddings as they are."),
+        option("Ranking", "--threshold", default="0", metavar="X",
+            help="Make a bit 1 above this value, or above the mean or median of its column."),
         shared.RESAMPLE,
         shared.LEVEL,
         shared.SEED,

@@ -62,18 +62,12 @@ def challenge() -> None:
 @_DIR
 @with_options(
     [
-        option(
-            "Input", "--labels", type=LINES, required=True,
-            help="Read the label of every sample from this file: .npy, .npz, .txt (one a line), .csv ...",
-        ),
-        option(
-            "Input", "--inputs", "sequestered", type=PATH,
-            help="Run submitted commands on this: .npy, .txt or a folder of files.",
-        ),
-        option(
-            "Input", "--queries", "n_query", type=INTEGER, metavar="N",
-            help="Take the first N samples as queries, and the rest as gallery.",
-        ),
+        option("Input", "--labels", type=LINES, required=True,
+            help="Read the label of every sample from this file: .npy, .npz, .txt (one a line), .csv ..."),
+        option("Input", "--inputs", "sequestered", type=PATH,
+            help="Run submitted commands on this: .npy, .txt or a folder of files."),
+        option("Input", "--queries", "n_query", type=INTEGER, metavar="N",
+            help="Take the first N samples as queries, and the rest as gallery."),
         _rule("Run", "title", None, "Show this title on the page."),
         _rule("Ranking", "distance", Choice(DISTANCES), "Rank by this distance."),
         option(
@@ -137,14 +131,10 @@ def submit(folder: Path, file: Path, team: str, title: str, command: str | None)
 @_DIR
 @with_options(
     [
-        option(
-            "Run", "--see", "also", type=Source(exists=True), multiple=True, metavar="PATH",
-            help="Let commands read this too, in addition to /usr.",
-        ),
-        option(
-            "Run", "--again", type=NUMBER, multiple=True, metavar="NUMBER",
-            help="Score this submission again, which was refused or failed.",
-        ),
+        option("Run", "--see", "also", type=Source(exists=True), multiple=True, metavar="PATH",
+            help="Let commands read this too, in addition to /usr."),
+        option("Run", "--again", type=NUMBER, multiple=True, metavar="NUMBER",
+            help="Score this submission again, which was refused or failed."),
         option("Run", "--unprotected", is_flag=True, help="Run commands without a sandbox; the leaderboard says so."),
     ]
 )  # fmt: skip
@@ -197,10 +187,8 @@ def receipt(folder: Path, number: int, out: Path) -> None:
 @with_options(
     [
         option("Ranking", "--all", "every", is_flag=True, help="Rank all submissions, not only the best of a team."),
-        option(
-            "Output", "--exact", is_flag=True,
-            help="Show exact values, differences and p-values, with any --digits; do not publish these.",
-        ),
+        option("Output", "--exact", is_flag=True,
+            help="Show exact values, differences and p-values, with any --digits; do not publish these."),
     ],
     TEXTS,
 )  # fmt: skip
@@ -217,15 +205,11 @@ def leaderboard(folder: Path, every: bool, exact: bool, **options: Any) -> None:
 @_DIR
 @with_options(
     [
-        option(
-            "Run", "--host", default="127.0.0.1",
-            help="Listen at this address; 0.0.0.0 is reachable from everywhere.",
-        ),
+        option("Run", "--host", default="127.0.0.1",
+            help="Listen at this address; 0.0.0.0 is reachable from everywhere."),
         option("Run", "--port", type=Whole(0, 65535), default=8000, help="Listen at this port."),
-        option(
-            "Run", "--certificate", type=PATH,
-            help="Serve HTTPS with this certificate (PEM); without it, put the page behind a server that does.",
-        ),
+        option("Run", "--certificate", type=PATH,
+            help="Serve HTTPS with this certificate (PEM); without it, put the page behind a server that does."),
         option("Run", "--key", type=PATH, help="Use this private key of the certificate (PEM)."),
     ]
 )  # fmt: skip

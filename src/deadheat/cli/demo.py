@@ -114,14 +114,10 @@ def measures() -> None:
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @with_options(
     [
-        option(
-            "Output", "--out", type=PATH, default=Path("reproduced"), metavar="DIR",
-            help="Write tables, figures and the page to this folder.",
-        ),
-        option(
-            "Input", "--data", type=PATH, metavar="DIR",
-            help="Look here for data that deadheat does not contain, such as phocnet_gw.npz.",
-        ),
+        option("Output", "--out", type=PATH, default=Path("reproduced"), metavar="DIR",
+            help="Write tables, figures and the page to this folder."),
+        option("Input", "--data", type=PATH, metavar="DIR",
+            help="Look here for data that deadheat does not contain, such as phocnet_gw.npz."),
         option(
             "Run", "--cache", type=PATH, metavar="DIR", help="Keep trained networks here. Default: cache in --out."
         ),

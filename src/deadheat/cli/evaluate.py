@@ -36,30 +36,20 @@ else:
     [
         option("Measure", "--std", is_flag=True, help="Show the standard deviation over random tie-breaking too."),
         option("Run", "--checkpoint", type=PATH, metavar="DIR", help="Keep finished parts in DIR, and resume there."),
-        option(
-            "Output", "--per-query", type=Output(*QUERIES), metavar="OUT",
-            help="Write the values of each query to OUT: .csv, .tsv, .npz or .parquet.",
-        ),
+        option("Output", "--per-query", type=Output(*QUERIES), metavar="OUT",
+            help="Write the values of each query to OUT: .csv, .tsv, .npz or .parquet."),
     ],
     shared.TEXTS,
     [
         option("Output", "--html", type=Output(HTML), metavar="OUT", help="Write a shareable report (HTML) to OUT."),
-        option(
-            "Output", "--confidence", type=LINES, metavar="FILE",
-            help="Show in --html what the model's confidences in this file are worth: .npy, or one a line.",
-        ),
-        option(
-            "Output", "--collisions", type=INTEGER, metavar="N",
-            help="Show in --html the collisions among each query's N nearest; slow.",
-        ),
-        option(
-            "Output", "--receipt", type=Output(JSON), metavar="OUT",
-            help="Write a receipt (JSON) to OUT, which `deadheat verify` checks.",
-        ),
-        option(
-            "Output", "--save-profile", type=Output(PROFILE), metavar="OUT",
-            help="Write the tie profile (.npz) to OUT, to compute more measures from later.",
-        ),
+        option("Output", "--confidence", type=LINES, metavar="FILE",
+            help="Show in --html what the model's confidences in this file are worth: .npy, or one a line."),
+        option("Output", "--collisions", type=INTEGER, metavar="N",
+            help="Show in --html the collisions among each query's N nearest; slow."),
+        option("Output", "--receipt", type=Output(JSON), metavar="OUT",
+            help="Write a receipt (JSON) to OUT, which `deadheat verify` checks."),
+        option("Output", "--save-profile", type=Output(PROFILE), metavar="OUT",
+            help="Write the tie profile (.npz) to OUT, to compute more measures from later."),
     ],
 )  # fmt: skip
 def evaluate(file: Path, **options: Any) -> None:

@@ -187,7 +187,8 @@ class Option(click.Option):
     """An option that the help shows in one of the groups."""
 
     def __init__(self, *args: Any, group: str, **settings: Any) -> None:
-        super().__init__(*args, **{"show_default": settings.get("default") not in (None, "")}, **settings)
+        settings.setdefault("show_default", settings.get("default") not in (None, ""))
+        super().__init__(*args, **settings)
         self.group = group
 
 

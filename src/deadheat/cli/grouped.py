@@ -45,18 +45,14 @@ _TEST = ("test_labels", "test_gallery", "test_gallery_labels", "test_exclude")
     shared.TIES,
     shared.GROUPS,
     [
-        option(
-            "Measure", "--group-size", type=INTEGER, default=10, metavar="S",
-            help="Put S classes in each group.",
-        ),
+        option("Measure", "--group-size", type=INTEGER, default=10, metavar="S",
+            help="Put S classes in each group."),
         option(
             "Measure", "--repeats", type=INTEGER, default=1, metavar="N", help="Draw N times."
         ),
-        option(
-            "Measure", "--halves", type=INTEGER, is_flag=False, flag_value=SPLITS, metavar="[N]",
+        option("Measure", "--halves", type=INTEGER, is_flag=False, flag_value=SPLITS, metavar="[N]",
             help=f"Also give the difference of two random halves of the classes, and its bound, from N splits, or "
-            f"{SPLITS} without N; then put it after FILE.",
-        ),
+            f"{SPLITS} without N; then put it after FILE."),
         shared.SEED,
         shared.LEVEL,
         plot("the values of the groups"),

@@ -33,51 +33,32 @@ from deadheat.support.lazy import require
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-COMPLETIONS = [  # of names of measures
-    name
-    for family in FAMILIES
-    for name in {
-        "must": [f"{family.name}@1", f"{family.name}@10"],
-        "may": [family.name, f"{family.name}@10"],
-        "recall": [f"{family.name}@0.5"],
-    }.get(family.cutoff, [family.name])
-]
+_CUTOFFS = {"must": ("@1", "@10"), "may": ("", "@10"), "recall": ("@0.5",)}
+COMPLETIONS = [row.name + end for row in FAMILIES for end in _CUTOFFS.get(row.cutoff, ("",))]  # of names of measures
 
 PARTS = ("labels", "gallery", "gallery_labels")
 _IDS = Layout(labels_key="ids", label_column="ids")  # where a file has more than that
 
 FILES = (
-    option(
-        "Input", "--labels", type=LINES,
-        help="Read labels from this file: .npy, .npz, .txt (one a line), .csv ...  Default: from FILE itself.",
-    ),
-    option(
-        "Input", "--gallery", type=PATH,
-        help="Rank the items of this file. Default: rank those of FILE itself, leaving each query out.",
-    ),
+    option("Input", "--labels", type=LINES,
+        help="Read labels from this file: .npy, .npz, .txt (one a line), .csv ...  Default: from FILE itself."),
+    option("Input", "--gallery", type=PATH,
+        help="Rank the items of this file. Default: rank those of FILE itself, leaving each query out."),
     option("Input", "--gallery-labels", type=LINES, help="Read the gallery's labels from this file."),
 )  # fmt: skip
 EXCLUDE = (
-    option(
-        "Input", "--exclude", type=LINES, multiple=True, metavar="ROWS",
+    option("Input", "--exclude", type=LINES, multiple=True, metavar="ROWS",
         help="Leave each query out of the gallery: the file has the row of the gallery that each query is, from 0, or "
-        "-1 for none. Give it twice for files with the ids of queries and gallery.",
-    ),
+        "-1 for none. Give it twice for files with the ids of queries and gallery."),
 )  # fmt: skip
 LAYOUT = (
-    option(
-        "Input", "--embeddings-key", metavar="NAME",
-        help="Take the embeddings from this array (.npz, .safetensors, .h5, .zarr) or column of lists.",
-    ),
+    option("Input", "--embeddings-key", metavar="NAME",
+        help="Take the embeddings from this array (.npz, .safetensors, .h5, .zarr) or column of lists."),
     option("Input", "--labels-key", metavar="NAME", help="Take the labels from this array of such a file."),
-    option(
-        "Input", "--label-column", metavar="COLUMN",
-        help="Take the labels from this column of a table: its name, or its place from 0.",
-    ),
-    option(
-        "Input", "--header/--no-header", default=None,
-        help="Say whether the first line of a table has names. Default: guess.",
-    ),
+    option("Input", "--label-column", metavar="COLUMN",
+        help="Take the labels from this column of a table: its name, or its place from 0."),
+    option("Input", "--header/--no-header", default=None,
+        help="Say whether the first line of a table has names. Default: guess."),
 )  # fmt: skip
 SOURCES = (*FILES, *EXCLUDE, *LAYOUT)
 DISTANCE = option("Ranking", "--distance", type=Choice(DISTANCES), default="cosine", help="Rank by this distance.")
@@ -91,11 +72,9 @@ _TIES_OF = option(
     help="Round the similarity or the distance, with --ties float16 and the like.",
 )  # fmt: skip
 TIES = (
-    option(
-        "Ranking", "--ties", type=Choice(["exact", *FORMATS, "tolerance=EPS"]), default="exact",
+    option("Ranking", "--ties", type=Choice(["exact", *FORMATS, "tolerance=EPS"]), default="exact",
         help="Tie items whose exact distances are equal, or equal once rounded; tolerance=1e-6 gives bounds for "
-        "distances that may be off by so much.",
-    ),
+        "distances that may be off by so much."),
     _TIES_OF,
 )  # fmt: skip
 _SINGLETONS = option(
@@ -109,19 +88,15 @@ DEVICE_OPTION = option(
 )  # fmt: skip
 GROUPS = (_SINGLETONS, THREADS_OPTION)  # of measures inside groups
 ORDERS = (  # of whole rankings in tie groups, which a tolerance does not have
-    option(
-        "Ranking", "--ties", type=Choice(["exact", *FORMATS]), default="exact",
-        help="Tie items whose exact distances are equal, or equal once rounded.",
-    ),
+    option("Ranking", "--ties", type=Choice(["exact", *FORMATS]), default="exact",
+        help="Tie items whose exact distances are equal, or equal once rounded."),
     _TIES_OF,
     THREADS_OPTION,
 )  # fmt: skip
 MEANS = (
     _SINGLETONS,
-    option(
-        "Measure", "--average", type=Choice(get_args(Average)), default="query",
-        help="Take the mean over queries, or over the means of the classes.",
-    ),
+    option("Measure", "--average", type=Choice(get_args(Average)), default="query",
+        help="Take the mean over queries, or over the means of the classes."),
     THREADS_OPTION,
     DEVICE_OPTION,
 )  # fmt: skip
@@ -263,10 +238,8 @@ PLAIN_TEXTS = (  # of tables without a measure
     _text("--latex", kind=files.LATEX, about="a table for LaTeX (booktabs)"),
 )
 TEXTS = (
-    option(
-        "Output", "--digits", type=INTEGER, callback=_checked, default=DIGITS,
-        help="Print per cent with so many decimals.",
-    ),
+    option("Output", "--digits", type=INTEGER, callback=_checked, default=DIGITS,
+        help="Print per cent with so many decimals."),
     *PLAIN_TEXTS,
 )  # fmt: skip
 

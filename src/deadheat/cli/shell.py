@@ -143,7 +143,7 @@ def standard_input(alone: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
         path = Path(folder, "stdin")
         with open(path, "wb") as file:
-            ending = lazy("deadheat.inputs.formats.stream").copy("standard input", sys.stdin.buffer, file, alone)
+            ending = lazy("deadheat.inputs.formats.registry").copy("standard input", sys.stdin.buffer, file, alone)
         Verbosity.hidden = f"{folder}{os.sep}"
         yield path.rename(path.with_suffix(ending))
 

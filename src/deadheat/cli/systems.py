@@ -42,31 +42,21 @@ NAMES = option(
 )  # fmt: skip
 FILES = (
     NAMES,
-    option(
-        "Input", "--labels", multiple=True, type=LINES,
-        help="Read labels from this file: once for all systems, or once for each. Default: from each FILE itself.",
-    ),
+    option("Input", "--labels", multiple=True, type=LINES,
+        help="Read labels from this file: once for all systems, or once for each. Default: from each FILE itself."),
     option("Input", "--gallery", multiple=True, type=PATH, help="Rank the items of this file, once for each system."),
-    option(
-        "Input", "--gallery-labels", multiple=True, type=LINES,
-        help="Read the gallery's labels from this file: once for all systems, or once for each.",
-    ),
+    option("Input", "--gallery-labels", multiple=True, type=LINES,
+        help="Read the gallery's labels from this file: once for all systems, or once for each."),
 )  # fmt: skip
 JUDGING = (
-    option(
-        "TREC run", "-l", "--rel", type=INTEGER, default=1,
-        help="Count documents of this grade and above as relevant.",
-    ),
+    option("TREC run", "-l", "--rel", type=INTEGER, default=1,
+        help="Count documents of this grade and above as relevant."),
     option("TREC run", "-J", "--judged-only", is_flag=True, help="Take documents without a judgement out of the run."),
     option("TREC run", "-M", "--max-docs", type=INTEGER, metavar="N", help="Count only the N first documents."),
-    option(
-        "TREC run", "-c/-C", "--complete/--incomplete", default=None,
-        help="Count queries that a run lacks as 0, or leave them out. Default: count them, except with --trec-eval.",
-    ),
-    option(
-        "TREC run", "--score-dtype", type=Choice(get_args(ScoreDtype)),
-        help="Round scores to this type first; pytrec_eval has float32.",
-    ),
+    option("TREC run", "-c/-C", "--complete/--incomplete", default=None,
+        help="Count queries that a run lacks as 0, or leave them out. Default: count them, except with --trec-eval."),
+    option("TREC run", "--score-dtype", type=Choice(get_args(ScoreDtype)),
+        help="Round scores to this type first; pytrec_eval has float32."),
 )  # fmt: skip
 QRELS = (
     option("TREC run", "--qrels", type=PATH, metavar="QRELS", help="Take FILEs as TREC runs, with these judgements."),
@@ -75,14 +65,10 @@ QRELS = (
 TESTING = (
     shared.RESAMPLE,
     shared.LEVEL,
-    option(
-        "Statistics", "--method", type=Choice(BOOTSTRAP), default="percentile",
-        help="Make intervals by this bootstrap.",
-    ),
-    option(
-        "Statistics", "--n-resamples", type=INTEGER, default=9999, metavar="N",
-        help="Draw N resamples for an interval, and at most N permutations for a p-value.",
-    ),
+    option("Statistics", "--method", type=Choice(BOOTSTRAP), default="percentile",
+        help="Make intervals by this bootstrap."),
+    option("Statistics", "--n-resamples", type=INTEGER, default=9999, metavar="N",
+        help="Draw N resamples for an interval, and at most N permutations for a p-value."),
     option("Run", "--seed", type=INTEGER, default=0, metavar="N", help="Seed all draws with N."),
 )  # fmt: skip
 EXPLAIN = option("Output", "--explain", is_flag=True, help="Explain each part of the table below it.")
@@ -114,10 +100,8 @@ _OF_SCORES = {"scores", "score_name", "missing", "plot"}
         EXPLAIN,
         option("Output", "--html", type=Output(HTML), metavar="OUT", help="Write a report about A, compared with B."),
         option("Run", "--fail-if-worse", is_flag=True, help="Exit with 1 if B is worse than A under any tie-breaking."),
-        option(
-            "Run", "--max-drop", type=REAL, metavar="POINTS",
-            help="Allow B to lose so many percentage points, with --fail-if-worse. Default: 0.",
-        ),
+        option("Run", "--max-drop", type=REAL, metavar="POINTS",
+            help="Allow B to lose so many percentage points, with --fail-if-worse. Default: 0."),
     ],
 )  # fmt: skip
 def compare(files: tuple[Path, ...], **options: Any) -> int:
@@ -162,16 +146,12 @@ def _verdict(found: comparison.Comparison, dropped: tuple[str, ...], max_drop: f
 @with_options(FILES, shared.EXCLUDE, shared.LAYOUT, QRELS, shared.RANKING)
 @with_options(
     [
-        option(
-            "Ranking", "--rank-by", type=click.Choice(Triple._fields), default="lower",
-            help="Rank by this value of the first measure.",
-        ),
+        option("Ranking", "--rank-by", type=click.Choice(Triple._fields), default="lower",
+            help="Rank by this value of the first measure."),
         option("Score", "--scores", type=PATH, metavar="TABLE", help="Rank models by these scores, without FILEs."),
         option("Score", "--score-name", metavar="NAME", help="Take this score, where results have several."),
-        option(
-            "Score", "--missing", type=click.Choice(["refuse", "tasks", "models"]), default="refuse",
-            help="Refuse missing scores, or leave out the tasks or the models that lack some.",
-        ),
+        option("Score", "--missing", type=click.Choice(["refuse", "tasks", "models"]), default="refuse",
+            help="Refuse missing scores, or leave out the tasks or the models that lack some."),
         plot("the ranks that each model may have (with --scores)"),
     ],
     TESTING,

@@ -57,10 +57,8 @@ def audit(file: Path, **options: Any) -> int:
         option("Input", "--qrels", type=PATH, metavar="QRELS", help="Take the judgements from here."),
         option("Input", "--subset", metavar="NAME", help="Take this subset of MTEB's predictions in FILE."),
         option("Input", "--split", metavar="NAME", help="Take this split of MTEB's predictions in FILE."),
-        option(
-            "Measure", "--measure", "-m", "measures", multiple=True, metavar="NAMES",
-            help='Compute these measures, such as "AP nDCG@10"; can be repeated.',
-        ),
+        option("Measure", "--measure", "-m", "measures", multiple=True, metavar="NAMES",
+            help='Compute these measures, such as "AP nDCG@10"; can be repeated.'),
         STRICT,
     ],
     shared.TEXTS,
@@ -91,18 +89,12 @@ def audit_run(file: Path, judged: Path | None, **options: Any) -> int:
         option(
             "Measure", "--measure", "-m", metavar="NAME", help="Expect it to compute this measure. Default: try all."
         ),
-        option(
-            "Run", "--classes", "n_classes", type=INTEGER, default=10, metavar="N",
-            help="Give the system that knows nothing N classes.",
-        ),
-        option(
-            "Run", "--class-size", type=INTEGER, default=100, metavar="N",
-            help="Give each of its classes N samples.",
-        ),
-        option(
-            "Run", "--draws", type=INTEGER, default=1, metavar="N",
-            help="Put its samples in N random orders.",
-        ),
+        option("Run", "--classes", "n_classes", type=INTEGER, default=10, metavar="N",
+            help="Give the system that knows nothing N classes."),
+        option("Run", "--class-size", type=INTEGER, default=100, metavar="N",
+            help="Give each of its classes N samples."),
+        option("Run", "--draws", type=INTEGER, default=1, metavar="N",
+            help="Put its samples in N random orders."),
         option("Run", "--seed", type=INTEGER, default=0, metavar="N", help="Seed inputs with N."),
     ],
     shared.TEXTS,
@@ -171,10 +163,8 @@ def verify(receipt: Path, file: Path, **options: Any) -> int:
         option(
             "Input", "--key", type=PATH, required=True, help="Sign with this private key (PEM): see `deadheat keys`."
         ),
-        option(
-            "Output", "--output", "-o", "out", type=Output(JSON), metavar="OUT",
-            help="Write the signed receipt to OUT. Default: to RECEIPT itself.",
-        ),
+        option("Output", "--output", "-o", "out", type=Output(JSON), metavar="OUT",
+            help="Write the signed receipt to OUT. Default: to RECEIPT itself."),
     ]
 )  # fmt: skip
 def sign(receipt: Path, key: Path, out: Path | None) -> None:
