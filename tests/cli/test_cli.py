@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -327,21 +326,13 @@ def _bad_files(folder: Path) -> dict[str, Path]:
     """One file for every way to be bad."""
     arrays: dict[str, dict[str, object]] = {
         "nan": {"embeddings": [[1.0], [np.nan]], "labels": [1, 1]},
-        "infinite": {"embeddings": [[1.0], [np.inf]], "labels": [1, 1]},
         "short": {"embeddings": POINTS, "labels": [1, 1]},
         "wide": {"embeddings": np.zeros((3, 2)), "labels": LABELS},
-        "flat": {"embeddings": np.zeros(3), "labels": LABELS},
-        "empty": {"embeddings": np.zeros((0, 1)), "labels": np.zeros(0, dtype=int)},
         "alone": {"embeddings": POINTS, "labels": [1, 2, 3]},
-        "objects": {"embeddings": POINTS, "labels": LABELS.astype(object)},
-        "complex": {"embeddings": POINTS * 1j, "labels": LABELS},
-        "floats": {"embeddings": POINTS, "labels": [0.5, 0.5, 1]},
         "keyless": {"one": POINTS, "two": np.zeros((3, 3, 3))},
     }
     for name, content in arrays.items():
         np.savez(folder / f"{name}.npz", **content)  # type: ignore[arg-type]
-    (folder / "pickle.npz").write_bytes(pickle.dumps(POINTS))
-    (folder / "cut.npz").write_bytes((folder / "points.npz").read_bytes()[:300])
     (folder / "text.csv").write_text("label,x\na,1\na,one\n")
     (folder / "other.pkl").write_bytes(b"")
     return {path.name: path for path in folder.iterdir()}
@@ -351,16 +342,8 @@ def _bad_files(folder: Path) -> dict[str, Path]:
     ("name", "parts"),
     [
         ("nan.npz", ["embeddings must be finite, but holds nan in row 1, column 0"]),
-        ("infinite.npz", ["embeddings must be finite, but holds inf in row 1, column 0"]),
         ("short.npz", ["labels must have one entry per row of embeddings, but got 2 labels for 3 rows"]),
-        ("flat.npz", ["embeddings must be two-dimensional", "(3,)"]),
-        ("empty.npz", ["embeddings must have at least one row and one column", "(0, 1)"]),
-        ("complex.npz", ["embeddings must hold real numbers", "complex128"]),
-        ("floats.npz", ["labels must be integers or strings", "float64"]),
-        ("objects.npz", ["array 'labels' holds Python objects, which are pickled and never loaded"]),
         ("keyless.npz", ["name the embeddings (--embeddings-key), one of 'one', 'two'"]),
-        ("pickle.npz", ["truncated or damaged?", "pickles are never loaded"]),
-        ("cut.npz", ["truncated or damaged?"]),
         ("text.csv", ["line 3, column 'x': 'one' is not a number"]),
         ("other.pkl", ["must be a file of embeddings that ends in one of .npz, .npy", "'.pkl'"]),
         ("missing.npz", ["No such file or directory"]),
@@ -390,7 +373,6 @@ def test_a_device_without_pytorch(folder: Path, monkeypatch: pytest.MonkeyPatch)
     ("gallery", "part"),
     [
         ("wide.npz", "embeddings and gallery must have the same dim, but have 1 and 2 columns"),
-        ("empty.npz", "empty.npz: gallery must have at least one row and one column, but has shape (0, 1)"),
         ("short.npz", "short.npz: gallery_labels must have one entry per row of gallery, but got 2 labels for 3 rows"),
         ("nan.npz", "nan.npz: gallery must be finite"),
     ],
@@ -406,9 +388,6 @@ def test_bad_gallery(gallery: str, part: str, folder: Path) -> None:
         (["--embeddings-key", "emb"], ["points.npz has no array 'emb', only 'embeddings', 'labels'"]),
         (["-m", "mop"], ["'mop'"]),
         (["-m", "Hit@0"], ["cutoff", "'0'", "Hit@0"]),
-        (["-m", "Hit@-1"], ["cutoff", "Hit@-1"]),
-        (["-m", "Hit@1.5"], ["Hit@1.5"]),
-        (["-m", "Hit@ten"], ["Hit@ten"]),
         (["-m", "mAP,,MRR"], ["''"]),
         (["--distance", "cosin"], ["distance must be one of", "'cosin'", "did you mean 'cosine'?"]),
         (["--ties", "float17"], ["ties must be one of", "'float17'", "did you mean 'float16'?"]),
@@ -419,8 +398,6 @@ def test_bad_gallery(gallery: str, part: str, folder: Path) -> None:
         (["--ties", "float16", "--ties-of", "rank"], ["of must be one of similarity, distance", "'rank'"]),
         (["--singletons", "chop"], ["singletons must be one of skip, zero, one, balanced, but is 'chop'"]),
         (["--average", "macro"], ["average must be one of query, class, but is 'macro'"]),
-        (["--threads", "0"], ["--threads", "0"]),
-        (["--threads", "two"], ["--threads", "two"]),
         (["--gallery-labels", "x.npy"], ["--gallery-labels goes with --gallery"]),
         (["--json", "--markdown"], ["two results cannot both be written to standard output"]),
         (["--json", "out", "--markdown", "out"], ["two results cannot both be written to out"]),

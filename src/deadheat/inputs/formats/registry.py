@@ -9,7 +9,7 @@ The arrays are not yet checked any further. A format may return embeddings as
 A format raises whatever is wrong with the content of a file as a `FileError`, in one line; what the system says of the
 file (`OSError`) passes.
 
-A pipe or a device, such as ``<(zcat points.csv.gz)`` or ``/dev/stdin``, has no ending and cannot be read twice. So it is
+A pipe or a device, such as ``<(zcat points.csv.gz)`` or ``/dev/stdin``, has no ending and cannot be read twice. It is
 copied to a temporary file without a name, up to `limit`, for a pipe need not end; its first bytes decide its format.
 """
 
