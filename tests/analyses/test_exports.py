@@ -13,7 +13,7 @@ import pytest
 import deadheat as dh
 from deadheat import confidence
 from deadheat.analyses.collisions import collisions_of_distances
-from deadheat.reports.tables import TabularResult
+from deadheat.reports.tables import SCHEMA, TabularResult, program
 from deadheat.support.triple import Triple
 
 pandas = pytest.importorskip("pandas")
@@ -72,7 +72,7 @@ def test_every_form_has_all_cells(name: str) -> None:
         assert note in text
         assert note in markdown
     assert markdown.count("|:--") == page.count("<table>") == latex.count(r"\toprule") == len(result.tables())
-    assert json.loads(result.to_json()) == result.to_dict()
+    assert json.loads(result.to_json()) == {"deadheat": program(), "schema": SCHEMA, **result.to_dict()}
 
 
 @pytest.mark.parametrize("name", RESULTS)

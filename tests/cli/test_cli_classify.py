@@ -25,7 +25,7 @@ def test_prints_what_python_prints() -> None:
     found = dh.classification(SCORES, LABELS)
     assert passed("classify", "scores.csv") == f"{found}\n"
     few = dh.classification(SCORES, LABELS, measures=["AP", "TPR@FPR=0.5"])
-    assert json.loads(passed("classify", "scores.csv", "-m", "AP,TPR@FPR=0.5", "--json")) == few.to_dict()
+    assert json.loads(passed("classify", "scores.csv", "-m", "AP,TPR@FPR=0.5", "--json")) == json.loads(few.to_json())
 
 
 def test_columns_labels_and_order_of_ones_own() -> None:

@@ -6,17 +6,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import numpy as np
 import pytest
-from cli.calling import passed, refused, run
+from cli.calling import commands, passed, refused, run
 
 import deadheat as dh
 from deadheat.cli.files import Command, Output
-from deadheat.cli.main import COMMANDS, main
+from deadheat.cli.main import COMMANDS
 
 LABELS = np.arange(24) % 4
 QUICK = ("-m", "mAP", "--n-resamples", "50")
@@ -38,18 +37,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def commands(group: click.Group = main, *names: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Every command with its names, those of `challenge` too."""
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        if isinstance(command, click.Group):
-            yield from commands(command, *names, name)
-        else:
-            yield (*names, name), command
 
 
 # An option that can do without a value -------------------------------------------------------------------------------
@@ -136,7 +123,7 @@ def test_every_file_that_a_command_writes_is_checked() -> None:
         "index-recall": texts,
         "leaderboard": ["--plot", *texts],
         "quantization": ["--plot", *texts],
-        "run": ["--per-query", *texts],
+        "run": ["--per-query", *texts, "--html"],
         "sign": ["--output"],
         "verify": ["--json"],
     }

@@ -43,7 +43,7 @@ def test_table_is_that_of_the_library(folder: Path) -> None:
     for names in (["-m", "AP nDCG@10 P@5"], ["-m", "AP,nDCG@10", "-m", "P_5"], ["-m", "map ndcg_cut.10 P.5"]):
         assert passed("qrels.txt", "bm25.run", *names) == f"{report}\n"
     assert passed("qrels.txt", "bm25.run") == f"{dh.evaluate_run('bm25.run', 'qrels.txt')}\n"
-    assert json.loads(passed("qrels.txt", "bm25.run", "-m", "AP nDCG@10 P@5", "--json")) == report.to_dict()
+    assert json.loads(passed("qrels.txt", "bm25.run", "-m", "AP nDCG@10 P@5", "--json")) == json.loads(report.to_json())
 
 
 def test_each_query(folder: Path) -> None:
@@ -183,13 +183,30 @@ def test_several_runs_are_a_leaderboard(folder: Path) -> None:
     assert named.splitlines()[1].split()[:2] == ["a", "y"]
 
 
+def test_a_page_about_a_run_or_about_two(folder: Path) -> None:
+    passed("qrels.txt", "bm25.run", "-m", "AP", "--html", "one.html")
+    assert "<h1>bm25</h1>" in Path("one.html").read_text()
+    passed("qrels.txt", "bm25.run", "dense.run.gz", "-m", "AP", "--n-resamples", "99", "--html", "two.html")
+    assert "<h1>bm25 and dense.run</h1>" in Path("two.html").read_text()
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
+        (["qrels.txt", "bm25.run", "--explain"], "--explain goes with several RUNs"),
+        (["qrels.txt", "a.run", "b.run", "c.run", "--html", "x.html"], "--html goes with one RUN, or two, but got 3"),
         (["qrels.txt"], "run takes QRELS and at least one RUN"),
         (["none.txt", "bm25.run"], "none.txt: No such file or directory"),
-        (["bm25.run", "bm25.run"], "bm25.run, line 2: a line must have 4 fields (qid iter docid rel), but has 6"),
-        (["qrels.txt", "qrels.txt"], "qrels.txt, line 2: a line must have 6 fields"),
+        (
+            ["bm25.run", "bm25.run"],
+            "bm25.run, line 2: a line must have 4 fields (qid iter docid rel), but has 6: is this a run, in the place "
+            "of qrels?",
+        ),
+        (
+            ["qrels.txt", "qrels.txt"],
+            "qrels.txt, line 2: a line must have 6 fields (qid Q0 docid rank score tag), but has 4: are these qrels, "
+            "in the place of a run?",
+        ),
         (["qrels.txt", "bm25.run", "-l", "0"], "rel must be at least 1, but is 0"),
         (["qrels.txt", "bm25.run", "-m", "nDGC@10 AP"], "unknown measure 'nDGC@10'; did you mean 'nDCG@10'?"),
         (["qrels.txt", "bm25.run", "-m", "num_q"], "num_q goes with --trec-eval"),

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import deadheat as dh
 from deadheat.cli.main import main
-from deadheat.inputs.formats import stream
+from deadheat.inputs.formats import registry
 from deadheat.support.atomic import replacing
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the shell here is that of Unix")
@@ -63,6 +63,9 @@ def table() -> str:
         "deadheat evaluate <(cat p.tsv)",
         "cat p.npz | deadheat evaluate /dev/stdin",
         "deadheat evaluate /dev/stdin < p.npz",
+        "deadheat evaluate - < p.npz",
+        "cat p.tsv | deadheat evaluate -",
+        "cat labels.txt | deadheat evaluate p.npy --labels -",
     ],
 )
 def test_pipes_are_read_as_files_are(folder: Path, line: str) -> None:
@@ -76,6 +79,35 @@ def test_what_is_wrong_in_a_pipe_is_said_of_the_pipe(folder: Path) -> None:
     status, out, said = shell(folder, "deadheat evaluate <(cat p.npy)")
     assert said.endswith(" holds embeddings only: give a file of labels too\n")
     assert "stream" not in said
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("cat p.npz | deadheat evaluate - --labels -", 2, "standard input (-) can be read only once (see"),
+        ("head -c 300 p.npz | deadheat evaluate -", 2, "stdin.npz cannot be read; truncated or damaged?"),
+        ("printf 'a\\0' | deadheat evaluate -", 2, "standard input, line 1: a zero byte"),
+        ("head -c 9 /dev/zero | DEADHEAT_STREAM_LIMIT=8 deadheat evaluate p.npy --labels -", 2, "standard input, line"),
+        ("DEADHEAT_STREAM_LIMIT=8 deadheat evaluate - < p.npz", 2, "standard input is a stream of over 8 bytes"),
+        ("deadheat evaluate - <&-", 2, "cannot read standard input: it is closed"),
+        ("gzip -c run | deadheat run qrels - --trec-eval -m runid", 0, ""),
+        ("cat qrels | deadheat audit-run run --qrels -", 0, ""),
+        ("cat scores | deadheat leaderboard --scores -", 0, ""),
+    ],
+)
+def test_a_dash_is_standard_input(
+    folder: Path, line: str, status: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder / "temporary"))
+    (folder / "qrels").write_text("# judged\nq 0 a 1\nq 0 b 0\n")
+    (folder / "run").write_text("# ranked\nq Q0 a 1 0.9 tag\nq Q0 b 2 0.5 tag\n")
+    (folder / "scores").write_text("model,t1,t2\na,1,2\nb,2,3\n")
+    found = shell(folder, line)
+    assert found[0] == status, found
+    assert found[2].startswith(f"deadheat: {said}" if said else "")
+    assert bool(said) == bool(found[2])
+    assert not list((folder / "temporary").iterdir())
 
 
 def test_the_library_reads_pipes_too(folder: Path) -> None:
@@ -152,7 +184,7 @@ import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 from deadheat.cli.main import main
-from deadheat.inputs.formats import stream
+from deadheat.inputs.formats import registry
 main()
 """
 
@@ -250,6 +282,6 @@ def test_the_limit_of_a_stream_is_of_its_bytes(folder: Path, monkeypatch: pytest
     size = (folder / "p.npz").stat().st_size
     assert shell(folder, f"DEADHEAT_STREAM_LIMIT={size} deadheat evaluate <(cat p.npz)") == (0, table(), "")
     assert shell(folder, f"DEADHEAT_STREAM_LIMIT={size - 1} deadheat evaluate <(cat p.npz)")[0] == 2
-    monkeypatch.delenv(stream.LIMIT, raising=False)
+    monkeypatch.delenv(registry.LIMIT, raising=False)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1 << 40, 0, 1 << 30))
-    assert stream.limit() == 1 << 29
+    assert registry.limit() == 1 << 29

@@ -37,6 +37,10 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
     "README.md": {"pip install": INSTALLS, "python3 -m venv": INSTALLS},
     "CONTRIBUTING.md": {"python3 -m venv": OFFICE, "pip install": OFFICE},
     "docs/citing.md": {"@software": "no code; test_release.py compares it"},
+    "docs/command-line.md": {
+        "eval ": "for a shell; tests/cli/test_cli.py completes words",
+        "zcat": "for a shell; tests/cli/test_streams.py",
+    },
     "docs/coming-from.md": dict.fromkeys(["AccuracyCalculator", "evaluate(", "ir_measures.", "RetrievalMAP"], THEIRS),
     "docs/how-to/audit.md": {
         "- name: Audit": "for GitHub; its command runs in test_the_gate_of_continuous_integration"
@@ -163,7 +167,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rows = [f"{label},{','.join(map(str, row))}" for label, row in zip(labels, embeddings.tolist(), strict=True)]
     Path("samples.csv").write_text("\n".join(["label,a,b,c,d,e,f", *rows]) + "\n")
     Path("scores.csv").write_text("model,x,y,z\na,3,4,5\nb,1,2,3\n")
-    Path("run.txt").write_text("q1 Q0 d1 1 0.9 x\nq1 Q0 d2 2 0.7 x\nq1 Q0 d3 3 0.7 x\n")
+    for name in ("run.txt", "bm25.run", "dense.run", "rerank.run"):
+        Path(name).write_text("q1 Q0 d1 1 0.9 x\nq1 Q0 d2 2 0.7 x\nq1 Q0 d3 3 0.7 x\n")
     Path("predictions.json").write_text('{"q1": {"d1": 0.9, "d2": 0.7, "d3": 0.6}}')
     Path("qrels.txt").write_text("q1 0 d3 1\nq1 0 d1 0\n")
     np.savez("query.npz", embeddings=embeddings[:8] + 1, labels=labels[:8])

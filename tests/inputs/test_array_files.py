@@ -481,7 +481,7 @@ def test_the_command_reads_them(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes are those of Unix")
 @pytest.mark.parametrize("kind", [kind for kind in SAVE if not kind.startswith("zarr") and "block" not in kind])
-def test_pipes_are_told_by_how_they_begin(kind: str, tmp_path: Path) -> None:
+def test_the_first_bytes_of_a_pipe_decide_its_format(kind: str, tmp_path: Path) -> None:
     path, pipe = saved(kind, tmp_path), tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = subprocess.Popen(["sh", "-c", f"cat '{path}' > '{pipe}'"])

@@ -80,7 +80,7 @@ def test_strings_of_numpy_are_labels():
     assert dh.profile(ROWS, array) == dh.profile(ROWS, ["a", "é", "a", "b"])
 
 
-def test_bytes_beside_strings_are_text_in_utf_8():
+def test_bytes_with_strings_are_text_in_utf_8():
     words = ["é", "b", "ü", "é"]
     coded = np.array([word.encode() for word in words])
     for query, gallery in ((np.array(words), coded), (coded, np.array(words, dtype=object)), (coded, coded)):

@@ -50,7 +50,7 @@ def refusal(*args: object, **options: object) -> str:
 # NumPy files
 
 
-def test_npz_prefers_usual_names_to_objects_beside_them(tmp_path: Path) -> None:
+def test_npz_prefers_usual_names_to_other_objects(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, embeddings=EMBEDDINGS, labels=WORDS, meta=np.array([{}], dtype=object))
     check(read(path))
@@ -114,11 +114,11 @@ def test_damaged_npz(tmp_path: Path) -> None:
 def test_npz_and_npy_take_each_other_for_what_they_are(tmp_path: Path) -> None:
     np.save(tmp_path / "b.npy", EMBEDDINGS)
     (tmp_path / "b.npy").rename(tmp_path / "a.npz")
-    assert refusal(tmp_path / "a.npz").endswith("is not a .npz file, whatever its name says")
+    assert refusal(tmp_path / "a.npz").endswith("is not a .npz file, despite its name")
     np.savez(tmp_path / "c.npz", EMBEDDINGS)
     (tmp_path / "c.npz").rename(tmp_path / "c.npy")
     np.save(tmp_path / "labels.npy", WORDS)
-    assert refusal(tmp_path / "c.npy", tmp_path / "labels.npy").endswith("is not a .npy file, whatever its name says")
+    assert refusal(tmp_path / "c.npy", tmp_path / "labels.npy").endswith("is not a .npy file, despite its name")
 
 
 @pytest.mark.parametrize("ending", ["npy", "npz", "txt", "csv"])
@@ -347,7 +347,7 @@ def test_what_the_system_says_stays_an_oserror(name: str, tmp_path: Path) -> Non
         read(tmp_path / name, tmp_path / "labels.npy")
 
 
-def test_labels_of_two_files_become_alike() -> None:
+def test_labels_of_two_files_become_one_kind() -> None:
     one, two = common_kind([np.array([7, 8]), np.array(["7", "x"])])
     assert one.tolist() == ["7", "8"]
     assert two.tolist() == ["7", "x"]

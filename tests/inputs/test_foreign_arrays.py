@@ -190,7 +190,7 @@ def laid_out(array: np.ndarray, layout: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (0, 3), (3, 0), (2, 2, 2)])
-def test_shapes_that_are_no_matrix_are_refused_alike(shape: tuple[int, ...]) -> None:
+def test_shapes_that_are_no_matrix_are_refused_by_one_rule(shape: tuple[int, ...]) -> None:
     array = np.zeros(shape, dtype=np.float32)
     said = refusal(embeddings, array, "embeddings")
     assert str(shape) in said
@@ -309,7 +309,7 @@ def test_lists_of_something_else(column: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", [pa.table, pl.DataFrame, pd.DataFrame])
-def test_lists_beside_another_column_have_to_be_given_alone(kind: Any) -> None:
+def test_lists_with_another_column_have_to_be_given_alone(kind: Any) -> None:
     frame = kind({"label": [0, 1, 0], "e": [[1.0, 2.0], [3.0, 4.0], [6.0, 7.0]]})
     assert refusal(dh.profile, frame, [0, 1, 0]).endswith("but column 'e' holds lists: give it alone")
     assert dh.profile(frame["e"], frame["label"]) == dh.profile([[1.0, 2.0], [3.0, 4.0], [6.0, 7.0]], [0, 1, 0])
@@ -357,7 +357,7 @@ def test_labels_of_numbers_in_columns(kind: str) -> None:
         assert dh.profile(ROWS, column, ROWS, labels) == dh.profile(ROWS, labels, ROWS, labels)
 
 
-def test_large_integers_stay_apart() -> None:
+def test_large_integers_stay_distinct() -> None:
     labels = [2**62, 2**62 + 1] * 4
     for column in (pa.array(labels), pl.Series(labels), pd.Series(labels), pd.Series(labels, dtype="Int64")):
         assert dh.profile(ROWS, column) == dh.profile(ROWS, labels)

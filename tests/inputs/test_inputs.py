@@ -146,7 +146,7 @@ def test_whole_floats_are_integers_as_labels() -> None:
         (np.zeros(4, dtype=complex), TypeError, ("integers or strings", "complex128")),
         (np.zeros(4, dtype="M8[s]"), TypeError, ("integers or strings", "datetime64")),
         (5, TypeError, ("sequence", "5")),
-        (None, TypeError, ("must be given: only files can hold them beside the embeddings",)),
+        (None, TypeError, ("must be given: only files can hold labels too",)),
     ],
 )  # fmt: skip
 def test_bad_labels_are_refused(labels, kind, parts):

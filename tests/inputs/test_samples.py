@@ -1,4 +1,4 @@
-"""The door: embeddings and labels from whatever holds them, alike in Python and in the command."""
+"""Embeddings and labels from any container, the same in Python and in the command."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_arrays_of_labels_are_compared_as_what_they_are(side: str, tmp_path: Pat
         dh.profile(POINTS, query, POINTS, items)
 
 
-def test_labels_that_are_neither_are_refused_also_beside_text(tmp_path: Path) -> None:
+def test_labels_that_are_neither_are_refused_also_with_text(tmp_path: Path) -> None:
     np.save(tmp_path / "halves.npy", NUMBERS / 2)
     (tmp_path / "words.txt").write_text("3.5\nx\n4.0\nx\n")
     with pytest.raises(TypeError, match=r"^labels must be integers or strings, .* float64 and holds 3.5 in row 0$"):
@@ -151,8 +151,8 @@ def test_labels_that_are_neither_are_refused_also_beside_text(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("embeddings", [POINTS, POINTS.tolist(), [POINTS, POINTS], [POINTS, "a.npz"], []])
-def test_labels_must_be_given_beside_arrays(embeddings: object) -> None:
-    with pytest.raises(TypeError, match=r"^labels must be given: only files can hold them beside the embeddings$"):
+def test_labels_must_be_given_with_arrays(embeddings: object) -> None:
+    with pytest.raises(TypeError, match=r"^labels must be given: only files can hold labels too$"):
         open_samples(embeddings)  # type: ignore[arg-type]
 
 

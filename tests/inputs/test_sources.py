@@ -313,7 +313,7 @@ def test_other_files(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, ROWS)
     path = path.rename(tmp_path / "a.npy")
-    assert refusal(path) == f"{path} is not a .npy file, whatever its name says"
+    assert refusal(path) == f"{path} is not a .npy file, despite its name"
     path = path.rename(tmp_path / "a.txt")
     endings = ".npz, .npy, .csv, .tsv, .parquet, .arrow, .feather, .safetensors, .h5, .hdf5, .zarr"
     said = f"must be a file of embeddings that ends in one of {endings}, but ends in '.txt'"
@@ -390,7 +390,7 @@ def test_parquet_columns_are_chosen_as_ever(tmp_path: Path) -> None:
     assert not temporary()
 
 
-def test_labels_beside_embeddings(tmp_path: Path) -> None:
+def test_labels_in_the_files_of_embeddings(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     labels = np.array(["cat", "dog", "cow"])[np.arange(57) % 3]

@@ -178,8 +178,11 @@ class Comparison(TabularResult):
         tested = "Means, tests" if self.a.average == "class" else "Tests"
         units = f"{tested} and intervals are over {counted(n_unit, 'class') if by_class else 'queries'}."
         few = about_few(n_unit, self.test.resample)
+        remarks = [
+            f"{name}: {each}" for name, of in zip(self.names, (self.a, self.b), strict=True) for each in of.remarks
+        ]
         verdict = [self._verdict(shown, tied), *self._about_disagreement(shown)]
-        return [f"{values}{self._about_pairs(shown)} {units}", *verdict, *few, *self._caveats]
+        return [f"{values}{self._about_pairs(shown)} {units}", *verdict, *few, *self._caveats, *remarks]
 
     def _about_disagreement(self, shown: Sequence[Difference]) -> list[str]:
         """Where interval and test seem to say different things, which of them decides and why; mostly nothing."""

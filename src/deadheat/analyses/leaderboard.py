@@ -200,6 +200,7 @@ class Leaderboard(TabularResult):
             *about_few(min(each.n_unit for each in self._differences()), self.test.resample),
             *self._about_reach(),
             *self._caveats,
+            *(f"{name}: {remark}" for name, report in self.reports.items() for remark in report.remarks),
         ]
 
     def _differences(self) -> list[Difference]:
@@ -281,7 +282,8 @@ class Leaderboard(TabularResult):
             for measure in self.measures
         }
         about = {"distance": report.distance, "ties": report.tie_rule, "profile": report.profile.digest()}
-        return {"name": name, "rank": self.ranks[name], **about, "measures": plain(found)}
+        remarks = list(report.remarks)
+        return {"name": name, "rank": self.ranks[name], **about, "remarks": remarks, "measures": plain(found)}
 
     def _pair(self, a: str, b: str) -> dict[str, Any]:
         parts, comparison = (*Triple._fields, "pvalue", "pvalue_worst_case"), self.comparison(a, b)

@@ -130,7 +130,7 @@ class FormatComparison(TabularResult):
             }
             for name, report in self.reports.items()
         }
-        about = {"distance": self.distance, "dim": self.dim, "base": self.base, "measures": list(self.measures)}
+        about = {"distance": self.distance, "dim": self.dim, "base": self.base}
         return {**about, "test": dict(vars(self._test)), "formats": content}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:

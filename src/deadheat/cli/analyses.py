@@ -1,4 +1,4 @@
-"""`deadheat collisions`, `confidence`, `exploit` and `quantization`: one question each about a file of embeddings."""
+"""Commands that ask one question of a file: classify, collisions, confidence, exploit, index-recall, quantization."""
 
 from __future__ import annotations
 
@@ -7,40 +7,93 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from deadheat.analyses.collisions import CollisionTable, checked_reach, collisions_of_pair, counts_of_pair
 from deadheat.analyses.confidence.rejecting import confidence_report
 from deadheat.analyses.exploit import SearchOptions, exploit_pair
+from deadheat.analyses.index_recall import index_recall_of_truth
+from deadheat.analyses.pooled import NAMES, classification
+from deadheat.analyses.precision_recall import precision_recall
 from deadheat.analyses.quantization import MEASURES, compare_formats_of_pair
 from deadheat.analyses.rounding import FORMATS
 from deadheat.cli import options as shared
-from deadheat.cli.files import INTEGER, PATH, REAL, SEED, Command
+from deadheat.cli import systems
+from deadheat.cli.files import INTEGER, LINES, PATH, REAL, Choice, Command, option
 from deadheat.cli.options import deliver, draw_measures, plot, plots_for, save_picture, with_options
 from deadheat.cli.shell import bar
 from deadheat.engine.counting.own_gallery import queries_in_gallery
+from deadheat.engine.distances.registry import DISTANCES
 from deadheat.errors import InvalidValueError
+from deadheat.inputs.files import Layout
+from deadheat.inputs.ground_truth import Neighbors, read_neighbors
+from deadheat.inputs.samples import open_labels
 from deadheat.reports.evaluating import evaluate_pair
 
 
 @click.command(cls=Command)
 @click.argument("file", type=PATH)
-@with_options(shared.SOURCES)
-@click.option(
-    "--distance", "distances", multiple=True, default=("cosine",), show_default=True, metavar="NAMES",
-    help="Or euclidean, inner_product, cityblock, hamming; can be repeated.",
+@with_options(
+    [
+        option("Input", "--scores", default="score", metavar="COLUMN", help="Take these scores."),
+        option("Input", "--labels", default="label", metavar="COLUMN", help="Take these labels."),
+        option("Input", "--positive", default="1", metavar="LABEL",
+            help="Take items of this label as positives, and all others as negatives."),
+        option("Ranking", "--ascending", is_flag=True, help="Rank the lowest score first, as of distances."),
+        option("Measure", "-m", "--measures", type=Choice(NAMES, listed=True), default=",".join(NAMES), metavar="NAMES",
+            help="Compute these measures, such as AP,TPR@FPR=0.001. Default: all."),
+        plot("precision against recall, and the ROC curve,"),
+    ],
+    shared.TEXTS,
 )  # fmt: skip
-@with_options(shared.ORDERS)
-@click.option("--within", type=REAL, metavar="EPS", help="Also join neighbours in rank at most so far apart.")
-@click.option("--depth", type=INTEGER, metavar="N", help="Look at the N nearest alone; default: at all ranks.")
-@with_options([plot("what is at each query and rank")], shared.PLAIN_TEXTS)
+def classify(file: Path, **options: Any) -> None:
+    """Measure the scores of positives and negatives in FILE as one ranking, with what ties leave open.
+
+    FILE is a table (.csv, .tsv, .parquet, ...) or holds named arrays (.npz, ...). A threshold accepts all items of one
+    score or none: best F1, accuracy and the equal error rate are those of thresholds that exist.
+    """
+    plots, key = plots_for(options["plot"]), options["labels"]
+    labels = open_labels(file, "labels", Layout(labels_key=key, label_column=key))
+    found = classification(
+        shared.read_numbers(file, "scores", options["scores"], "item"),
+        np.asarray(labels).astype(np.str_) == options["positive"],
+        order="ascending" if options["ascending"] else "descending",
+        measures=options["measures"].split(","),
+    )
+    if plots is not None:
+        figure = plots.style.figure(9.6, 4.2)
+        left, right = figure.subplots(1, 2)
+        plots.precision_recall(precision_recall(found.profile, 0), ax=left)
+        plots.roc(found, ax=right)
+        save_picture(figure, options["plot"])
+    deliver(found, options)
+
+
+@click.command(cls=Command)
+@click.argument("file", type=PATH)
+@with_options(
+    shared.SOURCES,
+    [
+        option(
+            "Ranking", "--distance", "distances", type=Choice(DISTANCES, listed=True), multiple=True,
+            default=("cosine",), metavar="NAMES",
+            help=f"Rank by {', '.join(DISTANCES)}; several make a table each.",
+        )
+    ],
+    shared.ORDERS,
+    [
+        option("Ranking", "--within", type=REAL, metavar="EPS", help="Join neighbours in rank at most so far apart."),
+        option("Ranking", "--depth", type=INTEGER, metavar="N", help="Look only at the N nearest. Default: all ranks."),
+        plot("what is at each query and rank"),
+    ],
+    shared.PLAIN_TEXTS,
+)  # fmt: skip
 def collisions(file: Path, **options: Any) -> None:
-    """Count the neighbours of queries in FILE that are equally far, so that nothing says which comes first.
+    """Count the neighbours of queries in FILE that are equally far, so that nothing decides which comes first.
 
     A group of them is relevant, irrelevant, or mixed; only a mixed one can change a measure. FILE, its labels and a
     gallery are given as to `deadheat evaluate`. With several distances there is a table of each, and no picture. Counts
     take memory that does not grow with the queries, a picture 6 bytes a query and rank.
-
-    --json, --markdown and --latex without OUT, or with -, print that instead of the tables.
     """
     plots = plots_for(options["plot"])
     names = dict.fromkeys(name.strip() for name in ",".join(options["distances"]).split(","))
@@ -69,13 +122,21 @@ def collisions(file: Path, **options: Any) -> None:
 
 @click.command(cls=Command)
 @click.argument("file", type=PATH)
-@click.option(
-    "--confidence", type=PATH, metavar="FILE", help="A number for each query, larger is surer: any file of labels."
-)
-@click.option("--confidence-key", metavar="NAME", help="Its array or column: in that file, or else in FILE.")
-@click.option("--target", type=PATH, metavar="FILE", help="What the confidence should be in the order of, likewise.")
-@click.option("--target-key", metavar="NAME", help="Its array or column: in that file, or else in FILE.")
-@with_options(shared.SOURCES, shared.RANKING, [plot("error against reject")], shared.TEXTS)
+@with_options(
+    [
+        option("Input", "--confidence", type=LINES, metavar="FILE",
+            help="Read a confidence for each query from this file, one a line or as labels are; larger is surer."),
+        option("Input", "--confidence-key", metavar="NAME",
+            help="Take the confidences from this array or column of that file, or else of FILE."),
+        option("Input", "--target", type=LINES, metavar="FILE", help="Correlate the confidence with these numbers."),
+        option("Input", "--target-key", metavar="NAME",
+            help="Take the targets from this array or column of that file, or else of FILE."),
+    ],
+    shared.SOURCES,
+    shared.RANKING,
+    [plot("error against reject")],
+    shared.TEXTS,
+)  # fmt: skip
 def confidence(file: Path, **options: Any) -> None:
     """Judge the confidences of a model in its embeddings in FILE by the measures of its queries.
 
@@ -84,8 +145,6 @@ def confidence(file: Path, **options: Any) -> None:
     rank correlation with a target, such as label entropies or levels of blur, which are uncertainties and correlate
     negatively with a good confidence. FILE and its labels are given as to `deadheat evaluate`. A larger confidence is
     surer; only the order counts.
-
-    --json, --markdown and --latex without OUT, or with -, print that instead of the tables.
     """
     plots = plots_for(options["plot"])
     counting, summary = shared.counting_options(options), shared.summary_options(options, measures=("Hit@1", "MAP@R"))
@@ -122,20 +181,32 @@ def _numbers(file: Path, options: dict[str, Any], name: str, n_query: int) -> An
 
 @click.command(cls=Command)
 @click.argument("file", type=PATH)
-@with_options(shared.SOURCES, [shared.DISTANCE])
-@click.option("--measure", "-m", default="mAP", show_default=True, metavar="NAME", help="One measure.")
-@with_options(shared.ORDERS)
-@click.option("--tries", type=INTEGER, default=4, show_default=True, metavar="N", help="Searches in each direction.")
-@click.option("--draws", type=INTEGER, default=100, show_default=True, metavar="N", help="Random orders to evaluate.")
-@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of the searches and the draws.")
-@with_options([plot("what orders reach between the bounds")], shared.TEXTS)
+@with_options(
+    shared.SOURCES,
+    [
+        shared.DISTANCE,
+        option(
+            "Measure", "--measure", "-m", type=Choice(shared.COMPLETIONS), default="mAP",
+            metavar="NAME", help="Move this measure.",
+        ),
+    ],
+    shared.ORDERS,
+    [
+        option("Run", "--tries", type=INTEGER, default=4, metavar="N",
+            help="Search N times in each direction."),
+        option(
+            "Run", "--draws", type=INTEGER, default=100, metavar="N", help="Draw N random orders."
+        ),
+        shared.SEED,
+        plot("what orders reach between the bounds"),
+    ],
+    shared.TEXTS,
+)  # fmt: skip
 def exploit(file: Path, **options: Any) -> None:
     """Find the lowest and the highest value that a stable sort gives by the order of FILE, or of the gallery.
 
     Where distances tie, such a sort leaves items in the order of their file. FILE and its labels are given as to
     `deadheat evaluate`. What is found by a search can be reached; what lies between it and the bound is open.
-
-    --json, --markdown and --latex without OUT, or with -, print that instead of the table.
     """
     plots, counting = plots_for(options["plot"]), shared.counting_options(options)
     search_options = SearchOptions.checked(*(options[name] for name in ("measure", "seed", "tries", "draws")))
@@ -149,25 +220,71 @@ def exploit(file: Path, **options: Any) -> None:
     deliver(found, options)
 
 
+@click.command("index-recall", cls=Command)
+@click.argument("truth", type=PATH)
+@click.argument("files", nargs=-1, type=PATH, metavar="RETURNED...")
+@with_options(
+    [
+        option("Input", "--distances", type=PATH, metavar="FILE",
+            help="Read the distances of TRUTH from this file, if they are not in TRUTH itself."),
+        systems.NAMES,
+        option("Measure", "-k", type=INTEGER, default=10, metavar="N", help="Expect N neighbours."),
+        option("Ranking", "--tolerance", type=REAL, default=0.0, metavar="EPS",
+            help="Tie what differs by no more; ann-benchmarks takes 1e-3, big-ann-benchmarks 1e-6."),
+        option("Ranking", "--similarity", is_flag=True, help="Rank the largest first, such as inner products."),
+    ],
+    shared.TEXTS,
+)  # fmt: skip
+def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
+    """Measure how many of the true neighbours vector indexes returned, under any order of ties at the last place.
+
+    TRUTH has the ids and distances of the nearest items of each query, and RETURNED the ids that an index gave: .h5 or
+    .hdf5 (ann-benchmarks' neighbors and distances), .ibin and .fbin (big-ann-benchmarks), its .bin, or .npy.
+    """
+    if not files:
+        raise click.UsageError("index-recall takes TRUTH and at least one RETURNED")
+    names, true = systems.names_of(files, options["names"]), read_neighbors(truth)
+    if options["distances"] is not None:
+        true = Neighbors(true.ids, read_neighbors(options["distances"]).distances)
+    if true.ids is None:
+        raise click.UsageError(f"{truth} has no ids")
+    if true.distances is None:
+        more = "" if options["distances"] else "; --distances FILE names them"
+        raise click.UsageError(f"{options['distances'] or truth} has no distances{more}")
+    returned = {name: read_neighbors(path).ids for name, path in zip(names, files, strict=True)}
+    lacking = next((path for path, ids in zip(files, returned.values(), strict=True) if ids is None), None)
+    if lacking is not None:
+        raise click.UsageError(f"{lacking} has no ids")
+    far = -true.distances if options["similarity"] else true.distances
+    deliver(index_recall_of_truth(returned, true.ids, far, options["k"], tolerance=options["tolerance"]), options)
+
+
 @click.command(
     cls=Command, epilog=f"Formats: {', '.join(FORMATS)}. Other names: fp16, bf16, binary, int8-float-query ..."
 )
 @click.argument("file", type=PATH)
-@with_options(shared.SOURCES, shared.RANKING)
-@click.option("--formats", "-f", multiple=True, metavar="NAMES", help="Such as fp16,int8,binary; can be repeated.")
-@click.option("--base", metavar="NAME", help="Compare with this format; default: the embeddings as they are.")
-@click.option("--threshold", default="0", show_default=True, metavar="X", help="Where 1 bit is 1; or mean, median.")
-@click.option("--resample", metavar="UNIT", help="What the intervals draw: query or class.")
-@click.option("--confidence-level", type=REAL, default=0.95, show_default=True, metavar="P", help="Of the intervals.")
-@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of the draws.")
-@with_options([plot("each measure against bytes")], shared.TEXTS)
+@with_options(
+    shared.SOURCES,
+    shared.RANKING,
+    [
+        option("Ranking", "--formats", "-f", type=Choice(FORMATS, listed=True), multiple=True, metavar="NAMES",
+            help="Convert to these formats, such as fp16,int8,binary; can be repeated."),
+        option("Ranking", "--base", type=Choice(FORMATS), metavar="NAME",
+            help="Compare with this format. Default: the embeddings as they are."),
+        option("Ranking", "--threshold", default="0", metavar="X",
+            help="Make a bit 1 above this value, or above the mean or median of its column."),
+        shared.RESAMPLE,
+        shared.LEVEL,
+        shared.SEED,
+        plot("each measure against bytes"),
+    ],
+    shared.TEXTS,
+)  # fmt: skip
 def quantization(file: Path, **options: Any) -> None:
     """Evaluate the embeddings in FILE in fewer and fewer bits, and print what each format loses at most.
 
     FILE and its labels are given as to `deadheat evaluate`, and are taken into memory. The difference of each format to
     the embeddings as they are has a confidence interval, and is compared query by query.
-
-    --json, --markdown and --latex without OUT, or with -, print that instead of the tables.
     """
     plots = plots_for(options["plot"])
     counting, summary = shared.counting_options(options), shared.summary_options(options, measures=MEASURES)

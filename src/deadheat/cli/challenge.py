@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from deadheat.cli.files import INTEGER, JSON, NUMBER, PATH, Command, Output, Source, Whole
-from deadheat.cli.options import TEXTS, deliver, with_options
-from deadheat.cli.shell import say
+from deadheat.cli.files import INTEGER, JSON, LINES, NUMBER, PATH, Choice, Command, Output, Source, Whole, option
+from deadheat.cli.options import COMPLETIONS, TEXTS, deliver, with_options
+from deadheat.cli.shell import Group, say
+from deadheat.engine.distances.registry import DISTANCES
 from deadheat.errors import InvalidValueError
+from deadheat.reports.averaging import Average, Singletons
 from deadheat.support.lazy import json, lazy
 from deadheat.trust.challenge.challenge import Challenge, Rules
 
@@ -26,7 +28,6 @@ else:
         lazy(f"deadheat.trust.challenge.{name}") for name in ("leaderboard", "scoring", "server", "submissions")
     )
 
-_F = TypeVar("_F", bound=Callable[..., Any])
 FAILED = 1  # exit status: a submission has no score
 
 
@@ -40,13 +41,16 @@ class _Folder(Source):
 _DIR = click.argument("folder", type=_Folder(), metavar="DIR")
 
 
-def _rule(name: str, kind: Any = None, text: str | None = None) -> Callable[[_F], _F]:
+def _rule(group: str, name: str, kind: Any, text: str) -> Any:
     """The option for a rule, with the default that it has."""
     default = getattr(Rules, name)
-    return click.option(f"--{name.replace('_', '-')}", type=kind, default=default, show_default=True, help=text)
+    return option(group, f"--{name.replace('_', '-')}", type=kind, default=default, help=text)
 
 
-@click.group()
+Group.command_class = Command
+
+
+@click.group(cls=Group)
 def challenge() -> None:
     """Run a competition: labels stay with you, participants submit embeddings or a command.
 
@@ -56,22 +60,30 @@ def challenge() -> None:
 
 @challenge.command()
 @_DIR
-@click.option("--labels", type=PATH, required=True, help="Of every sample: .npy, .npz, .txt (one a line), .csv ...")
-@click.option("--inputs", "sequestered", type=PATH, help="What commands are run on: .npy, .txt or a folder of files.")
-@click.option(
-    "--queries", "n_query", type=INTEGER, metavar="N", help="The first N samples are queries, the rest gallery."
-)
-@_rule("title")
-@click.option("--measure", "-m", "measures", multiple=True, metavar="NAMES", help="The first ranks; default: mAP, ...")
-@_rule("distance")
-@_rule("singletons")
-@_rule("average")
-@_rule("per_day", INTEGER, "Submissions of a team within 24 hours.")
-@_rule("upload", INTEGER, "Megabytes of a submission, at most.")
-@_rule("dim", INTEGER, "Numbers an embedding may have, at most.")
-@_rule("seconds", INTEGER, "That a command may take, and scoring an upload.")
-@_rule("seconds_per_day", INTEGER, "That scoring a team's uploads may take within 24 hours.")
-@_rule("memory", INTEGER, "Megabytes that a command may take.")
+@with_options(
+    [
+        option("Input", "--labels", type=LINES, required=True,
+            help="Read the label of every sample from this file: .npy, .npz, .txt (one a line), .csv ..."),
+        option("Input", "--inputs", "sequestered", type=PATH,
+            help="Run submitted commands on this: .npy, .txt or a folder of files."),
+        option("Input", "--queries", "n_query", type=INTEGER, metavar="N",
+            help="Take the first N samples as queries, and the rest as gallery."),
+        _rule("Run", "title", None, "Show this title on the page."),
+        _rule("Ranking", "distance", Choice(DISTANCES), "Rank by this distance."),
+        option(
+            "Measure", "--measure", "-m", "measures", type=Choice(COMPLETIONS, listed=True), multiple=True,
+            metavar="NAMES", help="Compute these measures; the first one ranks. Default: mAP, ...",
+        ),
+        _rule("Measure", "singletons", Choice(get_args(Singletons)), "Count a query without a relevant item as this."),
+        _rule("Measure", "average", Choice(get_args(Average)), "Take the mean over queries, or over classes."),
+        _rule("Limit", "per_day", INTEGER, "Accept so many submissions of a team within 24 hours."),
+        _rule("Limit", "upload", INTEGER, "Accept submissions of at most so many megabytes."),
+        _rule("Limit", "dim", INTEGER, "Accept embeddings of at most so many numbers."),
+        _rule("Limit", "seconds", INTEGER, "Stop a command, or the scoring of an upload, after so many seconds."),
+        _rule("Limit", "seconds_per_day", INTEGER, "Score uploads of a team for at most so long within 24 hours."),
+        _rule("Limit", "memory", INTEGER, "Give a command at most so many megabytes of memory."),
+    ]
+)  # fmt: skip
 def init(folder: Path, measures: tuple[str, ...], **options: Any) -> None:
     """Make DIR, with the labels and the rules."""
     made = Challenge.create(folder, measures=",".join(measures) or None, **options)
@@ -83,9 +95,12 @@ def init(folder: Path, measures: tuple[str, ...], **options: Any) -> None:
 @challenge.command()
 @_DIR
 @click.argument("team")
-@click.option("--revoke", is_flag=True, help="Make the team's token void.")
+@with_options([option("Run", "--revoke", is_flag=True, help="Make the team's token void, and print none.")])
 def token(folder: Path, team: str, revoke: bool) -> None:
-    """Print a new token for TEAM, to submit with; an earlier one is void. It is shown once and kept nowhere."""
+    """Print a new token for TEAM, with which it submits.
+
+    An earlier token becomes void. The token is shown once and stored nowhere.
+    """
     _, store = _opened(folder)
     name = submissions.team_named(team)
     if revoke:
@@ -98,9 +113,13 @@ def token(folder: Path, team: str, revoke: bool) -> None:
 @challenge.command()
 @_DIR
 @click.argument("file", type=PATH)
-@click.option("--team", required=True, help="Whose it is.")
-@click.option("--title", default="", help="What the team calls it.")
-@click.option("--command", metavar="WORDS", help="FILE is a folder; run this in it, with {inputs} and {output}.")
+@with_options(
+    [
+        option("Input", "--team", required=True, help="Submit for this team."),
+        option("Input", "--title", default="", help="Give the submission this title."),
+        option("Input", "--command", metavar="WORDS", help="Run this in the folder FILE, with {inputs} and {output}."),
+    ]
+)
 def submit(folder: Path, file: Path, team: str, title: str, command: str | None) -> None:
     """Put FILE into the queue: a .npz file with an array "embeddings", or with --command a folder with a program."""
     challenge, store = _opened(folder)
@@ -110,16 +129,15 @@ def submit(folder: Path, file: Path, team: str, title: str, command: str | None)
 
 @challenge.command()
 @_DIR
-@click.option(
-    "--see",
-    "also",
-    type=Source(exists=True),
-    multiple=True,
-    metavar="PATH",
-    help="What commands may read, in addition to /usr.",
-)
-@click.option("--again", type=NUMBER, multiple=True, metavar="NUMBER", help="Also what was refused, or failed.")
-@click.option("--unprotected", is_flag=True, help="Run commands without a sandbox; the leaderboard then says so.")
+@with_options(
+    [
+        option("Run", "--see", "also", type=Source(exists=True), multiple=True, metavar="PATH",
+            help="Let commands read this too, in addition to /usr."),
+        option("Run", "--again", type=NUMBER, multiple=True, metavar="NUMBER",
+            help="Score this submission again, which was refused or failed."),
+        option("Run", "--unprotected", is_flag=True, help="Run commands without a sandbox; the leaderboard says so."),
+    ]
+)  # fmt: skip
 def score(folder: Path, also: tuple[Path, ...], again: tuple[int, ...], unprotected: bool) -> int:
     """Score what is in the queue. Exit status 1 if a submission was refused or failed."""
     challenge, store = _opened(folder)
@@ -140,13 +158,13 @@ def score(folder: Path, also: tuple[Path, ...], again: tuple[int, ...], unprotec
 @challenge.command("list")
 @_DIR
 def list_submissions(folder: Path) -> None:
-    """List what was submitted, and its names in DIR/submissions."""
+    """List the submissions, with their names in DIR/submissions."""
     _, store = _opened(folder)
     lines = [f"{_line(store, each)} ({each.id})" for each in store.select()]
     say("\n".join(lines) or "nothing was submitted")
 
 
-@challenge.command(cls=Command)
+@challenge.command()
 @_DIR
 @click.argument("number", type=NUMBER)
 @click.argument("out", type=Output(JSON))
@@ -164,18 +182,20 @@ def receipt(folder: Path, number: int, out: Path) -> None:
     say(f"{out}: the receipt of #{number}; it has exact values, so keep it until the labels are public")
 
 
-@challenge.command(cls=Command)
+@challenge.command()
 @_DIR
-@click.option("--all", "every", is_flag=True, help="Every submission, not the best of each team.")
-@click.option(
-    "--exact", is_flag=True, help="Not to be published: exact values, differences and p-values, any --digits."
-)
-@with_options(TEXTS)
+@with_options(
+    [
+        option("Ranking", "--all", "every", is_flag=True, help="Rank all submissions, not only the best of a team."),
+        option("Output", "--exact", is_flag=True,
+            help="Show exact values, differences and p-values, with any --digits; do not publish these."),
+    ],
+    TEXTS,
+)  # fmt: skip
 def leaderboard(folder: Path, every: bool, exact: bool, **options: Any) -> None:
     """Rank the best submission of each team, and say which are significantly ahead of which.
 
-    All of it is made of values rounded to two decimals of per cent, as on the page, so that it can be published.
-    --json, --markdown and --latex without OUT, or with -, print that instead of the table.
+    All of it is computed from values rounded to two decimals of per cent, as on the page, so it can be published.
     """
     challenge, store = _opened(folder)
     deliver((leaderboards.exact if exact else leaderboards.board)(challenge, store, every), options)
@@ -183,10 +203,16 @@ def leaderboard(folder: Path, every: bool, exact: bool, **options: Any) -> None:
 
 @challenge.command()
 @_DIR
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; 0.0.0.0 is everywhere.")
-@click.option("--port", type=Whole(0, 65535), default=8000, show_default=True)
-@click.option("--certificate", type=PATH, help="Of TLS (PEM); without, put the page behind a server that has one.")
-@click.option("--key", type=PATH, help="The certificate's private key (PEM).")
+@with_options(
+    [
+        option("Run", "--host", default="127.0.0.1",
+            help="Listen at this address; 0.0.0.0 is reachable from everywhere."),
+        option("Run", "--port", type=Whole(0, 65535), default=8000, help="Listen at this port."),
+        option("Run", "--certificate", type=PATH,
+            help="Serve HTTPS with this certificate (PEM); without it, put the page behind a server that does."),
+        option("Run", "--key", type=PATH, help="Use this private key of the certificate (PEM)."),
+    ]
+)  # fmt: skip
 def serve(folder: Path, host: str, port: int, certificate: Path | None, key: Path | None) -> None:
     """Show the leaderboard on a web page, and take and score .npz files there until interrupted."""
     if (certificate is None) != (key is None):

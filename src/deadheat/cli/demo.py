@@ -11,8 +11,9 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.cli.files import PATH, THREADS, Kind
-from deadheat.cli.shell import say
+from deadheat.cli.files import PATH, Command, Kind, option
+from deadheat.cli.options import THREADS_OPTION, with_options
+from deadheat.cli.shell import note, say
 from deadheat.measures.catalogue import listing
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.tables import DIGITS, Table
@@ -42,7 +43,7 @@ can promise, the expectation is what guessing at random earns, and the upper bou
 """
 
 
-@click.command()
+@click.command(cls=Command)
 def demo() -> None:
     """Evaluate 1797 handwritten digits, and then an embedding that cheats a sort."""
     images, labels = digits()
@@ -103,23 +104,31 @@ def _per_cent(value: float) -> str:
     return f"{100 * value:.{DIGITS}f}"
 
 
-@click.command()
+@click.command(cls=Command)
 def measures() -> None:
     """List the measures, with their other names."""
     say(listing())
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--out", type=PATH, default=Path("reproduced"), show_default=True, metavar="DIR", help="Written to.")
-@click.option("--data", type=PATH, metavar="DIR", help="Data that is no part of deadheat, such as phocnet_gw.npz.")
-@click.option("--cache", type=PATH, metavar="DIR", help="Where trained networks are kept; default: cache in --out.")
-@click.option("--quick", is_flag=True, help="Smaller sizes: seconds, for a first look.")
-@click.option("--threads", type=THREADS, metavar="N", help="Default: all cores.")
-@click.option("--list", "only_list", is_flag=True, help="Print the names of the studies and end.")
-@click.option("--force", is_flag=True, help="Overwrite an index.html in --out that is not a page of this command.")
+@with_options(
+    [
+        option("Output", "--out", type=PATH, default=Path("reproduced"), metavar="DIR",
+            help="Write tables, figures and the page to this folder."),
+        option("Input", "--data", type=PATH, metavar="DIR",
+            help="Look here for data that deadheat does not contain, such as phocnet_gw.npz."),
+        option(
+            "Run", "--cache", type=PATH, metavar="DIR", help="Keep trained networks here. Default: cache in --out."
+        ),
+        option("Run", "--quick", is_flag=True, help="Run on smaller sizes, in seconds, for a first look."),
+        THREADS_OPTION,
+        option("Output", "--list", "only_list", is_flag=True, help="Print the names of the studies and exit."),
+        option("Run", "--force", is_flag=True, help="Overwrite any index.html in --out."),
+    ]
+)  # fmt: skip
 def reproduce(names: tuple[str, ...], only_list: bool, force: bool, **options: Any) -> None:
-    """Compute the tables and figures of the studies that deadheat stands on, and compare them with what was published.
+    """Recompute the tables and figures of the studies that deadheat rests on, and compare them with the published ones.
 
     NAMEs are studies (--list); without any, all of them, which takes some minutes. Each study gets a folder in --out
     with PNG and CSV files, and index.html shows all that is there, with a mark for what agrees, what differs and why,
@@ -136,7 +145,7 @@ def reproduce(names: tuple[str, ...], only_list: bool, force: bool, **options: A
         raise click.ClickException(
             f"cannot write {page}: it is there and is not {_OWN_PAGE.name} (--force overwrites it)"
         )
-    outcomes = runner.reproduce(names, **options, say=lambda line: click.echo(line, err=True))
+    outcomes = runner.reproduce(names, **options, say=note)
     width = max(map(len, outcomes))
     for name, outcome in outcomes.items():
         counts = Counter(str(finding.mark) for finding in outcome.findings)

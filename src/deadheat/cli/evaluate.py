@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from deadheat.cli import options as shared
-from deadheat.cli.files import HTML, INTEGER, JSON, PATH, PROFILE, QUERIES, Command, Output
+from deadheat.cli.files import HTML, INTEGER, JSON, LINES, PATH, PROFILE, QUERIES, Command, Output, option
 from deadheat.cli.options import deliver, with_options, write_page
 from deadheat.cli.shell import output
 from deadheat.engine.counting.options import CountingOptions
@@ -30,35 +30,38 @@ else:
 
 @click.command(cls=Command)
 @click.argument("file", type=PATH)
-@with_options(shared.SOURCES, shared.RANKING)
-@click.option("--std", is_flag=True, help="Also the standard deviation of the mean over random tie-breaking.")
-@click.option("--checkpoint", type=PATH, metavar="DIR", help="Keep what is finished in DIR, and go on from there.")
-@click.option(
-    "--per-query", type=Output(*QUERIES), metavar="OUT", help="Write each query's values: .csv, .tsv, .npz, .parquet."
-)
-@with_options(shared.TEXTS)
-@click.option("--html", type=Output(HTML), metavar="OUT", help="Write a page to read, print or hand on (HTML).")
-@click.option("--confidence", type=PATH, metavar="FILE", help="For --html: the model's confidence, .npy or one a line.")
-@click.option(
-    "--collisions", type=INTEGER, metavar="N", help="For --html: collisions among each query's N nearest; slow."
-)
-@click.option(
-    "--receipt", type=Output(JSON), metavar="OUT", help="Write a receipt (JSON), which deadheat verify checks."
-)
-@click.option(
-    "--save-profile", type=Output(PROFILE), metavar="OUT", help="Write the tie profile (.npz), to measure again."
-)
+@with_options(
+    shared.SOURCES,
+    shared.RANKING,
+    [
+        option("Measure", "--std", is_flag=True, help="Show the standard deviation over random tie-breaking too."),
+        option("Run", "--checkpoint", type=PATH, metavar="DIR", help="Keep finished parts in DIR, and resume there."),
+        option("Output", "--per-query", type=Output(*QUERIES), metavar="OUT",
+            help="Write the values of each query to OUT: .csv, .tsv, .npz or .parquet."),
+    ],
+    shared.TEXTS,
+    [
+        option("Output", "--html", type=Output(HTML), metavar="OUT", help="Write a shareable report (HTML) to OUT."),
+        option("Output", "--confidence", type=LINES, metavar="FILE",
+            help="Show in --html what the model's confidences in this file are worth: .npy, or one a line."),
+        option("Output", "--collisions", type=INTEGER, metavar="N",
+            help="Show in --html the collisions among each query's N nearest; slow."),
+        option("Output", "--receipt", type=Output(JSON), metavar="OUT",
+            help="Write a receipt (JSON) to OUT, which `deadheat verify` checks."),
+        option("Output", "--save-profile", type=Output(PROFILE), metavar="OUT",
+            help="Write the tie profile (.npz) to OUT, to compute more measures from later."),
+    ],
+)  # fmt: skip
 def evaluate(file: Path, **options: Any) -> None:
     """Evaluate the embeddings and labels in FILE and print a table, in per cent.
 
     FILE is a .npz, .safetensors, .h5 or .zarr (arrays such as embeddings and labels), .npy (with --labels), .csv, .tsv,
     .parquet, .arrow or .feather file, and a pattern in quotes, such as "emb-*.npy", stands for several. All but those
-    of text can be larger than memory.
-    Without --gallery it is leave one out: each sample is a query, ranked against all others. Queries that are in the
-    gallery themselves are found and named, unless --exclude says which rows they are: in .txt (one a line) or .npy
-    files, or under the name ids in files that have names. With ids, equal ones are the same item.
+    of text can be larger than memory; - is standard input.
 
-    --json, --markdown and --latex without OUT, or with -, print that instead of the table.
+    Without --gallery each sample is a query in turn, ranked against all others (leave one out). Queries that are in the
+    gallery themselves are detected and reported, unless --exclude says which rows they are: in .txt (one a line) or
+    .npy files, or under the name ids in files that have names. With ids, equal ones are the same item.
     """
     per_query, profile, html, confidence = (
         options[name] for name in ("per_query", "save_profile", "html", "confidence")

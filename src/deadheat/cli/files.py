@@ -11,14 +11,16 @@ import math
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
-from deadheat.cli.shell import STDOUT, check_output
+from deadheat.cli.shell import STDIN, STDOUT, Verbosity, check_output, note, standard_input
 from deadheat.inputs.files import fitting
 from deadheat.inputs.formats.registry import FORMATS
 from deadheat.support import checks
@@ -32,10 +34,11 @@ _HEAD, _TAIL = 64, 1 << 16  # bytes of a file that show its kind: archives list 
 
 
 class Source(click.Path):
-    """A file or a folder that is read."""
+    """A file or a folder that is read; "-" is standard input, whose text is of the kind `alone` if it has no commas."""
 
-    def __init__(self, **rules: Any) -> None:
+    def __init__(self, alone: str = ".csv", **rules: Any) -> None:
         super().__init__(path_type=Path, **rules)
+        self.alone = alone
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if "\0" in os.fspath(value):
@@ -45,6 +48,24 @@ class Source(click.Path):
     def files(self, path: Path) -> Iterable[Path]:
         """What is read of it: the files that a pattern fits."""
         return map(Path, fitting(path))
+
+
+class Choice(click.Choice[str]):
+    """Values that the help lists and the shell completes; the library knows other names of some and refuses the rest.
+
+    With `listed`, several may stand in one word, with commas between them.
+    """
+
+    def __init__(self, choices: Iterable[str], *, listed: bool = False) -> None:
+        super().__init__(list(choices))
+        self.listed = listed
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        head, comma, last = incomplete.rpartition(",") if self.listed else ("", "", incomplete)
+        return [CompletionItem(head + comma + choice) for choice in self.choices if choice.startswith(last)]
 
 
 class Whole(click.ParamType[int]):
@@ -80,7 +101,7 @@ class Real(click.ParamType[float]):
         return _refuse("must be a finite number", value, param, ctx)
 
 
-PATH = Source()
+PATH, LINES = Source(), Source(".txt")
 INTEGER, REAL = Whole(), Real()
 NUMBER, SEED, THREADS = Whole(1, (1 << 63) - 1), Whole(0), Whole(1, checks.MOST_THREADS)
 
@@ -159,15 +180,47 @@ class Output(Source):
         return not (is_other or (row and row.embeddings))
 
 
+GROUPS = ("Input", "TREC run", "Score", "Ranking", "Measure", "Statistics", "Limit", "Output", "Run")  # of options
+
+
+class Option(click.Option):
+    """An option that the help shows in one of the groups."""
+
+    def __init__(self, *args: Any, group: str, **settings: Any) -> None:
+        settings.setdefault("show_default", settings.get("default") not in (None, ""))
+        super().__init__(*args, **settings)
+        self.group = group
+
+
+def option(group: str, *names: str, **settings: Any) -> Any:
+    """`click.option` in a group of the help."""
+    return click.option(*names, cls=Option, group=group, **settings)
+
+
 class Command(click.Command):
-    """A command whose outputs are checked before it runs, and whose options with optional values take no inputs."""
+    """A command with --quiet and --verbose whose outputs are checked before it runs, and whose help has groups.
+
+    Its options with optional values take no inputs.
+    """
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
         if any(isinstance(param.type, Output) for param in self.params):
-            self.params.append(
-                click.Option(["--force"], is_flag=True, help="Overwrite inputs too, and files of any other kind.")
-            )
+            self.params.append(_flag("--force", "any_output", text="Overwrite input files and files of another kind."))
+        short = [] if any("-q" in param.opts for param in self.params) else ["-q"]  # trec_eval's
+        self.params += [
+            _flag(*short, "--quiet", text="Print no progress bar, notes or warnings; only results and errors."),
+            _flag("-v", "--verbose", text="Print what is read and how long it takes to standard error."),
+        ]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        for group in GROUPS:
+            of_group = [each.get_help_record(ctx) for each in options if getattr(each, "group", "Run") == group]
+            rows = [row for row in of_group if row is not None]
+            if rows:
+                with formatter.section(f"{group} options"):
+                    formatter.write_dl(rows)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> click.Context:
         """Read the arguments as they look; where that cannot be, as they can be."""
@@ -181,7 +234,9 @@ class Command(click.Command):
         raise refused
 
     def invoke(self, ctx: click.Context) -> Any:
-        force = ctx.params.pop("force", False)
+        force, quiet, verbose = (ctx.params.pop(name, False) for name in ("any_output", "quiet", "verbose"))
+        Verbosity.level = -1 if quiet else int(verbose)
+        self._read_standard_input(ctx)
         paths = list(self._paths(ctx))
         outputs = [(source, path) for source, path in paths if isinstance(source, Output)]
         _check_places([path for _, path in outputs])
@@ -190,15 +245,31 @@ class Command(click.Command):
                 check_output(path)
                 if not force:
                     _check_loss(path, source.kind_of(path), [pair for pair in paths if pair not in outputs])
-        return super().invoke(ctx)
+        start = time.perf_counter()
+        status = super().invoke(ctx)
+        note(f"{ctx.command_path}: {time.perf_counter() - start:.2f} s", level=1)
+        return status
+
+    def _read_standard_input(self, ctx: click.Context) -> None:
+        """Put a file with the content of standard input in the place of "-"."""
+        places = [
+            (param.name or "", param.type, place)
+            for param in self.params
+            if isinstance(param.type, Source) and not isinstance(param.type, Output)
+            for place, path in enumerate(_each(ctx.params.get(param.name or "")))
+            if path == STDIN
+        ]
+        if len(places) > 1:
+            raise click.UsageError("standard input (-) can be read only once", ctx)
+        for name, source, place in places:
+            path, value = ctx.with_resource(standard_input(source.alone)), ctx.params[name]
+            ctx.params[name] = (*value[:place], path, *value[place + 1 :]) if isinstance(value, tuple) else path
 
     def _paths(self, ctx: click.Context) -> Iterator[tuple[Source, Path]]:
         for param in self.params:
             if isinstance(param.type, Source):
-                value = ctx.params.get(param.name or "")
-                for path in value if isinstance(value, tuple) else [value]:
-                    if path is not None:
-                        yield param.type, path
+                for path in _each(ctx.params.get(param.name or "")):
+                    yield param.type, path
 
     def _readings(self, args: list[str]) -> Iterator[list[str]]:
         """The arguments with values of options decided: by their looks, all of them values, none of them."""
@@ -212,6 +283,15 @@ class Command(click.Command):
         if not texts.keys().isdisjoint(args):
             yield [*args]
             yield _given(args, texts, lambda option, word, before: word.startswith("-"))
+
+
+def _flag(*names: str, text: str) -> Option:
+    return Option(names, is_flag=True, group="Run", help=text)
+
+
+def _each(value: Any) -> tuple[Path, ...]:
+    """The paths of a parameter that can have one or several."""
+    return value if isinstance(value, tuple) else () if value is None else (value,)
 
 
 def _given(args: list[str], texts: Iterable[str], is_value: Callable[[str, str, list[str]], bool]) -> list[str]:

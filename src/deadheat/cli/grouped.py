@@ -12,7 +12,7 @@ import click
 from deadheat.analyses.gaps import SPLITS, gap_of_pairs, split_pair
 from deadheat.analyses.grouped import Drawing, GroupedReport, grouped_pair
 from deadheat.cli import options as shared
-from deadheat.cli.files import INTEGER, PATH, REAL, SEED, Command
+from deadheat.cli.files import INTEGER, LINES, PATH, Command, option
 from deadheat.cli.options import deliver, draw_measures, plot, plots_for, save_picture, with_options
 from deadheat.cli.shell import bar
 from deadheat.engine.counting.options import CountingOptions
@@ -22,41 +22,48 @@ from deadheat.reports.averaging import SummaryOptions
 from deadheat.reports.statistics.interval import level_between
 from deadheat.reports.tables import Table, TabularResult
 from deadheat.support import checks
+from deadheat.support.triple import Triple
 
 _TEST = ("test_labels", "test_gallery", "test_gallery_labels", "test_exclude")
 
 
 @click.command(cls=Command)
 @click.argument("file", type=PATH)
-@with_options(shared.SOURCES)
-@click.option("--test", type=PATH, metavar="FILE", help="Also this set, and the gap between the two; FILE is train.")
-@click.option("--test-labels", type=PATH, help="File of its labels, if not in its file.")
-@click.option("--test-gallery", type=PATH, help="File of the items that it is ranked against; default: itself.")
-@click.option("--test-gallery-labels", type=PATH, help="File of the labels of these.")
-@click.option("--test-exclude", type=PATH, multiple=True, metavar="ROWS", help="As --exclude, of the test set.")
-@with_options(shared.SCORES, shared.TIES, shared.GROUPS)
-@click.option("--group-size", type=INTEGER, default=10, show_default=True, metavar="S", help="Classes in a group.")
-@click.option("--repeats", type=INTEGER, default=1, show_default=True, metavar="N", help="How often to draw groups.")
-@click.option(
-    "--halves",
-    type=INTEGER,
-    is_flag=False,
-    flag_value=SPLITS,
-    metavar="[N]",
-    help=f"Also the difference of two random halves of the classes, and the bound on it: N splits, or {SPLITS}.",
-)
-@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of the draws.")
-@click.option("--confidence-level", type=REAL, default=0.95, show_default=True, metavar="P", help="Of intervals.")
-@with_options([plot("the values of the groups")], shared.TEXTS)
+@with_options(
+    shared.SOURCES,
+    [
+        option("Input", "--test", type=PATH, metavar="FILE", help="Compare with this test set; FILE is then train."),
+        option("Input", "--test-labels", type=LINES, help="Read the labels of the test set from this file."),
+        option("Input", "--test-gallery", type=PATH, help="Rank these items for the test set. Default: itself."),
+        option("Input", "--test-gallery-labels", type=LINES, help="Read the labels of that gallery from this file."),
+        option(
+            "Input", "--test-exclude", type=LINES, multiple=True, metavar="ROWS", help="As --exclude, for the test set."
+        ),
+    ],
+    shared.SCORES,
+    shared.TIES,
+    shared.GROUPS,
+    [
+        option("Measure", "--group-size", type=INTEGER, default=10, metavar="S",
+            help="Put S classes in each group."),
+        option(
+            "Measure", "--repeats", type=INTEGER, default=1, metavar="N", help="Draw N times."
+        ),
+        option("Measure", "--halves", type=INTEGER, is_flag=False, flag_value=SPLITS, metavar="[N]",
+            help=f"Also give the difference of two random halves of the classes, and its bound, from N splits, or "
+            f"{SPLITS} without N; then put it after FILE."),
+        shared.SEED,
+        shared.LEVEL,
+        plot("the values of the groups"),
+    ],
+    shared.TEXTS,
+)  # fmt: skip
 def grouped(file: Path, **options: Any) -> None:
     """Take measures inside groups of equally many classes, so that sets with different numbers of them compare.
 
     FILE, its labels and a gallery are given as to `deadheat evaluate`; by default the measure is Hit@1. With --test,
     the gap between the two sets, in groups and plain, has an interval, a margin of error and a bound.
-
-    --json, --markdown and --latex without OUT, or with -, print that instead of the tables; put
-    --halves without a number after FILE.
-    """  # fmt: skip
+    """
     of_test = _of_test(options)
     plots, test = plots_for(options["plot"]), options["test"]
     counting, summary = shared.counting_options(options), shared.summary_options(options, measures=("Hit@1",))
@@ -106,12 +113,17 @@ class Found(TabularResult):
         return {
             name: part.to_dict(**options)
             if isinstance(part, TabularResult)
-            else {measure: result.to_dict(**options) for measure, result in part.items()}
+            else {"measures": {measure: _with_values(result.to_dict(**options)) for measure, result in part.items()}}
             for name, part in self.parts.items()
         }
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         return self.results[0].columns()
+
+
+def _with_values(content: dict[str, Any]) -> dict[str, Any]:
+    """What a gap or halves are, with the three values in groups first, as every measure has them."""
+    return {end: content["grouped"][end] for end in Triple._fields} | content
 
 
 def _found(sets: Sets, drawing: Drawing, summary: SummaryOptions, splits: int | None) -> Found:
@@ -146,7 +158,6 @@ def _of_test(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _opened(file: Path, options: dict[str, Any], counting: CountingOptions) -> tuple[Pair, CountingOptions]:
-    """One set, with its own rows; errors name its files."""
     with shared.files_named(file, options):
         pair = shared.open_files(file, options)
         counting = replace(counting, exclude=shared.own_rows(options)).fitted(pair)

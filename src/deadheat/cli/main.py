@@ -9,32 +9,33 @@ import click
 from deadheat.cli.shell import Program, say
 
 COMMANDS = {
-    "audit": "Find what a referee would ask about a file of embeddings; exit status 1 if it is serious.",
+    "audit": "Find what a referee would ask about a file of embeddings; the exit status is 1 if it is serious.",
     "audit-evaluator": "Find out what a metric computes, and whether it can be made to give something else.",
     "audit-run": "Find what a referee would ask about a file of scores, such as those of a reranker.",
     "challenge": "Run a competition: labels stay with the organiser, participants submit embeddings or a command.",
     "classify": "Measure a table of scores and labels as one ranking, at thresholds that exist.",
     "collisions": "Count the neighbours that are equally far from a query, or nearly so, and draw where they are.",
-    "compare": "Compare two files of embeddings: which is ahead, and whether chance or ties explain it.",
-    "confidence": "Say what a model's confidence in its embeddings is worth: error against reject, accuracy, targets.",
+    "compare": "Compare two systems: which is ahead, and whether chance or ties explain it.",
+    "confidence": "Judge a model's confidence in its embeddings: error against reject, accuracy, correlation.",
     "demo": "Evaluate 1797 handwritten digits, and then an embedding that cheats a sort.",
     "evaluate": "Evaluate a file of embeddings and labels.",
-    "exploit": "Say what the order of the file alone can make of a measure where a sort breaks the ties.",
-    "grouped": "Take measures inside groups of equally many classes, with the gap of train to test.",
-    "index-recall": "Say how many true neighbours vector indexes return, by a benchmark's ground truth.",
-    "keys": "Make a pair of keys, to sign receipts with and to check them.",
-    "leaderboard": "Rank several files of embeddings, with who is significantly ahead of whom.",
+    "exploit": "Find how far the order of the file alone can move a measure where a sort breaks the ties.",
+    "grouped": "Compute measures inside groups of equally many classes, with the gap of train to test.",
+    "index-recall": "Count the true neighbours that vector indexes return, by a benchmark's ground truth.",
+    "keys": "Make a pair of keys, to sign receipts and to check them.",
+    "leaderboard": "Rank several systems, and say which are significantly ahead of which.",
     "measures": "List the measures, with their other names.",
-    "quantization": "Say what the same embeddings lose in fewer bits: float16, int8, 1 bit.",
-    "reproduce": "Compute published tables and figures anew, next to the published values.",
+    "quantization": "Measure what the same embeddings lose in fewer bits: float16, int8, 1 bit.",
+    "reproduce": "Recompute published tables and figures, next to the published values.",
     "run": "Evaluate a TREC run, or several, against qrels.",
     "sign": "Sign a receipt.",
-    "verify": "Compute a receipt anew from the files that it is of, and say whether it matches.",
+    "verify": "Recompute a receipt from its files, and say whether it matches.",
 }
 
 _MODULES = {
-    "analyses": ("collisions", "confidence", "exploit", "quantization"),
+    "analyses": ("classify", "collisions", "confidence", "exploit", "index_recall", "quantization"),
     "demo": ("demo", "measures", "reproduce"),
+    "systems": ("compare", "leaderboard"),
     "trust": ("audit", "audit_evaluator", "audit_run", "keys", "sign", "verify"),
 }  # any other is in a module of its own name
 
@@ -53,13 +54,17 @@ class Commands(Program):
         command: click.Command = getattr(import_module(f"deadheat.cli.{module}"), name)
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+    def summaries(self, ctx: click.Context) -> dict[str, str]:
+        return COMMANDS
 
 
 @click.group(
-    "deadheat", cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+    "deadheat",
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="To complete commands, options and their values in bash, put this line into ~/.bashrc; for zsh and fish, "
+    'write zsh_source and fish_source.\n\n\b\neval "$(_DEADHEAT_COMPLETE=bash_source deadheat)"',
 )
 @click.version_option(package_name="deadheat", message="deadheat %(version)s")
 @click.pass_context

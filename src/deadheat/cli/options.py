@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.cli import files
-from deadheat.cli.files import INTEGER, PATH, THREADS, Output
-from deadheat.cli.shell import STDOUT, bar, output, say
+from deadheat.cli.files import INTEGER, LINES, PATH, REAL, THREADS, Choice, Output, option
+from deadheat.cli.shell import STDOUT, bar, note, output, say
 from deadheat.engine.counting.options import CountingOptions
+from deadheat.engine.distances.registry import DISTANCES
 from deadheat.engine.exact.formats import ALIASES, FORMATS
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.rule import Ties
@@ -25,86 +26,98 @@ from deadheat.errors import FileError, InputError, reason
 from deadheat.inputs.files import Layout
 from deadheat.inputs.labels import common_kind
 from deadheat.inputs.samples import Pair, open_labels, open_pair
-from deadheat.reports.averaging import SummaryOptions
+from deadheat.measures.catalogue import FAMILIES
+from deadheat.reports.averaging import Average, Singletons, SummaryOptions
 from deadheat.reports.tables import DIGITS, TabularResult, decimals
 from deadheat.support.lazy import require
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+_CUTOFFS = {"must": ("@1", "@10"), "may": ("", "@10"), "recall": ("@0.5",)}
+COMPLETIONS = [row.name + end for row in FAMILIES for end in _CUTOFFS.get(row.cutoff, ("",))]  # of names of measures
+
 PARTS = ("labels", "gallery", "gallery_labels")
 _IDS = Layout(labels_key="ids", label_column="ids")  # where a file has more than that
 
 FILES = (
-    click.option("--labels", type=PATH, help="File of labels, if not in FILE: .npy, .npz, .txt (one a line), .csv ..."),
-    click.option(
-        "--gallery", type=PATH, help="File of the items to rank; default: FILE itself, leaving each query out."
-    ),
-    click.option("--gallery-labels", type=PATH, help="File of the gallery's labels, if not in its file."),
-)
+    option("Input", "--labels", type=LINES,
+        help="Read labels from this file: .npy, .npz, .txt (one a line), .csv ...  Default: from FILE itself."),
+    option("Input", "--gallery", type=PATH,
+        help="Rank the items of this file. Default: rank those of FILE itself, leaving each query out."),
+    option("Input", "--gallery-labels", type=LINES, help="Read the gallery's labels from this file."),
+)  # fmt: skip
 EXCLUDE = (
-    click.option(
-        "--exclude",
-        type=PATH,
-        multiple=True,
-        metavar="ROWS",
-        help="File of the row of the gallery, from 0 or -1, that each query is; or, given twice, files of ids of both.",
-    ),
-)
+    option("Input", "--exclude", type=LINES, multiple=True, metavar="ROWS",
+        help="Leave each query out of the gallery: the file has the row of the gallery that each query is, from 0, or "
+        "-1 for none. Give it twice for files with the ids of queries and gallery."),
+)  # fmt: skip
 LAYOUT = (
-    click.option(
-        "--embeddings-key",
-        metavar="NAME",
-        help="Array of embeddings in a .npz, .safetensors, .h5 or .zarr file, or column of lists.",
-    ),
-    click.option("--labels-key", metavar="NAME", help="Array of labels in such a file."),
-    click.option(
-        "--label-column", metavar="COLUMN", help="Column of labels in a table: its name, or its place from 0."
-    ),
-    click.option("--header/--no-header", default=None, help="Whether line 1 of a table is names; default: guessed."),
-)
+    option("Input", "--embeddings-key", metavar="NAME",
+        help="Take the embeddings from this array (.npz, .safetensors, .h5, .zarr) or column of lists."),
+    option("Input", "--labels-key", metavar="NAME", help="Take the labels from this array of such a file."),
+    option("Input", "--label-column", metavar="COLUMN",
+        help="Take the labels from this column of a table: its name, or its place from 0."),
+    option("Input", "--header/--no-header", default=None,
+        help="Say whether the first line of a table has names. Default: guess."),
+)  # fmt: skip
 SOURCES = (*FILES, *EXCLUDE, *LAYOUT)
-DISTANCE = click.option(
-    "--distance", default="cosine", show_default=True, help="Or euclidean, inner_product, cityblock, hamming"
-)
-SCORES = (
-    DISTANCE,
-    click.option(
-        "--measure", "-m", "measures", multiple=True, metavar="NAMES", help="Such as mAP,Hit@1; can be repeated."
-    ),
-)
-_TIES_OF = click.option(
-    "--ties-of", metavar="VALUE", help="What is rounded for --ties float...: similarity or distance."
-)
+DISTANCE = option("Ranking", "--distance", type=Choice(DISTANCES), default="cosine", help="Rank by this distance.")
+MEASURES = option(
+    "Measure", "--measure", "-m", "measures", type=Choice(COMPLETIONS, listed=True), multiple=True, metavar="NAMES",
+    help="Compute these measures, such as mAP,Hit@1; can be repeated. `deadheat measures` lists all.",
+)  # fmt: skip
+SCORES = (DISTANCE, MEASURES)
+_TIES_OF = option(
+    "Ranking", "--ties-of", type=Choice(["similarity", "distance"]), metavar="VALUE",
+    help="Round the similarity or the distance, with --ties float16 and the like.",
+)  # fmt: skip
 TIES = (
-    click.option("--ties", default="exact", show_default=True, help="Or float16, bfloat16, float32, tolerance=1e-6."),
+    option("Ranking", "--ties", type=Choice(["exact", *FORMATS, "tolerance=EPS"]), default="exact",
+        help="Tie items whose exact distances are equal, or equal once rounded; tolerance=1e-6 gives bounds for "
+        "distances that may be off by so much."),
     _TIES_OF,
-)
-_SINGLETONS = click.option("--singletons", default="skip", show_default=True, help="Or zero, one, balanced.")
-THREADS_OPTION = click.option("--threads", type=THREADS, metavar="N", help="Default: all cores.")
-DEVICE_OPTION = click.option(
-    "--device", metavar="NAME", help="Multiply and count with PyTorch: cuda, cuda:1, cpu; default: NumPy."
-)
+)  # fmt: skip
+_SINGLETONS = option(
+    "Measure", "--singletons", type=Choice(get_args(Singletons)), default="skip",
+    help="Count a query without a relevant item as this.",
+)  # fmt: skip
+THREADS_OPTION = option("Run", "--threads", type=THREADS, metavar="N", help="Use N threads. Default: all cores.")
+DEVICE_OPTION = option(
+    "Run", "--device", metavar="NAME",
+    help="Multiply and count with PyTorch on this device: cuda, cuda:1, cpu. Default: the compiled core.",
+)  # fmt: skip
 GROUPS = (_SINGLETONS, THREADS_OPTION)  # of measures inside groups
 ORDERS = (  # of whole rankings in tie groups, which a tolerance does not have
-    click.option("--ties", default="exact", show_default=True, help="Or float16, bfloat16, float32."),
+    option("Ranking", "--ties", type=Choice(["exact", *FORMATS]), default="exact",
+        help="Tie items whose exact distances are equal, or equal once rounded."),
     _TIES_OF,
     THREADS_OPTION,
-)
+)  # fmt: skip
 MEANS = (
     _SINGLETONS,
-    click.option("--average", default="query", show_default=True, help="Or class."),
+    option("Measure", "--average", type=Choice(get_args(Average)), default="query",
+        help="Take the mean over queries, or over the means of the classes."),
     THREADS_OPTION,
     DEVICE_OPTION,
-)
+)  # fmt: skip
 RANKING = (*SCORES, *TIES, *MEANS)
+RESAMPLE = option(
+    "Statistics", "--resample", type=Choice(get_args(Average)),
+    help="Draw these as independent units. Default: class for leave one out, else query.",
+)  # fmt: skip
+LEVEL = option(
+    "Statistics", "--confidence-level", type=REAL, default=0.95, metavar="P",
+    help="Give intervals this confidence level.",
+)  # fmt: skip
+SEED = option("Run", "--seed", type=files.SEED, default=0, metavar="N", help="Seed all random draws with N.")
 
 
 def with_options(*groups: Sequence[Callable[[Any], Any]]) -> Callable[[Command], Command]:
     """Give a command options, in this order."""
 
     def give(command: Command) -> Command:
-        for option in reversed([option for group in groups for option in group]):
-            command = option(command)
+        for each in reversed([each for group in groups for each in group]):
+            command = each(command)
         return command
 
     return give
@@ -169,6 +182,10 @@ def opened(
     """The queries and the gallery, and how to count them: without their own rows, and with a bar for a person."""
     with files_named(file, options):
         pair = open_files(file, options)
+        for path, samples in ((file, pair.query), (options["gallery"] or file, pair.gallery)):
+            if samples is not None:
+                shape = " x ".join(map(str, np.shape(samples.embeddings)))
+                note(f"{path}: {shape}, {samples.embeddings.stored}", level=1)
         counting = replace(counting, exclude=own_rows(options))
         with bar(title) as progress:
             yield pair, replace(counting, progress=progress)
@@ -203,8 +220,9 @@ def read_numbers(path: Path, name: str, key: str | None = None, of: str = "query
 
 
 def _text(*names: str, kind: files.Kind, about: str) -> Any:
-    return click.option(
-        *names, type=Output(kind, is_text=True), is_flag=False, flag_value="-", metavar="[OUT]", help=about
+    text = f"Write {about} to OUT; without OUT, print it in place of the table."
+    return option(
+        "Output", *names, type=Output(kind, is_text=True), is_flag=False, flag_value="-", metavar="[OUT]", help=text
     )
 
 
@@ -213,24 +231,23 @@ def _checked(ctx: click.Context, param: click.Parameter, digits: int) -> int:
     return digits
 
 
-JSON = _text("--json", "json_out", kind=files.JSON, about="Write JSON.")
+JSON = _text("--json", "json_out", kind=files.JSON, about="JSON")
 PLAIN_TEXTS = (  # of tables without a measure
     JSON,
-    _text("--markdown", kind=files.MARKDOWN, about="Write the table in Markdown."),
-    _text("--latex", kind=files.LATEX, about="Write the table for LaTeX."),
+    _text("--markdown", kind=files.MARKDOWN, about="Markdown"),
+    _text("--latex", kind=files.LATEX, about="a table for LaTeX (booktabs)"),
 )
 TEXTS = (
-    click.option(
-        "--digits", type=INTEGER, callback=_checked, default=DIGITS, show_default=True,
-        help="Decimals of per cent in the table.",
-    ),
+    option("Output", "--digits", type=INTEGER, callback=_checked, default=DIGITS,
+        help="Print per cent with so many decimals."),
     *PLAIN_TEXTS,
 )  # fmt: skip
 
 
 def plot(about: str) -> Any:
     """The option that draws a picture: see `plots_for`."""
-    return click.option("--plot", type=Output(*files.PICTURES), metavar="OUT", help=f"Draw {about}: .png, .pdf, .svg.")
+    text = f"Draw {about} to OUT: .png, .pdf or .svg."
+    return option("Output", "--plot", type=Output(*files.PICTURES), metavar="OUT", help=text)
 
 
 def plots_for(path: Path | None) -> Any:

@@ -15,22 +15,56 @@ from pathlib import Path
 from typing import IO, Any, Literal, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from deadheat.errors import MOST, printable
 from deadheat.support.atomic import is_special, replacing
-from deadheat.support.lazy import tempfile
+from deadheat.support.lazy import difflib, lazy, tempfile
 from deadheat.support.progress import Bar
 
 FAILED, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
-STDOUT = Path("-")
+STDIN = STDOUT = Path("-")
 _DEBUG = "DEADHEAT_DEBUG"  # set in the environment to see tracebacks
 _PATIENCE = 1.0  # seconds of work without a progress bar
 
 
-class Program(click.Group):
+class Verbosity:
+    """What is said on standard error besides errors: nothing with --quiet, also files and times with --verbose."""
+
+    level = 0  # -1, 0, 1
+    hidden = "\0"  # the folder of standard input's copy, of which messages do not speak
+
+
+class Group(click.Group):
+    """A group whose help has a whole sentence for each command, and which suggests the command that was meant."""
+
+    def summaries(self, ctx: click.Context) -> dict[str, str]:
+        """The commands, each with a sentence."""
+        return {name: self.commands[name].get_short_help_str(1000) for name in self.list_commands(ctx)}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.summaries(ctx).items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        found = {name: text for name, text in self.summaries(ctx).items() if name.startswith(incomplete)}
+        return [CompletionItem(name, help=text) for name, text in found.items()] + click.Command.shell_complete(
+            self, ctx, incomplete
+        )
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        names = self.list_commands(ctx)
+        if args[0] not in names and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], names, n=1)
+            raise click.UsageError(f"no command {args[0]!r}" + (f"; did you mean {near[0]!r}?" if near else ""), ctx)
+        return super().resolve_command(ctx, args)
+
+
+class Program(Group):
     """A group of commands that ends any error with one line on standard error and exit status 2."""
 
     def main(self, *args: Any, **options: Any) -> Any:
+        Verbosity.level, Verbosity.hidden = 0, "\0"
         with _errors_in_one_line(), _warnings_in_one_line():
             status = super().main(*args, **{"prog_name": "deadheat", **options, "standalone_mode": False})
         sys.exit(status if isinstance(status, int) else 0)
@@ -102,9 +136,22 @@ def output(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
+def standard_input(alone: str) -> Iterator[Path]:
+    """A file with all of standard input, whose first bytes decide its ending; without commas or tabs it is `alone`."""
+    if sys.stdin is None:
+        raise click.ClickException("cannot read standard input: it is closed")
+    with tempfile.TemporaryDirectory(prefix="deadheat-") as folder:
+        path = Path(folder, "stdin")
+        with open(path, "wb") as file:
+            ending = lazy("deadheat.inputs.formats.registry").copy("standard input", sys.stdin.buffer, file, alone)
+        Verbosity.hidden = f"{folder}{os.sep}"
+        yield path.rename(path.with_suffix(ending))
+
+
+@contextmanager
 def bar(title: str) -> Iterator[Bar | Literal[False]]:
-    """A progress bar for a person who has to wait; False, for no progress, if standard error is not a terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    """A progress bar for a person who has to wait; False, for none, with --quiet or without a terminal."""
+    if sys.stderr is None or not sys.stderr.isatty() or Verbosity.level < 0:
         yield False
         return
     with Bar(title, patience=_PATIENCE) as shown:
@@ -152,12 +199,18 @@ def _warnings_in_one_line() -> Iterator[None]:
 def _fail(message: str, status: int = FAILED) -> NoReturn:
     _drop_stdout()
     with suppress(OSError):
-        note(message)
+        _print_line(message)
     sys.exit(status)
 
 
-def note(message: str) -> None:
-    """Print one line to standard error, which may quote anything."""
+def note(message: str, *, level: int = 0) -> None:
+    """Print one line to standard error, unless --quiet; of level 1, with --verbose alone."""
+    if Verbosity.level >= level:
+        _print_line(message)
+
+
+def _print_line(message: str) -> None:
+    message = message.replace(Verbosity.hidden, "")
     click.echo(f"deadheat: {printable(' '.join(message.split()), 3 * MOST)}", err=True)
 
 

@@ -10,11 +10,12 @@ from typing import Any
 import click
 
 from deadheat.cli import options as shared
-from deadheat.cli.files import INTEGER, JSON, PATH, SEED, Command, Output
+from deadheat.cli.files import INTEGER, JSON, PATH, Command, Output, option
 from deadheat.cli.options import deliver, with_options
 from deadheat.cli.shell import STDOUT, check_output, output, say
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.errors import FileError
+from deadheat.reports.tables import labelled
 from deadheat.support.lazy import json
 from deadheat.trust.audits import run_audit
 from deadheat.trust.audits.adapters import ADAPTERS, locate, survey
@@ -27,21 +28,18 @@ from deadheat.trust.receipts.signing import fingerprint_of_file, make_keys
 
 FAILED = 1  # exit status: something serious was found, or a receipt does not match
 
+STRICT = option("Run", "--strict", is_flag=True, help="Exit with 1 for warnings too.")
+
 
 @click.command(cls=Command)
 @click.argument("file", type=PATH)
-@with_options(shared.SOURCES, shared.SCORES, shared.MEANS)
-@click.option("--seed", type=SEED, default=0, show_default=True, metavar="N", help="Of what is drawn.")
-@click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
-@with_options(shared.TEXTS)
+@with_options(shared.SOURCES, shared.SCORES, shared.MEANS, [shared.SEED, STRICT], shared.TEXTS)
 def audit(file: Path, **options: Any) -> int:
     """Find what a careful referee would ask about the embeddings and labels in FILE.
 
-    FILE and the options that name files are those of deadheat evaluate. The first measure is compared with chance.
+    FILE and the options that name files are those of `deadheat evaluate`. The first measure is compared with chance.
     Exit status 0 if nothing serious is found, 1 if something is (with --strict, a warning too), 2 if there is no
     verdict.
-
-    --json, --markdown and --latex without OUT, or with -, print that instead of the text.
     """
     counting = shared.counting_options({**options, "ties": "exact", "ties_of": None})  # the others are part of an audit
     summary = shared.summary_options(options, measures=MEASURES)
@@ -53,22 +51,28 @@ def audit(file: Path, **options: Any) -> int:
 
 @click.command("audit-run", cls=Command)
 @click.argument("file", type=PATH)
-@click.argument("qrels", type=PATH, required=False)
-@click.option("--measure", "-m", "measures", multiple=True, metavar="NAMES", help='Such as "AP nDCG@10"; repeatable.')
-@click.option("--subset", metavar="NAME", help="Of MTEB's predictions, where FILE holds several.")
-@click.option("--split", metavar="NAME", help="Likewise.")
-@click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
-@with_options(shared.TEXTS)
-def audit_run(file: Path, qrels: Path | None, **options: Any) -> int:
+@click.argument("judged", type=PATH, required=False, metavar="[QRELS]")
+@with_options(
+    [
+        option("Input", "--qrels", type=PATH, metavar="QRELS", help="Take the judgements from here."),
+        option("Input", "--subset", metavar="NAME", help="Take this subset of MTEB's predictions in FILE."),
+        option("Input", "--split", metavar="NAME", help="Take this split of MTEB's predictions in FILE."),
+        option("Measure", "--measure", "-m", "measures", multiple=True, metavar="NAMES",
+            help='Compute these measures, such as "AP nDCG@10"; can be repeated.'),
+        STRICT,
+    ],
+    shared.TEXTS,
+)  # fmt: skip
+def audit_run(file: Path, judged: Path | None, **options: Any) -> int:
     """Find what a careful referee would ask about the scores in FILE, such as those of a reranker.
 
-    FILE is a TREC run, or JSON with {query: {document: score}} as MTEB and BEIR write it; QRELS are as in deadheat
-    run. Without QRELS the scores alone are looked at. Exit status 0 if nothing serious is found, 1 if something is
+    FILE is a TREC run, or JSON with {query: {document: score}} as MTEB and BEIR write it; QRELS are as in `deadheat
+    run`. Without QRELS only the scores are audited. Exit status 0 if nothing serious is found, 1 if something is
     (with --strict, a warning too), 2 if there is no verdict.
-
-    --json, --markdown and --latex without OUT, or with -, print that instead of the text.
     """
-    chosen = {key: options[key] for key in ("subset", "split")}
+    if judged is not None and options["qrels"] is not None:
+        raise click.UsageError("audit-run takes QRELS or --qrels, not both")
+    qrels, chosen = judged or options["qrels"], {key: options[key] for key in ("subset", "split")}
     found = run_audit.audit_run(file, qrels, measures=" ".join(options["measures"]) or run_audit.MEASURES, **chosen)
     deliver(found, options)
     return 0 if found.passes(strict=options["strict"]) else FAILED
@@ -76,18 +80,25 @@ def audit_run(file: Path, qrels: Path | None, **options: Any) -> int:
 
 @click.command("audit-evaluator", cls=Command, epilog=f"Names: {', '.join(ADAPTERS)}.")
 @click.argument("name", required=False, metavar="NAME")
-@click.option("--all", "everything", is_flag=True, help="Audit every evaluator in the table that is installed.")
-@click.option("--form", type=click.Choice(list(MAKERS)), help="What a function takes; default: embeddings.")
-@click.option("--measure", "-m", metavar="NAME", help="What it is meant to compute; default: try all.")
-@click.option(
-    "--classes", "n_classes", type=INTEGER, default=10, show_default=True, metavar="N", help="Of the empty system."
-)
-@click.option("--class-size", type=INTEGER, default=100, show_default=True, metavar="N", help="Of the empty system.")
-@click.option(
-    "--draws", type=INTEGER, default=1, show_default=True, metavar="N", help="Random orders of the empty system."
-)
-@click.option("--seed", type=INTEGER, default=0, show_default=True, metavar="N", help="Of all inputs.")
-@with_options(shared.TEXTS)
+@with_options(
+    [
+        option("Input", "--all", "everything", is_flag=True, help="Audit every installed evaluator of the list."),
+        option(
+            "Input", "--form", type=click.Choice(list(MAKERS)), help="Call the function with this. Default: embeddings."
+        ),
+        option(
+            "Measure", "--measure", "-m", metavar="NAME", help="Expect it to compute this measure. Default: try all."
+        ),
+        option("Run", "--classes", "n_classes", type=INTEGER, default=10, metavar="N",
+            help="Give the system that knows nothing N classes."),
+        option("Run", "--class-size", type=INTEGER, default=100, metavar="N",
+            help="Give each of its classes N samples."),
+        option("Run", "--draws", type=INTEGER, default=1, metavar="N",
+            help="Put its samples in N random orders."),
+        option("Run", "--seed", type=INTEGER, default=0, metavar="N", help="Seed inputs with N."),
+    ],
+    shared.TEXTS,
+)  # fmt: skip
 def audit_evaluator(name: str | None, everything: bool, **options: Any) -> int:
     """Find out what a metric computes, and whether it can be made to give something else.
 
@@ -118,14 +129,18 @@ def audit_evaluator(name: str | None, everything: bool, **options: Any) -> int:
 @click.command(cls=Command)
 @click.argument("receipt", type=PATH)
 @click.argument("file", type=PATH)
-@with_options(shared.FILES, shared.EXCLUDE, shared.LAYOUT)
-@click.option("--key", type=PATH, help="The public key (PEM) of the one who must have signed it.")
-@with_options([shared.THREADS_OPTION, shared.DEVICE_OPTION, shared.JSON])
+@with_options(
+    shared.SOURCES,
+    [
+        option("Input", "--key", type=PATH, help="Require a signature by the owner of this public key (PEM)."),
+        shared.THREADS_OPTION, shared.DEVICE_OPTION, shared.JSON,
+    ],
+)  # fmt: skip
 def verify(receipt: Path, file: Path, **options: Any) -> int:
-    """Compute RECEIPT anew from FILE, and say "match", or what differs.
+    """Recompute RECEIPT from FILE, and print "match", or what differs.
 
-    FILE and the options that name files are those of deadheat evaluate; distance, ties and measures are in the receipt.
-    Exit status 0 for a match, 1 if anything differs, 2 if there is no verdict.
+    FILE and the options that name files are those of `deadheat evaluate`; distance, ties and measures come from
+    the receipt. Exit status 0 for a match, 1 if anything differs, 2 if there is no verdict.
     """
     loaded = Receipt.load(receipt)
     signer = None if options["key"] is None else fingerprint_of_file(options["key"])
@@ -133,7 +148,7 @@ def verify(receipt: Path, file: Path, **options: Any) -> int:
     counting = CountingOptions.checked(**stated, threads=options["threads"], device=options["device"])
     with shared.opened(file, options, counting) as (pair, counting):
         verification = verify_pair(loaded, pair, counting, summary, signer)
-    text, json_out = json.dumps(verification.to_dict(), indent=2), options["json_out"]
+    text, json_out = json.dumps(labelled(verification.to_dict()), indent=2), options["json_out"]
     if json_out not in (None, STDOUT):
         with output(json_out) as out:
             out.write(f"{text}\n".encode())
@@ -143,13 +158,17 @@ def verify(receipt: Path, file: Path, **options: Any) -> int:
 
 @click.command(cls=Command)
 @click.argument("receipt", type=PATH)
-@click.option("--key", type=PATH, required=True, help="The private key (PEM) to sign with: see deadheat keys.")
-@click.option(
-    "--output", "-o", "out", type=Output(JSON), metavar="OUT",
-    help="Where the signed receipt goes; default: RECEIPT itself.",
+@with_options(
+    [
+        option(
+            "Input", "--key", type=PATH, required=True, help="Sign with this private key (PEM): see `deadheat keys`."
+        ),
+        option("Output", "--output", "-o", "out", type=Output(JSON), metavar="OUT",
+            help="Write the signed receipt to OUT. Default: to RECEIPT itself."),
+    ]
 )  # fmt: skip
 def sign(receipt: Path, key: Path, out: Path | None) -> None:
-    """Sign RECEIPT, as the one who vouches for it. It must be whole: one that was changed is refused."""
+    """Sign RECEIPT, as the one who vouches for it; a receipt that was changed is refused."""
     target = receipt if out is None else out
     check_output(target)
     loaded = Receipt.load(receipt)
@@ -160,12 +179,12 @@ def sign(receipt: Path, key: Path, out: Path | None) -> None:
     say(f"{target}: signed by {signed.signer}")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("key", type=PATH)
 def keys(key: Path) -> None:
     """Make a private key in KEY, which stays with you, and its public key next to it (key.pem, key.pub.pem).
 
-    Whoever has the public key can check which receipts were signed with the private one: deadheat verify --key.
+    Whoever has the public key can check which receipts were signed with the private one: `deadheat verify --key`.
     """
     private, public = make_keys(key)
     say(f"{private}: private, for deadheat sign --key\n{public}: public, {fingerprint_of_file(public)}")

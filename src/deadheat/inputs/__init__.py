@@ -1,1 +1,1 @@
-"""What people hand over, checked: in come arrays, paths and labels, out go rows (perhaps on disk), numbered labels."""
+"""Inputs, checked: in come arrays, paths and labels, out go rows (perhaps on disk) and numbered labels."""

@@ -1,6 +1,6 @@
-"""From what people have (matrices, scores, masks) to checked arrays. Every message about a bad array is here.
+"""Matrices, scores and masks, checked. Every message about a bad array is here.
 
-Whatever is refused is refused with one line that names the argument, the rule and what came.
+What is refused is refused with one line that names the argument, the rule and what came.
 """
 
 from __future__ import annotations
@@ -179,7 +179,6 @@ def relevance(values: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _matrix(values: ArrayLike, name: str) -> NDArray[Any]:
-    """An array of two dimensions with at least one row and one column."""
     array = matrix(values, name)
     require_filled(array.shape, name)
     return array

@@ -94,7 +94,7 @@ def n_dim(values: Any) -> int | None:
 
 
 def is_masked(values: Any) -> bool:
-    """Whether values are a masked array of NumPy's; where nobody has imported these, there are none."""
+    """Whether values are a masked array of NumPy's; where these are not imported, there are none."""
     masked = sys.modules.get("numpy.ma")
     return masked is not None and isinstance(values, masked.MaskedArray)
 

@@ -107,7 +107,7 @@ class Mapped(Source):
 
 
 class File(Source):
-    """Rows in a file, which is mapped anew for each reading and never kept open, unless it is the temporary `spool`."""
+    """Rows in a file, which is mapped for each reading and never kept open, except for the temporary `spool`."""
 
     spool: Unnamed | None = None
 
@@ -165,7 +165,7 @@ def _exact(pieces: Iterable[Rows], title: str) -> Iterator[Rows]:
 
 
 def spooled(pieces: Iterable[Rows], title: str) -> Source:
-    """Rows, checked and copied to a temporary file, which goes when nobody has the source any more."""
+    """Rows, checked and copied to a temporary file, which is deleted with the source."""
     spool = Unnamed()
     try:
         shape, dtype = copied(_exact(pieces, title), spool.file, tempfile.gettempdir())

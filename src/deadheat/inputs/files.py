@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
 
-from deadheat.errors import InvalidValueError
+from deadheat.errors import FileError, InvalidValueError, reason
 from deadheat.support import checks, remote
 from deadheat.support.lazy import glob
 
@@ -34,6 +35,15 @@ class Layout(NamedTuple):
 
 
 Orders = Mapping[str, tuple[str, ...]]
+
+
+@contextmanager
+def unreadable(path: str | os.PathLike[str], kind: str, *errors: type[Exception]) -> Iterator[None]:
+    """Say in one line what a library says in many of a file that it cannot read."""
+    try:
+        yield
+    except errors as error:
+        raise FileError(path, f" cannot be read as {kind}; truncated or damaged? {reason(error)}") from None
 
 
 def is_path(value: Any) -> bool:
@@ -80,7 +90,7 @@ def natural(text: str) -> tuple[list[str | int], str]:
 
 
 def orders(**arguments: Any) -> Orders:
-    """The files of each argument in which a pattern fits more than one: their order is nobody's choice but ours.
+    """The files of each argument in which a pattern fits more than one: deadheat chose their order.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from typing import Any
 
 from deadheat.errors import FileError, InvalidValueError, reason
 
-_ABOUT = "mteb_model_meta"  # the key beside the subsets
+_ABOUT = "mteb_model_meta"  # the key next to the subsets
 
 
 def read_predictions(
@@ -66,12 +66,10 @@ def read_predictions(
 
 
 def _is_table(value: Any) -> bool:
-    """Whether something is a dictionary of dictionaries."""
     return isinstance(value, dict) and all(isinstance(row, dict) for row in value.values())
 
 
 def _holds_scores(value: Any) -> bool:
-    """Whether something is a dictionary of dictionaries of numbers."""
     return _is_table(value) and all(isinstance(each, (int, float)) for row in value.values() for each in row.values())
 
 

@@ -1,4 +1,4 @@
-"""Embeddings and labels, however they are given: how all of deadheat opens its inputs.
+"""Embeddings and labels in any form: how all of deadheat opens its inputs.
 
 In come an array, a memory-mapped array, the path of a file, a pattern such as ``emb-*.npy``, or a list of these, taken
 one after another; a file may hold embeddings and labels. Out come `Samples`: embeddings as a `Source`, whose rows have
@@ -249,7 +249,7 @@ def _are_files(embeddings: Any) -> bool:
 
 def _open_both(embeddings: Any, name: str, labels_name: str, layout: Layout) -> tuple[Source, Labels]:
     if not _are_files(embeddings):
-        raise InvalidTypeError(labels_name, "must be given: only files can hold them beside the embeddings")
+        raise InvalidTypeError(labels_name, "must be given: only files can hold labels too")
     parts = _row_parts(embeddings, name)
     contents = [registry.read(part.value, layout, part.title, "samples") for part in parts]
     sources = [_open_content(content, part) for (content, _), part in zip(contents, parts, strict=True)]

@@ -131,7 +131,7 @@ def _mteb(root: Path, files: list[Path], score_name: str | None) -> Iterator[Row
 
 
 def _swe_bench(root: Path, files: list[Path], score_name: str | None) -> Iterator[Row]:
-    """1 for an item that is resolved and 0 for any other that a file names; nobody resolved the rest."""
+    """1 for an item that is resolved and 0 for any other that a file names; no model resolved the rest."""
     found = {file: _content(file) for file in files}
     for file, content in found.items():
         if not isinstance(content, dict) or not isinstance(content.get("resolved"), list):

@@ -140,7 +140,9 @@ class _Form:
         parts = line.split(None, len(self.fields) - 1) if self.open_end else line.split()
         if len(parts) != len(self.fields):
             layout = " ".join(self.fields)
-            raise ValueError(f"a line must have {len(self.fields)} fields ({layout}), but has {len(parts)}")
+            swapped = {4: ": are these qrels, in the place of a run?", 6: ": is this a run, in the place of qrels?"}
+            came = f"{len(parts)}{swapped.get(len(line.split()), '')}"
+            raise ValueError(f"a line must have {len(self.fields)} fields ({layout}), but has {came}")
         query, item, text = (_text(parts[i]) for i in (0, 2, self.place))
         return query, item, self.check(_number(text, self.kind))
 

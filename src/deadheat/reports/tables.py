@@ -32,6 +32,7 @@ FRAMES = ("pandas", "polars")  # the first that is installed is what `to_pandas`
 
 _MOST_CHARACTERS = 200  # of a cell
 
+SCHEMA = 1  # of JSON; raised when a key goes, or changes its meaning
 DIGITS = 2  # decimals of a value in per cent, unless others are asked for
 _MOST_DIGITS = 15  # more than a float has
 
@@ -152,8 +153,8 @@ class TabularResult(PlainFloats, ABC):
         """The rows of the tables as columns of plain values: fractions, NaN where a value is undefined."""
 
     def to_json(self, **options: Any) -> str:
-        """`to_dict` as JSON text; null where a value is undefined."""
-        return json.dumps(self.to_dict(**options), indent=2, allow_nan=False)
+        """`to_dict` as JSON text, with the version and the number of the schema; null where a value is undefined."""
+        return json.dumps(labelled(self.to_dict(**options)), indent=2, allow_nan=False)
 
     def to_text(self, **options: Any) -> str:
         """The tables as plain text with the notes below: what `print` shows."""
@@ -353,6 +354,11 @@ def plain(value: Any) -> Any:
         return plain(value.tolist())
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def labelled(content: Mapping[str, Any]) -> dict[str, Any]:
+    """What is written as JSON: the version, the number of the schema (`deadheat/cli/schema.json`), and the content."""
+    return {"deadheat": program(), "schema": SCHEMA, **content}
 
 
 def program() -> str:

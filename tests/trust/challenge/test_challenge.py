@@ -52,7 +52,7 @@ def test_from_labels_to_a_leaderboard(deadheat: Run, npz: Write, tmp_path: Path)
     reports = {
         name: dh.evaluate(rows, LABELS, measures="mAP, Hit@1") for name, rows in (("A", ROWS), ("B", ROWS[:, :3]))
     }
-    assert board == dh.leaderboard(reports).to_dict()
+    assert board == json.loads(dh.leaderboard(reports).to_json())
     assert [line[:5] for line in deadheat("list", folder).stdout.splitlines()] == ["#1 A:", "#2 B:"]
     assert deadheat("receipt", folder, 1, tmp_path / "r.json").exit_code == 0
     assert deadheat("receipt", folder, 3, tmp_path / "none.json").exit_code == 2

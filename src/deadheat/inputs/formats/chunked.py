@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.errors import FileError, reason
-from deadheat.inputs.files import Content
+from deadheat.errors import FileError
+from deadheat.inputs.files import Content, unreadable
 from deadheat.inputs.formats.keyed import UNNAMED, Arrays, Reader, strips
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import require
@@ -40,7 +40,7 @@ def _opened_h5(path: Path) -> Iterator[Arrays]:
             if isinstance(item, h5py.Dataset):
                 shapes[key] = partial(getattr, item, "shape")
 
-        with _errors(path, "HDF5", _H5_ERRORS):
+        with unreadable(path, "HDF5", *_H5_ERRORS):
             file.visititems(note)
         yield Arrays(shapes, partial(_h5_embeddings, path, file), partial(_h5_array, path, file))
 
@@ -49,7 +49,7 @@ def _opened_h5(path: Path) -> Iterator[Arrays]:
 def opened_h5_file(path: Path) -> Iterator[Any]:
     h5py = _h5py(path)
     with open(path, "rb") as content:  # what the system says of it comes first
-        with _errors(path, "HDF5", _H5_ERRORS):
+        with unreadable(path, "HDF5", *_H5_ERRORS):
             file = h5py.File(path if os.path.exists(os.path.realpath(path)) else content, "r")  # one without a name
         with file:
             yield file
@@ -57,7 +57,7 @@ def opened_h5_file(path: Path) -> Iterator[Any]:
 
 def _h5_embeddings(path: Path, file: Any, key: str) -> Content:
     """An array, mapped where it is stored as NumPy has it, and in strips where it is not."""
-    with _errors(path, "HDF5", _H5_ERRORS):
+    with unreadable(path, "HDF5", *_H5_ERRORS):
         array = file[key]
     if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiub":
         return _h5_array(path, file, key)
@@ -71,19 +71,19 @@ def _h5_strips(path: Path, key: str) -> Iterator[Array]:
     with opened_h5_file(path) as file:
         array = file[key]
         for rows in strips(array.shape, array.dtype.itemsize, array.chunks):
-            with _errors(path, "HDF5", _H5_ERRORS):
+            with unreadable(path, "HDF5", *_H5_ERRORS):
                 piece = array[rows]
             yield piece
 
 
 def _h5_array(path: Path, file: Any, key: str) -> Array:
     """A whole array; text as strings, if it is in UTF-8 as HDF5 has it."""
-    with _errors(path, "HDF5", _H5_ERRORS):
+    with unreadable(path, "HDF5", *_H5_ERRORS):
         array = file[key]
     text = _h5py(path).check_string_dtype(array.dtype)
     if array.shape is None:
         raise FileError(path, f" array {key!r} is empty")
-    with _errors(path, "HDF5", _H5_ERRORS):
+    with unreadable(path, "HDF5", *_H5_ERRORS):
         if text is None or text.length is not None:
             return np.asarray(array[()])
         try:
@@ -97,7 +97,7 @@ def _opened_zarr(path: Path) -> Iterator[Arrays]:
     """The arrays in a folder, of which nothing but the metadata has been read."""
     zarr = require("zarr", "files", f"{path}: reading Zarr")
     os.stat(path)  # what the system says of it comes first
-    with _errors(path, "Zarr", _ZARR_ERRORS):
+    with unreadable(path, "Zarr", *_ZARR_ERRORS):
         opened = zarr.open(path, mode="r")
         members = {UNNAMED: opened} if isinstance(opened, zarr.Array) else dict(sorted(opened.members(max_depth=None)))
     arrays = {key: item for key, item in members.items() if isinstance(item, zarr.Array)}
@@ -123,17 +123,8 @@ def _zarr_labels(path: Path, array: Any) -> Array:
 
 
 def _zarr_array(path: Path, array: Any, rows: Any = ...) -> Array:
-    with _errors(path, "Zarr", _ZARR_ERRORS):
+    with unreadable(path, "Zarr", *_ZARR_ERRORS):
         return np.asarray(array[rows])
-
-
-@contextmanager
-def _errors(path: Path, kind: str, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
-    """Say in one line what the library says in many."""
-    try:
-        yield
-    except kinds as error:
-        raise FileError(path, f" cannot be read as {kind}; truncated or damaged? {reason(error)}") from None
 
 
 HDF5, ZARR = Reader(_opened_h5), Reader(_opened_zarr)

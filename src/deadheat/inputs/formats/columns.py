@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.errors import FileError, InputError, reason
+from deadheat.errors import FileError, InputError
 from deadheat.inputs import arrow
-from deadheat.inputs.files import Labels, Layout
+from deadheat.inputs.files import Labels, Layout, unreadable
 from deadheat.inputs.formats import table
 from deadheat.inputs.formats.table import Table
 from deadheat.support.arrays import Array
@@ -36,7 +36,7 @@ class Columns(NamedTuple):
 
 @dataclass(frozen=True)
 class Reader:
-    """The functions of a format, for whatever `opened` opens."""
+    """The functions of a format whose files `opened` opens."""
 
     opened: Callable[[Path], AbstractContextManager[Columns]]
 
@@ -100,13 +100,8 @@ def _column(path: Path, name: str, column: Any, first: int = 0, width: int | Non
     return np.asarray(array, dtype=np.str_ if text else None)
 
 
-@contextmanager
-def _errors(path: Path, kind: str) -> Iterator[None]:
-    """Say in one line what pyarrow says in many."""
-    try:
-        yield
-    except (require("pyarrow", "files", f"{path}").ArrowException, OSError) as error:
-        raise FileError(path, f" cannot be read as {kind}; truncated or damaged? {reason(error)}") from None
+def _errors(path: Path, kind: str) -> AbstractContextManager[None]:
+    return unreadable(path, kind, require("pyarrow", "files", f"{path}").ArrowException, OSError)
 
 
 @contextmanager
@@ -146,7 +141,7 @@ def _opened_arrow(path: Path) -> Iterator[Columns]:
     with open(path, "rb") as file:
         start = file.read(len(_FILE))
     if start.startswith(_OLD):
-        raise FileError(path, " is in Feather's first format, which is no longer read: write it anew")
+        raise FileError(path, " is in Feather's first format, which is no longer read: rewrite it")
     with _errors(path, "Arrow"), pyarrow.memory_map(str(path)) as source:
         schema = _arrow_reader(source, start).schema
     yield Columns(schema, lambda names: _arrow_batches(path, schema, names, start))

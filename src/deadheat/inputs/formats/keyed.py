@@ -35,7 +35,7 @@ class Arrays(NamedTuple):
 
 @dataclass(frozen=True)
 class Reader:
-    """The functions of a format, for whatever `opened` opens."""
+    """The functions of a format whose files `opened` opens."""
 
     opened: Callable[[Path], AbstractContextManager[Arrays]]
 

@@ -72,7 +72,7 @@ def _require_whole(path: Path, file: IO[bytes]) -> None:
     start = file.read(len(_MAGIC))
     if not _MAGIC.startswith(start):  # a file that is cut off within that is for NumPy to refuse
         pickled = " (pickles are never loaded)" if start.startswith(b"\x80") else ""
-        raise FileError(path, f" is not a .npy file, whatever its name says{pickled}")
+        raise FileError(path, f" is not a .npy file, despite its name{pickled}")
     file.seek(0)
     with reading(path):
         found = header(file)
@@ -141,7 +141,7 @@ def _archive(path: Path) -> Iterator[Any]:
         with reading(path):
             archive = np.load(file, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise FileError(path, " is not a .npz file, whatever its name says")
+            raise FileError(path, " is not a .npz file, despite its name")
         with archive:
             yield archive
 

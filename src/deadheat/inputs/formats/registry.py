@@ -8,20 +8,30 @@ The arrays are not yet checked any further. A format may return embeddings as
 
 A format raises whatever is wrong with the content of a file as a `FileError`, in one line; what the system says of the
 file (`OSError`) passes.
+
+A pipe or a device, such as ``<(zcat points.csv.gz)`` or ``/dev/stdin``, has no ending and cannot be read twice. It is
+copied to a temporary file without a name, up to `limit`, for a pipe need not end; its first bytes decide its format.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import IO, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
 
 from deadheat.errors import DeadheatError, FileError, InvalidValueError, reason
 from deadheat.inputs.files import Content, Labels, Layout
-from deadheat.inputs.formats import chunked, columns, numpy_files, safetensors, stream, text
+from deadheat.inputs.formats import chunked, columns, numpy_files, safetensors, text
+from deadheat.support.atomic import is_special
+from deadheat.support.scratch import Unnamed
 
 What: TypeAlias = Literal["embeddings", "labels", "samples"]
 
@@ -90,13 +100,13 @@ def holds_labels(path: str) -> bool:
 
 def read(path: str, layout: Layout, title: str, what: What) -> Any:
     """Embeddings, labels, or both as a pair, from a file or a pipe; `title` is the argument in messages."""
-    if not stream.is_stream(path):
+    if not _is_stream(path):
         with _whatever_is_raised(path):
             return _guarded(_reader(path, ending_of(path), title, what)(Path(path), layout), path)
-    with stream.landed(path, alone=".txt" if what == "labels" else ".csv") as (file, ending):
+    with landed(path, alone=".txt" if what == "labels" else ".csv") as (file, ending):
         try:
             with _whatever_is_raised(path):
-                return stream.in_memory(_reader(path, ending, title, what)(file, layout))
+                return in_memory(_reader(path, ending, title, what)(file, layout))
         except FileError as error:
             raise FileError(path, error.args[1]) from None
 
@@ -150,3 +160,100 @@ def unused_option(layout: Layout, embeddings: Iterable[str], labels: Iterable[st
             rows = FORMATS.items()
             return name, [ending for ending, row in rows if name in (*row.embeddings_options, *row.labels_options)]
     return None
+
+
+LIMIT = "DEADHEAT_STREAM_LIMIT"  # in the environment: bytes, or 500M, 32G
+_USUAL = 16 << 30  # bytes, but no more than half of the free disk space
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_PIECE = 1 << 20  # bytes that are copied at once
+
+_BEGINNINGS = {
+    b"PK": ".npz",
+    b"\x93NUMPY": ".npy",
+    b"PAR1": ".parquet",
+    b"ARROW1": ".arrow",
+    b"\xff\xff\xff\xff": ".arrow",  # of a stream
+    b"\x89HDF": ".h5",
+    b"\x1f\x8b": ".gz",
+}
+
+
+def _is_stream(path: str) -> bool:
+    """Whether a path is of a pipe or a device."""
+    return path.startswith("/dev/") or is_special(Path(path))
+
+
+class Landed(NamedTuple):
+    """A file with all of a stream, and the ending of such files."""
+
+    path: Path
+    ending: str
+
+
+def limit() -> int:
+    """How many bytes of a stream are taken in.
+
+    Raises
+    ------
+    InvalidValueError
+        If the environment says something else than a number of bytes.
+    """
+    text = os.environ.get(LIMIT)
+    if text is None:
+        return min(_USUAL, shutil.disk_usage(tempfile.gettempdir()).free // 2)
+    found = re.fullmatch("([0-9]{1,15})([KMGT]?)", text, re.ASCII)
+    if found is None:
+        raise InvalidValueError(LIMIT, f"must be a number of bytes, such as 500M or 32G, but is {text!r}")
+    return int(found[1]) * _UNITS[found[2]]
+
+
+@contextmanager
+def landed(path: str, alone: str) -> Iterator[Landed]:
+    """A file with all that comes; text without commas or tabs in its first line ends as `alone` says.
+
+    Raises
+    ------
+    FileError
+        If it is of no known kind, or more than `limit`.
+    """
+    limit()  # refused before anything is read
+    kept = Unnamed()
+    try:
+        with open(path, "rb") as stream:
+            ending = copy(path, stream, kept.file, alone)
+        kept.written()
+        yield Landed(Path(kept.path), ending)
+    finally:
+        kept.close()
+
+
+def copy(path: str, stream: IO[bytes], file: IO[bytes], alone: str) -> str:
+    """Write all that comes to a file, as long as that is not too much; how a file of this kind ends."""
+    n_byte, most = 0, limit()
+    start = piece = stream.read(1 << 16)
+    ending = _ending(start, alone)
+    if ending in (".csv", ".tsv", alone) and b"\0" in start:  # as of devices that never end
+        line = start[: start.index(b"\0")].count(b"\n") + 1
+        raise FileError(path, f", line {line}: a zero byte; not a text file?")
+    while piece:
+        n_byte += len(piece)
+        if n_byte > most:
+            rule = f" is a stream of over {most} bytes, the most that is taken in ({LIMIT}=64G, say, allows more)"
+            raise FileError(path, f"{rule}: save it in a file, which may have any size")
+        file.write(piece)
+        piece = stream.read(_PIECE)
+    return ending
+
+
+def _ending(start: bytes, alone: str) -> str:
+    line = start.partition(b"\n")[0]
+    text = ".tsv" if b"\t" in line else ".csv" if b"," in line else alone
+    beginning = ".safetensors" if start[6:10] == b'\0\0{"' else ".json" if start.lstrip()[:1] == b"{" else text
+    return next((ending for bytes_, ending in _BEGINNINGS.items() if start.startswith(bytes_)), beginning)
+
+
+def in_memory(content: Any) -> Any:
+    """What a format has read, without its file: arrays, in pairs too."""
+    if isinstance(content, tuple):
+        return tuple(map(in_memory, content))
+    return np.concatenate(list(content)) if isinstance(content, Iterator) else np.array(content)

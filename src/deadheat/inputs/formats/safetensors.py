@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.errors import FileError, reason
-from deadheat.inputs.files import Content
+from deadheat.errors import FileError
+from deadheat.inputs.files import Content, unreadable
 from deadheat.inputs.formats.keyed import Arrays, Reader, Shape
 from deadheat.support.arrays import Array
 from deadheat.support.lazy import json, require
@@ -39,10 +39,8 @@ def _opened(path: Path) -> Iterator[Arrays]:
     package = require("safetensors", "files", f"{path}: reading safetensors")
     with open(path, "rb"):  # what the system says of it comes first
         pass
-    try:
+    with unreadable(path, "safetensors", package.SafetensorError):
         file = package.safe_open(path, framework="numpy")
-    except package.SafetensorError as error:
-        raise FileError(path, f" cannot be read as safetensors; truncated or damaged? {reason(error)}") from None
     with file as opened:
         shapes = {key: partial(_shape, opened, key) for key in opened.keys()}  # noqa: SIM118 - it is no dictionary
         yield Arrays(

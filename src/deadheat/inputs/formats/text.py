@@ -23,7 +23,7 @@ from deadheat.inputs.formats.table import LABEL_COLUMNS, Table
 
 @dataclass(frozen=True)
 class Reader:
-    """What a table of text hands out whose columns are separated so."""
+    """The functions of tables of text with this delimiter."""
 
     delimiter: str
 

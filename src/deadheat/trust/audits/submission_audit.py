@@ -153,7 +153,7 @@ class Audit(Audited):
     def to_dict(self) -> dict[str, Any]:
         """The findings, and the values that the table shows, unrounded, as plain values that JSON can hold."""
         evidence = self.evidence
-        values = {"exact": evidence.report, **evidence.rounded, "chance": evidence.chance}
+        values = {**evidence.rounded, "chance": evidence.chance}
         return {
             "deadheat": program(),
             "distance": evidence.report.distance,
@@ -161,6 +161,7 @@ class Audit(Audited):
             "counts": self.counts(),
             "measures": {
                 name: {
+                    **_triple(evidence.report[name]),
                     **{what: _triple(report[name]) for what, report in values.items()},
                     "plain_sort": {title: plain(each[name]) for title, each in self._plain_sorts().items()},
                 }

@@ -177,7 +177,9 @@ class Board(TabularResult):
 
 def public(row: Row) -> Row:
     """What of a row is for programs: all but where the page draws it."""
-    return {name: value for name, value in row.items() if name != "bar"}
+    kept = {name: value for name, value in row.items() if name not in ("bar", "values")}
+    ends = {name: dict(zip(Triple._fields, values, strict=True)) for name, values in row["values"].items()}
+    return kept | {"measures": ends}
 
 
 def entries(challenge: Challenge, store: Store, every: bool = False) -> dict[str, Entry]:

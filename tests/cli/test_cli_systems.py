@@ -14,7 +14,7 @@ from cli.calling import passed, run
 from cli.calling import reason as refused
 
 import deadheat as dh
-from deadheat.cli import several
+from deadheat.cli import systems
 
 LABELS = np.repeat(np.arange(12), 3)
 POINTS = np.random.default_rng(0).normal(size=(12, 6))[LABELS] + 0.8 * np.random.default_rng(1).normal(size=(36, 6))
@@ -63,7 +63,7 @@ def test_every_option_of_a_test_arrives(folder: Path) -> None:
     a, b = reports("full", "half", distance="euclidean").values()
     found = dh.compare(a, b, names=("full", "half"), n_resamples=200, **how)  # type: ignore[arg-type]
     printed = passed("compare", "full.npz", "half.npz", *QUICK, *flags, "--distance", "euclidean", "--json", "-")
-    assert json.loads(printed) == found.to_dict()
+    assert json.loads(printed) == json.loads(found.to_json())
 
 
 def test_labels_galleries_and_names(folder: Path) -> None:
@@ -99,6 +99,53 @@ def test_outputs_go_to_files(folder: Path) -> None:
     assert Path("b.tex").read_text() == found.to_latex()
 
 
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    queries = range(8)
+    Path("qrels").write_text("".join(f"q{query} 0 a 2\nq{query} 0 b 1\n" for query in queries))
+    Path("first.run").write_text("".join(f"q{query} Q0 a 1 0.9 x\n" for query in queries))
+    Path("last.run").write_text("".join(f"q{query} Q0 c 1 0.9 x\nq{query} Q0 a 2 0.9 x\n" for query in queries[1:]))
+
+
+def run_reports(measures: str, **options: Any) -> dict[str, dh.Report]:
+    return {name: dh.evaluate_run(f"{name}.run", "qrels", measures=measures, **options) for name in ("first", "last")}
+
+
+def test_runs_are_compared_with_qrels(runs: None) -> None:
+    found = dh.compare(*run_reports("MRR AP").values(), names=("first", "last"))
+    asked = ("compare", "first.run", "last.run", "--qrels", "qrels", "-m", "MRR AP")
+    assert passed(*asked) == f"{found}\n"
+    assert found["MRR"].pvalue < 0.05
+    assert passed(*asked, "--explain", "--html", "page.html") == f"{found}\n\n{found.explain()}\n"
+    assert "<h1>first and last</h1>" in Path("page.html").read_text()
+    strict = dh.compare(*run_reports("AP", rel=2).values(), names=("first", "last"))
+    assert passed(*asked[:-1], "AP", "--rel", 2) == f"{strict}\n"
+    assert run(*reversed(asked[1:3]), "--qrels", "qrels").exit_code == 2
+    gate = run("compare", "first.run", "last.run", "--qrels", "qrels", "-m", "MRR", "--fail-if-worse")
+    assert gate.exit_code == 1
+
+
+def test_a_leaderboard_of_runs_says_whose_queries_are_missing(runs: None) -> None:
+    board = dh.leaderboard(run_reports("MRR"))
+    for asked in (
+        ("leaderboard", "first.run", "last.run", "--qrels", "qrels"),
+        ("run", "qrels", "first.run", "last.run"),
+        ("run", "--qrels", "qrels", "first.run", "last.run"),
+    ):
+        assert passed(*asked, "-m", "MRR", "--explain") == f"{board}\n\n{board.explain()}\n"
+    missing = "last: 1 of 8 queries of the qrels is not in the run: nothing is retrieved for it."
+    assert missing in str(board).splitlines()
+    assert missing in str(dh.compare(*run_reports("MRR").values(), names=("first", "last"))).splitlines()
+    assert board.to_dict()["systems"][1]["remarks"] == [missing.removeprefix("last: ")]
+
+
+def test_options_that_runs_or_embeddings_lack_are_refused(runs: None) -> None:
+    both = ("first.run", "last.run")
+    assert refused("compare", *both, "--qrels", "qrels", "--distance", "l2") == "--distance goes without --qrels"
+    assert refused("leaderboard", *both, "-l", "2") == "-l goes with --qrels"
+
+
 GATE = ("compare", "a.npz", "b.npz", "-m", "Hit@1", "--distance", "euclidean", "--fail-if-worse", "--n-resamples", "9")
 
 
@@ -113,15 +160,15 @@ def gate(*new: float, drop: float | None = None, old: tuple[float, ...] = (0, 0,
 
 def test_a_gate_fails_only_where_the_new_system_is_worse_however_ties_fall(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
-    passes = "deadheat: b passes: no measure is below a's however the ties fall (Hit@1).\n"
+    passes = "deadheat: b passes: no measure is below a's under every tie-breaking (Hit@1).\n"
     assert gate(0, 0, 9, 9) == (0, passes)
     assert gate(0, 0, 0, 0) == (0, passes)  # everything ties: from 0 to 100
-    lost = "deadheat: b is worse than a however the ties fall: Hit@1 by at least {} points, where {} are allowed.\n"
+    lost = "deadheat: b is worse than a under any tie-breaking: Hit@1 by at least {} points, where {} are allowed.\n"
     assert gate(0, 4, 3, 9) == (1, lost.format(100, 0))
     assert gate(0, 4, 0, 9) == (1, lost.format(75, 0))  # 4 has its own and another at 0, all others miss
     assert gate(0, 4, 0, 9, drop=74.9)[0] == 1
     assert gate(0, 4, 0, 9, drop=75) == (
-        0, "deadheat: b passes: no measure is below a's by more than 75 points however the ties fall (Hit@1).\n"
+        0, "deadheat: b passes: no measure is below a's by more than 75 points under every tie-breaking (Hit@1).\n"
     )  # fmt: skip
     assert gate(0, 0, 9, 9, old=(0, 0, 0, 0)) == (0, passes)
     assert gate(0, 4, 3, 9, old=(0, 0, 0, 0)) == (0, passes)  # the old one may have had nothing either
@@ -238,6 +285,6 @@ def test_an_unknown_value_to_rank_by(folder: Path) -> None:
 def test_a_missing_file_is_found_before_any_is_ranked(
     folder: Path, args: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(several, "evaluate_pair", lambda *_: pytest.fail("a file was ranked"))
+    monkeypatch.setattr(systems, "evaluate_pair", lambda *_: pytest.fail("a file was ranked"))
     for command in ("compare", "leaderboard"):
         assert refused(command, "full.npz", *args) == message

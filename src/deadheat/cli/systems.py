@@ -1,0 +1,292 @@
+"""`deadheat compare` and `leaderboard`: several systems on the same queries, tested against each other.
+
+Systems are files of embeddings, TREC runs (with --qrels), or rows of a table of scores (leaderboard --scores).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+from click.core import ParameterSource
+
+from deadheat.analyses import comparison
+from deadheat.analyses import leaderboard as leaderboards
+from deadheat.analyses.difference import PairedTest
+from deadheat.analyses.score_leaderboard import score_leaderboard
+from deadheat.cli import options as shared
+from deadheat.cli.files import HTML, INTEGER, LINES, PATH, REAL, Choice, Command, Output, option
+from deadheat.cli.options import deliver, plot, plots_for, save_picture, with_options, write_page
+from deadheat.cli.shell import STDOUT, note, say
+from deadheat.engine.counting.runs import ScoreDtype
+from deadheat.inputs import trec
+from deadheat.inputs.files import matching
+from deadheat.inputs.score_tables import read_scores
+from deadheat.plots.pages.report_page import html_report
+from deadheat.reports.evaluating import evaluate_pair
+from deadheat.reports.report import Report
+from deadheat.reports.runs import RUN_MEASURES, evaluate_run
+from deadheat.reports.statistics.interval import BOOTSTRAP
+from deadheat.reports.statistics.permutation import ALTERNATIVES
+from deadheat.support import remote
+from deadheat.support.triple import Triple
+
+WORSE = 1  # exit status
+
+NAMES = option(
+    "Input", "--name", "names", multiple=True,
+    help="Name a system, once for each file in their order. Default: the names of the files.",
+)  # fmt: skip
+FILES = (
+    NAMES,
+    option("Input", "--labels", multiple=True, type=LINES,
+        help="Read labels from this file: once for all systems, or once for each. Default: from each FILE itself."),
+    option("Input", "--gallery", multiple=True, type=PATH, help="Rank the items of this file, once for each system."),
+    option("Input", "--gallery-labels", multiple=True, type=LINES,
+        help="Read the gallery's labels from this file: once for all systems, or once for each."),
+)  # fmt: skip
+JUDGING = (
+    option("TREC run", "-l", "--rel", type=INTEGER, default=1,
+        help="Count documents of this grade and above as relevant."),
+    option("TREC run", "-J", "--judged-only", is_flag=True, help="Take documents without a judgement out of the run."),
+    option("TREC run", "-M", "--max-docs", type=INTEGER, metavar="N", help="Count only the N first documents."),
+    option("TREC run", "-c/-C", "--complete/--incomplete", default=None,
+        help="Count queries that a run lacks as 0, or leave them out. Default: count them, except with --trec-eval."),
+    option("TREC run", "--score-dtype", type=Choice(get_args(ScoreDtype)),
+        help="Round scores to this type first; pytrec_eval has float32."),
+)  # fmt: skip
+QRELS = (
+    option("TREC run", "--qrels", type=PATH, metavar="QRELS", help="Take FILEs as TREC runs, with these judgements."),
+    *JUDGING,
+)
+TESTING = (
+    shared.RESAMPLE,
+    shared.LEVEL,
+    option("Statistics", "--method", type=Choice(BOOTSTRAP), default="percentile",
+        help="Make intervals by this bootstrap."),
+    option("Statistics", "--n-resamples", type=INTEGER, default=9999, metavar="N",
+        help="Draw N resamples for an interval, and at most N permutations for a p-value."),
+    option("Run", "--seed", type=INTEGER, default=0, metavar="N", help="Seed all draws with N."),
+)  # fmt: skip
+EXPLAIN = option("Output", "--explain", is_flag=True, help="Explain each part of the table below it.")
+
+_SETTINGS = ("resample", "alternative", "confidence_level", "method", "n_resamples", "seed")
+_JUDGING = ("rel", "judged_only", "max_docs", "complete", "score_dtype")
+_OF_SYSTEMS = {
+    *("names", "measures", "singletons", "threads", "rank_by", "alternative", "explain", "html", "fail_if_worse"),
+    *("max_drop", "resample", "method"),
+}
+_OF_ALL = {"files", "confidence_level", "n_resamples", "seed", "digits", "json_out", "markdown", "latex"}
+_OF_RUNS = {"qrels", *_JUDGING}
+_OF_SCORES = {"scores", "score_name", "missing", "plot"}
+
+
+@click.command(cls=Command)
+@click.argument("files", nargs=-1, type=PATH, metavar="A B")
+@with_options(FILES, shared.EXCLUDE, shared.LAYOUT, QRELS, shared.RANKING)
+@with_options(TESTING)
+@with_options(
+    [
+        option(
+            "Statistics", "--alternative", type=Choice(ALTERNATIVES), default="two-sided",
+            help="Test whether A and B differ, A is better (greater), or A is worse (less).",
+        )
+    ],
+    shared.TEXTS,
+    [
+        EXPLAIN,
+        option("Output", "--html", type=Output(HTML), metavar="OUT", help="Write a report about A, compared with B."),
+        option("Run", "--fail-if-worse", is_flag=True, help="Exit with 1 if B is worse than A under any tie-breaking."),
+        option("Run", "--max-drop", type=REAL, metavar="POINTS",
+            help="Allow B to lose so many percentage points, with --fail-if-worse. Default: 0."),
+    ],
+)  # fmt: skip
+def compare(files: tuple[Path, ...], **options: Any) -> int:
+    """Compare two systems on the same queries: how far apart they are, and whether chance or ties explain it.
+
+    A and B are files as `deadheat evaluate` takes them, of the same samples in the same order; without --gallery each
+    query is left out of its own ranking. With --qrels they are TREC runs. In continuous integration A is the old system
+    and B the new one: with --fail-if-worse the exit status is 1 if a measure of B is lower by more than --max-drop
+    points even with B's ties broken in the best way and A's in the worst, and 2 if that cannot be decided.
+    """
+    if len(files) != 2:
+        more = "; deadheat leaderboard takes more" if len(files) > 2 else ""
+        raise click.UsageError(f"compare takes two files, but got {len(files)}{more}")
+    if options["max_drop"] is not None and not options["fail_if_worse"]:
+        raise click.UsageError("--max-drop goes with --fail-if-worse")
+    max_drop = float(options["max_drop"] or 0)
+    if not 0 <= max_drop <= 100:
+        raise click.UsageError(f"--max-drop must be points of per cent from 0 to 100, but is {max_drop:g}")
+    (a, of_a), (b, of_b) = _reports(files, options).items()
+    found = comparison.compare(of_a, of_b, names=(a, b), **settings(options))
+    if options["html"] is not None:
+        write_page(options["html"], html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b)))
+    dropped = found.dropped(max_drop / 100) if options["fail_if_worse"] else ()
+    deliver_explained(found, options)
+    if options["fail_if_worse"]:
+        note(_verdict(found, dropped, max_drop))
+    return WORSE if dropped else 0
+
+
+def _verdict(found: comparison.Comparison, dropped: tuple[str, ...], max_drop: float) -> str:
+    """What --fail-if-worse decided."""
+    a, b = found.names
+    if not dropped:
+        points = f"by more than {max_drop:g} points " if max_drop else ""
+        return f"{b} passes: no measure is below {a}'s {points}under every tie-breaking ({', '.join(found)})."
+    lost = comparison.listed([f"{name} by at least {100 * found[name].lower:.4g} points" for name in dropped])
+    return f"{b} is worse than {a} under any tie-breaking: {lost}, where {max_drop:g} are allowed."
+
+
+@click.command(cls=Command)
+@click.argument("files", nargs=-1, type=PATH, metavar="FILE...")
+@with_options(FILES, shared.EXCLUDE, shared.LAYOUT, QRELS, shared.RANKING)
+@with_options(
+    [
+        option("Ranking", "--rank-by", type=click.Choice(Triple._fields), default="lower",
+            help="Rank by this value of the first measure."),
+        option("Score", "--scores", type=PATH, metavar="TABLE", help="Rank models by these scores, without FILEs."),
+        option("Score", "--score-name", metavar="NAME", help="Take this score, where results have several."),
+        option("Score", "--missing", type=click.Choice(["refuse", "tasks", "models"]), default="refuse",
+            help="Refuse missing scores, or leave out the tasks or the models that lack some."),
+        plot("the ranks that each model may have (with --scores)"),
+    ],
+    TESTING,
+    shared.TEXTS,
+    [EXPLAIN],
+)  # fmt: skip
+def leaderboard(files: tuple[Path, ...], **options: Any) -> None:
+    """Rank systems on the same queries, and say which are significantly ahead of which under any tie-breaking.
+
+    FILEs are as `deadheat evaluate` takes them, one for each system, of the same samples in the same order; without
+    --gallery each query is left out of its own ranking. With --qrels they are TREC runs.
+
+    With --scores, models are ranked by existing scores, with the tasks as units: which ranks each may have, and which
+    are statistically tied for first place. TABLE is a .csv or .tsv with a row for each model and a column for each task
+    (or columns model, task and score), or a folder of the results of MTEB, SWE-bench or HELM.
+    """
+    if options["scores"] is not None:
+        _rank_scores(files, options)
+        return
+    _refuse(_OF_SCORES, "with --scores")
+    if len(files) < 2:
+        raise click.UsageError(f"leaderboard takes at least two files, but got {len(files)}")
+    board = leaderboards.leaderboard(_reports(files, options), rank_by=options["rank_by"], **settings(options))
+    deliver_explained(board, options)
+
+
+def _rank_scores(files: tuple[Path, ...], options: dict[str, Any]) -> None:
+    if files:
+        raise click.UsageError(f"--scores goes without FILE, but got {files[0]}")
+    _refuse(options.keys() - _OF_SCORES - _OF_ALL, "without --scores")
+    plots, names = plots_for(options["plot"]), ("missing", "confidence_level", "n_resamples", "seed")
+    scores = read_scores(options["scores"], options["score_name"])
+    board = score_leaderboard(scores, **{name: options[name] for name in names})
+    if plots is not None:
+        figure = plots.style.figure(7.2, 1.4 + 0.26 * len(board))
+        plots.rank_intervals(board, ax=figure.subplots())
+        save_picture(figure, options["plot"])
+    deliver(board, options)
+
+
+def _refuse(names: Iterable[str], rule: str) -> None:
+    """Refuse options that this use of a command does not have."""
+    context = click.get_current_context()
+    given = [name for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if given:
+        refused = next(param.opts[0] for param in context.command.params if param.name == min(given))
+        raise click.UsageError(f"{refused} goes {rule}")
+
+
+def settings(options: dict[str, Any]) -> dict[str, Any]:
+    """How to test, as arguments of the same names."""
+    return {name: options[name] for name in _SETTINGS if name in options}
+
+
+def require_table(options: dict[str, Any]) -> None:
+    """Refuse --explain where no table is printed."""
+    if options["explain"] and STDOUT in shared.asked(options):
+        raise click.UsageError("--explain goes with the table, but another text is to be printed")
+
+
+def deliver_explained(result: comparison.Comparison | leaderboards.Leaderboard, options: dict[str, Any]) -> None:
+    """Write and print the result, and below its table what it means if that was asked for."""
+    deliver(result, options)
+    if options["explain"]:
+        say(f"\n{result.explain()}")
+
+
+def _reports(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Report]:
+    """The report on each file, by the name of its system; before that, options are checked."""
+    require_table(options)
+    PairedTest.checked(**settings(options))
+    if options["qrels"] is None:
+        _refuse(_OF_RUNS, "with --qrels")
+        return _reports_of_embeddings(files, options)
+    _refuse(options.keys() - _OF_RUNS - _OF_SYSTEMS - _OF_ALL, "without --qrels")
+    measures = " ".join(options["measures"]) or RUN_MEASURES
+    chosen = {name: options[name] for name in (*_JUDGING, "singletons", "threads")}
+    chosen["complete"] = options["complete"] is not False
+    return reports_of_runs(files, options["qrels"], options["names"], measures=measures, **chosen)
+
+
+def reports_of_runs(files: tuple[Path, ...], qrels: Path, names: tuple[str, ...], **judging: Any) -> dict[str, Report]:
+    """The report on each run, by its name."""
+    named = dict(zip(names_of(files, names), files, strict=True))
+    for path in files:  # before the first is read
+        os.stat(path)
+    judged = trec.open_qrels(qrels)
+    return {name: evaluate_run(path, judged, **judging) for name, path in named.items()}
+
+
+def _reports_of_embeddings(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Report]:
+    names, parts = names_of(files, options["names"]), [_for_each(options, part, files) for part in shared.PARTS]
+    counting, summary = shared.counting_options(options), shared.summary_options(options)
+    systems = {
+        name: (file, {**options, **dict(zip(shared.PARTS, paths, strict=True))})
+        for name, file, *paths in zip(names, files, *parts, strict=True)
+    }
+    for file, own in systems.values():
+        _require_there(file, own)
+    reports = {}
+    for name, (file, own) in systems.items():
+        with shared.opened(file, own, counting, f"ranking {name}") as (pair, counted):
+            reports[name] = evaluate_pair(pair, counted, summary)
+    return reports
+
+
+def _require_there(file: Path, options: dict[str, Any]) -> None:
+    """Refuse, before the first file is ranked, a file that is not there."""
+    named = {"embeddings": [file], "exclude": options["exclude"]} | {part: [options[part]] for part in shared.PARTS}
+    with shared.files_named(file, options):
+        for argument, paths in named.items():
+            for path in (each for given in paths if given is not None for each in matching(given, argument)):
+                if not remote.is_url(path):
+                    os.stat(path)
+
+
+def names_of(files: tuple[Path, ...], given: tuple[str, ...]) -> list[str]:
+    """The names of the systems: as asked for, or of their files, without folder and ending if these then differ."""
+    if given and len(given) != len(files):
+        raise click.UsageError(f"--name must be given once for each FILE, but got {len(given)} for {len(files)} files")
+    short = [path.stem for path in files]
+    names = list(given) or (short if len(set(short)) == len(files) else list(map(str, files)))
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise click.UsageError(f"each system must have a name of its own (--name), but two are called {twice!r}")
+    return names
+
+
+def _for_each(options: dict[str, Any], part: str, files: tuple[Path, ...]) -> list[Path | None]:
+    """The file of one option that belongs to each FILE; labels may be one for all, as systems share their queries."""
+    given = options[part]
+    if not given or (len(given) == 1 and part != "gallery"):
+        return [given[0] if given else None] * len(files)
+    if len(given) != len(files):
+        rule = "once for each FILE" if part == "gallery" else "once, or once for each FILE"
+        name = f"--{part.replace('_', '-')}"
+        raise click.UsageError(f"{name} must be given {rule}, but got {len(given)} for {len(files)} files")
+    return list(given)
