@@ -49,10 +49,11 @@ def audit_evaluator(
     ----------
     fn : callable
         Takes two arrays and returns one number, higher being better. It gets copies, and may raise.
-    form : {"embeddings", "scores", "query"}
+    form : {"embeddings", "scores", "query", "candidates"}
         What the two arrays are: embeddings (n, dim) float32 and labels (n,) int64, each sample a query ranked against
-        all others; scores (n_query, n_item) float64, highest best, and relevance of that shape, bool; or both of one
-        query, (n_item,), and the audit takes the mean over the queries that have a relevant item.
+        all others; scores (n_query, n_item) float64, highest best, and relevance of that shape, bool; both of one
+        query, (n_item,), and the audit takes the mean over the queries that have a relevant item; or as "scores",
+        with one relevant item a query, as in reranking and link prediction.
     measure : str, optional
         What the function is meant to compute; by default, all measures are tried.
     name, version : str, optional
@@ -275,16 +276,8 @@ class EvaluatorSurvey(TabularResult):
         """Values of an empty system in per cent, what is possible, and how far above random it can get."""
         form = decimals(digits)
         shown = ["sorted by class", "half sorted", "half sorted, reversed", "interleaved"]
-        header = [
-            "evaluator",
-            "version",
-            *shown,
-            "possible",
-            "expected",
-            "sd above random",
-            "ties count as",
-            *SEVERITIES,
-        ]
+        key = ["evaluator", "ties count as", "highest", "expected", "possible", "sd above random", "serious"]
+        header = [*key, *shown, "version", *SEVERITIES[1:]]
         return [Table(header, [self._row(each, shown, form) for each in self.audits])]
 
     def notes(self) -> list[str]:
@@ -321,6 +314,7 @@ class EvaluatorSurvey(TabularResult):
         values = [number(100 * each.empty.by_order[order].value, form) for order in orders]
         lower, expected, upper = (number(100 * value, form) for value in each.truth)
         sigmas = number(each.sigmas + 0.0, ".0f") if abs(each.sigmas) >= 0.5 else number(abs(each.sigmas), ".0f")
-        severities = [str(sum(found.severity == severity for found in each.findings)) for severity in SEVERITIES]
-        possible = f"[{lower}, {upper}]"
-        return [each.name, each.version or "-", *values, possible, expected, sigmas, each.ties, *severities]
+        serious, *others = (str(sum(found.severity == severity for found in each.findings)) for severity in SEVERITIES)
+        highest = number(100 * each.empty.highest.value, form)
+        key = [each.name, each.ties, highest, expected, f"[{lower}, {upper}]", sigmas, serious]
+        return [*key, *values, each.version or "-", *others]
