@@ -60,7 +60,7 @@ def test_an_adapter_computes_what_it_says(name: str) -> None:
         assert found.ties == INVARIANT[name]
     else:
         assert found.ties == "by order"
-        assert not found.passes
+        assert not found.passes()
     inside = [
         each.truth.lower - 1e-6 <= each.value <= each.truth.upper + 1e-6 for each in found.empty.by_order.values()
     ]

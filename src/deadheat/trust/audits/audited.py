@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import textwrap
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -9,7 +10,6 @@ from typing import Any
 
 from deadheat.reports.tables import TabularResult, count, plain
 from deadheat.support.lazy import json
-from deadheat.trust.audits import findings
 from deadheat.trust.audits.findings import SEVERITIES, Finding
 
 _WIDTH = 100  # of lines of text
@@ -51,7 +51,7 @@ class Audited(TabularResult):
 
     def passes(self, *, strict: bool = False) -> bool:
         """Whether nothing serious was found; if it is strict, no warning either."""
-        return findings.passes(self.findings, strict)
+        return not (self.of("serious") or (strict and self.of("warning")))
 
     def counts(self) -> dict[str, int]:
         """How many findings of each severity there are."""
@@ -81,8 +81,19 @@ class Audited(TabularResult):
 
     def columns(self) -> dict[str, list[Any]]:
         """The findings, a row each; their figures as JSON."""
+        names = ("severity", "name", "sentence", "advice")
         figures = [json.dumps(plain(each.figures)) for each in self.findings]
-        return {**findings.columns(self.findings), "figures": figures}
+        return {name: [getattr(each, name) for each in self.findings] for name in names} | {"figures": figures}
+
+    def _repr_html_(self) -> str:
+        """The verdict, the table and a list of the findings, as a notebook shows them."""
+        listed = (
+            f"<li><strong>{each.severity}: {html.escape(each.name)}.</strong> "
+            f"{html.escape(f'{each.sentence} {each.advice}'.strip())}</li>"
+            for each in self.findings
+        )
+        tables = "".join(table.to_html() for table in self.tables())
+        return f"<p><strong>{html.escape(self.verdict())}</strong></p>{tables}<ul>{''.join(listed)}</ul>"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.verdict()})"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimal
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
-from deadheat.trust.audits import cases, evaluator_checks, findings
+from deadheat.trust.audits import cases, evaluator_checks
+from deadheat.trust.audits.audited import Audited
 from deadheat.trust.audits.bench import Bench, EmptySystem, Evaluator, Observation
 from deadheat.trust.audits.findings import SEVERITIES, Finding, most_serious_first
 
@@ -68,7 +69,7 @@ def audit_evaluator(
     Returns
     -------
     EvaluatorAudit
-        `passes` says whether nothing serious was found.
+        `passes()` says whether nothing serious was found.
 
     Raises
     ------
@@ -93,7 +94,7 @@ def audit_evaluator(
     >>> def first_hit(scores, relevant):
     ...     return relevant[scores.argmax()]
     >>> audit = audit_evaluator(first_hit, form="query", n_classes=4, class_size=5)
-    >>> audit.definitions[0], audit.ties, audit.passes
+    >>> audit.definitions[0], audit.ties, audit.passes()
     ('P@1, the highest score first', 'by order', False)
     >>> [each.name for each in audit.findings if each.severity == "serious"]
     ['sample order', 'sample order with ties', 'place in the list']
@@ -123,7 +124,7 @@ def audit_evaluator(
         observations=tuple(bench.seen),
         empty=empty,
         n_samples=len(bench.labels),
-        unknown=() if evaluator_checks.thread_control() else ("Threads were not tried: that needs threadpoolctl.",),
+        unknown=() if evaluator_checks.thread_control() else ("threads not tried, without threadpoolctl",),
     )
 
 
@@ -151,17 +152,16 @@ def _definition(bench: Bench, asked: str | None) -> Iterator[Finding]:
         yield Finding("definition", "warning", sentence, figures, "Say which measure it is, and compare on an example.")
 
 
-@dataclass(frozen=True, eq=False)
-class EvaluatorAudit(TabularResult):
+@dataclass(frozen=True, eq=False, repr=False)
+class EvaluatorAudit(Audited):
     """What an audit says of an evaluator.
 
-    Values are as the evaluator gave them, fractions mostly. Printing shows what a system that knows nothing gets, in
-    per cent, and then the findings.
+    Values are as the evaluator gave them, fractions mostly. Printing shows the verdict, what a system that knows
+    nothing gets, in per cent, and then the findings.
 
     Attributes
     ----------
-    name : str
-    form : str
+    name, form : str
     version : str or None
         Of the package that it is in, where that is known.
     definitions : tuple of str
@@ -183,15 +183,10 @@ class EvaluatorAudit(TabularResult):
     version: str | None
     definitions: tuple[str, ...]
     findings: tuple[Finding, ...]
-    observations: tuple[Observation, ...] = field(repr=False)
-    empty: EmptySystem = field(repr=False)
+    observations: tuple[Observation, ...]
+    empty: EmptySystem
     n_samples: int
     unknown: tuple[str, ...] = ()
-
-    @property
-    def passes(self) -> bool:
-        """Whether nothing serious was found."""
-        return findings.passes(self.findings)
 
     @property
     def ties(self) -> str:
@@ -208,23 +203,18 @@ class EvaluatorAudit(TabularResult):
         """What is possible for a system that knows nothing; NaN where it is not known what is computed."""
         return self.empty.truth or Triple(math.nan, math.nan, math.nan)
 
+    def about(self) -> str:
+        computes = " or ".join(self.definitions) or "none of the measures that were tried"
+        tried = count(len(self.observations), "input", "inputs")
+        version = f" {self.version}" if self.version else ""
+        return "; ".join([f"{self.name}{version} computes {computes}, by {tried}", *self.unknown])
+
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """What an empty system scores in each order, in per cent, and the findings."""
+        """What an empty system scores in each order, in per cent."""
         form = decimals(digits)
         rows = [[name, number(100 * each.value, form)] for name, each in self.empty.by_order.items()]
         rows += [[f"possible: {name}", number(100 * value, form)] for name, value in self.truth._asdict().items()]
-        tables = [Table([f"a system that knows nothing, {self.n_samples} samples", "%"], rows)]
-        if self.findings:
-            tables.append(Table(["severity", "finding"], [[each.severity, each.name] for each in self.findings]))
-        return tables
-
-    def notes(self) -> list[str]:
-        """What it computes, and each finding in a sentence with what to do."""
-        version = f" {self.version}" if self.version else ""
-        computes = " or ".join(self.definitions) or "none of the measures that were tried"
-        found = [f"{each.name}: {each.sentence} {each.advice}".rstrip() for each in self.findings]
-        tried = f"{count(len(self.observations), 'input was', 'inputs were')} tried."
-        return [f"{self.name}{version} computes {computes}, as far as that can be seen. {tried}", *self.unknown, *found]
+        return [Table([f"a system that knows nothing, {self.n_samples} samples", "%"], rows)]
 
     def to_dict(self) -> dict[str, Any]:
         """All findings, and every input with its answer, as plain Python values that JSON can hold."""
@@ -233,7 +223,7 @@ class EvaluatorAudit(TabularResult):
             "evaluator": self.name,
             "version": self.version,
             "form": self.form,
-            "passes": self.passes,
+            "passes": self.passes(),
             "definitions": list(self.definitions),
             "ties": self.ties,
             "empty_system": {
@@ -247,10 +237,6 @@ class EvaluatorAudit(TabularResult):
             "observations": [each.to_dict() for each in self.observations],
             "not_tried": list(self.unknown),
         }
-
-    def columns(self) -> dict[str, list[Any]]:
-        """The findings."""
-        return findings.columns(self.findings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,10 +253,9 @@ class EvaluatorSurvey(TabularResult):
     audits: Sequence[EvaluatorAudit]
     missing: tuple[str, ...] = ()
 
-    @property
     def passes(self) -> bool:
         """Whether nothing serious was found anywhere."""
-        return all(each.passes for each in self.audits)
+        return all(each.passes() for each in self.audits)
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """Values of an empty system in per cent, what is possible, and how far above random it can get."""
@@ -292,7 +277,7 @@ class EvaluatorSurvey(TabularResult):
         """Every audit as plain Python values that JSON can hold."""
         return {
             "deadheat": program(),
-            "passes": self.passes,
+            "passes": self.passes(),
             "audits": [each.to_dict() for each in self.audits],
             "not_installed": list(self.missing),
         }

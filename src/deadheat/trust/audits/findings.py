@@ -5,12 +5,14 @@ Below `Finding` is how its sentences write numbers: scores in per cent, rows by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from deadheat.errors import printable
-from deadheat.reports.tables import plain, value
+from deadheat.reports.report import Report
+from deadheat.reports.tables import count, plain, value
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.trust.audits import thresholds
@@ -64,16 +66,36 @@ def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
-def passes(findings: Iterable[Finding], strict: bool = False) -> bool:
-    """Whether nothing serious was found, and if it is strict no warning either."""
-    refused = SEVERITIES[: 2 if strict else 1]
-    return not any(finding.severity in refused for finding in findings)
+def by_move(move: float) -> str:
+    """How serious it is that something moves a score so far."""
+    return "serious" if move >= thresholds.CLAIMED else "warning" if move >= thresholds.PRINTED else "note"
 
 
-def columns(findings: Iterable[Finding]) -> dict[str, list[Any]]:
-    """A row for each finding, without its figures."""
-    names = ("severity", "name", "sentence", "advice")
-    return {name: [getattr(each, name) for each in findings] for name in names}
+def worst(moves: Mapping[str, float]) -> tuple[str, float]:
+    """The first measure that moves as seriously as any, or of those that move little the one that does most."""
+    known = {name: 0.0 if math.isnan(move) else move for name, move in moves.items()}  # what is undefined does not move
+    name = most = max(known, key=lambda name: known[name])
+    if known[most] >= thresholds.PRINTED:
+        name = next(name for name, move in known.items() if by_move(move) == by_move(known[most]))
+    return name, known[name]
+
+
+def of_ties(report: Report, what: str, advice: str, **figures: Any) -> Iterator[Finding]:
+    """How far breaking ties one way or another moves each measure; `what` ties."""
+    widths = {name: result.upper - result.lower for name, result in report.items()}
+    name, width = worst(widths)
+    if width <= 0:
+        return
+    found, about = report[name], report.ties
+    yield Finding(
+        "ties",
+        by_move(width),
+        f"How ties are broken moves {name} {between(found.lower, found.upper)}; expected {percent(found.expected)}. "
+        f"{count(about.mixed_groups, 'tie group holds', 'tie groups hold')} relevant and irrelevant {what}, in "
+        f"{count(about.queries, 'query', 'queries')}; the largest has {about.largest}.",
+        {**figures, "moves": widths, **about._asdict()},
+        advice,
+    )
 
 
 def percent(score: float) -> str:

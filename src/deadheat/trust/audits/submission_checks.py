@@ -20,7 +20,17 @@ from deadheat.reports.tables import count
 from deadheat.support.triple import Triple
 from deadheat.trust.audits import thresholds
 from deadheat.trust.audits.evidence import Evidence
-from deadheat.trust.audits.findings import Finding, between, deviations, interval, percent, points, share
+from deadheat.trust.audits.findings import (
+    Finding,
+    by_move,
+    deviations,
+    interval,
+    of_ties,
+    percent,
+    points,
+    share,
+    worst,
+)
 from deadheat.trust.audits.rows import findings_in
 
 # How serious it is that scores of this type move a measure by a point, and by a tenth of one. Nearly every evaluator
@@ -30,22 +40,8 @@ _OF_DTYPES = {"float32": ("serious", "warning"), "float16": ("warning", "note"),
 
 def ties(evidence: Evidence) -> Iterator[Finding]:
     """How far breaking ties one way or another moves each measure."""
-    report = evidence.report
-    widths = {name: result.upper - result.lower for name, result in report.items()}
-    name, width = _worst(widths)
-    if width <= 0:
-        return
-    found, about = report[name], report.ties
-    yield Finding(
-        "ties",
-        _by_move(width),
-        f"How ties are broken moves {name} {between(found.lower, found.upper)}; expected "
-        f"{percent(found.expected)}. {count(about.mixed_groups, 'tie group holds', 'tie groups hold')} "
-        f"relevant and irrelevant items, in {count(about.queries, 'query', 'queries')}; the largest has "
-        f"{about.largest}.",
-        {"measures": _bounds(report), "moves": widths, **about._asdict()},
-        "Report the lower bound, or all three values; a single sorted value says nothing within this range.",
-    )
+    advice = "Report the lower bound, or all three values; a single sorted value says nothing within this range."
+    yield from of_ties(evidence.report, "items", advice, measures=_bounds(evidence.report))
 
 
 def dtypes(evidence: Evidence) -> Iterator[Finding]:
@@ -53,7 +49,7 @@ def dtypes(evidence: Evidence) -> Iterator[Finding]:
     for dtype, (serious, mild) in _OF_DTYPES.items():
         report = evidence.rounded[dtype]
         moves = {name: _further(result, evidence.report[name]) for name, result in report.items()}
-        name, move = _worst(moves)
+        name, move = worst(moves)
         if move < thresholds.PRINTED:
             continue
         yield Finding(
@@ -91,13 +87,13 @@ def noise(evidence: Evidence) -> Iterator[Finding]:
     if report is None:
         return
     moves = {name: _further(result, evidence.report[name]) for name, result in report.items()}
-    name, move = _worst(moves)
+    name, move = worst(moves)
     if move < thresholds.PRINTED:
         return
     bounds = f"{percent(report[name].lower)} to {percent(report[name].upper)}"
     yield Finding(
         "noise",
-        _by_move(move),
+        by_move(move),
         f"Distances that differ by {eps:.2g} at most, the precision of float32 here, decide {name}: once they count as "
         f"equal, its bounds are {bounds} ({points(move)} further than exact ones, {interval(evidence.report[name])}).",
         {
@@ -119,14 +115,14 @@ def sample_order(evidence: Evidence) -> Iterator[Finding]:
     moves = {name: sorts.moved(name, report[name].expected) for name in report}
     chances = {name: sorts.by_chance(name, report[name].expected) for name in report}
     special = {name: move for name, move in moves.items() if move > thresholds.BEYOND_SHUFFLES * chances[name]}
-    name, move = _worst(special or moves)
+    name, move = worst(special or moves)
     if move < thresholds.PRINTED:
         return
     low, high = min(sorts.shuffled[name]), max(sorts.shuffled[name])
     sample = f" (estimated from {sorts.ranked.n_query} queries)" if sorts.sampled else ""
     yield Finding(
         "sample order",
-        _by_move(move) if special else "note",
+        by_move(move) if special else "note",
         f"A plain stable sort gives {name} {percent(sorts.file[name])} in the order of the file, "
         f"{percent(sorts.backwards[name])} reversed, {percent(low)} to {percent(high)} shuffled{sample}; "
         f"{percent(report[name].expected)} is the mean over all ways to break ties.",
@@ -282,19 +278,6 @@ CHECKS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
     ties, sample_order, dtypes, near_ties, noise, chance, undefined, queries_in_gallery, rows, in_runs,
     without_relevant, imbalance,
 )  # fmt: skip
-
-
-def _by_move(move: float) -> str:
-    return "serious" if move >= thresholds.CLAIMED else "warning" if move >= thresholds.PRINTED else "note"
-
-
-def _worst(moves: Mapping[str, float]) -> tuple[str, float]:
-    """The first measure that moves as seriously as any, or of those that move little the one that does most."""
-    known = {name: 0.0 if math.isnan(move) else move for name, move in moves.items()}  # what is undefined does not move
-    name = most = max(known, key=lambda name: known[name])
-    if known[most] >= thresholds.PRINTED:
-        name = next(name for name, move in known.items() if _by_move(move) == _by_move(known[most]))
-    return name, known[name]
 
 
 def _further(result: Result, exact: Result) -> float:
