@@ -27,25 +27,13 @@ Evaluator = Callable[[Array, Array], Any]
 
 
 class Observation(NamedTuple):
-    """A case and the answer to it.
-
-    Attributes
-    ----------
-    value : float
-        NaN where there is none.
-    error : str or None
-        What was raised.
-    wrote : bool
-        Whether the function wrote to its arguments.
-    truth : Triple or None
-        Which values are possible; None where that is not known.
-    """
+    """A case and the answer to it."""
 
     case: Case
-    value: float
-    error: str | None = None
-    wrote: bool = False
-    truth: Triple[float] | None = None
+    value: float  # NaN where there is none
+    error: str | None = None  # what was raised
+    wrote: bool = False  # to its arguments
+    truth: Triple[float] | None = None  # which values are possible, as far as that is known
 
     @property
     def impossible(self) -> bool:

@@ -20,22 +20,12 @@ _SIZES = (12, 9, 7, 6, 5, 5, 4, 3, 3, 2, 2, 2)  # of the classes of small inputs
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One input.
-
-    Attributes
-    ----------
-    name : str
-        What it is, as people read it.
-    first, second : arrays
-        The arguments: embeddings (n, dim) and labels (n,), or scores and relevance, both (n_query, n_item).
-    common : bool
-        Whether every evaluator should take it: an error is serious then.
-    """
+    """One input, with its name as people read it."""
 
     name: str
-    first: Array
-    second: Array
-    common: bool = True
+    first: Array  # embeddings (n, dim), or scores (n_query, n_item)
+    second: Array  # labels (n,), or relevance (n_query, n_item)
+    common: bool = True  # every evaluator should take it: an error is serious
 
 
 class Embedded:

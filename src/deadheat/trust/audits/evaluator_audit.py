@@ -19,9 +19,8 @@ from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
 from deadheat.trust.audits import cases, evaluator_checks
-from deadheat.trust.audits.audited import Audited
 from deadheat.trust.audits.bench import Bench, EmptySystem, Evaluator, Observation
-from deadheat.trust.audits.findings import SEVERITIES, Finding, most_serious_first
+from deadheat.trust.audits.findings import SEVERITIES, Audited, Finding, most_serious_first
 
 _INPUTS_WITHOUT_TIES = 3
 _MOST = 1_000_000  # classes, items of each, and draws

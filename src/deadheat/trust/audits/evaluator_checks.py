@@ -220,11 +220,11 @@ def _convention(bench: Bench, case: Case, n: int) -> Iterator[Finding]:
     elif bench.definitions:
         left_out = bench.definitions[0].truth(case).expected
         rest = left_out * (n - 1) / n
-        counted = {"is left out": left_out, "counts as 0": rest, "counts as 1": rest + bench.scale / n}
+        counted = {"is excluded": left_out, "counts as 0": rest, "counts as 1": rest + bench.scale / n}
         close = (name for name, expected in counted.items() if abs(found.value - expected) <= SAME)
         how = next(close, "changes the mean")
-        severity, advice = "warning", "Leave such queries out and say how many there are."
-        if how == "is left out":
+        severity, advice = "warning", "Exclude such queries and report how many there are."
+        if how == "is excluded":
             severity, advice = "note", ""
         sentence = f"A query without relevant items {how}."
         yield Finding("query without relevant items", severity, sentence, {"value": found.value} | counted, advice)

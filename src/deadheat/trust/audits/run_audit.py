@@ -30,8 +30,8 @@ from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
 from deadheat.trust.audits import thresholds
-from deadheat.trust.audits.audited import Audited
 from deadheat.trust.audits.findings import (
+    Audited,
     Finding,
     by_move,
     deviations,
@@ -303,7 +303,7 @@ def _of_ties(report: Report, first: First, rules: Mapping[str, Mapping[str, floa
             f"{name} depends on the rule for ties: {values}. The mean over all orders is "
             f"{percent(report[name].expected)}, {points(moved[name])} from that of the file.",
             {"moves": moved, "rules": rules},
-            "Compare with nobody who breaks ties by another rule; shuffle the candidates before they are scored.",
+            "Do not compare with results of another rule for ties; shuffle the candidates before they are scored.",
         )
     if first.found and first.beyond > thresholds.BEYOND_CHANCE:
         yield Finding(
@@ -335,7 +335,7 @@ def _of_scores(looks: Looks) -> Iterator[Finding]:
             "warning" if severity == "serious" else severity,
             f"In {share(looks.tied_first, n, 'queries')} several documents have the highest score.",
             {"queries": looks.tied_first, "n_query": n},
-            "The first place is decided by whoever sorts.",
+            "The sort decides who is first.",
         )
     if looks.distinct < thresholds.FEW_DISTINCT:
         yield Finding(

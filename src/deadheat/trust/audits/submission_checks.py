@@ -58,8 +58,7 @@ def dtypes(evidence: Evidence) -> Iterator[Finding]:
             f"Rounded to {dtype}, scores leave {name} anywhere in {interval(report[name])}: {points(move)} more "
             f"than exact distances ({interval(evidence.report[name])}).",
             {"dtype": dtype, "measures": _bounds(report), "moves": moves, **report.ties._asdict()},
-            "Compute and sort scores in a longer type, or report what is true of those that are served "
-            f"(ties={dtype!r}).",
+            f"Compute and sort scores in a wider type, or report the scores as they are served (ties={dtype!r}).",
         )
 
 
@@ -77,7 +76,7 @@ def near_ties(evidence: Evidence) -> Iterator[Finding]:
         f"In {count(groups, 'tie group', 'tie groups')} float32 makes different distances of relevant and irrelevant "
         f"items equal: {share(rounded.queries, n_query, 'queries')} have ties there, {exact.queries} exactly.",
         {"groups": groups, "queries_in_float32": rounded.queries, "queries": exact.queries, "n_query": n_query},
-        "Rounding decides the order there, so that threads, batches and devices may give other values.",
+        "Rounding decides the order there, so threads, batches and devices may change the values.",
     )
 
 
@@ -101,7 +100,7 @@ def noise(evidence: Evidence) -> Iterator[Finding]:
             "measures": {name: {"lower": r.lower, "upper": r.upper} for name, r in report.items()},
             "moves": moves,
         },
-        "Look for rows that are equal but for noise, which makes the expectation of a lower bound; report the bounds "
+        "Look for rows that are equal up to noise, which turns a lower bound into the expectation; report the bounds "
         f"of ties=Tolerance({eps!r}).",
     )
 
@@ -142,7 +141,7 @@ def sample_order(evidence: Evidence) -> Iterator[Finding]:
 
 
 def chance(evidence: Evidence) -> Iterator[Finding]:
-    """The headline's lower bound against what embeddings that know nothing earn."""
+    """The headline's lower bound against what embeddings that know nothing get."""
     name = evidence.headline
     found, nothing, draws = evidence.report[name], evidence.chance[name], evidence.draws
     stds = {"ties": nothing.std, "draws": math.nan if draws is None else draws.std}
@@ -160,9 +159,9 @@ def chance(evidence: Evidence) -> Iterator[Finding]:
     if not beyond:
         severity, what = (
             "serious",
-            f"is not beyond chance: embeddings that know nothing earn {percent(nothing.expected)}",
+            f"is not above chance: embeddings that know nothing get {percent(nothing.expected)}",
         )
-        advice = "Look at what was submitted: the score does not show that it knows anything of the labels."
+        advice = "Check what was submitted: the score does not show that it knows anything about the labels."
     elif order is not None and order >= found.lower:
         severity, what = (
             "serious",
@@ -170,7 +169,7 @@ def chance(evidence: Evidence) -> Iterator[Finding]:
         )
         advice = "Shuffle the samples; as the file is sorted, a score like this needs no model."
     else:
-        severity, what, advice = "note", f"is beyond chance, {percent(nothing.expected)}", ""
+        severity, what, advice = "note", f"is above chance, {percent(nothing.expected)}", ""
     sentence = f"The lower bound of {name}, {percent(found.lower)}, {what}{_how_far(in_stds)}."
     yield Finding("chance", severity, sentence, figures, advice)
 
@@ -182,9 +181,9 @@ def undefined(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 "undefined measure",
                 "serious",
-                f"{name} has no value for any of the queries, so that there is no score.",
+                f"{name} has no value for any of the queries, so there is no score.",
                 {"measure": name, "queries": result.n_undefined},
-                "Ask for a measure that these queries and this gallery define.",
+                "Choose a measure that is defined for these queries and this gallery.",
             )
 
 
@@ -220,12 +219,12 @@ def in_runs(evidence: Evidence) -> Iterator[Finding]:
         "warning" if moved >= thresholds.PRINTED else "note",
         f"The labels come in {count(runs.n_run, 'run', 'runs')} of one class each, for {runs.n_class} classes; "
         f"a random order has about {runs.likely:.0f}. In this order a plain stable sort gives all-zero embeddings "
-        f"{name} {percent(sorts.file[name])}, where knowing nothing is worth {percent(nothing)}.",
+        f"{name} {percent(sorts.file[name])}, where knowing nothing gets {percent(nothing)}.",
         {
             "runs": runs.n_run, "classes": runs.n_class, "likely": runs.likely, "order": runs.order,
             "all_zero": {"file": sorts.file, "reversed": sorts.backwards, "expected": nothing},
         },
-        "Shuffle the samples, so that no sort can find the labels in their order.",
+        "Shuffle the samples, so that no sort profits from the order of the labels.",
     )  # fmt: skip
 
 
@@ -239,7 +238,7 @@ def without_relevant(evidence: Evidence) -> Iterator[Finding]:
             f"{share(n, n_query, 'queries').capitalize()} have no relevant item among what is ranked; "
             f"singletons: {evidence.report.singletons}.",
             {"queries": n, "n_query": n_query, "singletons": evidence.report.singletons},
-            "Say how they count: left out, as 0 or as 1, they give different means.",
+            "State how they count: excluded, as 0 or as 1; the means differ.",
         )
 
 

@@ -139,12 +139,7 @@ def require_room(folder: Path, most: int) -> None:
 async def received(request: Request, most: int, folder: Path) -> tuple[Path, str]:
     """The file of a form, in a folder of ours under a name of ours, and the title that came with it.
 
-    Raises
-    ------
-    Refusal
-        As soon as the file has more than `most` bytes, or comes slower than `SLOWEST`; or if there is none.
-    ClientDisconnect
-        If the sender has hung up.
+    It is refused as soon as it has more than `most` bytes, or comes slower than `SLOWEST`.
     """
     too_large = Refusal(413, f"A file may have at most {most >> 20} MB.")
     if int(request.headers.get("content-length") or 0) > most + _REST:

@@ -115,17 +115,9 @@ def rows(found: Mapping[str, Entry], reports: Mapping[str, Report], measures: Se
 
 @dataclass(frozen=True, eq=False)
 class Board(TabularResult):
-    """A leaderboard as it may be published.
+    """A leaderboard as it may be published."""
 
-    Attributes
-    ----------
-    measures : tuple of str
-        The lower bound of the first one ranks.
-    rows : list of dict
-        See `rows`.
-    """
-
-    measures: tuple[str, ...]
+    measures: tuple[str, ...]  # the lower bound of the first one ranks
     rows: list[Row]
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:

@@ -126,13 +126,7 @@ def copied(folder: Path, target: Path) -> Path:
 
 
 def from_archive(path: Path, rules: Rules) -> NDArray[Any]:
-    """The embeddings in a ``.npz`` file.
-
-    Raises
-    ------
-    ValueError
-        If it is no such file, or they are not what the rules ask for.
-    """
+    """The embeddings in a ``.npz`` file."""
     with _archive(path) as (archive, entry):
         with _reading():
             member = archive.open(entry)

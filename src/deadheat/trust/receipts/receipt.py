@@ -100,7 +100,7 @@ def receipt(
     ...     print(verify(path, embeddings, labels))
     ...     print(verify(path, [[0, 1], [1, 0], [1, 2]], labels).differences[0].name)
     match: r.json follows from these inputs
-    arrays.embeddings.sha256
+    inputs.embeddings.sha256
     """
     summary = SummaryOptions.checked(measures, singletons, average)
     options = CountingOptions.checked(
@@ -292,7 +292,7 @@ def verify(
     progress: bool | Callable[[int, int], None] = False,
     device: Any = None,
 ) -> Verification:
-    """Compute a receipt anew from its options and these inputs, and compare every digest and every bit.
+    """Recompute a receipt from its options and these inputs, and compare every digest and every bit.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ def verify(
     True
     >>> print(verify(made, [[0], [1], [-1]], [1, 2, 1]))
     no match: receipt does not follow from these inputs
-      input_labels.labels.sha256: the receipt has 20169b5c56f6…, found bb63f3b0eee8…
+      inputs.labels.sha256: the receipt has 20169b5c56f6…, found bb63f3b0eee8…
       profile: the receipt has 72d29e122bc0…, found 383fd41f131a…
     """
     opened = receipt if isinstance(receipt, Receipt) else Receipt.load(receipt)
