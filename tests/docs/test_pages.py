@@ -59,6 +59,7 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
     "docs/how-to/link-prediction.md": {
         "from deadheat.integrations.pykeen": "tests/integrations/test_link_prediction_libraries.py"
     },
+    "docs/how-to/participants.md": {"curl": "needs the server: tests/trust/challenge/test_web.py"},
     "docs/how-to/torchmetrics.md": {"pip install": INSTALLS},
     "docs/how-to/trec-runs.md": {"map  ": "no code; test_lines_as_trec_eval_prints_them compares it"},
     "docs/how-to/vector-indexes.md": {

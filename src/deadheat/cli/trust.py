@@ -123,7 +123,7 @@ def audit_evaluator(name: str | None, everything: bool, **options: Any) -> int:
             at.fn, form=at.form, measure=options["measure"], name=at.name, version=at.version, **sizes
         )
     deliver(found, options)
-    return 0 if found.passes else FAILED
+    return 0 if found.passes() else FAILED
 
 
 @click.command(cls=Command)

@@ -57,7 +57,7 @@ def test_a_function_of_ones_own(folder: Path) -> None:
 def test_what_is_sound_has_status_0_and_can_be_written(folder: Path) -> None:
     result = run("deadheat:map", *SMALL, "--json", "found.json", "--markdown")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout.startswith("| a system that knows nothing, 15 samples")
+    assert "| a system that knows nothing, 15 samples" in result.stdout
     content = json.loads((folder / "found.json").read_text())
     assert (content["passes"], content["version"], content["ties"]) == (True, dh.__version__, "lower bound")
     row = ADAPTERS["deadheat:map"]

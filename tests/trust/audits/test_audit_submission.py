@@ -16,7 +16,8 @@ import deadheat as dh
 from deadheat.errors import InvalidTypeError
 from deadheat.trust.audits import thresholds
 from deadheat.trust.audits.evidence import Runs
-from deadheat.trust.audits.findings import SEVERITIES, Finding, most_serious_first, passes
+from deadheat.trust.audits.findings import SEVERITIES, Finding, most_serious_first
+from deadheat.trust.audits.run_audit import Looks, RunAudit
 from deadheat.trust.audits.submission_audit import Audit
 from tests.data import data_file
 
@@ -496,7 +497,9 @@ def test_a_finding_has_one_of_three_severities() -> None:
         Finding("x", "grave", "X.")
     found = [Finding(name, severity, "X.") for name, severity in zip("abc", reversed(SEVERITIES), strict=True)]
     assert [finding.name for finding in most_serious_first(found)] == ["c", "b", "a"]
-    assert not passes(found)
-    assert passes(found[:2])
-    assert not passes(found[:2], strict=True)
-    assert passes(found[:1], strict=True)
+    parts = [RunAudit(tuple(found[:n]), Looks.of({}), None, None, {}) for n in (3, 2, 1)]
+    assert [(each.passes(), each.passes(strict=True)) for each in parts] == [
+        (False, False),
+        (True, False),
+        (True, True),
+    ]

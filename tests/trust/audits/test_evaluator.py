@@ -50,7 +50,7 @@ def stable(scores: Any, relevant: Any) -> float:
 @pytest.mark.parametrize(("fn", "form"), [(sound, "scores"), (of_embeddings, "embeddings")])
 def test_a_sound_evaluator_passes(fn: Metric, form: str) -> None:
     found = audit(fn, form)
-    assert found.passes
+    assert found.passes()
     assert names(found, "serious") == names(found, "warning") == []
     assert found.ties == "lower bound"
     assert found.sigmas < 0
@@ -61,7 +61,7 @@ def test_a_sound_evaluator_passes(fn: Metric, form: str) -> None:
 
 def test_expectation_and_upper_bound_are_distinguished() -> None:
     expected = audit(lambda s, r: dh.measure(dh.profile_scores(s, r), "mAP")["mAP"].expected)
-    assert (expected.ties, expected.passes) == ("expectation", True)
+    assert (expected.ties, expected.passes()) == ("expectation", True)
     assert expected.sigmas == pytest.approx(0, abs=1e-6)
     upper = audit(lambda s, r: dh.measure(dh.profile_scores(s, r), "mAP")["mAP"].upper)
     assert (upper.ties, names(upper, "serious")) == ("upper bound", ["empty system"])
@@ -152,7 +152,7 @@ def test_whatever_is_raised_is_a_finding(fn: Metric, said: str) -> None:
     assert names(found, "serious") == ["error"]
     assert said in next(each.sentence for each in found.findings if each.name == "error")
     assert found.definitions == ()
-    assert not found.passes
+    assert not found.passes()
     assert json.loads(found.to_json())["empty_system"]["values"]["interleaved"] is None
 
 
@@ -167,7 +167,7 @@ def test_an_evaluator_may_answer_only_some_inputs() -> None:
         return of_embeddings(embeddings, labels)
 
     found = audit(picky, "embeddings")
-    assert found.passes
+    assert found.passes()
     assert "error" in names(found, "note")
 
 
@@ -256,8 +256,10 @@ def test_results_can_be_written_and_are_those_of_the_seed() -> None:
     assert content["ties"] == "by order"
     assert content["empty_system"]["possible"]["upper"] == 1
     assert len(content["observations"]) == len(found.observations)
-    assert "sample order: A system that knows nothing (all scores equal) scores from" in found.to_text()
-    assert found.to_markdown().startswith("| a system that knows nothing, 24 samples")
+    text = " ".join(found.to_text().split())
+    assert "SERIOUS: sample order A system that knows nothing (all scores equal) scores from" in text
+    assert "| a system that knows nothing, 24 samples" in found.to_markdown()
+    assert "<li><strong>serious: sample order.</strong> A system" in found._repr_html_()
     assert list(found.to_pandas()["name"]) == [each.name for each in found.findings]
 
 

@@ -15,9 +15,10 @@ from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
 
+import numpy as np
 import pytest
 from trust.challenge.conftest import ROWS
-from trust.challenge.serving import SLOW, Site, ask, begun, finished, form, opened, served, upload
+from trust.challenge.serving import SLOW, Site, ask, begun, finished, form, npz, opened, served, upload
 
 from deadheat.trust.receipts import signing
 
@@ -164,7 +165,7 @@ def test_slow_uploads_of_other_teams_block_nobody(site: Site, impatient: Site) -
 
 
 def test_an_upload_that_is_fast_enough_may_take_longer_than_the_grace(impatient: Site) -> None:
-    body, _ = form(bytes(200_000))
+    body, _ = form(npz(np.zeros((60, 3300), np.uint8)))  # 200 kB
     head = begun(impatient, TEAMS[0], length=len(body)).partition(b"--edge")[0]
     with opened(impatient, head) as connection:
         for begin in range(0, len(body), 20_000):  # 66 kB a second, for three seconds
@@ -178,7 +179,10 @@ def test_a_disk_that_is_full_breaks_nothing(tmp_path: Path) -> None:
     with served(tmp_path / "challenge", ["A"], limit, upload=1) as site:
         body, headers = form(bytes(900_000))
         answer = ask(site, "POST", "/submissions", "A", body, **headers)
-        assert (answer.status, answer.content) == (503, {"error": "The server could not do that now: try again later."})
+        assert (answer.status, answer.content) == (
+            503,
+            {"error": "The server could not complete the request: try again later."},
+        )
         assert list(site.challenge.submissions.iterdir()) == []
         assert finished(site, "A", upload(site, "A", ROWS))["state"] == "scored"
 
@@ -187,7 +191,7 @@ def test_uploads_leave_some_of_the_disk_free(tmp_path: Path, monkeypatch: pytest
     usage = namedtuple("usage", "free")
     monkeypatch.setattr(clients.shutil, "disk_usage", lambda _: usage(clients.SPARE + 20))
     clients.require_room(tmp_path, 10)
-    with pytest.raises(clients.Refusal, match="no room for files") as caught:
+    with pytest.raises(clients.Refusal, match="no space left for files") as caught:
         clients.require_room(tmp_path, 11)
     assert caught.value.status == 507
 

@@ -61,12 +61,22 @@ def test_nobody_is_ahead_of_what_reads_the_same() -> None:
 def test_ranks_and_marks_are_made_of_what_is_published() -> None:
     reports = {"tied": report(*[1, -1] * 400), "good": report(*[1] * 800), "bad": report(*[4] * 800)}
     rows = published(reports)
-    assert [(row["name"], row["rank"], row["could_swap"]) for row in rows] == [
-        ("good", 1, False), ("tied", 2, False), ("bad", 3, False)
+    assert [(row["name"], row["rank"], row["could_pass"]) for row in rows] == [
+        ("good", 1, []), ("tied", 2, []), ("bad", 3, [])
     ]  # fmt: skip
     assert [row["ahead_of"] for row in rows] == [["bad"], ["bad"], []]  # "good" is not ahead in the best case of "tied"
     swapping = published({"a": report(*[-1] * 80), "b": report(*[1, 3] * 40)})
-    assert [(row["name"], row["could_swap"]) for row in swapping] == [("b", True), ("a", True)]
+    assert [(row["name"], row["could_pass"]) for row in swapping] == [("b", []), ("a", ["b"])]
+
+
+def test_the_ties_of_one_entry_make_no_other_rank_uncertain() -> None:
+    anything = dh.TieProfile.from_groups([[(0, 0, 10_000, 1)]] * 80, [10_000] * 80)
+    empty = dh.measure(anything, "MRR", labels=np.arange(80) // 40)
+    rows = published({"a": report(*[1, 2] * 40), "b": report(*[2] * 80), "zero": empty})
+    assert [(row["name"], row["could_pass"]) for row in rows] == [("a", []), ("b", []), ("zero", ["a", "b"])]
+    board = leaderboard.Board(("MRR",), rows)
+    assert [row[1] for row in board.tables()[0].rows] == ["1", "2", "3~"]
+    assert board.notes()[-1] == "~ Its own ties could put zero ahead of a, b."
 
 
 def test_the_first_of_a_teams_submissions_that_read_the_same_counts(npz: Write, tmp_path: Path) -> None:

@@ -259,10 +259,10 @@ def test_a_team_signs_in_hands_in_and_sees_its_score(shown: Callable[..., Any], 
     page = shown("/submit")
     page.get_by_label("token").fill(site.tokens[EVIL])
     page.get_by_role("button", name="Sign in").click()
-    page.get_by_label("What you call it").fill(TITLE)
+    page.get_by_label("Title").fill(TITLE)
     page.get_by_label("File").set_input_files(tmp_path / "evil.npz")
     page.get_by_role("button", name="Submit").click()
-    page.get_by_text("Scored.").wait_for(timeout=30_000)  # the page looks again by itself
+    page.get_by_text("Scored.").wait_for(timeout=30_000)  # the page refreshes itself
     assert TITLE in page.locator("dl").inner_text()
     assert page.locator("main img, main script").count() == 0
     page.get_by_role("link", name="All submissions").click()
@@ -281,7 +281,24 @@ def test_a_browser_says_that_a_file_is_too_large(shown: Callable[..., Any], site
     page.get_by_text("A file may have at most 1 MB.").wait_for(timeout=20_000)
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1100), ("dark", 390)])
+def test_a_file_of_another_kind_is_refused_at_upload(shown: Callable[..., Any], site: Site, tmp_path: Path) -> None:
+    count = len(Store(site.challenge.folder).select())
+    np.savez(tmp_path / "other.npz", vectors=ROWS)
+    for file in (b"a,b\n1,2\n", ROWS.tobytes(), b"", (tmp_path / "other.npz").read_bytes()):
+        body, headers = form(file)
+        assert ask(site, "POST", "/submissions", "B", body, **headers).status == 400
+    page = shown("/submit", said=["400"])
+    assert page.get_by_label("token").get_attribute("type") == "password"
+    page.get_by_label("token").fill(site.tokens["B"])
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_label("File").set_input_files({"name": "x.npz", "mimeType": "", "buffer": b"a,b\n1,2\n"})
+    page.get_by_role("button", name="Submit").click()
+    page.get_by_text("file must be a .npz file as NumPy writes it").wait_for(timeout=20_000)
+    assert len(Store(site.challenge.folder).select()) == count
+    assert list(site.challenge.submissions.glob(".*")) == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_the_leaderboard_on_screens_wide_and_small(
     scheme: str, width: int, shown: Callable[..., Any], site: Site, tmp_path: Path
 ) -> None:
@@ -295,6 +312,10 @@ def test_the_leaderboard_on_screens_wide_and_small(
     assert EVIL in page.locator("tbody").inner_text()
     assert page.locator("main img, main script").count() == 0
     assert page.locator("tbody svg[role=img]").count() == page.locator("tbody tr").count() >= 2
+    for name in ("expected", "upper", "95 % interval", "ahead of"):  # without scrolling sideways
+        cell = page.locator(f"td[data-name='{name}']").first.bounding_box()
+        assert cell["width"] > 20
+        assert 0 <= cell["x"] < cell["x"] + cell["width"] <= width
     assert page.locator("h1").inner_text() == "Leaderboard"
     assert "<i>classes</i>" in page.locator("header").inner_text()
 

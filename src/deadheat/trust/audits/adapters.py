@@ -29,7 +29,7 @@ class Adapter(NamedTuple):
 
     name: str
     package: str  # as installed, for the version and for what to install
-    form: str  # of the inputs: "embeddings", "scores" or "query"
+    form: str  # of the inputs: "embeddings", "scores", "query" or "candidates"
     called: str
     use: str
     fn: Evaluator
@@ -203,6 +203,46 @@ def _deadheat(scores: Array, relevant: Array, value: str) -> float:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# of matrices in which each query has one positive
+
+
+def _mteb(scores: Array, relevant: Array) -> float:
+    metrics = _module("mteb._evaluators.retrieval_metrics")
+    return _mean(metrics.mrr(_qrels(relevant), _run(scores), [10])["MRR@10"])
+
+
+def _beir(scores: Array, relevant: Array) -> float:
+    return float(_module("beir.retrieval.custom_metrics").mrr(_qrels(relevant), _run(scores), [10])["MRR@10"])
+
+
+def _links(scores: Array, relevant: Array) -> dict[str, Array]:
+    """The dictionary that OGB and TGB take."""
+    positive = np.asarray(relevant, dtype=bool)
+    return {"y_pred_pos": scores[positive], "y_pred_neg": scores[~positive].reshape(len(scores), -1)}
+
+
+def _ogb(scores: Array, relevant: Array, data_set: str, metric: str) -> float:
+    evaluator, torch = _module("ogb.linkproppred").Evaluator(data_set), _module("torch")
+    tensors = {name: torch.from_numpy(values) for name, values in _links(scores, relevant).items()}
+    if metric.endswith("_list"):
+        return float(evaluator.eval(tensors)[metric].mean())
+    rows = zip(tensors["y_pred_pos"], tensors["y_pred_neg"], strict=True)  # negatives are shared by those of a call
+    return _mean(evaluator.eval({"y_pred_pos": one[None], "y_pred_neg": others})[metric] for one, others in rows)
+
+
+def _tgb(scores: Array, relevant: Array) -> float:
+    evaluator = _module("tgb.linkproppred.evaluate").Evaluator("tgbl-wiki")
+    return float(evaluator.eval({**_links(scores, relevant), "eval_metric": ["mrr"]})["mrr"])
+
+
+def _pykeen(scores: Array, relevant: Array, metric: str) -> float:
+    torch, evaluator = _module("torch"), _module("pykeen.evaluation").RankBasedEvaluator()
+    positives = _links(scores, relevant)["y_pred_pos"][:, None]
+    evaluator.process_scores_(None, "tail", torch.from_numpy(scores), torch.from_numpy(positives))
+    return float(evaluator.finalize().get_metric(metric))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # of one query at a time
 
 
@@ -221,6 +261,8 @@ _TORCHMETRICS = "metrics of probabilities, updated batch by batch while a model 
 _TREC = "evaluates runs as trec_eval does, whose rule for equal scores (by document id) is documented and repeatable"
 _TIE_AWARE = "reports expectation and range of retrieval scores served in few bits"
 _OWN = "final evaluation: bounds and expectation over all ways to break ties"
+_LINKS = "link prediction, where each positive is ranked among its negatives; scores are meant to be distinct"
+_KNOWLEDGE_GRAPHS = "knowledge graphs: optimistic, pessimistic and realistic (mean) ranks of each positive"
 _SKLEARN = "metrics of classifiers: thresholds of a score, where equal scores are decided together"
 
 _ROWS = (
@@ -254,6 +296,26 @@ _ROWS = (
             partial(_deadheat, value="lower")),
     Adapter("deadheat:map-expected", "deadheat", "scores", 'measure(profile_scores(...), "mAP"): expected', _OWN,
             partial(_deadheat, value="expected")),
+    Adapter("mteb:mrr@10", "mteb", "candidates", "retrieval_metrics.mrr(qrels, results, [10])",
+            "the benchmark's MRR of retrieval and reranking", _mteb),
+    Adapter("beir:mrr@10", "beir", "candidates", "custom_metrics.mrr(qrels, results, [10])",
+            "a custom measure of the benchmark, in addition to those of pytrec_eval", _beir),
+    Adapter("pykeen:mrr", "pykeen", "candidates", 'RankBasedEvaluator().finalize(): "both.realistic.mrr"',
+            _KNOWLEDGE_GRAPHS, partial(_pykeen, metric="both.realistic.mrr")),
+    Adapter("pykeen:mrr-optimistic", "pykeen", "candidates", 'RankBasedEvaluator().finalize(): "both.optimistic.mrr"',
+            _KNOWLEDGE_GRAPHS, partial(_pykeen, metric="both.optimistic.mrr")),
+    Adapter("pykeen:mrr-pessimistic", "pykeen", "candidates",
+            'RankBasedEvaluator().finalize(): "both.pessimistic.mrr"',
+            _KNOWLEDGE_GRAPHS, partial(_pykeen, metric="both.pessimistic.mrr")),
+    Adapter("pykeen:hits@10", "pykeen", "candidates", 'RankBasedEvaluator().finalize(): "both.realistic.hits@10"',
+            _KNOWLEDGE_GRAPHS, partial(_pykeen, metric="both.realistic.hits@10")),
+    Adapter("ogb:mrr", "ogb", "candidates", 'Evaluator("ogbl-wikikg2").eval: mrr_list', _LINKS,
+            partial(_ogb, data_set="ogbl-wikikg2", metric="mrr_list")),
+    Adapter("ogb:hits@10", "ogb", "candidates", 'Evaluator("ogbl-wikikg2").eval: hits@10_list', _LINKS,
+            partial(_ogb, data_set="ogbl-wikikg2", metric="hits@10_list")),
+    Adapter("ogb:hits@20", "ogb", "candidates", 'Evaluator("ogbl-ddi").eval: hits@20', _LINKS,
+            partial(_ogb, data_set="ogbl-ddi", metric="hits@20")),
+    Adapter("tgb:mrr", "py-tgb", "candidates", 'Evaluator("tgbl-wiki").eval: mrr', _LINKS, _tgb),
     Adapter("scikit-learn:average_precision", "scikit-learn", "query", "average_precision_score", _SKLEARN,
             partial(_sklearn, metric="average_precision_score")),
     Adapter("scikit-learn:roc_auc", "scikit-learn", "query", "roc_auc_score", _SKLEARN,

@@ -21,31 +21,19 @@ from deadheat.support.arrays import Array, Int64
 from deadheat.support.means import exact_mean
 from deadheat.support.triple import Triple
 from deadheat.trust.audits.cases import MAKERS, Case
-from deadheat.trust.audits.definitions import SAME, Definition, candidates, matching, possible, span
+from deadheat.trust.audits.definitions import SAME, Definition, candidates, matching, possible, slack, span
 
 Evaluator = Callable[[Array, Array], Any]
 
 
 class Observation(NamedTuple):
-    """A case and the answer to it.
-
-    Attributes
-    ----------
-    value : float
-        NaN where there is none.
-    error : str or None
-        What was raised.
-    wrote : bool
-        Whether the function wrote to its arguments.
-    truth : Triple or None
-        Which values are possible; None where that is not known.
-    """
+    """A case and the answer to it."""
 
     case: Case
-    value: float
-    error: str | None = None
-    wrote: bool = False
-    truth: Triple[float] | None = None
+    value: float  # NaN where there is none
+    error: str | None = None  # what was raised
+    wrote: bool = False  # to its arguments
+    truth: Triple[float] | None = None  # which values are possible, as far as that is known
 
     @property
     def impossible(self) -> bool:
@@ -66,11 +54,15 @@ class Observation(NamedTuple):
 
 
 class EmptySystem(NamedTuple):
-    """What a system that knows nothing gets: its value in some orders of the samples, and what is possible."""
+    """What a system that knows nothing gets: its value in some orders of the samples, and what is possible.
+
+    `few_levels` is another system, of which only some scores tie.
+    """
 
     by_order: dict[str, Observation]
     truth: Triple[float] | None
     deviation: float
+    few_levels: Observation
 
     @property
     def highest(self) -> Observation:
@@ -91,10 +83,13 @@ class EmptySystem(NamedTuple):
             return "no value"
         if spread(self.by_order.values()) > SAME:
             return "by order"
-        if self.truth is None:
+        if self.truth is None or self.few_levels.truth is None:
             return "not by order"
-        values = {"lower bound": self.truth.lower, "expectation": self.truth.expected, "upper bound": self.truth.upper}
-        near = [name for name, value in values.items() if abs(value - self.highest.value) <= SAME]
+        seen = [(self.truth, self.highest.value), (self.few_levels.truth, self.few_levels.value)]
+        ends = {"lower": "lower bound", "expected": "expectation", "upper": "upper bound"}
+        near = [
+            name for end, name in ends.items() if all(abs(getattr(t, end) - value) <= slack(value) for t, value in seen)
+        ]
         return near[0] if near else "neither bound nor expectation"
 
 

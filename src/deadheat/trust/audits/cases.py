@@ -1,7 +1,7 @@
 """Constructed inputs: numbers and labels whose ties are known, because they were made so. Out go cases to call with.
 
-`Embedded` and `Scored` make them, each for one form of arguments. Numbers without ties differ by so much that rounding
-in float32 does not change their order: who evaluates them otherwise does not merely round.
+`Embedded`, `Scored` and `OnePositive` make them, each for one form of arguments. Numbers without ties differ by so much
+that rounding in float32 does not change their order: who evaluates them otherwise does not merely round.
 
     labels ──> rows: embeddings, or a square of scores ──> Case: the two arguments, in some order of the samples
 """
@@ -20,22 +20,12 @@ _SIZES = (12, 9, 7, 6, 5, 5, 4, 3, 3, 2, 2, 2)  # of the classes of small inputs
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One input.
-
-    Attributes
-    ----------
-    name : str
-        What it is, as people read it.
-    first, second : arrays
-        The arguments: embeddings (n, dim) and labels (n,), or scores and relevance, both (n_query, n_item).
-    common : bool
-        Whether every evaluator should take it: an error is serious then.
-    """
+    """One input, with its name as people read it."""
 
     name: str
-    first: Array
-    second: Array
-    common: bool = True
+    first: Array  # embeddings (n, dim), or scores (n_query, n_item)
+    second: Array  # labels (n,), or relevance (n_query, n_item)
+    common: bool = True  # every evaluator should take it: an error is serious
 
 
 class Embedded:
@@ -91,10 +81,14 @@ class Scored:
 
     def case(self, name: str, rows: Array, labels: Array, order: Int64 | None = None) -> Case:
         order = np.arange(len(labels)) if order is None else order
-        rows, labels = rows[np.ix_(order, order)], labels[order]
         others = ~np.eye(len(labels), dtype=bool)
         shape = len(labels), len(labels) - 1
-        return Case(name, rows[others].reshape(shape), (labels[:, None] == labels)[others].reshape(shape))
+        square = np.ix_(order, order)
+        return Case(name, rows[square][others].reshape(shape), self.relevant(labels)[square][others].reshape(shape))
+
+    def relevant(self, labels: Array) -> Array:
+        """What each sample asks for, as a square: its class."""
+        return np.asarray(labels[:, None] == labels)
 
     def distinct(self, labels: Int64, seed: int) -> Array:
         rng = np.random.default_rng([seed, 4])
@@ -121,8 +115,20 @@ class Scored:
         return np.full((len(labels), len(labels)), 0.5)  # not 0, which some take for "not retrieved"
 
 
+class OnePositive(Scored):
+    """The same with one relevant item a query, as rerankers and link prediction have it."""
+
+    def relevant(self, labels: Array) -> Array:
+        """Each sample asks for the first other sample of its class."""
+        same = super().relevant(labels)
+        np.fill_diagonal(same, False)
+        return np.asarray(same & (np.cumsum(same, axis=1) == 1))
+
+
 Maker = Embedded | Scored
-MAKERS: dict[str, Maker] = {"embeddings": Embedded(), "scores": Scored(), "query": Scored()}
+MAKERS: dict[str, Maker] = {
+    "embeddings": Embedded(), "scores": Scored(), "query": Scored(), "candidates": OnePositive(),
+}  # fmt: skip
 
 
 def small_labels() -> Int64:

@@ -30,6 +30,7 @@ from deadheat.support.triple import Triple
 from deadheat.trust.audits.cases import Case
 
 SAME = 1e-6  # two values that differ by less are one: what float32 leaves of a mean
+_DECIMALS = 5  # that some libraries round to
 _NARROW = 0.005  # the largest gap between bounds at which a value still distinguishes definitions
 _CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 
@@ -89,9 +90,10 @@ class Definition:
 
 def candidates(form: str, asked: Measure | None, n_items: int) -> Iterator[Definition]:
     """All definitions of a form, or those of one measure; the plainest first, and no cutoff beyond so many items."""
+    families = _OF_ONE_POSITIVE if form == "candidates" else None
     for reading in _READINGS[form]:
         for convention in _CONVENTIONS:
-            for measure in _catalogue(n_items) if asked is None else (asked,):
+            for measure in _catalogue(n_items, families) if asked is None else (asked,):
                 if convention.fits(measure, reading):
                     yield Definition(measure, reading, convention)
 
@@ -104,7 +106,12 @@ def matching(found: Sequence[Definition], case: Case, value: float) -> list[Defi
 
 def possible(truth: Triple[float], value: float) -> bool:
     """Whether some way to break the ties gives a value."""
-    return truth.lower - SAME <= value <= truth.upper + SAME
+    return truth.lower - slack(value) <= value <= truth.upper + slack(value)
+
+
+def slack(value: float) -> float:
+    """How far a value may be from the number that it stands for: half of its last decimal if it has five at most."""
+    return 0.5 * 10.0**-_DECIMALS + 1e-12 if value == round(value, _DECIMALS) else SAME
 
 
 def span(found: Sequence[Definition], case: Case) -> Triple[float] | None:
@@ -153,7 +160,9 @@ _READINGS = {
     "embeddings": (*map(_leave_one_out, _DISTANCES), *map(_itself_ranked, _DISTANCES)),
     "scores": (*_BY_QUERY, Reading("all pairs in one ranking", _pooled)),
     "query": _BY_QUERY,
+    "candidates": _BY_QUERY,
 }
+_OF_ONE_POSITIVE = ("MRR", "Hit")  # of which mAP, recall and others are then further names
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -193,12 +202,12 @@ _CONVENTIONS = (
 )
 
 
-def _catalogue(n_items: int) -> list[Measure]:
-    """Every measure that is a sum over the relevant items, with every cutoff that makes a difference."""
+def _catalogue(n_items: int, families: Sequence[str] | None) -> list[Measure]:
+    """Every measure of some families that is a sum over the relevant items, with every cutoff that matters."""
     names: list[str] = []
     cutoffs = [k for k in _CUTOFFS if k < n_items]
     for row in FAMILIES:
-        if isinstance(row.forms, NoRankSum):
+        if isinstance(row.forms, NoRankSum) or (families and row.name not in families):
             continue
         names += [row.name] if row.cutoff != "must" else []
         names += [f"{row.name}@{k}" for k in cutoffs] if row.cutoff in ("may", "must") else []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,9 @@ from deadheat.reports.tables import DIGITS, Table, TabularResult, count, decimal
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
-from deadheat.trust.audits import cases, evaluator_checks, findings
+from deadheat.trust.audits import cases, evaluator_checks
 from deadheat.trust.audits.bench import Bench, EmptySystem, Evaluator, Observation
-from deadheat.trust.audits.findings import SEVERITIES, Finding, most_serious_first
+from deadheat.trust.audits.findings import SEVERITIES, Audited, Finding, most_serious_first
 
 _INPUTS_WITHOUT_TIES = 3
 _MOST = 1_000_000  # classes, items of each, and draws
@@ -49,10 +49,11 @@ def audit_evaluator(
     ----------
     fn : callable
         Takes two arrays and returns one number, higher being better. It gets copies, and may raise.
-    form : {"embeddings", "scores", "query"}
+    form : {"embeddings", "scores", "query", "candidates"}
         What the two arrays are: embeddings (n, dim) float32 and labels (n,) int64, each sample a query ranked against
-        all others; scores (n_query, n_item) float64, highest best, and relevance of that shape, bool; or both of one
-        query, (n_item,), and the audit takes the mean over the queries that have a relevant item.
+        all others; scores (n_query, n_item) float64, highest best, and relevance of that shape, bool; both of one
+        query, (n_item,), and the audit takes the mean over the queries that have a relevant item; or as "scores",
+        with one relevant item a query, as in reranking and link prediction.
     measure : str, optional
         What the function is meant to compute; by default, all measures are tried.
     name, version : str, optional
@@ -67,7 +68,7 @@ def audit_evaluator(
     Returns
     -------
     EvaluatorAudit
-        `passes` says whether nothing serious was found.
+        `passes()` says whether nothing serious was found.
 
     Raises
     ------
@@ -92,7 +93,7 @@ def audit_evaluator(
     >>> def first_hit(scores, relevant):
     ...     return relevant[scores.argmax()]
     >>> audit = audit_evaluator(first_hit, form="query", n_classes=4, class_size=5)
-    >>> audit.definitions[0], audit.ties, audit.passes
+    >>> audit.definitions[0], audit.ties, audit.passes()
     ('P@1, the highest score first', 'by order', False)
     >>> [each.name for each in audit.findings if each.severity == "serious"]
     ['sample order', 'sample order with ties', 'place in the list']
@@ -122,7 +123,7 @@ def audit_evaluator(
         observations=tuple(bench.seen),
         empty=empty,
         n_samples=len(bench.labels),
-        unknown=() if evaluator_checks.thread_control() else ("Threads were not tried: that needs threadpoolctl.",),
+        unknown=() if evaluator_checks.thread_control() else ("threads not tried, without threadpoolctl",),
     )
 
 
@@ -150,17 +151,16 @@ def _definition(bench: Bench, asked: str | None) -> Iterator[Finding]:
         yield Finding("definition", "warning", sentence, figures, "Say which measure it is, and compare on an example.")
 
 
-@dataclass(frozen=True, eq=False)
-class EvaluatorAudit(TabularResult):
+@dataclass(frozen=True, eq=False, repr=False)
+class EvaluatorAudit(Audited):
     """What an audit says of an evaluator.
 
-    Values are as the evaluator gave them, fractions mostly. Printing shows what a system that knows nothing gets, in
-    per cent, and then the findings.
+    Values are as the evaluator gave them, fractions mostly. Printing shows the verdict, what a system that knows
+    nothing gets, in per cent, and then the findings.
 
     Attributes
     ----------
-    name : str
-    form : str
+    name, form : str
     version : str or None
         Of the package that it is in, where that is known.
     definitions : tuple of str
@@ -182,15 +182,10 @@ class EvaluatorAudit(TabularResult):
     version: str | None
     definitions: tuple[str, ...]
     findings: tuple[Finding, ...]
-    observations: tuple[Observation, ...] = field(repr=False)
-    empty: EmptySystem = field(repr=False)
+    observations: tuple[Observation, ...]
+    empty: EmptySystem
     n_samples: int
     unknown: tuple[str, ...] = ()
-
-    @property
-    def passes(self) -> bool:
-        """Whether nothing serious was found."""
-        return findings.passes(self.findings)
 
     @property
     def ties(self) -> str:
@@ -207,23 +202,18 @@ class EvaluatorAudit(TabularResult):
         """What is possible for a system that knows nothing; NaN where it is not known what is computed."""
         return self.empty.truth or Triple(math.nan, math.nan, math.nan)
 
+    def about(self) -> str:
+        computes = " or ".join(self.definitions) or "none of the measures that were tried"
+        tried = count(len(self.observations), "input", "inputs")
+        version = f" {self.version}" if self.version else ""
+        return "; ".join([f"{self.name}{version} computes {computes}, by {tried}", *self.unknown])
+
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
-        """What an empty system scores in each order, in per cent, and the findings."""
+        """What an empty system scores in each order, in per cent."""
         form = decimals(digits)
         rows = [[name, number(100 * each.value, form)] for name, each in self.empty.by_order.items()]
         rows += [[f"possible: {name}", number(100 * value, form)] for name, value in self.truth._asdict().items()]
-        tables = [Table([f"a system that knows nothing, {self.n_samples} samples", "%"], rows)]
-        if self.findings:
-            tables.append(Table(["severity", "finding"], [[each.severity, each.name] for each in self.findings]))
-        return tables
-
-    def notes(self) -> list[str]:
-        """What it computes, and each finding in a sentence with what to do."""
-        version = f" {self.version}" if self.version else ""
-        computes = " or ".join(self.definitions) or "none of the measures that were tried"
-        found = [f"{each.name}: {each.sentence} {each.advice}".rstrip() for each in self.findings]
-        tried = f"{count(len(self.observations), 'input was', 'inputs were')} tried."
-        return [f"{self.name}{version} computes {computes}, as far as that can be seen. {tried}", *self.unknown, *found]
+        return [Table([f"a system that knows nothing, {self.n_samples} samples", "%"], rows)]
 
     def to_dict(self) -> dict[str, Any]:
         """All findings, and every input with its answer, as plain Python values that JSON can hold."""
@@ -232,7 +222,7 @@ class EvaluatorAudit(TabularResult):
             "evaluator": self.name,
             "version": self.version,
             "form": self.form,
-            "passes": self.passes,
+            "passes": self.passes(),
             "definitions": list(self.definitions),
             "ties": self.ties,
             "empty_system": {
@@ -246,10 +236,6 @@ class EvaluatorAudit(TabularResult):
             "observations": [each.to_dict() for each in self.observations],
             "not_tried": list(self.unknown),
         }
-
-    def columns(self) -> dict[str, list[Any]]:
-        """The findings."""
-        return findings.columns(self.findings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,25 +252,16 @@ class EvaluatorSurvey(TabularResult):
     audits: Sequence[EvaluatorAudit]
     missing: tuple[str, ...] = ()
 
-    @property
     def passes(self) -> bool:
         """Whether nothing serious was found anywhere."""
-        return all(each.passes for each in self.audits)
+        return all(each.passes() for each in self.audits)
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """Values of an empty system in per cent, what is possible, and how far above random it can get."""
         form = decimals(digits)
         shown = ["sorted by class", "half sorted", "half sorted, reversed", "interleaved"]
-        header = [
-            "evaluator",
-            "version",
-            *shown,
-            "possible",
-            "expected",
-            "sd above random",
-            "ties count as",
-            *SEVERITIES,
-        ]
+        key = ["evaluator", "ties count as", "highest", "expected", "possible", "sd above random", "serious"]
+        header = [*key, *shown, "version", *SEVERITIES[1:]]
         return [Table(header, [self._row(each, shown, form) for each in self.audits])]
 
     def notes(self) -> list[str]:
@@ -299,7 +276,7 @@ class EvaluatorSurvey(TabularResult):
         """Every audit as plain Python values that JSON can hold."""
         return {
             "deadheat": program(),
-            "passes": self.passes,
+            "passes": self.passes(),
             "audits": [each.to_dict() for each in self.audits],
             "not_installed": list(self.missing),
         }
@@ -321,6 +298,7 @@ class EvaluatorSurvey(TabularResult):
         values = [number(100 * each.empty.by_order[order].value, form) for order in orders]
         lower, expected, upper = (number(100 * value, form) for value in each.truth)
         sigmas = number(each.sigmas + 0.0, ".0f") if abs(each.sigmas) >= 0.5 else number(abs(each.sigmas), ".0f")
-        severities = [str(sum(found.severity == severity for found in each.findings)) for severity in SEVERITIES]
-        possible = f"[{lower}, {upper}]"
-        return [each.name, each.version or "-", *values, possible, expected, sigmas, each.ties, *severities]
+        serious, *others = (str(sum(found.severity == severity for found in each.findings)) for severity in SEVERITIES)
+        highest = number(100 * each.empty.highest.value, form)
+        key = [each.name, each.ties, highest, expected, f"[{lower}, {upper}]", sigmas, serious]
+        return [*key, *values, each.version or "-", *others]

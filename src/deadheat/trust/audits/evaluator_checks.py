@@ -47,7 +47,9 @@ def empty_system(bench: Bench, draws: int) -> EmptySystem:
     }
     first = next(iter(found.values()))
     deviation = bench.definitions[0].deviation(first.case) if bench.definitions else math.nan
-    return EmptySystem(found, first.truth, deviation)
+    small = cases.small_labels()
+    levels = bench.see(maker.case("few levels", maker.coarse(small, bench.seed), small))
+    return EmptySystem(found, first.truth, deviation, levels)
 
 
 def findings_of_empty(bench: Bench, empty: EmptySystem) -> Iterator[Finding]:
@@ -64,9 +66,8 @@ def findings_of_empty(bench: Bench, empty: EmptySystem) -> Iterator[Finding]:
         sentence = f"A system that knows nothing ({name}) scores from {bench.per_cent(low)} to {bench.per_cent(high)}"
         yield Finding("sample order", "serious", f"{sentence}, by the order of the samples alone.", figures, _REPAIR)
     elif empty.verdict == "neither bound nor expectation":
-        sentence = (
-            f"Of ties ({name}) it makes {bench.per_cent(best.value)}, which is neither bound nor the expectation."
-        )
+        values = f"{name}: {bench.per_cent(best.value)}; few levels: {bench.per_cent(empty.few_levels.value)}"
+        sentence = f"Ties count as neither bound nor expectation ({values})."
         yield Finding("meaning of ties", "warning", sentence, figures, "Say in the documentation what ties are worth.")
     elif empty.verdict != "no value":
         yield Finding("meaning of ties", "note", f"Ties count as: {empty.verdict} (on {name}).", figures)
@@ -110,7 +111,7 @@ def with_ties(bench: Bench) -> Iterator[Finding]:
         parts = " and ".join(f"{bench.per_cent(width)} ({name})" for name, width in wide.items())
         sentence = f"The order of the samples moves the value by {parts}."
         yield Finding("sample order with ties", "serious", sentence, figures, _REPAIR)
-    if bench.form != "embeddings":
+    if bench.form in ("scores", "query"):
         bench.see(cases.tied_behind())
 
 
@@ -118,12 +119,13 @@ def by_place(bench: Bench) -> Iterator[Finding]:
     """What the place in the list, and an id that follows it, gains where all scores are equal."""
     if bench.form == "embeddings":
         return
-    n, n_relevant = len(bench.labels), int(np.count_nonzero(bench.labels == 0))
+    n = len(bench.labels)
+    n_relevant = 1 if bench.form == "candidates" else int(np.count_nonzero(bench.labels == 0))
     first, last = (bench.see(cases.same_relevant(n, n_relevant, first=first)) for first in (True, False))
     if spread((first, last)) > SAME:
         sentence = (
-            f"With all scores zero, {n_relevant} relevant items in {n} score {bench.per_cent(first.value)} if they "
-            f"come first in the list and {bench.per_cent(last.value)} if last."
+            f"With all scores zero, a query with {count(n_relevant, 'relevant item', 'relevant items')} in {n} scores "
+            f"{bench.per_cent(first.value)} if that comes first in the list and {bench.per_cent(last.value)} if last."
         )
         yield Finding("place in the list", "serious", sentence, {"first": first.value, "last": last.value}, _REPAIR)
 
@@ -187,6 +189,8 @@ def scales(bench: Bench) -> Iterator[Finding]:
 
 def nothing_to_find(bench: Bench) -> Iterator[Finding]:
     """A query without a relevant item: what it counts as; and what comes of none that has one."""
+    if bench.form == "candidates":  # each has its positive
+        return
     labels = cases.small_labels()
     labels[0] = labels.max() + 1
     alone = bench.maker.case("one query without a relevant item", bench.maker.distinct(labels, bench.seed), labels)
@@ -216,11 +220,11 @@ def _convention(bench: Bench, case: Case, n: int) -> Iterator[Finding]:
     elif bench.definitions:
         left_out = bench.definitions[0].truth(case).expected
         rest = left_out * (n - 1) / n
-        counted = {"is left out": left_out, "counts as 0": rest, "counts as 1": rest + bench.scale / n}
+        counted = {"is excluded": left_out, "counts as 0": rest, "counts as 1": rest + bench.scale / n}
         close = (name for name, expected in counted.items() if abs(found.value - expected) <= SAME)
         how = next(close, "changes the mean")
-        severity, advice = "warning", "Leave such queries out and say how many there are."
-        if how == "is left out":
+        severity, advice = "warning", "Exclude such queries and report how many there are."
+        if how == "is excluded":
             severity, advice = "note", ""
         sentence = f"A query without relevant items {how}."
         yield Finding("query without relevant items", severity, sentence, {"value": found.value} | counted, advice)

@@ -41,13 +41,6 @@ DTYPES = ("float32", "float16", "bfloat16")  # of scores, as systems serve them
 class Runs:
     """Runs of equal labels in a file.
 
-    Attributes
-    ----------
-    n, n_class, n_run : int
-        Samples, classes, and runs of one class.
-    likely : float
-        The runs that a random order has on average.
-
     Examples
     --------
     >>> Runs.of(np.array([0, 0, 1, 1, 1, 0]))
@@ -57,7 +50,7 @@ class Runs:
     n: int
     n_class: int
     n_run: int
-    likely: float
+    likely: float  # the runs that a random order has on average
 
     @classmethod
     def of(cls, codes: Int64) -> Runs:
@@ -82,44 +75,20 @@ class Runs:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that is known of a submission.
-
-    Attributes
-    ----------
-    report : Report
-        With exact ties.
-    rounded : mapping of str to Report
-        By type, with scores rounded to it.
-    eps : float
-        The precision of float32 as a difference of distances, for rows of this length; 0 for bits.
-    near : Report or None
-        With that as a tolerance: bounds alone. None where there is no such tolerance.
-    chance : Report
-        On embeddings that know nothing: every ranking is equally likely.
-    draws : RandomBaseline or None
-        Random embeddings, of the first measure; None where that would take too long or has no such mean.
-    sorts : PlainSorts or None
-        What the order of the samples makes of the measures; None where no tie affects any of them.
-    zero_sorts : PlainSorts or None
-        What it makes of embeddings that are all zero; None where labels are in no order.
-    runs : Runs
-        How the labels of what is ranked follow each other in the file.
-    parts : mapping of str to Rows
-        Under "embeddings" and, where there is one, "gallery".
-    """
+    """All that is known of a submission."""
 
     pair: Pair
     options: CountingOptions
-    report: Report
-    rounded: dict[str, Report] = field(repr=False)
-    eps: float
-    near: Report | None = field(repr=False)
-    chance: Report = field(repr=False)
-    draws: RandomBaseline | None
-    sorts: PlainSorts | None
-    zero_sorts: PlainSorts | None
-    runs: Runs
-    parts: dict[str, Rows] = field(repr=False)
+    report: Report  # with exact ties
+    rounded: dict[str, Report] = field(repr=False)  # by type, with scores rounded to it
+    eps: float  # the precision of float32 as a difference of distances, for rows of this length; 0 for bits
+    near: Report | None = field(repr=False)  # with that as a tolerance: bounds alone
+    chance: Report = field(repr=False)  # on embeddings that know nothing: every ranking is equally likely
+    draws: RandomBaseline | None  # of the first measure; None where that would take too long or has no such mean
+    sorts: PlainSorts | None  # what the order of the samples makes of the measures, where a tie affects any of them
+    zero_sorts: PlainSorts | None  # what it makes of embeddings that are all zero, where labels are in some order
+    runs: Runs  # how the labels of what is ranked follow each other in the file
+    parts: dict[str, Rows] = field(repr=False)  # "embeddings" and, where there is one, "gallery"
 
     @property
     def headline(self) -> str:

@@ -1,21 +1,34 @@
 """What an audit finds: one thing in a sentence and figures, how serious it is, and what to do about it.
 
-Below `Finding` is how its sentences write numbers: scores in per cent, rows by number, counts with their shares.
+`Audited` is what every audit is: findings, the most serious first, with a verdict, as text, tables and values. Below is
+how sentences write numbers: scores in per cent, rows by number, counts with their shares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import html
+import math
+import textwrap
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from deadheat.errors import printable
-from deadheat.reports.tables import plain, value
+from deadheat.reports.report import Report
+from deadheat.reports.tables import TabularResult, count, plain, value
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
+from deadheat.support.lazy import json
 from deadheat.trust.audits import thresholds
 
 SEVERITIES = ("serious", "warning", "note")  # the most serious first
+_WIDTH = 100  # of lines of text
+_COUNTED = {
+    "serious": ("serious finding", "serious findings"),
+    "warning": ("warning", "warnings"),
+    "note": ("note", "notes"),
+}
 
 
 @dataclass(frozen=True)
@@ -64,16 +77,133 @@ def most_serious_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
-def passes(findings: Iterable[Finding], strict: bool = False) -> bool:
-    """Whether nothing serious was found, and if it is strict no warning either."""
-    refused = SEVERITIES[: 2 if strict else 1]
-    return not any(finding.severity in refused for finding in findings)
+class Audited(TabularResult):
+    """Findings, the most serious first; iterating goes through them."""
+
+    findings: tuple[Finding, ...]
+
+    @abstractmethod
+    def about(self) -> str:
+        """What was audited, in a few words."""
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __getitem__(self, name: str) -> Finding:
+        """The first finding of a name; raises KeyError where nothing of the kind was found."""
+        found = next((each for each in self.findings if each.name == name), None)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return any(each.name == name for each in self.findings)
+
+    def of(self, severity: str) -> tuple[Finding, ...]:
+        """The findings of one severity: "serious", "warning" or "note"."""
+        return tuple(each for each in self.findings if each.severity == severity)
+
+    def passes(self, *, strict: bool = False) -> bool:
+        """Whether nothing serious was found; if it is strict, no warning either."""
+        return not (self.of("serious") or (strict and self.of("warning")))
+
+    def counts(self) -> dict[str, int]:
+        """How many findings of each severity there are."""
+        return {severity: len(self.of(severity)) for severity in SEVERITIES}
+
+    def verdict(self) -> str:
+        """The same in a line, with what was audited."""
+        counted = [count(n, *_COUNTED[each]) for each, n in self.counts().items() if n]
+        return f"{', '.join(counted) or 'nothing found'} ({self.about()})"
+
+    def notes(self) -> list[str]:
+        """The findings."""
+        return [f"{each.severity}: {each.name}. {each.sentence} {each.advice}".strip() for each in self.findings]
+
+    def to_text(self, **options: Any) -> str:
+        """The verdict, the table and the findings, as lines that fit a terminal: what `print` shows."""
+        table = "\n\n".join(table.to_text() for table in self.tables(**options))
+        return "\n\n".join([self.verdict(), table, *map(_paragraph, self.findings)])
+
+    def to_markdown(self, **options: Any) -> str:
+        """The verdict, the table and a list of the findings, in Markdown."""
+        tables = [table.to_markdown() for table in self.tables(**options)]
+        listed = [
+            f"- **{each.severity}: {each.name}.** {each.sentence} {each.advice}".strip() for each in self.findings
+        ]
+        return "\n\n".join([f"**{self.verdict()}**", *tables, "\n".join(listed)]).rstrip() + "\n"
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The findings, a row each; their figures as JSON."""
+        names = ("severity", "name", "sentence", "advice")
+        figures = [json.dumps(plain(each.figures)) for each in self.findings]
+        return {name: [getattr(each, name) for each in self.findings] for name in names} | {"figures": figures}
+
+    def _repr_html_(self) -> str:
+        """The verdict, the table and a list of the findings, as a notebook shows them."""
+        listed = (
+            f"<li><strong>{each.severity}: {html.escape(each.name)}.</strong> "
+            f"{html.escape(f'{each.sentence} {each.advice}'.strip())}</li>"
+            for each in self.findings
+        )
+        tables = "".join(table.to_html() for table in self.tables())
+        return f"<p><strong>{html.escape(self.verdict())}</strong></p>{tables}<ul>{''.join(listed)}</ul>"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.verdict()})"
 
 
-def columns(findings: Iterable[Finding]) -> dict[str, list[Any]]:
-    """A row for each finding, without its figures."""
-    names = ("severity", "name", "sentence", "advice")
-    return {name: [getattr(each, name) for each in findings] for name in names}
+def _paragraph(found: Finding) -> str:
+    """A finding as lines: how serious, what, and what to do below it."""
+    severity = found.severity.upper() if found.severity == "serious" else found.severity
+    lines = [f"{severity}: {found.name}", _wrapped(found.sentence, "  ", "  ")]
+    return "\n".join([*lines, _wrapped(found.advice, "  -> ", "     ")] if found.advice else lines)
+
+
+def _wrapped(text: str, first: str, others: str) -> str:
+    """A text in lines, none of which begins with a sign of per cent."""
+    together = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    lines = textwrap.fill(together, _WIDTH, initial_indent=first, subsequent_indent=others)
+    return lines.replace("\N{NO-BREAK SPACE}", " ")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# sentences
+
+
+def by_move(move: float) -> str:
+    """How serious it is that something moves a score so far."""
+    return "serious" if move >= thresholds.CLAIMED else "warning" if move >= thresholds.PRINTED else "note"
+
+
+def worst(moves: Mapping[str, float]) -> tuple[str, float]:
+    """The first measure that moves as seriously as any, or of those that move little the one that does most."""
+    known = {name: 0.0 if math.isnan(move) else move for name, move in moves.items()}  # what is undefined does not move
+    name = most = max(known, key=lambda name: known[name])
+    if known[most] >= thresholds.PRINTED:
+        name = next(name for name, move in known.items() if by_move(move) == by_move(known[most]))
+    return name, known[name]
+
+
+def of_ties(report: Report, what: str, advice: str, **figures: Any) -> Iterator[Finding]:
+    """How far breaking ties one way or another moves each measure; `what` ties."""
+    widths = {name: result.upper - result.lower for name, result in report.items()}
+    name, width = worst(widths)
+    if width <= 0:
+        return
+    found, about = report[name], report.ties
+    yield Finding(
+        "ties",
+        by_move(width),
+        f"How ties are broken moves {name} {between(found.lower, found.upper)}; expected {percent(found.expected)}. "
+        f"{count(about.mixed_groups, 'tie group holds', 'tie groups hold')} relevant and irrelevant {what}, in "
+        f"{count(about.queries, 'query', 'queries')}; the largest has {about.largest}.",
+        {**figures, "moves": widths, **about._asdict()},
+        advice,
+    )
 
 
 def percent(score: float) -> str:

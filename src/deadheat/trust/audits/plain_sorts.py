@@ -35,24 +35,13 @@ class PlainSorts:
 
     Where not all queries were ranked they are estimates: the expected value for all queries, which is known exactly,
     plus the effect of the order on the expected value for some.
-
-    Attributes
-    ----------
-    ranked : Report
-        Lower, expected and upper of the queries that were ranked.
-    file, backwards : mapping of str to float
-        By measure, in the order of the file and in reverse.
-    shuffled : mapping of str to list of float
-        In random orders.
-    sampled : bool
-        Whether not all queries were ranked.
     """
 
-    ranked: Report
-    file: dict[str, float]
+    ranked: Report  # of the queries that were ranked
+    file: dict[str, float]  # by measure, in the order of the file
     backwards: dict[str, float]
-    shuffled: dict[str, list[float]]
-    sampled: bool
+    shuffled: dict[str, list[float]]  # in random orders
+    sampled: bool  # not all queries were ranked
 
     def moved(self, measure: str, expected: float) -> float:
         """How far from the expected value the order of the file is, or its reverse."""

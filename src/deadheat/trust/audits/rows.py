@@ -22,25 +22,12 @@ from deadheat.trust.audits.findings import Finding, first_of, listed, share
 
 @dataclass(frozen=True, eq=False)
 class Dimensions:
-    """The dimensions, (dim,) each; `levels`, `filled` and `at_limit` come from a sample of distinct rows.
+    """The dimensions, (dim,) each; all but `dead` come from a sample of distinct rows."""
 
-    Attributes
-    ----------
-    dead : bool
-        Whether all rows have one number.
-    levels : int
-        Distinct numbers other than zero.
-    filled : int
-        Rows of the sample with a number other than zero.
-    at_limit : float
-        The share of the sample that has exactly the largest number, or the smallest, whichever share is larger; a limit
-        that is zero does not count.
-    """
-
-    dead: Bool
-    levels: Int64
-    filled: Int64
-    at_limit: NDArray[np.float64]
+    dead: Bool  # all rows have one number
+    levels: Int64  # distinct numbers other than zero
+    filled: Int64  # rows with a number other than zero
+    at_limit: NDArray[np.float64]  # the larger share of those with the largest or smallest number, unless that is zero
     n_sampled: int
 
     @property
@@ -58,33 +45,18 @@ class Dimensions:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of one set of embeddings.
-
-    Attributes
-    ----------
-    zero, faint, constant : (k,)
-        The rows that are zero throughout; those that are not, but shorter than the precision of float32 times the mean
-        length; and those that are one number throughout other than zero.
-    across, inside : (k,)
-        The rows that have an equal row of another class, or of their own; zero rows do not count.
-    n_distinct : int
-        Distinct rows.
-    largest : int
-        How many rows the most frequent one stands for.
-    length : float
-        The mean norm, to the nearest power of two: city block's norm or, for any other distance, Euclid's.
-    """
+    """The rows of one set of embeddings; arrays have the numbers of rows."""
 
     n: int
     dim: int
-    zero: Int64
-    faint: Int64
-    constant: Int64
-    across: Int64
-    inside: Int64
+    zero: Int64  # throughout
+    faint: Int64  # not zero, but shorter than the precision of float32 times the mean length
+    constant: Int64  # one number throughout other than zero
+    across: Int64  # with an equal row of another class; zero rows do not count
+    inside: Int64  # with an equal row of their own class
     n_distinct: int
-    largest: int
-    length: float
+    largest: int  # how many rows the most frequent one stands for
+    length: float  # the mean norm (of city block, or else Euclid's), to the nearest power of two
     dimensions: Dimensions
 
 
@@ -164,9 +136,9 @@ def _empty_rows(rows: Rows, part: str) -> Iterator[Finding]:
         yield Finding(
             "zero embeddings",
             _by_share(len(rows.zero), rows.n),
-            f"{_subject(rows.zero, rows, part)} zero throughout ({listed(rows.zero)}) and say nothing of their items.",
+            f"{_subject(rows.zero, rows, part)} zero throughout ({listed(rows.zero)}) and carry no information.",
             _figures(rows.zero, rows),
-            "Find out where they come from: items that could not be read, or a layer that died.",
+            "Find out where they come from: unreadable items, or a dead layer.",
         )
     if len(rows.faint):
         yield Finding(
@@ -227,7 +199,7 @@ def _poor_dimensions(rows: Rows, part: str) -> Iterator[Finding]:
             "warning" if len(dead) >= thresholds.DEAD_DIMENSIONS * dim else "note",
             f"{share(len(dead), dim, 'dimensions').capitalize()} of the {part} have the same number in every row.",
             {"dimensions": len(dead), "dim": dim, "which": first_of(dead)},
-            "Look for units that died, or inputs that never vary, and leave these dimensions out.",
+            "Look for dead units or inputs that never vary, and drop these dimensions.",
         )
     stuck = np.flatnonzero(~dims.dead & (dims.levels > 2) & (dims.at_limit >= thresholds.SATURATED_ROWS))
     if len(stuck):

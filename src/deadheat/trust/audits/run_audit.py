@@ -29,8 +29,17 @@ from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
 from deadheat.support.triple import Triple
 from deadheat.trust.audits import thresholds
-from deadheat.trust.audits.audited import Audited
-from deadheat.trust.audits.findings import Finding, between, deviations, most_serious_first, percent, points, share
+from deadheat.trust.audits.findings import (
+    Audited,
+    Finding,
+    by_move,
+    deviations,
+    most_serious_first,
+    of_ties,
+    percent,
+    points,
+    share,
+)
 
 MEASURES = ("nDCG@10", "MRR@10", "mAP")  # the headline first
 _FILE = next(iter(RULES))
@@ -282,36 +291,23 @@ class RunAudit(Audited):
 
 def _of_ties(report: Report, first: First, rules: Mapping[str, Mapping[str, float]]) -> Iterator[Finding]:
     """How far ties move the first measure that they move most seriously, and what the file's order makes of it."""
-    widths = {name: result.upper - result.lower for name, result in report.items()}
+    yield from of_ties(report, "documents", "Report the lower bound, or all three values.")
     moved = {name: abs(rules[_FILE][name] - result.expected) for name, result in report.items()}
-    name = max(widths, key=lambda each: -1.0 if math.isnan(widths[each]) else widths[each])
-    if widths[name] > 0:
-        found, about = report[name], report.ties
-        yield Finding(
-            "ties",
-            _by_move(widths[name]),
-            f"How ties are broken moves {name} {between(found.lower, found.upper)}; expected "
-            f"{percent(found.expected)}. {count(about.mixed_groups, 'tie group holds', 'tie groups hold')} relevant "
-            f"and irrelevant documents, in {count(about.queries, 'query', 'queries')}; the largest has "
-            f"{about.largest}.",
-            {"moves": widths, **about._asdict()},
-            "Report the lower bound, or all three values.",
-        )
     name = max(moved, key=lambda each: -1.0 if math.isnan(moved[each]) else moved[each])
     if moved[name] >= thresholds.PRINTED:
         values = ", ".join(f"{percent(values[name])} {rule}" for rule, values in rules.items())
         yield Finding(
             "order of the file",
-            _by_move(moved[name]),
+            by_move(moved[name]),
             f"{name} depends on the rule for ties: {values}. The mean over all orders is "
             f"{percent(report[name].expected)}, {points(moved[name])} from that of the file.",
             {"moves": moved, "rules": rules},
-            "Compare with nobody who breaks ties by another rule; shuffle the candidates before they are scored.",
+            "Do not compare with results of another rule for ties; shuffle the candidates before they are scored.",
         )
     if first.found and first.beyond > thresholds.BEYOND_CHANCE:
         yield Finding(
             "positives first",
-            _by_move(moved[name]),
+            by_move(moved[name]),
             f"In {share(first.found, first.groups, 'tie groups')} of relevant and irrelevant documents the file lists "
             f"the relevant ones first; a random order would in {first.likely:.1f} ({deviations(first.beyond)} standard "
             "deviations).",
@@ -338,7 +334,7 @@ def _of_scores(looks: Looks) -> Iterator[Finding]:
             "warning" if severity == "serious" else severity,
             f"In {share(looks.tied_first, n, 'queries')} several documents have the highest score.",
             {"queries": looks.tied_first, "n_query": n},
-            "The first place is decided by whoever sorts.",
+            "The sort decides who is first.",
         )
     if looks.distinct < thresholds.FEW_DISTINCT:
         yield Finding(
@@ -365,10 +361,6 @@ def _of_scores(looks: Looks) -> Iterator[Finding]:
             {"dtype": looks.dtype},
             "Compute the last step in float32, and see with deadheat.low_precision what that changes.",
         )
-
-
-def _by_move(move: float) -> str:
-    return "serious" if move >= thresholds.CLAIMED else "warning" if move >= thresholds.PRINTED else "note"
 
 
 def _by_share(n: int, total: int) -> str:

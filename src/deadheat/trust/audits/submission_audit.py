@@ -20,9 +20,8 @@ from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress
 from deadheat.support.triple import Triple
-from deadheat.trust.audits.audited import Audited
 from deadheat.trust.audits.evidence import Evidence, collect
-from deadheat.trust.audits.findings import Finding, most_serious_first
+from deadheat.trust.audits.findings import Audited, Finding, most_serious_first
 from deadheat.trust.audits.submission_checks import CHECKS
 
 MEASURES = ("mAP", "MAP@R", "Hit@1")  # the headline first
@@ -51,7 +50,7 @@ def audit(
     How far the score moves by how ties are broken, by the type of the scores, and by the order of the samples under a
     plain sort; zero, constant and repeated embeddings; dead and saturated dimensions, and few levels; near ties that
     float32 cannot distinguish; labels in order, queries with nothing to find, unequal classes; and whether the score is
-    more than knowing nothing earns.
+    more than knowing nothing gets.
 
     Parameters
     ----------
@@ -98,7 +97,7 @@ def audit(
     >>> found.passes()
     False
     >>> print(found["zero embeddings"].sentence)
-    All 60 rows are zero throughout (rows 0, 1, 2, 3, 4, ...) and say nothing of their items.
+    All 60 rows are zero throughout (rows 0, 1, 2, 3, 4, ...) and carry no information.
     """
     summary = SummaryOptions.checked(measures, singletons, average)
     options = CountingOptions.checked(

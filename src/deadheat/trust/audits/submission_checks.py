@@ -20,7 +20,17 @@ from deadheat.reports.tables import count
 from deadheat.support.triple import Triple
 from deadheat.trust.audits import thresholds
 from deadheat.trust.audits.evidence import Evidence
-from deadheat.trust.audits.findings import Finding, between, deviations, interval, percent, points, share
+from deadheat.trust.audits.findings import (
+    Finding,
+    by_move,
+    deviations,
+    interval,
+    of_ties,
+    percent,
+    points,
+    share,
+    worst,
+)
 from deadheat.trust.audits.rows import findings_in
 
 # How serious it is that scores of this type move a measure by a point, and by a tenth of one. Nearly every evaluator
@@ -30,22 +40,8 @@ _OF_DTYPES = {"float32": ("serious", "warning"), "float16": ("warning", "note"),
 
 def ties(evidence: Evidence) -> Iterator[Finding]:
     """How far breaking ties one way or another moves each measure."""
-    report = evidence.report
-    widths = {name: result.upper - result.lower for name, result in report.items()}
-    name, width = _worst(widths)
-    if width <= 0:
-        return
-    found, about = report[name], report.ties
-    yield Finding(
-        "ties",
-        _by_move(width),
-        f"How ties are broken moves {name} {between(found.lower, found.upper)}; expected "
-        f"{percent(found.expected)}. {count(about.mixed_groups, 'tie group holds', 'tie groups hold')} "
-        f"relevant and irrelevant items, in {count(about.queries, 'query', 'queries')}; the largest has "
-        f"{about.largest}.",
-        {"measures": _bounds(report), "moves": widths, **about._asdict()},
-        "Report the lower bound, or all three values; a single sorted value says nothing within this range.",
-    )
+    advice = "Report the lower bound, or all three values; a single sorted value says nothing within this range."
+    yield from of_ties(evidence.report, "items", advice, measures=_bounds(evidence.report))
 
 
 def dtypes(evidence: Evidence) -> Iterator[Finding]:
@@ -53,7 +49,7 @@ def dtypes(evidence: Evidence) -> Iterator[Finding]:
     for dtype, (serious, mild) in _OF_DTYPES.items():
         report = evidence.rounded[dtype]
         moves = {name: _further(result, evidence.report[name]) for name, result in report.items()}
-        name, move = _worst(moves)
+        name, move = worst(moves)
         if move < thresholds.PRINTED:
             continue
         yield Finding(
@@ -62,8 +58,7 @@ def dtypes(evidence: Evidence) -> Iterator[Finding]:
             f"Rounded to {dtype}, scores leave {name} anywhere in {interval(report[name])}: {points(move)} more "
             f"than exact distances ({interval(evidence.report[name])}).",
             {"dtype": dtype, "measures": _bounds(report), "moves": moves, **report.ties._asdict()},
-            "Compute and sort scores in a longer type, or report what is true of those that are served "
-            f"(ties={dtype!r}).",
+            f"Compute and sort scores in a wider type, or report the scores as they are served (ties={dtype!r}).",
         )
 
 
@@ -81,7 +76,7 @@ def near_ties(evidence: Evidence) -> Iterator[Finding]:
         f"In {count(groups, 'tie group', 'tie groups')} float32 makes different distances of relevant and irrelevant "
         f"items equal: {share(rounded.queries, n_query, 'queries')} have ties there, {exact.queries} exactly.",
         {"groups": groups, "queries_in_float32": rounded.queries, "queries": exact.queries, "n_query": n_query},
-        "Rounding decides the order there, so that threads, batches and devices may give other values.",
+        "Rounding decides the order there, so threads, batches and devices may change the values.",
     )
 
 
@@ -91,13 +86,13 @@ def noise(evidence: Evidence) -> Iterator[Finding]:
     if report is None:
         return
     moves = {name: _further(result, evidence.report[name]) for name, result in report.items()}
-    name, move = _worst(moves)
+    name, move = worst(moves)
     if move < thresholds.PRINTED:
         return
     bounds = f"{percent(report[name].lower)} to {percent(report[name].upper)}"
     yield Finding(
         "noise",
-        _by_move(move),
+        by_move(move),
         f"Distances that differ by {eps:.2g} at most, the precision of float32 here, decide {name}: once they count as "
         f"equal, its bounds are {bounds} ({points(move)} further than exact ones, {interval(evidence.report[name])}).",
         {
@@ -105,7 +100,7 @@ def noise(evidence: Evidence) -> Iterator[Finding]:
             "measures": {name: {"lower": r.lower, "upper": r.upper} for name, r in report.items()},
             "moves": moves,
         },
-        "Look for rows that are equal but for noise, which makes the expectation of a lower bound; report the bounds "
+        "Look for rows that are equal up to noise, which turns a lower bound into the expectation; report the bounds "
         f"of ties=Tolerance({eps!r}).",
     )
 
@@ -119,14 +114,14 @@ def sample_order(evidence: Evidence) -> Iterator[Finding]:
     moves = {name: sorts.moved(name, report[name].expected) for name in report}
     chances = {name: sorts.by_chance(name, report[name].expected) for name in report}
     special = {name: move for name, move in moves.items() if move > thresholds.BEYOND_SHUFFLES * chances[name]}
-    name, move = _worst(special or moves)
+    name, move = worst(special or moves)
     if move < thresholds.PRINTED:
         return
     low, high = min(sorts.shuffled[name]), max(sorts.shuffled[name])
     sample = f" (estimated from {sorts.ranked.n_query} queries)" if sorts.sampled else ""
     yield Finding(
         "sample order",
-        _by_move(move) if special else "note",
+        by_move(move) if special else "note",
         f"A plain stable sort gives {name} {percent(sorts.file[name])} in the order of the file, "
         f"{percent(sorts.backwards[name])} reversed, {percent(low)} to {percent(high)} shuffled{sample}; "
         f"{percent(report[name].expected)} is the mean over all ways to break ties.",
@@ -146,7 +141,7 @@ def sample_order(evidence: Evidence) -> Iterator[Finding]:
 
 
 def chance(evidence: Evidence) -> Iterator[Finding]:
-    """The headline's lower bound against what embeddings that know nothing earn."""
+    """The headline's lower bound against what embeddings that know nothing get."""
     name = evidence.headline
     found, nothing, draws = evidence.report[name], evidence.chance[name], evidence.draws
     stds = {"ties": nothing.std, "draws": math.nan if draws is None else draws.std}
@@ -164,9 +159,9 @@ def chance(evidence: Evidence) -> Iterator[Finding]:
     if not beyond:
         severity, what = (
             "serious",
-            f"is not beyond chance: embeddings that know nothing earn {percent(nothing.expected)}",
+            f"is not above chance: embeddings that know nothing get {percent(nothing.expected)}",
         )
-        advice = "Look at what was submitted: the score does not show that it knows anything of the labels."
+        advice = "Check what was submitted: the score does not show that it knows anything about the labels."
     elif order is not None and order >= found.lower:
         severity, what = (
             "serious",
@@ -174,7 +169,7 @@ def chance(evidence: Evidence) -> Iterator[Finding]:
         )
         advice = "Shuffle the samples; as the file is sorted, a score like this needs no model."
     else:
-        severity, what, advice = "note", f"is beyond chance, {percent(nothing.expected)}", ""
+        severity, what, advice = "note", f"is above chance, {percent(nothing.expected)}", ""
     sentence = f"The lower bound of {name}, {percent(found.lower)}, {what}{_how_far(in_stds)}."
     yield Finding("chance", severity, sentence, figures, advice)
 
@@ -186,9 +181,9 @@ def undefined(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(
                 "undefined measure",
                 "serious",
-                f"{name} has no value for any of the queries, so that there is no score.",
+                f"{name} has no value for any of the queries, so there is no score.",
                 {"measure": name, "queries": result.n_undefined},
-                "Ask for a measure that these queries and this gallery define.",
+                "Choose a measure that is defined for these queries and this gallery.",
             )
 
 
@@ -224,12 +219,12 @@ def in_runs(evidence: Evidence) -> Iterator[Finding]:
         "warning" if moved >= thresholds.PRINTED else "note",
         f"The labels come in {count(runs.n_run, 'run', 'runs')} of one class each, for {runs.n_class} classes; "
         f"a random order has about {runs.likely:.0f}. In this order a plain stable sort gives all-zero embeddings "
-        f"{name} {percent(sorts.file[name])}, where knowing nothing is worth {percent(nothing)}.",
+        f"{name} {percent(sorts.file[name])}, where knowing nothing gets {percent(nothing)}.",
         {
             "runs": runs.n_run, "classes": runs.n_class, "likely": runs.likely, "order": runs.order,
             "all_zero": {"file": sorts.file, "reversed": sorts.backwards, "expected": nothing},
         },
-        "Shuffle the samples, so that no sort can find the labels in their order.",
+        "Shuffle the samples, so that no sort profits from the order of the labels.",
     )  # fmt: skip
 
 
@@ -243,7 +238,7 @@ def without_relevant(evidence: Evidence) -> Iterator[Finding]:
             f"{share(n, n_query, 'queries').capitalize()} have no relevant item among what is ranked; "
             f"singletons: {evidence.report.singletons}.",
             {"queries": n, "n_query": n_query, "singletons": evidence.report.singletons},
-            "Say how they count: left out, as 0 or as 1, they give different means.",
+            "State how they count: excluded, as 0 or as 1; the means differ.",
         )
 
 
@@ -282,19 +277,6 @@ CHECKS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
     ties, sample_order, dtypes, near_ties, noise, chance, undefined, queries_in_gallery, rows, in_runs,
     without_relevant, imbalance,
 )  # fmt: skip
-
-
-def _by_move(move: float) -> str:
-    return "serious" if move >= thresholds.CLAIMED else "warning" if move >= thresholds.PRINTED else "note"
-
-
-def _worst(moves: Mapping[str, float]) -> tuple[str, float]:
-    """The first measure that moves as seriously as any, or of those that move little the one that does most."""
-    known = {name: 0.0 if math.isnan(move) else move for name, move in moves.items()}  # what is undefined does not move
-    name = most = max(known, key=lambda name: known[name])
-    if known[most] >= thresholds.PRINTED:
-        name = next(name for name, move in known.items() if _by_move(move) == _by_move(known[most]))
-    return name, known[name]
 
 
 def _further(result: Result, exact: Result) -> float:

@@ -40,46 +40,21 @@ _FILE, _LABELS, _SECRET = "challenge.json", "labels.npy", "secret"
 
 @dataclass(frozen=True)
 class Rules:
-    """What a challenge asks for and allows; all of it is public.
+    """What a challenge asks for and allows; all of it is public."""
 
-    Attributes
-    ----------
-    measures : tuple of str
-        The lower bound of the first one ranks.
-    n_sample : int
-        Rows of a submission.
-    title : str
-    distance, singletons, average : str
-        As in `deadheat.evaluate`.
-    n_query : int or None
-        The first so many samples are queries, ranked against the others; None for leave one out.
-    per_day : int
-        Submissions of a team within 24 hours.
-    upload : int
-        Megabytes of an uploaded file, and of what a command may return.
-    dim : int
-        Columns of a submission, at most.
-    seconds : int
-        What a command may take, and what scoring an upload may.
-    memory : int
-        Megabytes that a command may take.
-    seconds_per_day : int
-        What scoring all uploads of a team may take within 24 hours; what is over it waits.
-    """
-
-    measures: tuple[str, ...]
-    n_sample: int
+    measures: tuple[str, ...]  # the lower bound of the first one ranks
+    n_sample: int  # rows of a submission
     title: str = "Challenge"
-    distance: str = "cosine"
+    distance: str = "cosine"  # with the next two, as in `deadheat.evaluate`
     singletons: str = "skip"
     average: str = "query"
-    n_query: int | None = None
-    per_day: int = 10
-    upload: int = 200
-    dim: int = 4096
-    seconds: int = 600
-    memory: int = 4096
-    seconds_per_day: int = 1800
+    n_query: int | None = None  # so many samples are queries, ranked against the others; None for leave one out
+    per_day: int = 10  # submissions of a team within 24 hours
+    upload: int = 200  # megabytes of an uploaded file, and of what a command may return
+    dim: int = 4096  # columns of a submission, at most
+    seconds: int = 600  # that a command may take, and scoring an upload
+    memory: int = 4096  # megabytes that a command may take
+    seconds_per_day: int = 1800  # that scoring a team's uploads may take within 24 hours; what is over it waits
 
     @classmethod
     def checked(cls, labels: NDArray[Any], measures: str | None = None, **given: Any) -> Self:
@@ -138,21 +113,8 @@ class Challenge:
     ) -> Self:
         """Make the folder, whole or not at all; nobody but the organiser can read it.
 
-        Parameters
-        ----------
-        folder : path
-            Must not be there yet, or be empty.
-        labels : labels or path
-            Of every sample.
-        sequestered : path, optional
-            What commands are run on: a ``.npy`` or ``.txt`` file, or a folder of files.
-        measures, **rules
-            See `Rules`, which has the defaults.
-
-        Raises
-        ------
-        OSError, ValueError, TypeError
-            If a file cannot be read or written, or an argument is not as described.
+        It must not be there yet, or be empty. `sequestered` is what commands are run on: a ``.npy`` or ``.txt`` file,
+        or a folder of files. `Rules` has the others.
         """
         folder = Path(folder)
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -180,15 +142,7 @@ class Challenge:
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Self:
-        """A challenge that was made before.
-
-        Raises
-        ------
-        OSError
-            If there is none.
-        FileError
-            If its file is damaged, or of another version.
-        """
+        """A challenge that was made before."""
         path = Path(folder, _FILE)
         try:
             about = json.loads(path.read_text(encoding="utf-8"))

@@ -120,7 +120,7 @@ class Gate:
     @asynccontextmanager
     async def __call__(self, team: str) -> AsyncIterator[None]:
         if self._waiting[team] >= _OF_TEAM:
-            raise Refusal(429, "Other uploads of the team are under way: wait for them.")
+            raise Refusal(429, "Other uploads of your team are in progress: wait until they have finished.")
         self._waiting[team] += 1
         try:
             async with self._teams[team]:
@@ -133,18 +133,13 @@ def require_room(folder: Path, most: int) -> None:
     """Refuse an upload that could fill the disk, or the one of temporary files, which it goes through."""
     for each in (folder, tempfile.gettempdir()):
         if shutil.disk_usage(each).free < SPARE + 2 * most:
-            raise Refusal(507, "There is no room for files now: try again later.")
+            raise Refusal(507, "The server has no space left for files: try again later.")
 
 
 async def received(request: Request, most: int, folder: Path) -> tuple[Path, str]:
     """The file of a form, in a folder of ours under a name of ours, and the title that came with it.
 
-    Raises
-    ------
-    Refusal
-        As soon as the file has more than `most` bytes, or comes slower than `SLOWEST`; or if there is none.
-    ClientDisconnect
-        If the sender has hung up.
+    It is refused as soon as it has more than `most` bytes, or comes slower than `SLOWEST`.
     """
     too_large = Refusal(413, f"A file may have at most {most >> 20} MB.")
     if int(request.headers.get("content-length") or 0) > most + _REST:
@@ -211,7 +206,7 @@ class Guesses:
         if now > self._began + _MINUTE:
             self._began, self._wrong = now, Counter()
         if self._wrong[address] >= _GUESSES and digest not in self._right:
-            raise Refusal(429, "Too many wrong tokens came from this address: try again in a minute.")
+            raise Refusal(429, "Too many wrong tokens from this address: try again in a minute.")
         team = self._team_of(token)
         if team is None:
             self._wrong[address] += 1

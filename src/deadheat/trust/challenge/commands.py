@@ -41,15 +41,7 @@ def require_sandbox(challenge: Challenge, unprotected: bool, also: Sequence[Path
 def embeddings(
     challenge: Challenge, submission: Submission, unprotected: bool, also: Sequence[Path] = ()
 ) -> NDArray[Any]:
-    """Run a command on the inputs, in an order of its own, and return the rows in the organiser's order.
-
-    Raises
-    ------
-    Stopped
-        If the command breaks a limit, or does not end well.
-    ValueError
-        If what it returns is not what the rules ask for.
-    """
+    """Run a command on the inputs, in an order of its own, and return the rows in the organiser's order."""
     rules = challenge.rules
     assert challenge.inputs is not None  # or the command would not have been taken
     shuffle = order(challenge.secret, submission.id, rules.n_sample)

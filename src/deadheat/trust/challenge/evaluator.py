@@ -52,14 +52,8 @@ class Evaluator:
     def receipt(self, submission: str, kind: str, file: Path) -> str:
         """The receipt of what is in a file, as JSON; its tie profile is kept.
 
-        Raises
-        ------
-        Rejected
-            If it breaks a rule.
-        Stopped
-            If it takes too long, or breaks the process.
-        OSError
-            If something cannot be read or written, which is not the team's doing.
+        Rejected says that it breaks a rule, Stopped that it takes too long or breaks the process, OSError that
+        something cannot be read or written, which is not the team's doing.
         """
         answer = self._answer(json.dumps([submission, kind, str(file)]))
         if answer["state"] == "refused":

@@ -8,7 +8,6 @@ nowhere else, and ranks, the order of the rows, marks and drawings are made of t
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -82,17 +81,17 @@ def bits(n_measure: int, n_team: int) -> float:
 def rows(found: Mapping[str, Entry], reports: Mapping[str, Report], measures: Sequence[str]) -> list[Row]:
     """What is published of each submission, in the order of the ranks; of equal ones the earlier comes first.
 
-    "ahead_of" has the names of those that a submission is significantly ahead of and whose published value is lower.
+    "ahead_of" has the names of those that a submission is significantly ahead of and whose published value is lower;
+    "could_pass" those ranked above it that its own ties could put it ahead of: its upper bound is above their lower
+    bound. Nobody else's ties can do that, for the lower bounds, which rank, hold however ties are broken.
     """
     first = measures[0]
     ranked = leaderboard(dict(reports)) if len(reports) > 1 else None
     values = {name: {m: triple(report[m]) for m in measures} for name, report in reports.items()}
     lower = {name: -1.0 if math.isnan(each[first].lower) else each[first].lower for name, each in values.items()}
     order = sorted(lower, key=lambda name: (-lower[name], found[name][0].number))
-    pairs = itertools.combinations(order, 2)
-    swapped = {name for a, b in pairs if values[b][first].upper > lower[a] for name in (a, b)}
     made = []
-    for name in order:
+    for place, name in enumerate(order):
         submission, protection = found[name]
         exact = (reports[name].interval(first) if ranked is None else ranked.interval(name)).expected
         interval = rounded(exact.low), rounded(exact.high)
@@ -108,7 +107,7 @@ def rows(found: Mapping[str, Entry], reports: Mapping[str, Report], measures: Se
             "interval": list(interval),
             "bar": drawing.bar(values[name][first], interval),
             "ahead_of": [other for other in order if other in behind and lower[other] < lower[name]],
-            "could_swap": name in swapped,
+            "could_pass": [above for above in order[:place] if values[name][first].upper > lower[above]],
         }
         made.append(plain(row))
     return made
@@ -116,17 +115,9 @@ def rows(found: Mapping[str, Entry], reports: Mapping[str, Report], measures: Se
 
 @dataclass(frozen=True, eq=False)
 class Board(TabularResult):
-    """A leaderboard as it may be published.
+    """A leaderboard as it may be published."""
 
-    Attributes
-    ----------
-    measures : tuple of str
-        The lower bound of the first one ranks.
-    rows : list of dict
-        See `rows`.
-    """
-
-    measures: tuple[str, ...]
+    measures: tuple[str, ...]  # the lower bound of the first one ranks
     rows: list[Row]
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
@@ -135,24 +126,24 @@ class Board(TabularResult):
             rule = f"must be {DIGITS} in what is published (--exact has more), but is {digits}"
             raise InvalidValueError("digits", rule)
         first, *others = self.measures
-        header = ["team", "rank", f"{first} lower (%)", "expected", "upper", "95 % interval"]
-        header += [*(f"{name} lower (%)" for name in others), "ahead of"]
+        header = ["team", "rank", f"{first} lower (%)", "expected", "upper", "95 % interval", "ahead of"]
+        header += [f"{name} lower (%)" for name in others]
         return [Table(header, [self._cells(row) for row in self.rows])]
 
     def _cells(self, row: Row) -> list[str]:
         first, *others = self.measures
         values = row["values"]
         low, high = map(percent, row["interval"])
-        cells = [row["name"], f"{row['rank']}{'~' if row['could_swap'] else ''}", *map(percent, values[first])]
-        return [*cells, f"[{low}, {high}]", *(percent(values[name][0]) for name in others), ", ".join(row["ahead_of"])]
+        cells = [row["name"], f"{row['rank']}{'~' if row['could_pass'] else ''}", *map(percent, values[first])]
+        return [*cells, f"[{low}, {high}]", ", ".join(row["ahead_of"]), *(percent(values[name][0]) for name in others)]
 
     def notes(self) -> list[str]:
         """What the columns say."""
-        swaps = ["~ ties alone could put it in another place."] if any(row["could_swap"] for row in self.rows) else []
+        moves = [f"{row['name']} ahead of {', '.join(row['could_pass'])}" for row in self.rows if row["could_pass"]]
         return [
             f"Ranked by the lower bound of {self.measures[0]}, as it is rounded here; equal ones share a rank.",
-            "Ahead of: significantly, whatever the ties do (p < 0.05, Holm's correction for all pairs).",
-            *swaps,
+            "Ahead of: significantly, however ties are broken (p < 0.05, Holm's correction for all pairs).",
+            *([f"~ Its own ties could put {'; '.join(moves)}."] if moves else []),
         ]
 
     def columns(self) -> dict[str, list[Any]]:

@@ -58,15 +58,8 @@ def available() -> str | None:
 def wrapped(words: Sequence[str], shown: dict[str, Path], also: Sequence[Path], memory: int) -> list[str]:
     """The words of a command that runs `words` in the sandbox.
 
-    Parameters
-    ----------
-    words : sequence of str
-    shown : dict of str to Path
-        What it sees read-only, by the path at which it sees it; it begins in the first.
-    also : sequence of Path
-        What else it sees, where it is.
-    memory : int
-        Bytes that it may write to ``/output``, to ``/tmp`` and to ``/dev/shm``, each of which is in memory.
+    It sees read-only what is `shown`, by the path at which it sees it, and begins in the first; and `also`, where that
+    is. `memory` is how many bytes it may write to ``/output``, ``/tmp`` and ``/dev/shm``, each of which is in memory.
     """
     options = ["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv"]
     options += ["--cap-drop", "ALL", "--uid", _NOBODY, "--gid", _NOBODY, "--hostname", "sandbox"]
@@ -133,13 +126,7 @@ def limited(words: Sequence[str], output: Path, memory: int) -> list[str]:
 
 
 def run(words: Sequence[str], output: Path, limits: Limits, environment: dict[str, str], folder: Path) -> None:
-    """Run a command and write its standard output to a file.
-
-    Raises
-    ------
-    Stopped
-        If it breaks a limit, or does not end well.
-    """
+    """Run a command and write its standard output to a file; Stopped says that it broke a limit, or failed."""
     with (
         open(output, "wb") as file,
         subprocess.Popen(

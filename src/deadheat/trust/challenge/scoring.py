@@ -43,25 +43,10 @@ def score(
     """Score what is in the queue, one after another, and yield each as it then is.
 
     Teams take turns: next comes the earliest submission of the team whose scoring took the least time within 24 hours.
-
-    Parameters
-    ----------
-    challenge, store
-    unprotected : bool
-        Run commands without a sandbox.
-    also : sequence of path
-        What commands see in addition to the system's own programs.
-    for_page : bool
-        Leave in the queue what the page does not score: commands, and files of teams that have used up their time.
-
-    Raises
-    ------
-    Refused
-        If there is a command and no sandbox, before anything is scored.
-    ValueError
-        If commands would see the challenge's folder in the sandbox.
-    OSError
-        If something cannot be read or written; the submission counts as attempted.
+    Commands see `also` in addition to the system's own programs; `unprotected` runs them without a sandbox, and without
+    it a command is refused before anything is scored where there is none. `for_page` leaves in the queue what the page
+    does not score: commands, and files of teams that have used up their time. After an OSError, the submission counts
+    as attempted.
     """
     with store.only_worker(), Evaluator(challenge) as evaluator:
         store.requeue()

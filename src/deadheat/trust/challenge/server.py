@@ -29,15 +29,7 @@ _OPEN_FILES = 4096
 def serve(
     challenge: Challenge, store: Store, host: str, port: int, certificate: Path | None = None, key: Path | None = None
 ) -> None:
-    """Serve until interrupted; prints the address once it can be reached.
-
-    Raises
-    ------
-    OSError
-        If the address cannot be had.
-    MissingPackageError
-        Without Starlette, Uvicorn, python-multipart or Jinja (the extra ``challenge``).
-    """
+    """Serve until interrupted; prints the address once it can be reached."""
     uvicorn = require("uvicorn", "challenge", WHAT)
     app = application(challenge, store)
     settings = uvicorn.Config(

@@ -29,6 +29,7 @@ WHAT = "the page of a challenge"
 _COOKIE = "deadheat-token"
 _COOKIE_MOST = 1024  # bytes of the form that has a token
 _WEEK = 7 * 86_400  # seconds
+_MISSING = "Not found, or not visible to you."
 _HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'",
@@ -61,9 +62,9 @@ def application(challenge: Challenge, store: Store) -> Any:
         routing.Route("/submissions/{name}", site.submission),
     ]
     handlers = {
-        404: lambda request, _: site.refused(request, 404, "There is nothing here, or nothing that you may see."),
-        405: lambda request, _: site.refused(request, 404, "There is nothing here, or nothing that you may see."),
-        400: lambda request, _: site.refused(request, 400, "That is no form with one file."),
+        404: lambda request, _: site.refused(request, 404, _MISSING),
+        405: lambda request, _: site.refused(request, 404, _MISSING),
+        400: lambda request, _: site.refused(request, 400, "The request must be a form with one file."),
         clients.Refusal: lambda request, error: site.refused(request, error.status, error.message),
         TooMany: lambda request, error: site.refused(request, 429, f"{error}."),
         InputError: lambda request, error: site.refused(request, 400, f"{error}."),
@@ -117,21 +118,21 @@ class Site:
         """One submission, for its own team: to others it is as if there were none."""
         team, found = self._team(request), self._store.find(id=request.path_params["name"])
         if team is None or found is None or found.team != team:
-            raise clients.Refusal(404, "There is nothing here, or nothing that you may see.")
+            raise clients.Refusal(404, _MISSING)
         return self._shown(request, found)
 
     async def sign_in(self, request: Any) -> Any:
         """A browser gets the token as a cookie that scripts and other pages cannot use."""
         _require_own_page(request)
         if int(request.headers.get("content-length") or _COOKIE_MOST + 1) > _COOKIE_MOST:
-            raise clients.Refusal(413, "That is no token.")
+            raise clients.Refusal(413, "The token is too long.")
         try:
             async with asyncio.timeout(clients.GRACE), request.form(max_files=0, max_fields=1) as form:
                 token = str(form.get("token", "")).strip()
         except TimeoutError:
             raise clients.Refusal(408, "The form took too long.") from None
         if await asyncio.to_thread(self._guesses.team_of, token, _address(request)) is None:
-            raise clients.Refusal(401, "Nobody has this token. The organiser gives them out.")
+            raise clients.Refusal(401, "Unknown token. Ask the organiser for one.")
         answer = responses.RedirectResponse("/submit", status_code=303)
         secure = request.scope["scheme"] == "https"
         answer.set_cookie(_COOKIE, token, max_age=_WEEK, httponly=True, samesite="strict", secure=secure)
@@ -147,7 +148,7 @@ class Site:
         """A file of a team: who sends it is known, and whether it may, before anything of it is read."""
         team = await asyncio.to_thread(self._team, request)
         if team is None:
-            raise clients.Refusal(401, "Submitting takes a token. The organiser gives them out.")
+            raise clients.Refusal(401, "A token is needed to submit. Ask the organiser for one.")
         _require_own_page(request)
         async with self._gate(team):
             found = await self._received(request, team)
@@ -162,6 +163,7 @@ class Site:
         try:
             file, title = await clients.received(request, rules.most_bytes, folder)
             title = submissions.title_of(title)
+            await asyncio.to_thread(submissions.require_archive, file)
             return await asyncio.to_thread(submissions.submit_file, self._store, team, title, file, rules)
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
@@ -169,7 +171,7 @@ class Site:
     def broken(self, request: Any, error: Any) -> Any:
         """What the system says is for the organiser."""
         print(f"deadheat: {request.scope['method']}: {error}", file=sys.stderr, flush=True)
-        return self.refused(request, 503, "The server could not do that now: try again later.")
+        return self.refused(request, 503, "The server could not complete the request: try again later.")
 
     def refused(self, request: Any, status: int, message: str) -> Any:
         headers = {"connection": "close"} if status in (408, 413) else {}

@@ -42,37 +42,18 @@ _COLUMNS = "number, id, team, title, digest, command, received, state, attempts,
 
 @dataclass(frozen=True)
 class Submission:
-    """What was submitted, and how far it got.
+    """What was submitted, and how far it got."""
 
-    Attributes
-    ----------
-    number : int
-        From 1, in the order in which they came.
-    id : str
-        Which nobody can guess.
-    team, title : str
-    digest : str
-        SHA-256 of what was submitted.
-    command : str or None
-        JSON list of its words; None for a file.
-    received : float
-        Seconds since 1970.
-    state : str
-    attempts : int
-    message : str
-        Why it was refused, or failed.
-    """
-
-    number: int
-    id: str
+    number: int  # from 1, in the order in which they came
+    id: str  # which nobody can guess
     team: str
     title: str
-    digest: str
-    command: str | None
-    received: float
+    digest: str  # SHA-256 of what was submitted
+    command: str | None  # JSON list of its words; None for a file
+    received: float  # seconds since 1970
     state: str
     attempts: int
-    message: str
+    message: str  # why it was refused, or failed
 
 
 class TooMany(InvalidValueError):
@@ -222,12 +203,7 @@ class Store:
     def waiting(self, commands: bool = True, most: float | None = None) -> list[Submission]:
         """What is in the queue, in the order in which it is scored: first the team that has used the least time.
 
-        Parameters
-        ----------
-        commands : bool
-            Whether commands are among it.
-        most : float, optional
-            Seconds of scoring within 24 hours; teams that have used them up are left out.
+        Teams that have used up `most` seconds of scoring within 24 hours are left out.
         """
         since = time.time() - DAY
         where, values = "state = 'queued'", list[float]()

@@ -126,13 +126,23 @@ def copied(folder: Path, target: Path) -> Path:
 
 
 def from_archive(path: Path, rules: Rules) -> NDArray[Any]:
-    """The embeddings in a ``.npz`` file.
+    """The embeddings in a ``.npz`` file."""
+    with _archive(path) as (archive, entry):
+        with _reading():
+            member = archive.open(entry)
+        with member:
+            return _array(member, entry.file_size, rules)
 
-    Raises
-    ------
-    ValueError
-        If it is no such file, or they are not what the rules ask for.
-    """
+
+def require_archive(path: Path) -> None:
+    """Refuse a file of another kind, or without embeddings; nothing in it is unpacked."""
+    with _archive(path):
+        pass
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, zipfile.ZipInfo]]:
+    """A ``.npz`` file, and its embeddings."""
     with open(path, "rb") as file:
         _require_small_listing(file)
         with _reading():
@@ -143,10 +153,7 @@ def from_archive(path: Path, rules: Rules) -> NDArray[Any]:
                 raise InvalidValueError(_NAME, "must be the name of an array in the file, but there is none")
             if entry.compress_type not in _PACKED or entry.flag_bits & 1:
                 raise InvalidValueError(_NAME, "must be stored or deflated, as NumPy does it, but are packed otherwise")
-            with _reading():
-                member = archive.open(entry)
-            with member:
-                return _array(member, entry.file_size, rules)
+            yield archive, entry
 
 
 def from_array(path: Path, rules: Rules) -> NDArray[Any]:
