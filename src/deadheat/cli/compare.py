@@ -10,7 +10,7 @@ import click
 from deadheat.analyses import comparison
 from deadheat.cli import options as shared
 from deadheat.cli.files import HTML, PATH, REAL, Command, Output
-from deadheat.cli.options import with_options, write_page
+from deadheat.cli.options import about_page, with_options, write_page
 from deadheat.cli.several import EXPLAIN, FILES, TESTING, deliver_with_words, reports_of, settings
 from deadheat.cli.shell import note
 from deadheat.plots.pages.report_page import html_report
@@ -43,7 +43,10 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
     (a, of_a), (b, of_b) = reports_of(files, options).items()
     found = comparison.compare(of_a, of_b, names=(a, b), **settings(options))
     if options["html"] is not None:
-        write_page(options["html"], html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b)))
+        write_page(
+            options["html"],
+            html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b), about=about_page(*files), **settings(options)),
+        )
     dropped = found.dropped(max_drop / 100) if options["fail_if_worse"] else ()
     deliver_with_words(found, options)
     if options["fail_if_worse"]:
