@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/plots.md by the code above each of them: ``python -m tests.gallery``."""
+"""Draws the pictures of docs/plots.md, on light and dark paper, by the code above them: ``python -m tests.gallery``."""
 
 from __future__ import annotations
 
@@ -8,27 +8,43 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import matplotlib
+from matplotlib import pyplot
+
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "plots.md"
-_PART = re.compile(r"^```python\n(?P<code>.*?)^```$|^!\[[^\]]*\]\((?P<picture>[^)]+)\)$", re.MULTILINE | re.DOTALL)
+_PART = re.compile(
+    r"^```python\n(?P<code>.*?)^```$|^!\[[^\]]*\]\((?P<picture>[^)#]+)#only-(?P<paper>light|dark)\)$",
+    re.MULTILINE | re.DOTALL,
+)
+_PAPER, _INK = "#1e2129", "#e6e8eb"  # about those of the site in the dark
+_INKED = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+STYLES = {
+    "light": {},
+    "dark": dict.fromkeys(_INKED, _INK) | {"axes.facecolor": _PAPER, "figure.facecolor": _PAPER},
+}
 
 
-def drawn(page: Path = PAGE) -> Iterator[tuple[Path, Any]]:
-    """The path of each picture of the page, and the figure that the code before it leaves in `ax`."""
+def drawn(paper: str, page: Path = PAGE) -> Iterator[tuple[Path, Any]]:
+    """The path of each picture of the page on such paper, and the figure that the code before it leaves in `ax`."""
     names: dict[str, Any] = {}
-    for part in _PART.finditer(page.read_text(encoding="utf-8")):
-        if part["picture"]:
-            yield page.parent / part["picture"], names["ax"].figure
-            continue
-        for example in doctest.DocTestParser().get_examples(part["code"]):
-            exec(compile(example.source, str(page), "single"), names)
+    with matplotlib.rc_context(STYLES[paper]):
+        for part in _PART.finditer(page.read_text(encoding="utf-8")):
+            if part["code"] is None:
+                if part["paper"] == paper:
+                    yield page.parent / part["picture"], names["ax"].figure
+                continue
+            for example in doctest.DocTestParser().get_examples(part["code"]):
+                exec(compile(example.source, str(page), "single"), names)
+    pyplot.close("all")
 
 
 def main() -> None:
-    for path, figure in drawn():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=110, bbox_inches="tight", metadata={"Software": None})
-        print(path)
+    for paper in STYLES:
+        for path, figure in drawn(paper):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            figure.savefig(path, dpi=110, bbox_inches="tight", metadata={"Software": None})
+            print(path)
 
 
 if __name__ == "__main__":

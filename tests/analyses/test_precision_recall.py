@@ -146,6 +146,6 @@ def test_the_drawing_has_a_cell_for_each_state_and_both_sums() -> None:
     ax = dh.plots.tie_states((2, 1, 5, 2))
     texts = [text.get_text() for text in ax.texts]
     assert len([text for text in texts if "·" not in text]) == 1 + len(reference.tie_states((2, 1, 5, 2)))
-    assert "293/280 by paths, 293/280 in closed form" in ax.get_title(loc="left")
+    assert "293/280 by paths, 293/280 in closed form" in ax.get_title()
     with pytest.raises(InvalidValueError, match="at most 12 tied items"):
         dh.plots.tie_states((0, 0, 13, 1))

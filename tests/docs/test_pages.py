@@ -326,10 +326,11 @@ def test_pictures_of_the_gallery_are_those_that_the_page_draws(tmp_path: Path) -
     """Each file is there, and its code draws something; the bytes depend on Matplotlib and its fonts."""
     gallery = pytest.importorskip("tests.gallery", reason="the gallery needs matplotlib")
     pytest.importorskip("matplotlib", reason="the gallery needs matplotlib")
-    drawn = list(gallery.drawn())
-    assert len(drawn) >= 6
-    for path, figure in drawn:
-        assert path.read_bytes().startswith(b"\x89PNG")
-        assert any(ax.has_data() for ax in figure.axes)
-    shown = set(re.findall(r"\((assets/plots/[^)]+)\)", gallery.PAGE.read_text(encoding="utf-8")))
+    drawn = {paper: dict(gallery.drawn(paper)) for paper in gallery.STYLES}
+    assert len(drawn["light"]) == len(drawn["dark"]) >= 6
+    for figures in drawn.values():
+        for path, figure in figures.items():
+            assert path.read_bytes().startswith(b"\x89PNG")
+            assert any(ax.has_data() for ax in figure.axes)
+    shown = set(re.findall(r"\((assets/plots/[^)#]+)#only-", gallery.PAGE.read_text(encoding="utf-8")))
     assert {str(path.relative_to(gallery.DOCS)) for path in (gallery.DOCS / "assets" / "plots").iterdir()} == shown

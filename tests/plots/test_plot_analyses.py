@@ -16,7 +16,7 @@ from plots.drawn import rows, words
 from deadheat import collisions, exploit, plots
 from deadheat.analyses import confidence as measures
 from deadheat.analyses.collisions import Kind
-from deadheat.plots.images import COLOURS, amplified, least_reach
+from deadheat.plots.images import amplified, colours, least_reach
 from deadheat.support.triple import Triple
 
 
@@ -117,7 +117,7 @@ def test_no_single_mark_is_lost_in_a_small_picture(shape, dpi, place):
     kind[cell] = Kind.RELEVANT
     figure = Figure(figsize=(2.6, 2.4), dpi=100, layout="constrained")
     plots.collision_image(kind, ax=figure.subplots(), legend=False)
-    assert count_of(pixels(figure, dpi), COLOURS[Kind.RELEVANT]) > 0
+    assert count_of(pixels(figure, dpi), colours()[Kind.RELEVANT]) > 0
 
 
 def test_marks_are_widened_only_as_far_as_needed():
@@ -142,7 +142,7 @@ def test_widening_by_plain_loops():
 
 
 def test_colours_keep_their_order_in_grey():
-    grey = {code: np.dot(to_rgb(colour), [0.299, 0.587, 0.114]) for code, colour in COLOURS.items()}
+    grey = {code: np.dot(to_rgb(colour), [0.299, 0.587, 0.114]) for code, colour in colours().items()}
     order = [grey[code] for code in (Kind.NONE, Kind.RELEVANT, Kind.IRRELEVANT, Kind.MIXED)]
     assert min(-np.diff(order)) > 0.15
 

@@ -37,7 +37,7 @@ def test_groups_have_a_dot_each_and_their_mean_an_interval(ax: Axes) -> None:
         ]
         assert tied
     labels = {text.get_text() for text in ax.get_legend().get_texts()}  # type: ignore[union-attr]
-    assert labels == {"a group", "90 % interval of the mean", "mean"}
+    assert labels == {"a group", "90 % interval of the mean", "mean", "lower to upper: ties"}
 
 
 def test_groups_under_a_tolerance_are_drawn_at_their_lower_values(ax: Axes) -> None:
@@ -58,7 +58,8 @@ def test_models_are_points_with_what_ties_leave_open(ax: Axes) -> None:
     inside = {name: dh.grouped(points, LABELS, **OPTIONS) for name, points in models.items()}
     found = dh.model_correlation(plain, inside)
     assert dh.plots.model_correlation(found, ax=ax) is ax
-    dots = line(ax, f"a model; r = {found.pearson:.3f}, rho = {found.spearman:.3f}")
+    assert ax.get_title() == f"3 models: Pearson's r {found.pearson:.3f}, Spearman's rho {found.spearman:.3f}"
+    dots = line(ax, "a model")
     assert_array_equal(dots.get_xdata(), 100 * found.first.expected)
     assert_array_equal(dots.get_ydata(), 100 * found.second.expected)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("Hit@1, plain (%)", "Hit@1 in groups of 4 (%)")

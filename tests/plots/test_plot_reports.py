@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
@@ -10,6 +12,7 @@ from numpy.testing import assert_array_equal
 from plots.drawn import line, rows, words
 
 import deadheat as dh
+from deadheat.plots import style
 from deadheat.plots.ties import group_sizes
 
 POINTS = np.random.default_rng(5).normal(size=(30, 4))
@@ -72,18 +75,62 @@ B = reciprocal_ranks([(1, 1), (0, 2), (0, 1), (3, 1), (0, 1), (2, 2)])
 
 
 def test_differences_are_sorted_and_say_who_wins(ax: Axes) -> None:
-    difference = dh.compare(A, B)["MRR"]
+    difference = dh.compare(A, B, names=("new", "old"))["MRR"]
     dh.plots.differences(difference, ax=ax)
-    segments = sorted(
-        (round(x, 9), round(low, 9), round(high, 9))
-        for lines in ax.collections
-        for (x, low), (_, high) in (segment.tolist() for segment in lines.get_segments())  # type: ignore[attr-defined]
+    bars = [(bar.get_x() + bar.get_width() / 2, round(bar.get_height(), 9)) for bar in ax.patches]
+    assert bars == [(1, 75), (2, 50), (3, 4.166666667), (4, 0), (5, -50)]
+    (lines,) = [each for each in ax.collections if each.get_label() == "lower to upper: ties"]
+    ends = [[round(y, 9) for _, y in segment] for segment in lines.get_segments()]  # type: ignore[attr-defined]
+    assert ends == [[0, 8.333333333], [-50, 50]]
+    assert sorted(words(ax)) == ["lower to upper: ties", "new wins (2)", "old wins (1)", "ties decide (2)"]
+    assert ax.get_title() == "Of 5 queries, new wins 2 and old 1, ties decide 2"
+    assert ax.get_ylabel() == "RR of new − old (points)"
+
+
+def test_each_who_wins_is_a_block_of_many_queries(ax: Axes) -> None:
+    a, b = (
+        reciprocal_ranks([*some] * 60) for some in ([(0, 1), (1, 2), (2, 1), (0, 1)], [(2, 1), (1, 1), (0, 1), (0, 1)])
     )
-    assert segments == [
-        (1, 75, 75), (2, 50, 50), (3, 0, 8.333333333), (4, -50, 50), (5, -50, -50),
+    dh.plots.differences(dh.compare(a, b)["MRR"], ax=ax)
+    heights = np.array([bar.get_height() for bar in ax.patches])
+    assert_array_equal(np.flatnonzero(np.diff(np.sign(heights))), [59, 119, 179])
+    (band,) = ax.collections
+    assert band.get_label() == "lower to upper: ties"
+    spans = band.get_paths()[0].vertices
+    inside = (spans[:, 0] > 61) & (spans[:, 0] < 120)  # type: ignore[index]
+    assert {round(y, 6) for y in spans[inside, 1]} == {0, round(100 / 3 - 50, 6)}  # type: ignore[index]
+
+
+def test_the_measures_of_the_reports_are_drawn() -> None:
+    report = dh.evaluate(POINTS, LABELS, measures=["MAP@R", "mAP"])
+    drawn = [
+        dh.plots.bounds({"a": report, "b": report}).get_xlabel(), dh.plots.mean_intervals({"a": report}).get_xlabel(),
+        dh.plots.per_class(report).get_xlabel(), dh.plots.caterpillar(report).get_ylabel(),
+        dh.plots.format_changes({"a": report, "b": report}).get_xlabel(),
     ]  # fmt: skip
-    texts = words(ax)
-    assert texts == ["A wins (2)", "B wins (1)", "ties decide (2)"]
+    assert drawn == ["MAP@R (%)", "MAP@R (%)", "MAP@R (%)", "AP@R (%)", "MAP@R, difference to a (points)"]
+    found = dh.quantization.compare_formats(POINTS, LABELS, formats="float32,1 bit", measures="MRR,mAP")
+    assert dh.plots.measure_against_bytes(found).get_ylabel() == "MRR (%)"
+
+
+def test_titles_say_who_is_first_by_the_lower_bound() -> None:
+    tied = reciprocal_ranks([(0, 6)])  # 16.67 to 100, expected 40.83
+    sure = reciprocal_ranks([(3, 1)])  # 25
+    for draw in (dh.plots.bounds, dh.plots.mean_intervals):
+        title = draw({"tied": tied, "sure": sure}).get_title()
+        assert title.replace("\n", " ") == "MRR: sure is first by the lower bound, 25.00 %"
+    assert dh.plots.bounds({"a": sure, "b": sure}).get_title() == "MRR: a and b are first by the lower bound, 25.00 %"
+    assert dh.plots.bounds(tied).get_title() == "MRR: 40.83 [16.67, 100.00] %"
+    assert dh.plots.caterpillar(tied).get_title() == "Ties affect RR in 1 of 1 query"
+    assert dh.plots.cmc(sure, k=4).get_title() == "Hit@1: 0.00 %"
+
+
+@pytest.mark.parametrize(
+    ("k", "ticks"),
+    [(4, [1, 2, 3, 4]), (20, [1, 5, 10, 15, 20]), ([1, 5, 10], [1, 5, 10]), (100, [1, 20, 40, 60, 80, 100])],
+)
+def test_ticks_of_k_are_those_that_people_quote(k: Any, ticks: list[int]) -> None:
+    assert dh.plots.cmc(A, k=k).get_xticks().tolist() == ticks
 
 
 def test_intervals_reach_round_what_ties_leave_open(ax: Axes) -> None:
@@ -164,7 +211,7 @@ def test_queries_from_worst_to_best(ax: Axes) -> None:
     dh.plots.caterpillar(TIED, ax=ax)
     lower, expected, upper = (100 * end for end in TIED["mAP"].per_query)
     tied = lower < upper
-    assert words(ax)[0] == f"ties decide ({tied.sum()})"
+    assert words(ax)[:2] == ["lower to upper: ties", f"ties decide ({tied.sum()})"]
     shown = np.concatenate([line.get_xydata() for line in ax.lines if line.get_marker() == "o"])  # type: ignore[misc]
     assert_array_equal(shown[np.argsort(shown[:, 0]), 1], np.sort(expected))
     segments = [segment[:, 1].tolist() for segment in ax.collections[0].get_segments()]  # type: ignore[attr-defined]
@@ -220,11 +267,14 @@ def test_a_base_that_is_not_there_is_refused() -> None:
 
 def test_measure_against_bytes(ax: Axes) -> None:
     dh.plots.measure_against_bytes(FOUND, "Hit@1", ax=ax)
-    assert (ax.get_xscale(), ax.get_xlabel(), ax.get_ylabel()) == ("log", "bytes per vector", "Hit@1 (%)")
-    assert words(ax)[:5] == ["float64: 32", "float32: 16", "bfloat16: 8", "int8: 4", "1 bit: 1"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("bytes per vector", "Hit@1 (%)")
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "4", "8", "16", "32"]
+    assert words(ax)[:5] == ["1 bit: 1", "int8: 4", "bfloat16: 8", "float32: 16", "float64: 32"]
     assert words(ax)[5:] == ["lower to upper: ties", "95 % interval of\nthe difference to float64"]
-    assert_array_equal([line.get_ydata()[0] for line in ax.lines], [100 * FOUND[n]["Hit@1"].expected for n in FORMATS])
-    assert len({line.get_marker() for line in ax.lines}) == 5  # in grey too
+    marks = [line for line in ax.lines if ": " in str(line.get_label())]
+    shown = [line.get_ydata()[0] for line in marks]  # type: ignore[index]
+    assert_array_equal(shown, [100 * FOUND[name]["Hit@1"].expected for name in reversed(FORMATS)])
+    assert len({line.get_marker() for line in marks}) == 5  # in grey too
     ax.figure.canvas.draw()
 
 
@@ -233,7 +283,9 @@ def test_formats_of_one_size_stand_side_by_side(ax: Axes) -> None:
         POINTS, LABELS, formats="int8,int8 float query,int8 per dimension", measures="mAP"
     )
     dh.plots.measure_against_bytes(found, ax=ax)
-    places = [float(line.get_xdata()[0]) for line in ax.lines[1:]]
-    assert places == sorted(places)
-    assert len(set(places)) == 3
-    assert ax.lines[2].get_markerfacecolor() == "white"
+    places = {str(line.get_label()): float(line.get_xdata()[0]) for line in ax.lines if ": " in str(line.get_label())}  # type: ignore[index]
+    strip, _ = sorted(line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 2), 0  # type: ignore[index,arg-type]
+    of_int8 = [place for name, place in places.items() if name.startswith("int8")]
+    assert len(set(of_int8)) == 3
+    assert max(of_int8) < strip[0] < places["float64: 32"]  # in the strip of 4 bytes, and no other
+    assert line(ax, "int8 (float query): 4").get_markerfacecolor() == style.PAPER

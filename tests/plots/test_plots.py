@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import deadheat as dh
@@ -32,9 +33,31 @@ def test_every_plot_is_a_function_of_the_package() -> None:
 
 
 def test_without_matplotlib_the_package_says_what_to_install() -> None:
-    program = "import sys; sys.modules['matplotlib'] = None; import deadheat.plots"
+    program = "import sys; sys.modules['matplotlib'] = None; import deadheat as dh; dh.html_report; dh.plots.bounds"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "deadheat.plots needs matplotlib: pip install 'deadheat[plots]'" in done.stderr
+    assert "dh.html_report" not in done.stderr.replace(program, "")  # which does without
+
+
+def test_what_is_drawn_in_ink_is_seen_on_dark_paper() -> None:
+    report = dh.evaluate(POINTS, LABELS, measures="mAP")
+    for paper, sign in (("white", 1), ("black", -1)):
+        with pyplot.rc_context({"axes.facecolor": paper}):
+            ink = dh.plots.bounds(report, ax=Figure().subplots()).lines[0].get_color()
+            contrast = sum(to_rgb(paper)) - sum(to_rgb(ink))  # type: ignore[arg-type]
+        assert sign * contrast > 2
+
+
+def test_a_title_stands_above_the_legend_and_gives_way_to_another() -> None:
+    for inches in (4.5, 9.0):
+        figure = Figure((inches, 3), layout="constrained")
+        ax = dh.plots.bounds(dict.fromkeys(("a" * 20, "b"), dh.evaluate(POINTS, LABELS)), ax=figure.subplots())
+        figure.draw_without_rendering()
+        legend = ax.get_legend()
+        assert legend is not None
+        assert legend.get_window_extent().y1 <= ax.title.get_window_extent().y0
+    ax.set_title("mine")
+    assert {ax.get_title(loc) for loc in ("left", "center", "right")} == {"mine", ""}  # type: ignore[arg-type]
 
 
 def _draws() -> dict[str, Callable[..., Axes]]:

@@ -9,7 +9,7 @@ import click
 
 from deadheat.cli import options as shared
 from deadheat.cli.files import HTML, INTEGER, JSON, LINES, PATH, PROFILE, QUERIES, Command, Output, option
-from deadheat.cli.options import deliver, with_options, write_page
+from deadheat.cli.options import about_page, deliver, with_options, write_page
 from deadheat.cli.shell import output
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.inputs.samples import Pair
@@ -88,7 +88,8 @@ def evaluate(file: Path, **options: Any) -> None:
         report.profile.save(profile.resolve())
     if html is not None:
         found = None if options["collisions"] is None else _collisions(pair, counting, options["collisions"])
-        write_page(html, report_page.html_report(report, title=f"{file}", confidence=confidence, collisions=found))
+        about = {"title": file.name, "about": about_page(file, *filter(None, [options["gallery"]]))}
+        write_page(html, report_page.html_report(report, **about, confidence=confidence, collisions=found))
     if options["receipt"] is not None:
         receipts.receipt_of(report, pair, counting).save(options["receipt"])
     deliver(report, options, std=options["std"])

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import shlex
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -257,7 +260,8 @@ def plots_for(path: Path | None) -> Any:
     endings = [ending for kind in files.PICTURES for ending in kind.endings]
     if path.suffix.lower() not in endings:
         raise click.UsageError(f"--plot {path} must end in one of {', '.join(endings)}")
-    return require("deadheat.plots", "plots", "--plot")
+    require("deadheat.plots.style", "plots", "--plot")
+    return import_module("deadheat.plots")
 
 
 def save_picture(figure: Any, path: Path) -> None:
@@ -278,6 +282,11 @@ def write_page(path: Path, page: str) -> None:
     """Write a page of HTML, whole or not at all."""
     with output(path) as file:
         file.write(page.encode())
+
+
+def about_page(*paths: Path) -> dict[str, str]:
+    """What a page says of where it comes from."""
+    return {"data set": " and ".join(map(str, paths)), "command": shlex.join(["deadheat", *sys.argv[1:]])}
 
 
 def asked(options: dict[str, Any]) -> list[Path | None]:

@@ -10,7 +10,7 @@ import click
 
 from deadheat.analyses import leaderboard as leaderboards
 from deadheat.cli.files import HTML, INTEGER, PATH, QUERIES, Choice, Command, Output, option
-from deadheat.cli.options import TEXTS, THREADS_OPTION, asked, deliver, with_options, write_page
+from deadheat.cli.options import TEXTS, THREADS_OPTION, about_page, asked, deliver, with_options, write_page
 from deadheat.cli.shell import note, output, say
 from deadheat.cli.systems import (
     EXPLAIN,
@@ -90,19 +90,19 @@ def run(files: tuple[Path, ...], **options: Any) -> None:
         with output(options["per_query"]) as file:
             export.write(report, file, options["per_query"])
     if options["html"] is not None:
-        write_page(options["html"], _page(reports))
+        write_page(options["html"], _page(reports, about_page(*runs, qrels)))
     if len(reports) > 1:
         deliver_explained(leaderboards.leaderboard(reports, **settings(options)), options)
     else:
         _print(report, options, names, runs[0])
 
 
-def _page(reports: dict[str, Report]) -> str:
+def _page(reports: dict[str, Report], about: dict[str, str]) -> str:
     names = list(reports)
     if len(names) == 1:
-        return html_report(reports[names[0]], title=names[0])
+        return html_report(reports[names[0]], title=names[0], about=about)
     a, b = names
-    return html_report(reports[a], reports[b], title=f"{a} and {b}", names=(a, b))
+    return html_report(reports[a], reports[b], title=f"{a} and {b}", names=(a, b), about=about)
 
 
 def _names(texts: tuple[str, ...], as_lines: bool) -> list[str]:

@@ -35,43 +35,44 @@ tie_sizes                      how large tie groups are
 tie_states                     the paths through one tie group, and the expectation that they add up to
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
 
-require("matplotlib", "plots", "deadheat.plots")
-
-from deadheat.plots.confidences import (
-    credible_recall,
-    error_reject,
-    highest_density,
-    labelled_points,
-    reliability,
-    risk_coverage,
-)
-from deadheat.plots.grouped import (
-    Band,
-    gap_histogram,
-    gap_trend,
-    group_values,
-    interval_coverage,
-    measure_against_classes,
-    model_correlation,
-    processor_time,
-)
-from deadheat.plots.images import collision_image, collision_legend, distance_matrix, shift_matrix
-from deadheat.plots.precisions import format_changes, measure_against_bytes
-from deadheat.plots.ranks import rank_intervals
-from deadheat.plots.reports import (
-    bounds,
-    caterpillar,
-    cmc,
-    differences,
-    mean_intervals,
-    per_class,
-    precision_recall,
-    roc,
-)
-from deadheat.plots.ties import mixed_queries, order_ranges, sample_order, tie_sizes, tie_states
-from deadheat.support.floats import plain_floats
+if TYPE_CHECKING:
+    from deadheat.plots.confidences import (
+        credible_recall,
+        error_reject,
+        highest_density,
+        labelled_points,
+        reliability,
+        risk_coverage,
+    )
+    from deadheat.plots.grouped import (
+        Band,
+        gap_histogram,
+        gap_trend,
+        group_values,
+        interval_coverage,
+        measure_against_classes,
+        model_correlation,
+        processor_time,
+    )
+    from deadheat.plots.images import collision_image, collision_legend, distance_matrix, shift_matrix
+    from deadheat.plots.precisions import format_changes, measure_against_bytes
+    from deadheat.plots.reports import (
+        bounds,
+        caterpillar,
+        cmc,
+        differences,
+        mean_intervals,
+        per_class,
+        precision_recall,
+        roc,
+    )
+    from deadheat.plots.ties import mixed_queries, order_ranges, sample_order, tie_sizes, tie_states
 
 __all__ = [
     "Band",
@@ -110,6 +111,20 @@ __all__ = [
     "tie_states",
 ]
 
-for _name in __all__:  # what is drawn are the numbers of the plain mode
-    if _name != Band.__name__:
-        globals()[_name] = plain_floats(globals()[_name])
+_MODULES = ("confidences", "grouped", "images", "precisions", "reports", "ties")
+
+
+def __getattr__(name: str) -> Any:
+    """Import all plots when the first is asked for: the HTML report of `deadheat.plots.pages` needs no Matplotlib."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    require("matplotlib", "plots", "deadheat.plots")
+    for module in _MODULES:
+        for public, value in vars(import_module(f"{__name__}.{module}")).items():
+            if public in __all__:  # what is drawn are the numbers of the plain mode
+                globals()[public] = value if isinstance(value, type) else plain_floats(value)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

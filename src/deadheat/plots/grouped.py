@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from deadheat.analyses.grouped import GroupedReport
 from deadheat.analyses.model_trends import GapTrend, ModelCorrelation
 from deadheat.plots import style
+from deadheat.plots.reports import leader
 from deadheat.support.arrays import Float64
 
 _WIDE = 8.0  # from this ratio of the largest number to the smallest on, a logarithmic axis
@@ -121,7 +122,7 @@ def gap_histogram(values: Mapping[str, ArrayLike], *, truth: float = 0.0, ax: Ax
             label=name,
             color=colour,
             alpha=0.55,
-            edgecolor="white",
+            edgecolor=style.PAPER,
             hatch=("", "///", "...")[number % 3],
         )
     ax.axvline(100 * truth, color=style.INK, linewidth=1.0, label=f"true gap: {100 * truth:g}")
@@ -154,15 +155,20 @@ def processor_time(seconds: Mapping[str, tuple[ArrayLike, ArrayLike]], *, ax: Ax
 
 
 def group_values(
-    reports: Mapping[str, GroupedReport], measure: str = "Hit@1", *, confidence_level: float = 0.95,
+    reports: Mapping[str, GroupedReport],
+    measure: str | None = None,
+    *,
+    confidence_level: float = 0.95,
     ax: Axes | None = None,
-) -> Axes:  # fmt: skip
+) -> Axes:
     """The values of the groups, and their mean with its confidence interval: a row for each report.
 
     Parameters
     ----------
     reports : mapping of str to GroupedReport
         By the name to show; drawn from top to bottom.
+    measure : str, optional
+        By default the first that the first report was made with.
     confidence_level : float
 
     Returns
@@ -173,15 +179,17 @@ def group_values(
         upper one.
     """
     style.check_some(reports, "report")
-    ax = style.quiet(style.axes(ax, (5.6, 1.1 + 0.7 * len(reports))), grid="x")
-    results = [report[measure] for report in reports.values()]
-    for row, result in enumerate(results):
+    ax = style.quiet(style.axes(ax, (5.6, 1.4 + 0.7 * len(reports))), grid="x")
+    measure = next(iter(reports.values())).measures[0] if measure is None else measure
+    results = {name: report[measure] for name, report in reports.items()}
+    for row, result in enumerate(results.values()):
         lower, expected, upper = (100 * values for values in result.per_group)
         shown = lower if np.isnan(expected).all() else expected
         heights = row + 0.12 + 0.26 * np.linspace(0, 1, len(shown))
         tied = lower < upper
-        ax.hlines(heights[tied], lower[tied], upper[tied], color=style.SKY, linewidth=1.2)
-        ax.plot(shown, heights, "o", color=style.BLUE, markersize=3.5, alpha=0.7, label="" if row else "a group")
+        ax.hlines(heights[tied], lower[tied], upper[tied], color=style.SKY, linewidth=1.2,
+                  label="lower to upper: ties" if tied.any() else "")  # fmt: skip
+        ax.plot(shown, heights, "o", color=style.BLUE, markersize=3.5, alpha=0.85, label="" if row else "a group")
         found = result.interval(confidence_level=confidence_level)
         mean = result.lower if np.isnan(result.expected) else result.expected
         whisker = f"{100 * confidence_level:g} % interval of the mean"
@@ -189,9 +197,9 @@ def group_values(
                   label="" if row else whisker)  # fmt: skip
         ax.plot([100 * mean], [row - 0.08], "D", color=style.VERMILION, markersize=5.5, label="" if row else "mean")
     style.rows(ax, list(reports))
-    ax.set_xlabel(f"{results[0].name} in a group of {next(iter(reports.values())).group_size} (%)")
-    style.legend_above(ax)
-    return ax
+    what = f"{next(iter(results.values())).name} in a group of {next(iter(reports.values())).group_size}"
+    ax.set_xlabel(f"{what} (%)")
+    return style.legend_above(ax, title=leader(what, results))
 
 
 def model_correlation(found: ModelCorrelation, *, ax: Axes | None = None) -> Axes:
@@ -206,7 +214,7 @@ def model_correlation(found: ModelCorrelation, *, ax: Axes | None = None) -> Axe
     -------
     Axes
         A mark for each model, and lines from lower to upper where ties make a difference; both axes in per cent. The
-        legend has both coefficients.
+        title has both coefficients.
     """
     ax = style.quiet(style.axes(ax, (4.6, 3.8)), grid="both")
     x, y = (100 * values for values in found.shown)
@@ -214,12 +222,11 @@ def model_correlation(found: ModelCorrelation, *, ax: Axes | None = None) -> Axe
     reach = [np.stack([value - low, high - value]) for value, (low, high) in zip((x, y), ends, strict=True)]
     if any(each.any() for each in reach):
         ax.errorbar(x, y, reach[1], reach[0], fmt="none", ecolor=style.GREY, elinewidth=0.9, label="lower to upper")
-    title = f"a model; r = {found.pearson:.3f}, rho = {found.spearman:.3f}"
-    ax.plot(x, y, "o", color=style.BLUE, markersize=5, label=title, zorder=3)
+    ax.plot(x, y, "o", color=style.BLUE, markersize=5, label="a model", zorder=3)
     for label, values in ((ax.set_xlabel, found.names[0]), (ax.set_ylabel, found.names[1])):
         label(f"{values} (%)")
-    style.legend_above(ax)
-    return ax
+    how = f"Pearson's r {found.pearson:.3f}, Spearman's rho {found.spearman:.3f}"
+    return style.legend_above(ax, title=f"{len(x)} models: {how}")
 
 
 def gap_trend(trend: GapTrend, *, confidence_level: float = 0.95, ax: Axes | None = None) -> Axes:
@@ -252,8 +259,11 @@ def gap_trend(trend: GapTrend, *, confidence_level: float = 0.95, ax: Axes | Non
         style.log_axis(ax, "x", [trend.numbers])
     ax.set_xlabel(trend.name)
     ax.set_ylabel(f"gap in {trend.measure} (points)")
-    style.legend_above(ax, handlelength=3.0)
-    return ax
+    ends = [(100 * gap.lower if np.isnan(gap.expected) else 100 * gap.expected) for gap in trend.grouped]
+    at = f"{trend.name} {trend.numbers[0]:g} to {trend.numbers[-1]:g}"
+    title = f"From {at}, the gap in groups goes from {ends[0]:+.1f} to {ends[-1]:+.1f} points"
+    bar = Line2D([], [], color=style.GREY, marker="|", label=f"{100 * confidence_level:g} % interval, with ties")
+    return _legend(ax, bar, title=title.replace("-", "−"))
 
 
 def _sorted(band: Band) -> tuple[Float64, ...]:
@@ -265,8 +275,7 @@ def _line(number: int) -> dict[str, Any]:
     return style.marked_line(number) | {"markersize": 4.5}
 
 
-def _legend(ax: Axes, *more: Any) -> Axes:
+def _legend(ax: Axes, *more: Any, title: str | None = None) -> Axes:
     """A legend above the data, with what has no label of its own."""
     handles = [*ax.get_legend_handles_labels()[0], *more]
-    style.legend_above(ax, handles=handles, handlelength=3.0)
-    return ax
+    return style.legend_above(ax, handles=handles, handlelength=3.0, title=title)

@@ -1,6 +1,6 @@
 """Pictures of matrices: collisions query by query and rank by rank, and the matrices D and E of the paper on ties.
 
-Relevant collisions are orange, irrelevant ones blue, mixed ones nearly black: the three keep this order in grey. One
+Relevant collisions are orange, irrelevant ones blue, mixed ones nearly black (on a dark paper, white). One
 mark is one cell of a large matrix, so no cell may get lost between the pixels: see `amplify` in `collision_image`.
 """
 
@@ -20,15 +20,21 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.analyses.collisions import Collisions, Kind
 from deadheat.errors import InvalidValueError
 from deadheat.plots import style
+from deadheat.reports.tables import count
 from deadheat.support import checks
 
-COLOURS = {
-    Kind.BEYOND: style.PALE,
-    Kind.NONE: "white",
-    Kind.IRRELEVANT: style.BLUE,
-    Kind.RELEVANT: style.ORANGE,
-    Kind.MIXED: style.INK,
-}
+
+def colours() -> dict[Kind, str]:
+    """What each kind of collision is drawn in, on the paper that Matplotlib's style has."""
+    return {
+        Kind.BEYOND: style.PALE,
+        Kind.NONE: style.PAPER,
+        Kind.IRRELEVANT: style.BLUE,
+        Kind.RELEVANT: style.ORANGE,
+        Kind.MIXED: style.INK,
+    }
+
+
 _ROOM = 0.75  # share of the axes' width and height that is taken to be left once there are labels
 
 
@@ -74,15 +80,17 @@ def collision_image(
     ax = style.axes(ax, (5.0, 5.0))
     reach = least_reach(ax, kind.shape) if amplify is None else checks.whole_number(amplify, "amplify")
     n_query, depth = kind.shape
-    colours = ListedColormap([COLOURS[code] for code in Kind])
+    looks = ListedColormap([colours()[code] for code in Kind])
     edge = 3 * reach + 1  # a margin as wide as a mark, so that none lies under the frame
     shown = amplified(np.pad(kind, edge, constant_values=Kind.NONE), reach)
     span = (0.5 - edge, depth + 0.5 + edge, n_query - 0.5 + edge, -0.5 - edge)
-    ax.imshow(shown, cmap=colours, vmin=-1, vmax=3, aspect="auto", interpolation="nearest", extent=span)
+    ax.imshow(shown, cmap=looks, vmin=-1, vmax=3, aspect="auto", interpolation="nearest", extent=span)
     ax.set_xlabel("rank" + (f"\n(each mark widened by {reach})" if reach else ""))
     ax.set_ylabel("query")
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(integer=True))
+    n_mixed = int((kind == Kind.MIXED).any(axis=1).sum())
+    ax.set_title(f"{n_mixed} of {count(n_query, 'query has', 'queries have')} a mixed tie", fontsize="medium")
     if not (kind > Kind.NONE).any():
         ax.text(0.5, 0.5, "no collision", transform=ax.transAxes, ha="center", va="center", color=style.GREY)
     if legend:
@@ -129,7 +137,7 @@ def least_reach(ax: Axes, shape: tuple[int, ...]) -> int:
 def _handles(beyond: bool) -> list[Any]:
     names = {Kind.RELEVANT: "relevant", Kind.IRRELEVANT: "irrelevant", Kind.MIXED: "mixed"}
     names |= {Kind.BEYOND: "no rank"} if beyond else {}
-    return [Patch(facecolor=COLOURS[code], label=name) for code, name in names.items()]
+    return [Patch(facecolor=colours()[code], label=name) for code, name in names.items()]
 
 
 _SLIM: dict[str, Any] = {"fraction": 0.046, "pad": 0.04}  # a colour bar as high as square axes

@@ -15,19 +15,20 @@ from deadheat.analyses.quantization import FormatComparison
 from deadheat.analyses.rounding import FORMATS
 from deadheat.errors import InvalidValueError
 from deadheat.plots import style
+from deadheat.plots.reports import first_measure
 from deadheat.reports.report import Report
 from deadheat.support.arrays import Float64, Int64
 
 _FAR = 10  # rows so many times as far out as all others leave the axis
 _LOOKS = {  # of formats, by number and scale: colour, and a mark that distinguishes them in grey
-    ("float64", "all"): (style.INK, "*"),
-    ("float32", "all"): (style.INK, "o"),
-    ("bfloat16", "all"): (style.GREEN, "P"),
-    ("float16", "all"): (style.ORANGE, "X"),
-    ("int8", "all"): (style.BLUE, "s"),
-    ("int8", "dimension"): (style.BLUE, "^"),
-    ("int8", "vector"): (style.BLUE, "v"),
-    ("1 bit", "all"): (style.VERMILION, "D"),
+    ("float64", "all"): ("INK", "*"),
+    ("float32", "all"): ("INK", "o"),
+    ("bfloat16", "all"): ("GREEN", "P"),
+    ("float16", "all"): ("ORANGE", "X"),
+    ("int8", "all"): ("BLUE", "s"),
+    ("int8", "dimension"): ("BLUE", "^"),
+    ("int8", "vector"): ("BLUE", "v"),
+    ("1 bit", "all"): ("VERMILION", "D"),
 }
 
 
@@ -35,7 +36,7 @@ def format_changes(
     reports: FormatComparison | Mapping[str, Report],
     *,
     base: str | None = None,
-    measure: str = "mAP",
+    measure: str | None = None,
     ax: Axes | None = None,
     **settings: Any,
 ) -> Axes:
@@ -47,6 +48,8 @@ def format_changes(
         One row each, the first on top.
     base : str, optional
         The name of the report that is 0; by default that of `FormatComparison.base`, or the first.
+    measure : str, optional
+        By default the first that the reports were made with.
     **settings
         For `deadheat.compare`: `confidence_level`, `resample`, `n_resamples`, `seed`.
 
@@ -75,8 +78,9 @@ def format_changes(
     base = names[0] if base is None else base
     if base not in reports:
         raise InvalidValueError("base", f"must be one of {', '.join(names)}, but is {base!r}")
+    measure = first_measure(reports[base]) if measure is None else measure
     values = np.array([_change(report, reports[base], measure, settings) for report in reports.values()]).T
-    ax = style.quiet(style.axes(ax, (6.4, 1.2 + 0.33 * len(names))), grid="x")
+    ax = style.quiet(style.axes(ax, (6.4, 1.5 + 0.33 * len(names))), grid="x")
     inside = _inside(np.abs(values).max(axis=0))
     ax.axvline(0, color=style.INK, linewidth=0.8, zorder=0)
     rows = np.arange(len(names))
@@ -87,9 +91,11 @@ def format_changes(
     _arrows(ax, rows[~inside], values[2, ~inside])
     style.rows(ax, names)
     style.right_column(ax, "difference", [_signed(value) for value in values[2]])
-    ax.set_xlabel(f"{next(iter(reports.values()))[measure].name}, difference to {base} (points)")
-    style.legend_above(ax)
-    return ax
+    what = reports[base][measure].name
+    ax.set_xlabel(f"{what}, difference to {base} (points)")
+    most = int(np.nanargmax(np.abs(values[2]))) if np.isfinite(values[2]).any() else 0
+    largest = f"{what}: {names[most]} is farthest from {base}, {_signed(values[2, most])} points"
+    return style.legend_above(ax, title=largest if values[2, most] else f"{what}: no difference to {base}")
 
 
 def _interval(settings: Mapping[str, Any]) -> str:
@@ -135,19 +141,22 @@ def _signed(points: float) -> str:
     return "0" if points == 0 else f"{points:+.2f}".replace("-", "−") if abs(points) >= 0.005 else "≈ 0"
 
 
-def measure_against_bytes(found: FormatComparison, measure: str = "mAP", *, ax: Axes | None = None) -> Axes:
+def measure_against_bytes(found: FormatComparison, measure: str | None = None, *, ax: Axes | None = None) -> Axes:
     """Draw what a measure is worth in each format against the bytes that a vector takes.
 
     Parameters
     ----------
     found : FormatComparison
+    measure : str, optional
+        By default the first that the formats were compared in.
 
     Returns
     -------
     Axes
-        Bytes on a log scale; formats of one size are neighbours. A mark is the expected value (hollow with float
-        queries), and a bar goes from lower to upper. A thin line goes from the base's value plus the low end of the
-        paired interval to the same plus the high end: what fewer bits can have changed.
+        A strip for each number of bytes, the smallest on the left, in which formats of this size stand side by side. A
+        mark is the expected value (hollow with float queries), and a bar goes from lower to upper. A thin line goes
+        from the base's value plus the low end of the paired interval to the same plus the high end: what fewer bits can
+        have changed.
 
     Examples
     --------
@@ -157,24 +166,34 @@ def measure_against_bytes(found: FormatComparison, measure: str = "mAP", *, ax: 
     >>> dh.plots.measure_against_bytes(found, "Hit@1").get_ylabel()
     'Hit@1 (%)'
     """
-    ax = style.quiet(style.axes(ax, (6.4, 3.6)), grid="both")
-    sizes = [found.bytes_per_vector(name) for name in found]
-    step = max(2.0, max(sizes) / min(sizes)) ** 0.035  # between marks of one size: some of the axis' width
+    ax = style.quiet(style.axes(ax, (6.4, 3.6)))
+    measure = found[found.base][measure or found.measures[0]].name
+    sizes = {name: found.bytes_per_vector(name) for name in found}
+    strips = [[name for name in found if sizes[name] == size] for size in sorted(set(sizes.values()))]
+    ends = np.cumsum([0, *(len(strip) + 1 for strip in strips)])
     origin = found[found.base][measure].expected
-    for number, (name, size) in enumerate(zip(found, sizes, strict=True)):
-        place = size * step ** (sizes[:number].count(size) - (sizes.count(size) - 1) / 2)
-        result, row = found[name][measure], FORMATS[name]
-        change = found.change(name, measure)
-        colour, marker = _LOOKS[row.number, row.scale]
-        ax.vlines(place, 100 * (origin + change.low), 100 * (origin + change.high), color=colour, linewidth=1)
-        if result.lower < result.upper:
-            ax.vlines(place, 100 * result.lower, 100 * result.upper, color=colour, linewidth=4, alpha=0.35)
-        face = "white" if row.float_query else colour
-        ax.plot(place, 100 * result.expected, marker, color=colour, markerfacecolor=face, markersize=6.5,
-                linestyle="", label=f"{name}: {size:,}")  # fmt: skip
-    style.log_axis(ax, "x", [sizes])
-    ax.set(xlabel="bytes per vector", ylabel=f"{found[found.base][measure].name} (%)")
+    for start, strip in zip(ends, strips, strict=False):
+        for place, name in enumerate(strip, start + 1):
+            result, row, change = found[name][measure], FORMATS[name], found.change(name, measure)
+            look, marker = _LOOKS[row.number, row.scale]
+            colour = getattr(style, look)
+            ax.vlines(place, 100 * (origin + change.low), 100 * (origin + change.high), color=colour, linewidth=1)
+            if result.lower < result.upper:
+                ax.vlines(place, 100 * result.lower, 100 * result.upper, color=colour, linewidth=4, alpha=0.35)
+            face = style.PAPER if row.float_query else colour
+            ax.plot(place, 100 * result.expected, marker, color=colour, markerfacecolor=face, markersize=6.5,
+                    linestyle="", label=f"{name}: {sizes[name]:,}")  # fmt: skip
+    for end in ends[1:-1]:
+        ax.axvline(end, color=style.PALE, linewidth=0.6, zorder=0)
+    ax.set_xticks((ends[:-1] + ends[1:]) / 2, [f"{sizes[strip[0]]:,}" for strip in strips])
+    ax.tick_params(axis="x", length=0)
+    ax.set(xlabel="bytes per vector", ylabel=f"{measure} (%)", xlim=(0, ends[-1]))
     style.legend_right(ax, "format: bytes", _lines(found))
+    small = strips[0][0]
+    points = _signed(100 * found.change(small, measure).expected)
+    ax.set_title(
+        f"{small} takes {sizes[small]:,} of {sizes[found.base]:,} bytes: {measure} {points} points", fontsize="medium"
+    )
     return ax
 
 

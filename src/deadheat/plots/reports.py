@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,20 +13,40 @@ from matplotlib.ticker import MaxNLocator
 from deadheat.analyses.difference import Difference
 from deadheat.analyses.pooled import Classification
 from deadheat.analyses.precision_recall import PrecisionRecall
+from deadheat.analyses.score_leaderboard import ScoreLeaderboard
 from deadheat.plots import style
+from deadheat.plots.pages import drawing
 from deadheat.reports.averaging import measure_names
 from deadheat.reports.report import Report
 from deadheat.reports.result import Result
+from deadheat.reports.tables import count, value
 from deadheat.support import checks
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.triple import Triple
 
 _MANY_LEVELS = 30  # beyond which a curve has no marks
 _SINGLE = 150  # up to so many queries are drawn one by one
+_LABEL = 42  # letters of a line of an axis' label
 
 
 def _per_cent(values: Iterable[Result | Triple[float]]) -> Float64:
     return np.array([[100 * getattr(value, end) for end in Triple._fields] for value in values]).T
+
+
+def first_measure(reports: Report | Mapping[str, Report]) -> str:
+    """The first measure that a report, or the first of several, was made with."""
+    return next(iter(next(iter(reports.values())) if isinstance(reports, Mapping) else reports))
+
+
+def leader(what: str, values: Mapping[str, Any]) -> str:
+    """A title: the number to report of one result, and of several who is first by the lower bound."""
+    known = {name: each.lower for name, each in values.items() if not np.isnan(each.lower)}
+    if len(values) == 1 or not known:
+        return f"{what}: {value(next(iter(values.values())))} %"
+    most = max(known.values())
+    first = [name for name, lower in known.items() if lower == most]
+    verb = "is" if len(first) == 1 else "are"
+    return f"{what}: {' and '.join(first)} {verb} first by the lower bound, {100 * most:.2f} %"
 
 
 def bounds(
@@ -44,7 +65,7 @@ def bounds(
     reports : Report, or mapping of str to Report
         One row for each measure and report, the first on top.
     measures : str or iterable of str, optional
-        Names of measures. By default, all that a single report was made with, and mAP of several.
+        Names of measures. By default, all that a single report was made with, and of several the first one's first.
     sorts : mapping of str to sequence of float, optional
         What plain sorts gave, as fractions, by what the row says: a tick each, below the bar.
 
@@ -62,18 +83,21 @@ def bounds(
     True
     """
     results = _rows(reports, measures)
-    ax = style.quiet(style.axes(ax, (6.4, 1.0 + 0.36 * len(results))), grid="x")
+    ax = style.quiet(style.axes(ax, (6.4, 1.3 + 0.36 * len(results))), grid="x")
     ends = _per_cent(results.values())
     style.ends(ax, ends, 6)
     ticks = [(100 * value, row + 0.32) for row, name in enumerate(results) for value in (sorts or {}).get(name, ())]
     if ticks:
         ax.plot(*np.array(ticks).T, "|", color=style.INK, markersize=6, markeredgewidth=0.9, label="plain sorts")
     style.rows(ax, list(results))
-    style.right_column(ax, "upper − lower\n(points)", [_width(width) for width in ends[2] - ends[0]])
-    names = dict.fromkeys(result.name for result in results.values())
-    ax.set_xlabel(f"{next(iter(names))} (%)" if len(names) == 1 else "value (%)")
-    style.legend_above(ax)
-    return ax
+    widths = ends[2] - ends[0]
+    style.right_column(ax, "upper − lower\n(points)", map(_width, widths))
+    names = list(dict.fromkeys(result.name for result in results.values()))
+    ax.set_xlabel(f"{names[0]} (%)" if len(names) == 1 else "value (%)")
+    open_row = list(results)[int(np.nanargmax(widths))] if np.isfinite(widths).any() else ""
+    open_title = f"Ties leave up to {np.nanmax(widths):.2f} points open ({open_row})" if (widths > 0).any() else None
+    title = leader(names[0], results) if len(names) == 1 else open_title or "No tie affects a value"
+    return style.legend_above(ax, title=title)
 
 
 def _width(points: float) -> str:
@@ -86,19 +110,63 @@ def _rows(reports: Report | Mapping[str, Report], measures: str | Iterable[str] 
         names = reports.measures if measures is None else measure_names(measures)
         return {name: reports[name] for name in names}
     style.check_some(reports, "report")
-    names = measure_names("mAP" if measures is None else measures)
+    names = measure_names(first_measure(reports) if measures is None else measures)
     if len(names) == 1:
         return {title: report[names[0]] for title, report in reports.items()}
     return {f"{title}, {name}": report[name] for title, report in reports.items() for name in names}
 
 
-def mean_intervals(reports: Mapping[str, Report], measure: str, *, ax: Axes | None = None, **settings: Any) -> Axes:
+def rank_intervals(board: ScoreLeaderboard, *, ax: Axes | None = None) -> Axes:
+    """Draw the interval of ranks of each model, and who is statistically tied for first place.
+
+    Parameters
+    ----------
+    board : ScoreLeaderboard
+        A row for each model, the best on top.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+        A bar from the best to the worst rank with a mark at the rank by the mean. On the right stands how often the
+        model comes first when tasks are drawn again.
+
+    Examples
+    --------
+    >>> import deadheat as dh
+    >>> scores = {name: {f"task {i}": i + lead for i in range(8)} for name, lead in {"a": 2, "b": 1, "c": 0}.items()}
+    >>> ax = dh.plots.rank_intervals(dh.score_leaderboard(scores))
+    >>> ax.get_title()
+    'a is first'
+    """
+    ax = style.quiet(style.axes(ax, (6.4, 1.2 + 0.26 * len(board))), grid="x")
+    low, high = np.array(list(board.rank_intervals.values())).T
+    first, rows = low == 1, np.arange(len(board))
+    level = f"{100 * board.confidence_level:g} % interval of ranks"
+    for chosen, colour, label in ((first, style.BLUE, f"{level}, holds 1"), (~first, style.GREY, level)):
+        if chosen.any():
+            ax.hlines(rows[chosen], low[chosen] - 0.2, high[chosen] + 0.2, color=colour, linewidth=4, label=label)
+    ax.plot(list(board.ranks.values()), rows, "D", color=style.INK, markersize=4, label="rank by the mean")
+    style.rows(ax, list(board.models))
+    style.right_column(ax, "first (%)", [f"{100 * share:.1f}" for share in board.first.values()])
+    tied = len(board.tied_for_first)
+    title = f"{tied} of {len(board)} models are statistically tied for first place" if tied > 1 else "{} is first"
+    ax.set(xlabel="rank", xlim=(0.5, len(board) + 0.5))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    return style.legend_above(ax, title=title.format(board.models[0]))
+
+
+def mean_intervals(
+    reports: Mapping[str, Report], measure: str | None = None, *, ax: Axes | None = None, **settings: Any
+) -> Axes:
     """A measure of several reports: what the ties can change, and the confidence interval round that.
 
     Parameters
     ----------
     reports : mapping of str to Report
         By the name to show; drawn from top to bottom.
+    measure : str, optional
+        By default the first that the first report was made with.
     **settings
         For `Result.interval`: `confidence_level`, `resample`, `labels`, `method`, `n_resamples`, `seed`.
 
@@ -109,11 +177,12 @@ def mean_intervals(reports: Mapping[str, Report], measure: str, *, ax: Axes | No
         low end of the interval for lower to the high end of that for upper.
     """
     style.check_some(reports, "report")
-    ax = style.quiet(style.axes(ax, (5.0, 1.0 + 0.4 * len(reports))), grid="x")
+    measure = first_measure(reports) if measure is None else measure
+    ax = style.quiet(style.axes(ax, (5.0, 1.3 + 0.4 * len(reports))), grid="x")
     places: Int64 = np.arange(len(reports))
-    results = [report[measure] for report in reports.values()]
+    results = {name: report[measure] for name, report in reports.items()}
     intervals = [report.interval(measure, **settings) for report in reports.values()]
-    lower, expected, upper = _per_cent(results)
+    lower, expected, upper = _per_cent(results.values())
     low = 100 * np.array([interval.lower.low for interval in intervals])
     high = 100 * np.array([interval.upper.high for interval in intervals])
     level = intervals[0].confidence_level
@@ -126,10 +195,10 @@ def mean_intervals(reports: Mapping[str, Report], measure: str, *, ax: Axes | No
         ax.barh(places[tied], width, left=left, height=0.36, color=style.SKY, label="lower to upper: ties")
     name = "expected" if tied.all() else "value" if not tied.any() else "expected, or the value without ties"
     ax.plot(expected, places, linestyle="", marker="D", markersize=4.5, color=style.BLUE, label=name)
-    ax.set_yticks(places, list(reports))
-    ax.set(xlabel=f"{results[0].name} (%)", ylim=(len(reports) - 0.5, -0.5))
-    style.legend_above(ax)
-    return ax
+    style.rows(ax, list(reports))
+    what = next(iter(results.values())).name
+    ax.set_xlabel(f"{what} (%)")
+    return style.legend_above(ax, title=leader(what, results))
 
 
 def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
@@ -138,45 +207,55 @@ def differences(difference: Difference, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     difference : Difference
-        One measure of a `deadheat.compare`, such as ``compare(a, b)["mAP"]``.
+        One measure of a `deadheat.compare`, such as ``compare(a, b, names=("new", "old"))["mAP"]``.
 
     Returns
     -------
     Axes
-        Queries from the largest expected difference A − B to the smallest (by the middle of the bounds, where there
-        is no expectation). A bar goes from A.lower − B.upper to A.upper − B.lower: it is above 0 where A wins however
-        the ties fall, and below 0 where B does.
+        First the queries that A wins however the ties fall, then those that ties decide, the equal ones, and those that
+        B wins, each from the largest expected difference A − B to the smallest (the middle of the bounds, where there
+        is no expectation), as bars from 0. A line, or a band of many queries, goes from A.lower − B.upper to A.upper −
+        B.lower.
 
     Examples
     --------
     >>> import deadheat as dh
     >>> a, b = (dh.evaluate(points, [0, 0, 1, 1]) for points in ([[0], [1], [1], [0]], [[1], [1], [-1], [-1]]))
-    >>> dh.plots.differences(dh.compare(a, b)["mAP"]).get_ylabel()
-    'mAP of A − B (%)'
+    >>> dh.plots.differences(dh.compare(a, b, names=("new", "old"))["mAP"]).get_ylabel()
+    'AP of new − old (points)'
     """
     ax = style.quiet(style.axes(ax))
     values = 100 * np.stack(difference.per_query)
-    values = values[:, ~np.isnan(values[0])]
-    middle = np.where(np.isnan(values[1]), (values[0] + values[2]) / 2, values[1])
-    order = np.lexsort((-values[0], -middle))
-    place, (low, _, high), middle = 1 + np.arange(len(order)), values[:, order], middle[order]
+    values, middle = values[:, ~np.isnan(values[0])], 100 * drawing.middle(difference.per_query)
+    (low, _, high), ties = values, values[0] < values[2]
+    kinds = np.select([low > 0, high < 0, ties], [0, 3, 1], 2)
+    order = np.lexsort((-low, -middle, kinds))
+    place, low, high, middle, kinds = 1 + np.arange(len(order)), low[order], high[order], middle[order], kinds[order]
+    a, b = difference.names
+    wins_a, wins_b, n_open = difference.n_wins_a, difference.n_wins_b, difference.n_open
+    colours = style.BLUE, style.ORANGE, style.INK, style.VERMILION
+    labels = f"{a} wins ({wins_a})", f"ties decide ({n_open})", f"equal ({difference.n_equal})", f"{b} wins ({wins_b})"
+    for kind, (colour, label) in enumerate(zip(colours, labels, strict=True)):
+        own = kinds == kind
+        if own.any():
+            ax.bar(place[own], middle[own], 1.0, color=colour, edgecolor=colour, linewidth=0.4, label=label)
+    _open(ax, place, low, high, style.INK)
     ax.axhline(0, color=style.INK, linewidth=0.8)
-    for chosen, color, marker, label in (
-        (low > 0, style.BLUE, "^", f"A wins ({difference.n_wins_a})"),
-        (high < 0, style.VERMILION, "v", f"B wins ({difference.n_wins_b})"),
-        ((low <= 0) & (high >= 0) & (low < high), style.GREY, "o", f"ties decide ({difference.n_open})"),
-        ((low == 0) & (high == 0), style.INK, "_", f"equal ({difference.n_equal})"),
-    ):
-        if chosen.any():
-            few = len(place) <= _SINGLE
-            x, bottom, top, centre = (part[chosen] for part in (place, low, high, middle))
-            ax.vlines(x, bottom, top, color=color, linewidth=1.6 if few else 0.8, alpha=1 if few else 0.6)
-            ax.plot(x, centre, linestyle="", marker=marker, markersize=4 if few else 3, color=color, label=label)
-    if len(place) > _SINGLE:
-        ax.plot(place, middle, color=style.INK, linewidth=0.9)
-    ax.set(xlabel="queries, sorted", ylabel=f"{difference.name} of A − B (%)", xlim=(0, len(place) + 1))
-    style.legend_above(ax)
-    return ax
+    what = textwrap.fill(f"{drawing.per_query_name(difference.name)} of {a} − {b} (points)", _LABEL)
+    ax.set(xlabel="queries, by who wins", ylabel=what, xlim=(0, len(place) + 1))
+    rest = f", ties decide {n_open}" if n_open else ""
+    title = f"Of {count(len(place), 'query', 'queries')}, {a} wins {wins_a} and {b} {wins_b}{rest}"
+    return style.legend_above(ax, title=title)
+
+
+def _open(ax: Axes, place: Int64, low: Float64, high: Float64, colour: str) -> None:
+    """What ties leave open of each query: a line for each of few, a band over many."""
+    tied = low < high
+    look: dict[str, Any] = {"label": "lower to upper: ties", "color": colour, "alpha": 0.5}
+    if len(place) <= _SINGLE and tied.any():
+        ax.vlines(place[tied], low[tied], high[tied], linewidth=2, **look)
+    elif tied.any():
+        ax.fill_between(place, low, high, step="mid", linewidth=0, **look)
 
 
 def cmc(reports: Report | Mapping[str, Report], *, k: int | Iterable[int] = 20, ax: Axes | None = None) -> Axes:
@@ -202,23 +281,36 @@ def cmc(reports: Report | Mapping[str, Report], *, k: int | Iterable[int] = 20, 
     >>> ax.lines[0].get_ydata().tolist()
     [0.0, 50.0, 100.0]
     """
-    named = reports if isinstance(reports, Mapping) else {"expected": reports}
-    style.check_some(named, "report")
+    named = _named(reports, "report")
     asked = k if isinstance(k, Iterable) else range(1, checks.positive_integer(k, "k") + 1)
     cutoffs = sorted({checks.positive_integer(each, "k") for each in asked})
     ax = style.quiet(style.axes(ax))
     for number, (name, report) in enumerate(named.items()):
         lower, expected, upper = _per_cent(report[f"Hit@{k}"] for k in cutoffs)
-        line = style.marked_line(number)
-        label = "lower to upper: ties" if len(named) == 1 else f"{name}: ties"
-        style.band(ax, cutoffs, lower, upper, line["color"], label)
         expected = np.where(np.isnan(expected), lower, expected)  # under a tolerance
-        ax.plot(cutoffs, expected, markersize=4, linewidth=1.4, label=name, **line)
+        _line(ax, number, name, cutoffs, (lower, expected, upper), alone=len(named) == 1)
     ax.set(xlabel="k", ylabel="Hit@k (%)")
     ax.set_ylim(top=min(101.0, ax.get_ylim()[1]))
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    style.legend_above(ax)
-    return ax
+    step = next((step for step in (1, 5, 10, 20, 25, 50, 100) if cutoffs[-1] <= 6 * step), cutoffs[-1] // 5)
+    ax.set_xticks(sorted({cutoffs[0], *range(step, cutoffs[-1] + 1, step)} - {2 if step > 1 else 0}))
+    first = f"Hit@{cutoffs[0]}"
+    return style.legend_above(ax, title=leader(first, {name: report[first] for name, report in named.items()}))
+
+
+def _named(results: Any, what: str) -> Mapping[str, Any]:
+    """Several results by name, or one that is drawn as the expected value."""
+    named = results if isinstance(results, Mapping) else {"expected": results}
+    style.check_some(named, what)
+    return named
+
+
+def _line(
+    ax: Axes, number: int, name: str, x: Any, ends: tuple[Float64, ...], *, alone: bool, marked: bool = True
+) -> None:
+    """A line with a mark at each point, and the band that ties leave."""
+    look = style.marked_line(number) | ({} if marked else {"marker": None})
+    style.band(ax, x, ends[0], ends[2], look["color"], "lower to upper: ties" if alone else f"{name}: ties")
+    ax.plot(x, ends[1], markersize=4, linewidth=1.4, label=name, **look)
 
 
 def precision_recall(curves: PrecisionRecall | Mapping[str, PrecisionRecall], *, ax: Axes | None = None) -> Axes:
@@ -243,20 +335,21 @@ def precision_recall(curves: PrecisionRecall | Mapping[str, PrecisionRecall], *,
     >>> ax.get_xlabel(), len(ax.lines)
     ('recall (%)', 1)
     """
-    named = curves if isinstance(curves, Mapping) else {"expected": curves}
-    style.check_some(named, "curve")
+    named = _named(curves, "curve")
     ax = style.quiet(style.axes(ax))
     for number, (name, curve) in enumerate(named.items()):
-        line = style.marked_line(number)
-        recall, lower, upper = 100 * curve.recall, 100 * curve.lower, 100 * curve.upper
-        label = "lower to upper: ties" if len(named) == 1 else f"{name}: ties"
-        style.band(ax, recall, lower, upper, line["color"], label)
-        mark = len(recall) > _MANY_LEVELS and {"marker": None}
-        ax.plot(recall, 100 * curve.expected, markersize=4, linewidth=1.4, label=name, **(line | (mark or {})))
+        ends = 100 * curve.lower, 100 * curve.expected, 100 * curve.upper
+        few = len(curve.recall) <= _MANY_LEVELS
+        _line(ax, number, name, 100 * curve.recall, ends, alone=len(named) == 1, marked=few)
     interpolated = all(curve.interpolated for curve in named.values())
     ax.set(xlabel="recall (%)", ylabel=f"{'interpolated ' * interpolated}precision (%)", xlim=(-2, 102), ylim=(0, 102))
-    style.legend_above(ax)
-    return ax
+    return style.legend_above(ax, title=leader("Precision at 50 % recall", {n: _at_half(c) for n, c in named.items()}))
+
+
+def _at_half(curve: PrecisionRecall) -> Triple[float]:
+    """The precision at the first level of recall that is not below one half."""
+    at = min(int(np.searchsorted(curve.recall, 0.5)), len(curve.recall) - 1)
+    return Triple(*(float(getattr(curve, end)[at]) for end in Triple._fields))
 
 
 def roc(results: Classification | Mapping[str, Classification], *, ax: Axes | None = None) -> Axes:
@@ -280,8 +373,7 @@ def roc(results: Classification | Mapping[str, Classification], *, ax: Axes | No
     >>> ax.lines[0].get_xydata().tolist()
     [[0.0, 0.0], [0.0, 0.0], [0.0, 50.0], [0.0, 50.0], [50.0, 100.0], [100.0, 100.0]]
     """
-    named = results if isinstance(results, Mapping) else {"expected": results}
-    style.check_some(named, "result")
+    named = _named(results, "result")
     ax = style.quiet(style.axes(ax))
     for number, (name, result) in enumerate(named.items()):
         profile, line = result.profile, style.marked_line(number)
@@ -298,17 +390,18 @@ def roc(results: Classification | Mapping[str, Classification], *, ax: Axes | No
         mark = len(x) > 2 * _MANY_LEVELS and {"marker": None}
         ax.plot([0, *x, 100], [0, *y, y[-1]], markersize=4, linewidth=1.4, label=name, **(line | (mark or {})))
     ax.set(xlabel="false positive rate (%)", ylabel="true positive rate (%)", xlim=(-2, 102), ylim=(0, 102))
-    style.legend_above(ax)
-    return ax
+    return style.legend_above(ax, title=leader("AUC", {name: result["AUC"] for name, result in named.items()}))
 
 
-def per_class(report: Report, measure: str = "mAP", *, n: int = 20, ax: Axes | None = None) -> Axes:
+def per_class(report: Report, measure: str | None = None, *, n: int = 20, ax: Axes | None = None) -> Axes:
     """Draw the mean of a measure over the queries of each class, the worst class on top.
 
     Parameters
     ----------
     report : Report
         One that knows the labels of its queries.
+    measure : str, optional
+        By default the first that the report was made with.
     n : int
         At most so many classes, in the order of `Report.per_class`.
 
@@ -325,13 +418,14 @@ def per_class(report: Report, measure: str = "mAP", *, n: int = 20, ax: Axes | N
     >>> [row.get_text() for row in dh.plots.per_class(report).get_yticklabels()]
     ['far', 'near']
     """
+    measure = first_measure(report) if measure is None else measure
     every = report.per_class(measures=measure)
     (values,) = every.per_row.values()
     n_class = int(np.count_nonzero(~np.isnan(values.lower)))  # those without a value come last
     names, counts = (column[: min(checks.positive_integer(n, "n"), n_class)] for column in every.rows.values())
     lower, expected, upper = (100 * end[: len(names)] for end in values)
     rows, length = np.arange(len(names)), np.where(np.isnan(expected), lower, expected)
-    ax = style.quiet(style.axes(ax, (6.4, 1.2 + 0.24 * len(names))), grid="x")
+    ax = style.quiet(style.axes(ax, (6.4, 1.5 + 0.24 * len(names))), grid="x")
     ax.barh(rows, length, height=0.66, color=style.SKY, edgecolor=style.INK, linewidth=0.6, label="mean of the class")
     tied = lower < upper
     if tied.any():
@@ -342,60 +436,55 @@ def per_class(report: Report, measure: str = "mAP", *, n: int = 20, ax: Axes | N
     ax.axvline(100 * mean, color=style.INK, linestyle=style.DASHED, linewidth=1, label="mean of the report")
     style.rows(ax, list(map(str, names)))
     style.right_column(ax, "queries", map(str, counts))
-    ax.set(xlabel=f"{whole.name} (%)", ylabel=_how_many(len(names), n_class), xlim=(0, 100))
-    style.legend_above(ax)
-    return ax
+    some = "classes" if len(names) == n_class else f"the worst {len(names)} of {n_class} classes"
+    ax.set(xlabel=f"{whole.name} (%)", ylabel=some, xlim=(0, 100))
+    worst = f"The worst class is {names[0]}: {value(Triple(*(end[0] for end in values)))} %" if len(names) else ""
+    return style.legend_above(ax, title=f"{worst}, all queries {value(whole)} %" if worst else None)
 
 
-def _how_many(n: int, n_all: int) -> str:
-    return "classes" if n == n_all else f"the worst {n} of {n_all} classes"
-
-
-def caterpillar(report: Report, measure: str = "mAP", *, ax: Axes | None = None) -> Axes:
+def caterpillar(report: Report, measure: str | None = None, *, ax: Axes | None = None) -> Axes:
     """Draw a measure for every query, from the worst to the best, with the interval that ties leave open.
 
     Parameters
     ----------
     report : Report
+    measure : str, optional
+        By default the first that the report was made with.
 
     Returns
     -------
     Axes
-        For each query a line from lower to upper, and a dot at the expected value (in the middle under a tolerance);
-        one dot where no tie decides. Queries without a value are left out.
+        For each query a dot at the expected value (in the middle under a tolerance), and a line from lower to upper,
+        or a band over many queries; one dot where no tie decides. Queries without a value are left out.
 
     Examples
     --------
     >>> import deadheat as dh
     >>> ax = dh.plots.caterpillar(dh.evaluate([[0], [0], [1], [2]], [0, 1, 0, 1], distance="l2"))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['ties decide (2)', 'no tie decides (2)', 'mean, lower to upper']
+    ['lower to upper: ties', 'ties decide (2)', 'no tie decides (2)', 'mean, lower to upper']
     """
-    result = report[measure]
+    result = report[first_measure(report) if measure is None else measure]
     values = 100 * np.stack(result.per_query)
-    values = values[:, ~np.isnan(values[0])]
-    middle = np.where(np.isnan(values[1]), (values[0] + values[2]) / 2, values[1])
+    values, middle = values[:, ~np.isnan(values[0])], 100 * drawing.middle(result.per_query)
     order = np.lexsort((values[2], values[0], middle))
     place, (lower, _, upper), middle = np.arange(1, len(order) + 1), values[:, order], middle[order]
     tied, few = lower < upper, len(order) <= _SINGLE
     ax = style.quiet(style.axes(ax))
-    dot: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 4 if few else 2, "zorder": 3}
+    _open(ax, place, lower, upper, style.ORANGE)
+    dot: dict[str, Any] = {"linestyle": "", "markersize": 4 if few else 2.5, "zorder": 3}
     if tied.any():
-        ax.vlines(place[tied], lower[tied], upper[tied], color=style.ORANGE, linewidth=2 if few else 0.8)
-        ax.plot(place[tied], middle[tied], color=style.INK, label=f"ties decide ({tied.sum()})", **dot)
+        ax.plot(place[tied], middle[tied], "o", color=style.INK, label=f"ties decide ({tied.sum()})", **dot)
     if not tied.all():
-        ax.plot(place[~tied], middle[~tied], color=style.BLUE, label=f"no tie decides ({(~tied).sum()})", **dot)
-    _mean(ax, result)
-    ax.set(xlabel="queries, from worst to best", ylabel=f"{result.name} (%)", xlim=(0, len(order) + 1))
-    style.legend_above(ax)
-    return ax
-
-
-def _mean(ax: Axes, result: Result) -> None:
-    """The mean as a dashed line, and what ties leave open of it as a band."""
+        ax.plot(place[~tied], middle[~tied], "D", color=style.BLUE, label=f"no tie decides ({(~tied).sum()})", **dot)
     low, high = 100 * result.lower, 100 * result.upper
     if low < high:
         ax.axhspan(low, high, color=style.GREY, alpha=0.25, linewidth=0, zorder=0)
-    middle = (low + high) / 2 if np.isnan(result.expected) else 100 * result.expected
+    mean = (low + high) / 2 if np.isnan(result.expected) else 100 * result.expected
     label = "mean, lower to upper" if low < high else "mean"
-    ax.axhline(middle, color=style.INK, linestyle=style.DASHED, linewidth=1, label=label)
+    ax.axhline(mean, color=style.INK, linestyle=style.DASHED, linewidth=1, label=label)
+    name = drawing.per_query_name(result.name)
+    ax.set(xlabel="queries, from worst to best", ylabel=f"{name} (%)", xlim=(0, len(order) + 1))
+    return style.legend_above(
+        ax, title=f"Ties affect {name} in {tied.sum()} of {count(len(order), 'query', 'queries')}"
+    )

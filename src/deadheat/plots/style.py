@@ -1,17 +1,21 @@
 """How all plots look: colours that colour-blind people and grey printers distinguish, and quiet axes.
 
-The colours are those of Okabe and Ito; a line also differs by its style, a mark by its shape.
+The colours are those of Okabe and Ito; a line also differs by its style, a mark by its shape. What is black on white
+follows Matplotlib's style: under ``plt.style.use("dark_background")`` it is white on black.
 """
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import AutoLocator, Locator, NullFormatter, NullLocator, StrMethodFormatter
 from numpy.typing import ArrayLike
@@ -21,12 +25,28 @@ from deadheat.support.arrays import Float64
 from deadheat.support.lazy import require
 
 BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9"
-GREY, INK, PALE = "#7F7F7F", "#1A1A1A", "#E5E5E5"
+GREY = "#7F7F7F"
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
 STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
 _LETTER, _HANDLE = 0.062, 0.48  # inches that a letter of a legend takes, and what stands before and behind a name
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 2))  # of reference lines
+_ROW, _TITLE = 12.5, 0.076  # points from row to row of a legend, inches that a letter of a title takes
+
+if TYPE_CHECKING:
+    INK: str  # of marks and lines
+    PALE: str  # of what stands behind the data
+    PAPER: str  # what all is drawn on
+
+
+def __getattr__(name: str) -> str:
+    """The colours that depend on Matplotlib's style, as it is now."""
+    paper = to_hex(rcParams["axes.facecolor"])
+    is_dark = sum(to_rgb(paper)) < 1.5
+    colours = {"INK": ("#1A1A1A", "#ECEEF0"), "PALE": ("#E5E5E5", "#3A4047"), "PAPER": (paper, paper)}
+    if name not in colours:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return colours[name][is_dark]
 
 
 def figure(width: float, height: float, **options: Any) -> Figure:
@@ -48,7 +68,7 @@ def quiet(ax: Axes, grid: str = "y") -> Axes:
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     if grid:
-        ax.grid(axis=grid, color=PALE, linewidth=0.6)  # type: ignore[arg-type]
+        ax.grid(axis=grid, color=__getattr__("PALE"), linewidth=0.6)  # type: ignore[arg-type]
     ax.set_axisbelow(True)
     return ax
 
@@ -82,7 +102,7 @@ def ends(ax: Axes, values: Float64, size: int) -> None:
     ax.hlines(rows[tied], values[0, tied], values[2, tied], color=GREY, linewidth=3, zorder=1)
     alone = "expected (alone: no tie decides)" if tied.any() else "value: no tie decides"
     name = "expected" if tied.all() else alone
-    marks = (("lower", "<", VERMILION, tied), (name, "o", INK, tied | True), ("upper", ">", BLUE, tied))
+    marks = (("lower", "<", VERMILION, tied), (name, "o", __getattr__("INK"), tied | True), ("upper", ">", BLUE, tied))
     for (label, marker, colour, where), row in zip(marks, values, strict=True):
         if where.any():
             ax.plot(row[where], rows[where], marker, color=colour, markersize=size, label=label, zorder=3)
@@ -112,18 +132,24 @@ def band(ax: Axes, x: ArrayLike, lower: Float64, upper: Float64, color: Any, lab
         ax.fill_between(x, lower, upper, color=color, alpha=0.22, linewidth=0, label=label)
 
 
-def legend_above(ax: Axes, *, handles: Sequence[Any] | None = None, **more: Any) -> None:
-    """A legend without a frame that stands on the axes, in as many columns as fit."""
+def legend_above(ax: Axes, *, handles: Sequence[Any] | None = None, title: str | None = None, **more: Any) -> Axes:
+    """A legend without a frame that stands on the axes, in as many columns as fit, with the title above it."""
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
     names = [str(handle.get_label()) for handle in handles]
-    ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_columns(ax, names), frameon=False,
-              fontsize="small", borderaxespad=0.2, columnspacing=1.2, handletextpad=0.5, **more)  # fmt: skip
+    columns = max(1, min(len(names), int(0.84 * _width(ax) / (_LETTER * max(map(len, names), default=1) + _HANDLE))))
+    if names:
+        ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False,
+                  fontsize="small", borderaxespad=0.2, columnspacing=1.2, handletextpad=0.5, **more)  # fmt: skip
+    if title is not None:
+        pad = 6 + _ROW * -(-len(names) // columns) + 3 * bool(names)
+        ax.set_title(textwrap.fill(title, int(_width(ax) / _TITLE)), fontsize="medium", pad=pad)
+    return ax
 
 
-def _columns(ax: Axes, names: list[str]) -> int:
+def _width(ax: Axes) -> float:
+    """Inches that axes have, with their labels."""
     grid, figure = ax.get_subplotspec(), ax.get_figure(root=True)
-    width = (4.0 if figure is None else figure.get_figwidth()) / (1 if grid is None else grid.get_gridspec().ncols)
-    return max(1, min(len(names), int(0.84 * width / (_LETTER * max(map(len, names), default=1) + _HANDLE))))
+    return (4.0 if figure is None else figure.get_figwidth()) / (1 if grid is None else grid.get_gridspec().ncols)
 
 
 def legend_right(ax: Axes, title: str, more: Sequence[Any]) -> None:

@@ -59,7 +59,7 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
     >>> dh.plots.tie_sizes({"all at one point": dh.profile([[0.0]] * 4, [0, 0, 1, 1])}).get_xscale()
     'log'
     """
-    ax = style.quiet(style.axes(ax, (6.4, 0.9 + 0.36 * len(profiles))), grid="x")
+    ax = style.quiet(style.axes(ax, (6.4, 1.2 + 0.36 * len(profiles))), grid="x")
     levels = np.array(
         [np.quantile(group_sizes(profile), (0.05, 0.25, 0.5, 0.75, 0.95, 1.0)) for profile in profiles.values()]
     )
@@ -71,8 +71,8 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
     style.log_axis(ax, "x")
     style.rows(ax, list(profiles))
     ax.set_xlabel("items at the distance of a relevant item")
-    style.legend_above(ax)
-    return ax
+    largest = list(profiles)[int(np.argmax(levels[:, 5]))]
+    return style.legend_above(ax, title=f"Up to {levels[:, 5].max():,.0f} items tie with a relevant one ({largest})")
 
 
 def mixed_queries(reports: Mapping[str, Report], *, ax: Axes | None = None) -> Axes:
@@ -90,7 +90,7 @@ def mixed_queries(reports: Mapping[str, Report], *, ax: Axes | None = None) -> A
         its end stands how many groups there are, and how many items are in the largest.
     """
     names, rows = list(reports), np.arange(len(reports))
-    ax = style.quiet(style.axes(ax, (5.0, 1.0 + 0.33 * len(names))), grid="x")
+    ax = style.quiet(style.axes(ax, (5.0, 1.3 + 0.33 * len(names))), grid="x")
     shares = []
     for row, report in enumerate(reports.values()):
         ties, relevant = report.ties, report.n_query - report.n_singleton
@@ -102,7 +102,8 @@ def mixed_queries(reports: Mapping[str, Report], *, ax: Axes | None = None) -> A
     ax.set_xlim(0, 100)
     ax.set_xlabel("queries with a mixed tie (%)")
     ax.text(103, -0.62, "mixed tie groups", va="bottom", fontsize="small")
-    return ax
+    most = int(np.nanargmax(shares)) if shares else 0
+    return style.legend_above(ax, title=f"Ties reach {shares[most]:.1f} % of the queries of {names[most]}")
 
 
 def tie_states(group: reference.TieGroup, *, ax: Axes | None = None) -> Axes:
@@ -137,7 +138,7 @@ def tie_states(group: reference.TieGroup, *, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import deadheat as dh
-    >>> print(dh.plots.tie_states((0, 0, 3, 2)).get_title(loc="left"))
+    >>> print(dh.plots.tie_states((0, 0, 3, 2)).get_title())
     expected sum of precisions: 29/18 by paths, 29/18 in closed form (1.6111)
     """
     k, n, size, m = group
@@ -151,13 +152,12 @@ def tie_states(group: reference.TieGroup, *, ax: Axes | None = None) -> Axes:
     for state in (reference.TieState(0, 0, Fraction(1), Fraction(0), Fraction(0)), *states):
         _draw_state(ax, state, size, m)
     total = sum((state.by_hit * state.precision for state in states), Fraction(0))
-    ax.set_title(
-        f"expected sum of precisions: {total} by paths, {closed} in closed form ({float(total):.4f})",
-        loc="left", fontsize="medium",
-    )  # fmt: skip
+    for color, label in ((style.BLUE, "the next item is relevant"), (style.GREY, "it is not")):
+        ax.plot([], [], color=color, linewidth=1.2, label=label)
+    title = f"expected sum of precisions: {total} by paths, {closed} in closed form ({float(total):.4f})"
     ax.set(xlabel=f"position in the group (rank {k} + position)", ylabel="relevant items so far")
     ax.set(xlim=(-0.5, size + 0.5), ylim=(-0.6, m + 0.5), xticks=range(size + 1), yticks=range(m + 1))
-    return style.quiet(ax, grid="")
+    return style.legend_above(style.quiet(ax, grid=""), title=title)
 
 
 def _draw_state(ax: Axes, state: reference.TieState, size: int, m: int) -> None:
@@ -165,7 +165,8 @@ def _draw_state(ax: Axes, state: reference.TieState, size: int, m: int) -> None:
     for up in (0, 1):
         if i < size and j + up <= m and (m - j - up) <= size - i - 1:
             ax.plot([i, i + 1], [j, j + up], color=(style.GREY, style.BLUE)[up], linewidth=1.2, zorder=1)
-    shade = 1 - (0.1 + 0.7 * float(state.through)) * (1 - np.array(to_rgb(style.SKY)))  # that colour on white
+    share = 0.1 + 0.5 * float(state.through)
+    shade = (1 - share) * np.array(to_rgb(style.PAPER)) + share * np.array(to_rgb(style.SKY))
     box = {"boxstyle": "round,pad=0.3", "facecolor": tuple(shade), "edgecolor": style.INK, "linewidth": 0.6}
     ax.text(i, j, str(state.through), ha="center", va="center", fontsize="medium", bbox=box, zorder=3)
     if state.by_hit:
@@ -253,13 +254,15 @@ def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> 
         ax.hlines(row, mean - std, mean + std, color=style.INK, linewidth=3, zorder=4)
         series["expected"].append((expected, row))
         series["as given"].append((given, row))
-    _marks(ax, "expected", series["expected"], marker="o", facecolor="white", edgecolor=style.INK)
+    _marks(ax, "expected", series["expected"], marker="o", facecolor=style.PAPER, edgecolor=style.INK)
     _marks(ax, "as given", series["as given"], marker="x", color=style.VERMILION)
-    _legend_of_orders(ax)
     _write_bounds(ax, exploits)
     ax.set_xlim(-2, 102)
     ax.set_xlabel("between lower bound and upper bound (%)")
-    return ax
+    widths = {name: 100 * (exploit.highest.value - exploit.lowest.value) for name, exploit in exploits.items()}
+    widest = max(widths, key=lambda name: widths[name])
+    title = f"The order of the samples moves {widest} by {widths[widest]:.2f} points"
+    return _legend_of_orders(ax, title if widths[widest] > 0 else "The order of the samples changes nothing")
 
 
 def _marks(ax: Axes, name: str, points: list[tuple[float, float]], **look: Any) -> None:
@@ -267,7 +270,7 @@ def _marks(ax: Axes, name: str, points: list[tuple[float, float]], **look: Any) 
     ax.scatter(across, rows, s=34, linewidths=1.4, label=name, zorder=5, **look)
 
 
-def _legend_of_orders(ax: Axes) -> None:
+def _legend_of_orders(ax: Axes, title: str) -> Axes:
     handles, _ = ax.get_legend_handles_labels()
     more = [
         Patch(facecolor=style.SKY, edgecolor=style.BLUE, linewidth=0.6, label="lowest to highest found"),
@@ -275,7 +278,7 @@ def _legend_of_orders(ax: Axes) -> None:
                label="no order beyond"),
         Line2D([], [], color=style.INK, linewidth=3, label="random orders ± std"),
     ]  # fmt: skip
-    style.legend_above(ax, handles=[*more, *handles])
+    return style.legend_above(ax, handles=[*more, *handles], title=title)
 
 
 def _write_bounds(ax: Axes, exploits: Mapping[str, Exploit]) -> None:

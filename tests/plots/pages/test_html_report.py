@@ -54,8 +54,8 @@ class Reader(html.parser.HTMLParser):
 def test_a_page_has_the_numbers_and_loads_nothing(report: dh.Report) -> None:
     page = Reader(dh.html_report(report, title="A title"))
     for name in ("mAP", "Hit@1"):
-        assert f"{100 * report[name].lower:.2f}" in page.text
-        assert f"{100 * report[name].upper:.2f}" in page.text
+        lower, expected, upper = (f"{100 * getattr(report[name], end):.2f}" for end in ("lower", "expected", "upper"))
+        assert f"{name}{expected}\u2009%\n[{lower}, {upper}]" in page.text  # its card
         found = report.interval(name)
         assert f"[{100 * found.lower.low:.2f}, {100 * found.upper.high:.2f}]" in page.text
     assert report.profile.digest() in page.text
@@ -105,20 +105,83 @@ def test_tie_sizes_count_every_mixed_group(report: dh.Report) -> None:
         assert row["groups"] == np.count_nonzero((mixed >= int(low)) & (mixed <= int(high or low)))
 
 
-def test_differences_are_drawn_from_the_middle(report: dh.Report) -> None:
+def test_differences_are_drawn_to_scale(report: dh.Report) -> None:
     other = dh.evaluate(EMBEDDINGS[:, :2], LABELS, measures=["mAP", "Hit@1", "AUC"])
     comparison = dh.compare(report, other, measures="mAP, AUC")
     found = [comparison[name] for name in comparison]
-    reach = max(abs(end) for each in found for end in (each.lower, each.upper))
-    for bar, each in zip(drawing.differences(found), found, strict=True):
-        assert (bar["name"], bar["known"]) == (each.name, True)
-        assert bar["left"] == pytest.approx(50 + 48 * each.lower / reach, abs=1e-3)
-        assert bar["width"] == pytest.approx(max(48 * (each.upper - each.lower) / reach, 0.6), abs=2e-3)
+    drawn = drawing.differences(found)
+    (first, low), (last, high) = ((place, float(text)) for place, text in (drawn["ticks"][0], drawn["ticks"][-1]))
+    assert (first, last) == (0, 100)
+    assert "0" in [text for _, text in drawn["ticks"]]
+    for bar, each in zip(drawn["bars"], found, strict=True):
+        assert (bar["name"], bar["ahead"]) == (each.name, each.ahead)
+        interval = each.interval()
+        ends = {"lower": each.lower, "expected": each.expected, "low": interval.lower.low, "high": interval.upper.high}
+        for name, end in ends.items():
+            assert 0 <= bar["bar"][name] <= 100
+            assert low + (high - low) * bar["bar"][name] / 100 == pytest.approx(100 * end, abs=1e-3)
+        assert (high - low) * bar["bar"]["width"] / 100 == pytest.approx(100 * (each.upper - each.lower), abs=0.01)
+
+
+def test_the_verdict_is_one_sentence(report: dh.Report) -> None:
+    def verdict(*reports: dh.Report, **settings: Any) -> str:
+        found = re.findall(r'<p class="verdict">(.*?)</p>', dh.html_report(*reports, **settings))
+        assert len(found) == 1
+        return str(found[0])
+
+    result = report["mAP"]
+    width = f"{100 * (result.upper - result.lower):.2f}"
+    assert verdict(report) == f"{result.summary().replace('mAP', 'mAP is')}: ties leave {width} points open."
+    sure = dh.evaluate(np.random.default_rng(1).normal(size=(180, 2)), LABELS, measures="mAP", distance="euclidean")
+    assert verdict(sure) == f"mAP is {100 * sure['mAP'].lower:.2f} %, and no tie affects it."
+    assert verdict(dh.evaluate([[0], [1]], ["a", "a"], measures="AUC")) == "AUC is undefined: no query has a value."
+    better, worse = (dh.measure(dh.TieProfile.from_groups([[(place, 0, tied, 1)]] * 20, n_ranked=[9] * 20), "MRR")
+                     for place, tied in ((0, 1), (3, 2)))  # fmt: skip
+    text = "new is ahead of old in MRR by 77.50 [75.00, 80.00] points, whatever the ties do (p = 0.0002)."
+    assert verdict(better, worse, names=("new", "old")) == text
+    assert verdict(worse, better, names=("old", "new")) == text
+    assert verdict(better, worse, names=("new", "old"), alternative="less").startswith(
+        "No significant difference in MRR"
+    )
+    assert verdict(report, report).startswith("No significant difference in mAP (A − B: ")
+
+
+def test_two_systems_have_a_row_of_cards_each(report: dh.Report) -> None:
+    other = dh.evaluate(EMBEDDINGS[:, :2], LABELS, measures=["mAP", "Hit@1"])
+    page = Reader(dh.html_report(report, other, names=("three", "two")))
+    cards = page.text[page.text.index("Results") : page.text.index("Report expected [lower, upper]")]
+    of_a, of_b = cards.split("two\n")
+    for text, each in ((of_a, report), (of_b, other)):
+        assert f"Hit@1{100 * each['Hit@1'].expected:.2f}" in text
+    found = dh.compare(report, other)["mAP"]
+    side = {"A": "▼ {:.2f} worse", "B": "▲ {:.2f} better", None: "= no significant change"}[found.ahead]
+    assert side.format(100 * abs(found.expected)) in of_b
+    assert not re.search("[▼▲=]", of_a)
+    ranked = sorted(("three", "two"), key=lambda name: -(report if name == "three" else other)["mAP"].lower)
+    assert re.search(f"By the lower bound of mAP, {ranked[0]} .* ranks before {ranked[1]}", page.text)
+
+
+def test_the_top_says_when_of_what_and_by_what(report: dh.Report) -> None:
+    about = Reader(dh.html_report(report, about={"data set": "words <i>", "ties": ""})).text
+    for text in ("data setwords <i>", "date20", "distancecosine", f"versionsdeadheat {dh.__version__}, Python 3."):
+        assert text in about
+    assert "tiesexact" not in about
+
+
+def test_every_query_is_in_the_distribution(report: dh.Report) -> None:
+    counts = drawing.spread(report["mAP"])
+    values = np.array([float(value) for value in report["mAP"].per_query.expected])
+    assert counts.sum() == report["mAP"].n_query
+    assert counts[0] == np.count_nonzero(values < 0.05)
+    assert (
+        drawing.steps(np.array([1, 2]), 4) == "0.00,50.00 0.00,37.50 50.00,37.50 50.00,25.00 100.00,25.00 100.00,50.00"
+    )
 
 
 def test_undefined_values_and_a_tolerance_are_no_trouble() -> None:
     report = dh.evaluate(EMBEDDINGS, LABELS, ties=dh.Tolerance(0.1), measures="mAP, AUC")
-    assert "expected -" in Reader(dh.html_report(report)).text
+    lower, upper = (f"{100 * end:.2f}" for end in (report["mAP"].lower, report["mAP"].upper))
+    assert f"mAP[{lower}, {upper}]\u2009%" in Reader(dh.html_report(report)).text
     single = dh.evaluate([[0], [1], [2]], ["a", "a", "b"], distance="euclidean")
     assert "without a value" in Reader(dh.html_report(single)).text
 
@@ -132,6 +195,8 @@ def test_bad_arguments(report: dh.Report) -> None:
         dh.html_report(report, collisions=3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="confidence must have one entry per query"):
         dh.html_report(report, confidence=[1, 2])
+    with pytest.raises(TypeError, match="alternative goes with a second report"):
+        dh.html_report(report, alternative="less")
 
 
 def run(*words: object) -> Any:
@@ -146,7 +211,10 @@ def test_commands_write_pages(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     done = run("evaluate", tmp_path / "a.npz", "--html", page, "--confidence", tmp_path / "c.txt", "--collisions", 3)
     assert (done.exit_code, done.stderr) == (0, "")
-    assert {"reject", "collisions"} <= set(Reader(page.read_text()).ids)
+    found = Reader(page.read_text())
+    assert {"reject", "collisions"} <= set(found.ids)
+    assert f"data set{tmp_path / 'a.npz'}" in found.text
+    assert "commanddeadheat " in found.text
     first = page.read_text()
     run("evaluate", tmp_path / "a.npz", "--html", page, "--confidence", tmp_path / "c.npy", "--collisions", 3)
     assert page.read_text() == first
@@ -209,12 +277,13 @@ def shown(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
 
 @pytest.fixture(scope="module")
 def full(report: dh.Report) -> str:
-    other = dh.evaluate(EMBEDDINGS[:, :2], LABELS, measures=["mAP", "Hit@1"])
+    one, other = (dh.evaluate(rows, LABELS) for rows in (EMBEDDINGS, EMBEDDINGS[:, :2]))
     found = dh.collisions(EMBEDDINGS, LABELS, depth=5)
-    return dh.html_report(report, other, title="A page", confidence=np.arange(180) % 50, collisions=found)
+    return dh.html_report(one, other, title="A page", confidence=np.arange(180) % 50, collisions=found)
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1100)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
 def test_a_browser_shows_it_on_screens_wide_and_small(
     shown: Callable[..., Any], full: str, scheme: str, width: int, tmp_path: Path
 ) -> None:
@@ -226,6 +295,13 @@ def test_a_browser_shows_it_on_screens_wide_and_small(
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     brightness = sum(map(int, re.findall(r"\d+", paper)))
     assert brightness > 600 if scheme == "light" else brightness < 150
+    for table in page.query_selector_all("table"):  # as wide as the window, or wider in a box that scrolls
+        assert table.bounding_box()["width"] >= 0.9 * width
+    tops = page.eval_on_selector_all(".cards:not(.spreads)", "rows => rows.map(row => new Set("
+                                     "[...row.children].map(card => card.offsetTop)).size)")  # fmt: skip
+    assert tops == ([1, 1] if width == 1280 else [4, 4])  # seven cards in a row, or two
+    bar = page.locator(".drawn svg").first
+    assert bar.bounding_box()["width"] > 70
 
 
 def cells(page: Any, grid: str, column: int) -> list[str]:
@@ -240,7 +316,7 @@ def test_tables_sort_filter_and_turn_pages(shown: Callable[..., Any], full: str)
     grid = page.locator("[data-grid=classes]")
     assert len(cells(page, "classes", 1)) == 25
     assert "Rows 1 to 25 of 30" in grid.locator("[role=status]").inner_text()
-    grid.get_by_role("button", name="Later").click()
+    grid.get_by_role("button", name="Next").click()
     assert len(cells(page, "classes", 1)) == 5
     grid.get_by_role("button", name="class").focus()
     page.keyboard.press("Enter")  # all of it works by keyboard

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import datetime
 import math
+import sys
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.analyses.collisions import Collisions, CollisionTable
 from deadheat.analyses.comparison import Comparison, compare
 from deadheat.analyses.confidence.rejecting import error_reject_curve
+from deadheat.analyses.difference import Difference
 from deadheat.errors import InvalidTypeError
 from deadheat.plots.pages import drawing
 from deadheat.reports.breakdown import Breakdown, triples
 from deadheat.reports.report import Report
-from deadheat.reports.tables import DIGITS, TabularResult, decimals, number, percents, program, value
+from deadheat.reports.tables import (
+    DIGITS,
+    TabularResult,
+    columns_of_values,
+    decimals,
+    has_ties,
+    number,
+    program,
+    value,
+)
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
@@ -32,14 +46,17 @@ def html_report(
     *,
     title: str = _TITLE,
     names: tuple[str, str] = ("A", "B"),
+    about: Mapping[str, str] | None = None,
     confidence: ArrayLike | None = None,
     collisions: Collisions | CollisionTable | None = None,
     digits: int = DIGITS,
+    **settings: Any,
 ) -> str:
     """A page about a report: one HTML file that loads nothing from elsewhere.
 
-    It has the lower bounds to quote, each measure's interval drawn, what ties there are, the classes in a table that
-    sorts and filters, and the worst queries. It can be read on a phone, in print, in the dark, by keyboard and by ear.
+    It opens with the result in one sentence and a card for each measure. Each measure follows with its interval drawn,
+    how the values of the queries are distributed, what ties there are, the classes in a table that sorts and filters,
+    and the worst queries. It can be read on a phone, in print, in the dark, by keyboard and by ear.
 
     Parameters
     ----------
@@ -49,12 +66,17 @@ def html_report(
     title : str
     names : pair of str
         What the two are called.
+    about : mapping of str to str, optional
+        What else the top of the page says, such as ``{"data set": "CUB-200, test", "command": "..."}``. The date and
+        the versions stand there without it; an entry of the same name replaces them, and an empty one removes it.
     confidence : (n_query,) numbers, optional
         The model's confidence in each query, higher is surer: adds the error against the share that is rejected.
     collisions : Collisions or CollisionTable, optional
         What `deadheat.collisions` found.
     digits : int
         Decimals of values in per cent.
+    **settings
+        With `other`: for `deadheat.compare`.
 
     Returns
     -------
@@ -87,20 +109,29 @@ def html_report(
             raise InvalidTypeError(argument, f"must be a Report, but is {type(given).__name__}")
     if collisions is not None and not isinstance(collisions, (Collisions, CollisionTable)):
         raise InvalidTypeError("collisions", f"must be what deadheat.collisions found, but is {type(collisions)}")
+    if settings and other is None:
+        raise InvalidTypeError(next(iter(settings)), "goes with a second report to compare with, but there is none")
     decimals(digits)
+    comparison = None if other is None else compare(report, other, names=names, **settings)
+    systems = {"": report} if other is None else dict(zip(names, (report, other), strict=True))
     classes = None if report.classes is None else report.per_class(MOST_CLASSES)
     content = {
         "title": str(title),
         "version": program(),
-        "report": report,
-        "headline": _headline(report, digits),
-        "measures": _measures(report, digits),
-        "ties": drawing.tie_sizes(report.profile),
+        "about": _about(systems.values(), about or {}),
+        "reports": systems,
+        "verdict": _verdict(report, comparison, digits),
+        "order": None if comparison is None else _order(comparison, digits),
+        "cards": {name: _cards(each, comparison, name, digits) for name, each in systems.items()},
+        "columns": columns_of_values([each[name] for each in systems.values() for name in each], digits)[0],
+        "measures": _measures(systems, digits),
+        "spreads": _spreads(systems),
+        "ties": {name: drawing.tie_sizes(each.profile) for name, each in systems.items()},
         "classes": classes and _grid("classes", "Each class", classes, digits),
         "worst": _grid("queries", "The worst queries", report.worst(WORST), digits),
         "reject": None if confidence is None else _reject(report, confidence, digits),
         "collisions": None if collisions is None else _tabular(collisions),
-        "comparison": None if other is None else _compared(compare(report, other, names=names), digits),
+        "comparison": None if comparison is None else _compared(comparison, digits),
     }
     jinja2 = require("jinja2", "html", "an HTML report")
     loader = jinja2.PackageLoader("deadheat.plots.pages", "templates")
@@ -108,32 +139,86 @@ def html_report(
     return str(environment.get_template("page.html").render(content))
 
 
-def _headline(report: Report, digits: int) -> list[dict[str, str]]:
-    form = decimals(digits)
+def _about(reports: Iterable[Report], about: Mapping[str, str]) -> dict[str, str]:
+    """What the page is about, by what the top of it calls that."""
+    rows = [(f"{each.n_query:,}", (each.distance or "").replace("_", " "), each.tie_rule or "") for each in reports]
+    n_query, distance, ties = (" and ".join(filter(None, dict.fromkeys(column))) for column in zip(*rows, strict=True))
+    known = {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "queries": n_query,
+        "distance": distance,
+        "ties": ties,
+        "versions": f"deadheat {program()}, Python {'.'.join(map(str, sys.version_info[:3]))}, NumPy {np.__version__}",
+    }
+    return {name: str(text) for name, text in {**known, **about}.items() if text}
+
+
+def _verdict(report: Report, comparison: Comparison | None, digits: int) -> str:
+    """The result in the first measure, in one sentence."""
+    name = next(iter(report if comparison is None else comparison))
+    if comparison is None:
+        result = report[name]
+        width = number(100 * (result.upper - result.lower), decimals(digits))
+        if math.isnan(result.lower):
+            return f"{name} is undefined: no query has a value."
+        if not has_ties(result):
+            return f"{name} is {value(result, digits)} %, and no tie affects it."
+        return f"{name} is {value(result, digits)} %: ties leave {width} points open."
+    found, (a, b) = comparison[name], comparison.names
+    pvalue = found.pvalue_worst_case if math.isnan(found.pvalue) else found.pvalue
+    p = f"p = {pvalue:.2g}"
+    if found.ahead is None:
+        return f"No significant difference in {name} ({a} − {b}: {value(found, digits)} points, {p})."
+    first, last = (a, b) if found.ahead == "A" else (b, a)
+    by = value(found if found.ahead == "A" else _mirrored(found), digits)
+    certain = ", whatever the ties do" if found.ahead == found.ahead_worst_case else ", but not for every tie-breaking"
+    return f"{first} is ahead of {last} in {name} by {by} points{certain if has_ties(found) else ''} ({p})."
+
+
+def _order(comparison: Comparison, digits: int) -> str:
+    """The two by the lower bound of the first measure."""
+    found, form = comparison[next(iter(comparison))], decimals(digits)
+    ranked = sorted(zip((found.a.lower, found.b.lower), comparison.names, strict=True), key=lambda pair: -pair[0])
+    (most, first), (least, last) = ranked
+    if not most > least:
+        return f"By the lower bound of {found.name}, {comparison.names[0]} and {comparison.names[1]} are equal."
+    shown = (f"{name} ({number(100 * lower, form)} %)" for lower, name in ((most, first), (least, last)))
+    return f"By the lower bound of {found.name}, {' ranks before '.join(shown)}."
+
+
+def _mirrored(found: Difference) -> Triple[float]:
+    """B − A."""
+    return Triple(-found.upper, -found.expected, -found.lower)
+
+
+def _cards(report: Report, comparison: Comparison | None, system: str, digits: int) -> list[dict[str, Any]]:
+    """For each measure the number to report, in two lines, and for the second system how far it is from the first."""
     cards = []
     for name in report:
-        result = report[name]
-        lower, expected, upper = (number(100 * getattr(result, end), form) for end in Triple._fields)
-        about = f"expected {expected}, at most {upper}" if lower != upper else "ties move it by less than is shown"
-        about = "no tie decides" if result.lower == result.upper else about
-        cards.append({"name": name, "lower": lower, "about": about})
+        shown, _, bounds = value(report[name], digits).partition(" [")
+        card: dict[str, Any] = {"name": name, "value": shown, "bounds": bounds and f"[{bounds}", "change": None}
+        if comparison is not None and system == comparison.names[1] and name in comparison:
+            found = comparison[name]
+            side = {"A": "worse", "B": "better", None: "same"}[found.ahead]
+            change = abs(found.expected if found.expected == found.expected else (found.lower + found.upper) / 2)
+            points = "no significant change" if side == "same" else f"{number(100 * change, decimals(digits))} {side}"
+            card["change"] = {"side": side, "text": points}
+        cards.append(card)
     return cards
 
 
-def _measures(report: Report, digits: int) -> list[dict[str, Any]]:
-    """Each measure: its cells, and the same drawn, with the interval of its mean where that is defined."""
-    results = [report[name] for name in report]
+def _measures(systems: Mapping[str, Report], digits: int) -> list[dict[str, Any]]:
+    """Each measure of each system: its cells, and the same drawn, with the interval of its mean where there is one."""
+    shown = [(system, report, name) for system, report in systems.items() for name in report]
+    _, cells = columns_of_values([report[name] for _, report, name in shown], digits)
+    names = list(dict.fromkeys(name for _, _, name in shown))
     rows = []
-    for result, (lower, expected, upper) in zip(results, percents(results, digits), strict=True):
-        interval = _interval(report, result.name)
-        shown = "" if interval is None else f"[{', '.join(number(100 * end, decimals(digits)) for end in interval)}]"
-        rows.append(
-            {
-                "name": result.name, "lower": lower, "expected": expected, "upper": upper, "interval": shown,
-                "bar": drawing.bar(result, interval), "n_query": result.n_query,
-            }
-        )  # fmt: skip
-    return rows
+    for (system, report, name), values in zip(shown, cells, strict=True):
+        interval, form = _interval(report, name), decimals(digits)
+        text = "-" if interval is None else f"[{', '.join(number(100 * end, form) for end in interval)}]"
+        row = {"system": system, "name": name, "values": values, "interval": text}
+        rows.append(row | {"bar": drawing.bar(report[name], interval), "summary": value(report[name], digits)})
+    return sorted(rows, key=lambda row: names.index(row["name"]))
 
 
 def _interval(report: Report, name: str) -> tuple[float, float] | None:
@@ -142,6 +227,24 @@ def _interval(report: Report, name: str) -> tuple[float, float] | None:
     intervals = report.interval(name, method="normal" if many else None)
     low, high = intervals.lower.low, intervals.upper.high
     return (low, high) if low == low and high == high else None
+
+
+def _spreads(systems: Mapping[str, Report]) -> list[dict[str, Any]]:
+    """For each measure the histogram of the queries' values, and downwards that of the second system."""
+    drawn = []
+    for name in next(iter(systems.values())):
+        counts = [drawing.spread(report[name]) for report in systems.values()]
+        most = max(int(each.max()) for each in counts)
+        if not most:
+            continue
+        middles = [drawing.middle(report[name].per_query) for report in systems.values()]
+        drawn.append({
+            "name": drawing.per_query_name(name),
+            "most": most,
+            "outlines": [drawing.steps(each, most, down=bool(place)) for place, each in enumerate(counts)],
+            "medians": [f"{100 * float(np.median(each)):.1f}" for each in middles],
+        })  # fmt: skip
+    return drawn
 
 
 def _grid(name: str, title: str, found: Breakdown, digits: int) -> dict[str, Any]:
@@ -176,8 +279,8 @@ def _reject(report: Report, confidence: ArrayLike, digits: int) -> dict[str, Any
 
 
 def _compared(comparison: Comparison, digits: int) -> dict[str, Any]:
-    differences = [comparison[name] for name in comparison]
-    return {"names": comparison.names, "bars": drawing.differences(differences), **_tabular(comparison, digits=digits)}
+    drawn = drawing.differences([comparison[name] for name in comparison])
+    return {"names": comparison.names, **drawn, **_tabular(comparison, digits=digits)}
 
 
 def _tabular(result: TabularResult, **options: Any) -> dict[str, Any]:
