@@ -292,7 +292,7 @@ def verify(
     progress: bool | Callable[[int, int], None] = False,
     device: Any = None,
 ) -> Verification:
-    """Compute a receipt anew from its options and these inputs, and compare every digest and every bit.
+    """Recompute a receipt from its options and these inputs, and compare every digest and every bit.
 
     Parameters
     ----------
