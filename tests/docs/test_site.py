@@ -187,6 +187,9 @@ def test_public_functions_are_in_the_reference(pages: dict[str, Page]) -> None:
     apart = {"measures"}  # the names of measures are a page of their own; what is in the module is for new ones
     wanted = {f"deadheat.{name}" for name in {*deadheat.__all__} - apart}
     assert wanted | {"deadheat.Report.interval", "deadheat.analyses.difference.Difference"} <= documented
+    index = (ROOT / "docs" / "api" / "index.md").read_text(encoding="utf-8")
+    listed = {f"deadheat.{name}" for name in re.findall(r"(\w+)`", index)}
+    assert {name for name in wanted if name.rpartition(".")[2].islower()} <= listed
 
 
 # ---------------------------------------------------------------------------------------------------------------------
