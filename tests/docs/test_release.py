@@ -115,6 +115,7 @@ def test_the_page_of_the_index_has_addresses_for_all_that_the_readme_links_to(tm
     found = re.findall(r"\]\(([^)]+)\)", page)
     assert len(found) == len(LINKS) > 30
     assert [link for link in found if not link.startswith("https://")] == []
+    assert "<BLANKLINE>" not in page
     urls, version = PROJECT["urls"], PROJECT["version"]
     assert f"]({urls['Documentation']}how-to/vector-indexes/)" in page
     assert f"]({urls['Documentation']})" in page
