@@ -1,4 +1,4 @@
-"""Queries that are in the gallery themselves, and so find themselves: found and reported before anything is counted.
+"""Queries that are in the gallery themselves, and so find themselves: looked for and said, before anything is counted.
 
 Equal rows alone do not tell: codes of few bits are equal for many items, and so are duplicates in a data set. So what
 counts is that every query has an equal row under its label in the gallery, or that more of them have one than the items
