@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-RULE = "Report `expected [lower, upper]`, or one number where they are equal."
+RULE = (
+    "Report `expected [lower, upper]`, or one number where they are equal. "
+    "Rank systems, gate releases and choose checkpoints by the lower bound"
+)
 TEXTS = [
     *(ROOT / name for name in ("README.md", "AGENTS.md", "CONTRIBUTING.md", "mkdocs.yml", "pyproject.toml")),
     *(ROOT / "docs").rglob("*.md"),
