@@ -49,6 +49,7 @@ def test_ci_tries_the_pythons_that_are_promised() -> None:
     assert listed is not None
     assert re.findall(r'"([\d.]+)"', listed[1]) == promised
     assert promised[0] == PROJECT["requires-python"].removeprefix(">=")
+    assert f'python-version: "{promised[-1]}t"' in workflow
     assert {"ubuntu-latest", "macos-latest", "windows-latest"} <= set(re.findall(r"\w+-latest", workflow))
 
 
