@@ -1,18 +1,61 @@
-"""What the site's builder does beside MkDocs: doctests are shown as sessions, docstrings are numpydoc.
+"""What the site's builder does in addition to MkDocs: addresses, doctests as sessions, numpydoc, and llms.txt.
 
-MkDocs calls `on_page_markdown` (`hooks:` in mkdocs.yml), griffe the extension (options of mkdocstrings).
+MkDocs calls `on_...` (`hooks:` in mkdocs.yml), griffe the extension (options of mkdocstrings).
 """
 
 from __future__ import annotations
 
+import itertools
 import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import griffe
 
 _SESSION = re.compile(r"^```python\n(?P<code>>>>.*?)\n*^```$", re.MULTILINE | re.DOTALL)
+_HEAD = re.compile(r"^# (?P<title>.*)\n+(?P<about>(?:(?![#|!<]|```|:::).+\n)*)", re.MULTILINE)
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _CITED = re.compile(r"\[(\d+)\]_")
 _ENTRY = re.compile(r"^([ \t]*)\.\. \[(\d+)\] (.*(?:\n\1   \S.*)*)", re.MULTILINE)
+
+
+def on_config(config: Any, **kwargs: Any) -> Any:
+    """Addresses from `[project.urls]`, once filled in; not as `repo_url`, which makes pages ask another host."""
+    project = tomllib.loads(Path(config.config_file_path).with_name("pyproject.toml").read_text(encoding="utf-8"))
+    return with_addresses(config, project["project"]["urls"])
+
+
+def with_addresses(config: Any, urls: dict[str, str]) -> Any:
+    if "OWNER" not in str(urls):
+        config["site_url"] = urls["Documentation"]
+        icons = {"Source": "material/source-branch", "Issues": "material/message-alert-outline"}
+        config["extra"]["social"] = [{"name": name, "link": urls[name], "icon": icons[name]} for name in icons]
+    return config
+
+
+def on_post_build(config: Any, **kwargs: Any) -> None:
+    """llms.txt: each page of the navigation with the question that opens it."""
+    lines = [f"# {config['site_name']}\n\n> {config['site_description']}"]
+    for entry in config["nav"]:
+        ((section, _),) = entry.items()
+        lines.append(f"\n## {section}\n")
+        for page in pages_of(entry):
+            head = _HEAD.search(Path(config["docs_dir"], page).read_text(encoding="utf-8"))
+            assert head is not None, f"{page} begins with no title"
+            about = " ".join(_LINK.sub(r"\1", head["about"]).split())
+            place = "" if page == "index.md" else re.sub(r"(/index)?\.md$", "/", page)
+            lines.append(f"- [{head['title']}]({config['site_url'] or ''}{place}): {about}")
+    Path(config["site_dir"], "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def pages_of(nav: Any) -> Iterator[str]:
+    if isinstance(nav, str):
+        yield nav
+    else:
+        for part in nav.values() if isinstance(nav, dict) else nav:
+            yield from pages_of(part)
 
 
 def on_page_markdown(markdown: str, **kwargs: Any) -> str:
@@ -20,13 +63,31 @@ def on_page_markdown(markdown: str, **kwargs: Any) -> str:
     return _SESSION.sub(lambda block: f"```pycon\n{block['code'].replace('<BLANKLINE>', '')}\n```", markdown)
 
 
-class Citations(griffe.Extension):
-    """reStructuredText's citations in Markdown."""
+class Numpydoc(griffe.Extension):
+    """reStructuredText's citations in Markdown, and parameters that are described together as one entry."""
 
     def on_instance(self, *, obj: griffe.Object, **kwargs: Any) -> None:
-        if obj.docstring:
-            text = _CITED.sub(r"\\[\1\\]", obj.docstring.value)  # two in a row would be a link
-            obj.docstring.value = _ENTRY.sub(_in_one_line, text)
+        if not obj.docstring:
+            return
+        text = _CITED.sub(r"\\[\1\\]", obj.docstring.value)  # two in a row would be a link
+        obj.docstring.value = _ENTRY.sub(_in_one_line, text)
+        if isinstance(obj, griffe.Function):
+            for section in obj.docstring.parsed:
+                if section.kind is griffe.DocstringSectionKind.parameters:
+                    section.value = list(_together(section.value, obj))
+
+
+def _together(
+    entries: list[griffe.DocstringParameter], function: griffe.Function
+) -> Iterator[griffe.DocstringParameter]:
+    """griffe repeats what is said of `a, b : type` for each of them, with the default of the first."""
+    for _, group in itertools.groupby(entries, key=lambda entry: (str(entry.annotation), entry.description)):
+        first, *others = group
+        if others:
+            defaults = [function.parameters[entry.name.lstrip("*")].default for entry in (first, *others)]
+            first.value = defaults[0] if len({*map(str, defaults)}) == 1 else None
+            first.name = ", ".join(entry.name for entry in (first, *others))
+        yield first
 
 
 def _in_one_line(entry: re.Match[str]) -> str:

@@ -25,7 +25,7 @@ embeddings, labels = digits.data.astype(np.float32), digits.target
 # What a training loop has: tensors of any float type, with or without a gradient, on any device.
 tensor = torch.tensor(embeddings)
 frame = pl.DataFrame({"embedding": tensor.numpy(), "label": labels})
-doors = {
+sources = {
     "NumPy float32": (embeddings, labels),
     "NumPy float16": (embeddings.astype(np.float16), labels),
     "PyTorch bfloat16": (tensor.to(torch.bfloat16), torch.tensor(labels)),
@@ -50,11 +50,11 @@ with tempfile.TemporaryDirectory() as name:
     group = zarr.open_group(folder / "digits.zarr", mode="w")
     group.create_array("embeddings", data=embeddings, chunks=(500, 64))
     group.create_array("labels", data=labels)
-    doors |= {path.name: (path,) for path in sorted(folder.iterdir())}
+    sources |= {path.name: (path,) for path in sorted(folder.iterdir())}
 
     print("digest of the tie profile, euclidean")
-    for door, samples in doors.items():
-        print(f"  {door:26}{dh.profile(*samples, distance='euclidean').digest()[:16]}")
+    for source, samples in sources.items():
+        print(f"  {source:26}{dh.profile(*samples, distance='euclidean').digest()[:16]}")
 
 report = dh.evaluate(embeddings, labels, distance="euclidean", measures="mAP, Hit@1")
 

@@ -83,8 +83,8 @@ def main() -> None:
     from deadheat.integrations.ir_measures import lower, provider, upper  # noqa: PLC0415
 
     # Ties are broken there by document id, so that other names for the same paragraphs give other values.
-    turned = {name: f"{i:05d}" for i, name in enumerate(sorted(documents, reverse=True))}
-    renamed = [{q: {turned[d]: v for d, v in row.items()} for q, row in table.items()} for table in (qrels, run)]
+    reversed_ids = {name: f"{i:05d}" for i, name in enumerate(sorted(documents, reverse=True))}
+    renamed = [{q: {reversed_ids[d]: v for d, v in row.items()} for q, row in table.items()} for table in (qrels, run)]
     print(f"\n{'':<12}{'ir_measures':>12}{'renamed':>12}{'lower':>12}{'expected':>12}{'upper':>12}")
     inside = True
     for measure in map(ir_measures.parse_measure, MEASURES.split()):

@@ -663,7 +663,8 @@ def ap_variance(groups: Sequence[TieGroup]) -> Fraction:
 
     With X_t = 1 where slot t of the group holds a relevant item, the group adds Y = sum a_t X_t + sum_{s<t} b_t X_s X_t
     to AP's sum, a_t = (n + 1)/(k + t) and b_t = 1/(k + t). The pairs split into a constant, a part that is linear in
-    the X and a remainder that is uncorrelated with it; their variances add. The derivation is in ``docs/ties-proofs.md``.
+    the X and a remainder that is uncorrelated with it; their variances add. The derivation is in
+    ``docs/ties-proofs.md``.
 
     Parameters
     ----------

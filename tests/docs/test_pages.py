@@ -9,6 +9,7 @@ import doctest
 import re
 import shlex
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,9 @@ from deadheat.cli.main import main
 from deadheat.trust.challenge import sandbox
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted(
+    [*(ROOT / name for name in ("README.md", "AGENTS.md", "CONTRIBUTING.md")), *(ROOT / "docs").rglob("*.md")]
+)
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 _BLOCK = re.compile(r"^```(?P<language>\w*)[^\n]*\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 _LANGUAGES = {"", "python", "console", "text", "bibtex"}  # others would be code that nothing runs
@@ -34,7 +37,8 @@ STUDY, THEIRS = (
     "what another library is called with: the block below it is ours",
 )
 NOT_RUN = {  # by page, how a block begins that is no session and not only commands that run in `folder`, and why
-    "README.md": {"pip install": INSTALLS, "python3 -m venv": INSTALLS},
+    "AGENTS.md": {"python3 -m venv": OFFICE},
+    "README.md": {"python3 -m venv": INSTALLS},
     "CONTRIBUTING.md": {"python3 -m venv": OFFICE, "pip install": OFFICE},
     "docs/citing.md": {"@software": "no code; test_release.py compares it"},
     "docs/command-line.md": {
@@ -60,15 +64,13 @@ NOT_RUN = {  # by page, how a block begins that is no session and not only comma
         "from deadheat.integrations.pykeen": "tests/integrations/test_link_prediction_libraries.py"
     },
     "docs/how-to/participants.md": {"curl": "needs the server: tests/trust/challenge/test_web.py"},
-    "docs/how-to/torchmetrics.md": {"pip install": INSTALLS},
     "docs/how-to/trec-runs.md": {"map  ": "no code; test_lines_as_trec_eval_prints_them compares it"},
     "docs/how-to/vector-indexes.md": {
         "deadheat index-recall": "tests/analyses/test_truth_recall.py runs it on such files",
         "index  ": "no code: the table of an example, with times of one machine",
     },
-    "docs/index.md": {"pip install": INSTALLS},
     "docs/performance.md": {"python -m benchmarks": "minutes to hours; tests/test_benchmarks.py runs it in small"},
-    "docs/quickstart.md": {"pip install": INSTALLS},
+    "docs/installation.md": {"python3 -m venv": INSTALLS},
     "docs/studies/index.md": {"pip install": STUDY},
     "docs/who-can-be-hacked.md": {"deadheat audit-evaluator": "a minute, and ten libraries: tests/trust/audits"},
     **{
@@ -129,6 +131,23 @@ def test_what_nothing_runs_is_listed_with_the_reason(page: Path) -> None:
 
 def test_pages_that_are_listed_are_there() -> None:
     assert {*NOT_RUN, *FORMULAS} <= set(NAMES)
+
+
+def test_agents_are_told_the_layers_that_imports_follow() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    layers = [set(re.findall(r"\w+", layer)) for layer in settings["contracts"][0]["layers"]]
+    (line,) = re.findall(r"^`cli` →.*$", (ROOT / "AGENTS.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert [set(re.findall(r"`(\w+)`", part)) for part in line.split("→")] == layers
+
+
+def test_the_extras_of_the_installation_page_are_those_there_are() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    page = (ROOT / "docs" / "installation.md").read_text(encoding="utf-8")
+    cells = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
+    apart = {"all", "test", "evaluators"}  # of everything, and for who works on deadheat
+    assert {name for cell in cells for name in re.findall(r"`([\w-]+)`", cell)} == {
+        *project["optional-dependencies"]
+    } - apart
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)

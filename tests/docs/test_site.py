@@ -1,9 +1,13 @@
-"""The built site: no dead link, nothing from elsewhere; in a browser no error, for keyboard, phone and dark too."""
+"""The built site: no dead link, nothing from elsewhere; in a browser no error, for keyboard, phone and dark too.
+
+And what `mkdocs_hooks.py` adds: llms.txt, addresses, one entry for parameters that are described together.
+"""
 
 from __future__ import annotations
 
 import functools
 import http.server
+import importlib.util
 import os
 import re
 import subprocess
@@ -83,7 +87,8 @@ def test_a_warning_stops_the_builder(tmp_path: Path) -> None:
     done = build(tmp_path)
     assert done.returncode == 1
     assert "Aborted with 1 warnings in strict mode!" in done.stderr + done.stdout
-    for path in (ROOT / ".ci" / "run", ROOT / ".github" / "workflows" / "tests.yml", ROOT / "CONTRIBUTING.md"):
+    workflows = ROOT / ".github" / "workflows"
+    for path in (ROOT / ".ci" / "run", workflows / "tests.yml", workflows / "release.yml", ROOT / "CONTRIBUTING.md"):
         commands = re.findall(r"mkdocs build[^#`\n]*", path.read_text(encoding="utf-8"))
         assert [command.strip() for command in commands] == [" ".join(BUILD[2:])], path
 
@@ -126,11 +131,65 @@ def test_every_section_of_a_docstring_is_one(site: Path) -> None:
         assert f'<details class="{name}" open>' in text
 
 
+def test_every_page_of_the_navigation_is_in_llms_txt(site: Path, pages: dict[str, Page]) -> None:
+    text = (site / "llms.txt").read_text(encoding="utf-8")
+    assert text.startswith("# deadheat\n\n> ")
+    listed = re.findall(r"^- \[.+\]\(([^)]*)\): (.*)$", text, re.MULTILINE)
+    assert {address for address, _ in listed} == {*pages} - {"404.html"}
+    assert [address for address, about in listed if len(about) < 20] == []
+
+
+def hooks() -> Any:
+    pytest.importorskip("griffe", reason="the hooks of the site need mkdocstrings")
+    spec = importlib.util.spec_from_file_location("mkdocs_hooks", ROOT / "mkdocs_hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_site_has_its_addresses_once_they_are_filled_in() -> None:
+    urls = {name: f"https://git.test/someone/{name}" for name in ("Documentation", "Source", "Issues")}
+    filled = hooks().with_addresses({"site_url": "", "extra": {}}, urls)
+    assert filled["site_url"] == urls["Documentation"]
+    assert [link["link"] for link in filled["extra"]["social"]] == [urls["Source"], urls["Issues"]]
+    empty = {"site_url": "", "extra": {}}
+    assert hooks().with_addresses(dict(empty), {"Source": "https://git.test/OWNER/x"}) == empty
+
+
+def test_parameters_that_are_described_together_are_one_entry(site: Path) -> None:
+    """griffe alone repeats the description, and gives all of them the default of the first."""
+    griffe = pytest.importorskip("griffe", reason="the hooks of the site need mkdocstrings")
+    code = '''
+def f(a, b=1, c=1, d=2):
+    """Do.
+
+    Parameters
+    ----------
+    a : int
+        One.
+    b, c : int
+        Two.
+    c, d : str
+        Three.
+    """
+'''
+    numpydoc = griffe.load_extensions(hooks().Numpydoc())
+    module = griffe.visit("m", Path("m.py"), code, extensions=numpydoc, docstring_parser="numpy")
+    (parameters,) = [section for section in module["f"].docstring.parsed if section.kind.value == "parameters"]
+    found = [(each.name, each.value, each.description) for each in parameters.value]
+    assert found == [("a", None, "One."), ("b, c", "1", "Two."), ("c, d", None, "Three.")]
+
+
 def test_public_functions_are_in_the_reference(pages: dict[str, Page]) -> None:
     documented = {name for address, page in pages.items() if address.startswith("api/") for name in page.ids}
     apart = {"measures"}  # the names of measures are a page of their own; what is in the module is for new ones
     wanted = {f"deadheat.{name}" for name in {*deadheat.__all__} - apart}
     assert wanted | {"deadheat.Report.interval", "deadheat.analyses.difference.Difference"} <= documented
+    index = (ROOT / "docs" / "api" / "index.md").read_text(encoding="utf-8")
+    listed = {f"deadheat.{name}" for name in re.findall(r"(\w+)`", index)}
+    assert {name for name in wanted if name.rpartition(".")[2].islower()} <= listed
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -186,16 +245,45 @@ def test_the_first_tab_skips_to_the_content_and_focus_is_seen(browser: Any, addr
     view.close()
 
 
-def test_search_finds_a_page(browser: Any, address: str) -> None:
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("leave one out", "glossary/"),
+        ("significance", "how-to/statistics/"),
+        ("confidence interval", "how-to/statistics/"),
+        ("binary quantization", "how-to/quantised/"),
+        ("reranker", "how-to/rerankers/"),
+        ("pip install", "installation/"),
+    ],
+)
+def test_search_finds_a_page(browser: Any, address: str, words: str, page: str) -> None:
+    """Among the first five."""
     view = browser.new_page(viewport={"width": 1280, "height": 800})
     view.goto(address)
     view.keyboard.press("/")
-    view.keyboard.type("leave one out")
+    view.keyboard.type(words)
     view.wait_for_selector(".md-search-result__item a", timeout=15_000)
-    assert "glossary" in "".join(
-        link.get_attribute("href") or "" for link in view.query_selector_all(".md-search-result__item a")
-    )
+    found = [link.get_attribute("href") for link in view.query_selector_all(".md-search-result__item > a")]
+    places = dict.fromkeys(urlsplit(link).path.lstrip("/") for link in found)
+    assert page in [*places][:5]
     view.close()
+
+
+def test_code_and_tables_fit_on_a_screen(browser: Any, address: str, pages: dict[str, Page]) -> None:
+    """At 1280 pixels nothing of them has to be scrolled to."""
+    view = browser.new_page(viewport={"width": 1280, "height": 800})
+    clipped = []
+    for page in sorted(pages):
+        view.goto(address + page, wait_until="load")
+        found = view.evaluate(
+            """() => [...document.querySelectorAll(".md-content pre > code, .md-content table")]
+                .map(each => each.closest(".md-typeset__scrollwrap") || each)
+                .filter(each => each.scrollWidth > each.clientWidth + 1)
+                .map(each => each.innerText.slice(0, 40))"""
+        )
+        clipped += [f"{page}: {text}" for text in found]
+    view.close()
+    assert clipped == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,4 +1,4 @@
-"""The studies behind `deadheat reproduce`: published tables and figures, computed anew and compared.
+"""The studies behind `deadheat reproduce`: published tables and figures, recomputed and compared.
 
 In come the names of studies and folders; out go a folder for each study, with PNG and CSV files, and one page that
 shows them.

@@ -1,0 +1,59 @@
+"""One rule for the number, in the same words wherever it is given; and no phrase that reads as if translated."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RULE = (
+    "Report `expected [lower, upper]`, or one number where they are equal. "
+    "Rank systems, gate releases and choose checkpoints by the lower bound"
+)
+TEXTS = [
+    *(ROOT / name for name in ("README.md", "AGENTS.md", "CONTRIBUTING.md", "mkdocs.yml", "pyproject.toml")),
+    *(ROOT / "docs").rglob("*.md"),
+    *(path for kind in ("py", "html", "js", "cpp", "h") for path in (ROOT / "src").rglob(f"*.{kind}")),
+]
+INSTEAD = {  # what it should read, and how it once did
+    "Files work too": r"do as well as arrays",
+    "Integrations": r"at home where",
+    "It neither trains models nor does approximate search": r"trains nothing|searches nothing",
+    "excluded and reported": r"(left out|excluded|looked for),? and said",
+    "in unknown order": r"order that nobody knows",
+    "the score guaranteed under any tie-breaking": r"what no (order|tie)[^.]* falls? short of",
+    "submit": r"\bhand(s|ed|ing)? in\b",
+    "a shareable report": r"(page|report) to hand on",
+    "recomputed": r"\bcomput(e|es|ed|ing|ation)( \w+){0,5} anew\b",
+}
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/which-number.md"])
+def test_the_rule_for_the_number_stands_where_people_look_for_it(name: str) -> None:
+    assert RULE in " ".join((ROOT / name).read_text(encoding="utf-8").split())
+
+
+@pytest.mark.parametrize("better", INSTEAD)
+def test_phrases_that_were_replaced_do_not_come_back(better: str) -> None:
+    assert len(TEXTS) > 300
+    old = re.compile(INSTEAD[better].replace(" ", r"\s+"), re.IGNORECASE)
+    assert [
+        f"{path.relative_to(ROOT)}: {found[0]!r}"
+        for path in TEXTS
+        for found in old.finditer(path.read_text(encoding="utf-8"))
+    ] == [], f"write {better!r}"
+
+
+@pytest.mark.parametrize(
+    ("old", "better"),
+    [
+        ("and files do as\nwell as arrays", "Files work too"),
+        ("a query is left out, and said", "excluded and reported"),
+        ("what no order of the samples falls short of", "the score guaranteed under any tie-breaking"),
+        ("Compute the published tables anew", "recomputed"),
+    ],
+)
+def test_such_phrases_are_found(old: str, better: str) -> None:
+    assert re.search(INSTEAD[better].replace(" ", r"\s+"), old, re.IGNORECASE)
