@@ -88,8 +88,9 @@ def evaluate(file: Path, **options: Any) -> None:
         report.profile.save(profile.resolve())
     if html is not None:
         found = None if options["collisions"] is None else _collisions(pair, counting, options["collisions"])
-        about = {"title": file.name, "about": about_page(file, *filter(None, [options["gallery"]]))}
-        write_page(html, report_page.html_report(report, **about, confidence=confidence, collisions=found))
+        about = about_page(file, *filter(None, [options["gallery"]]))
+        page = report_page.html_report(report, title=file.name, about=about, confidence=confidence, collisions=found)
+        write_page(html, page)
     if options["receipt"] is not None:
         receipts.receipt_of(report, pair, counting).save(options["receipt"])
     deliver(report, options, std=options["std"])

@@ -123,8 +123,9 @@ def compare(files: tuple[Path, ...], **options: Any) -> int:
     (a, of_a), (b, of_b) = _reports(files, options).items()
     found = comparison.compare(of_a, of_b, names=(a, b), **settings(options))
     if options["html"] is not None:
-        about = {"title": f"{a} and {b}", "about": shared.about_page(*files)}
-        write_page(options["html"], html_report(of_a, of_b, names=(a, b), **about, **settings(options)))
+        about = shared.about_page(*files)
+        page = html_report(of_a, of_b, title=f"{a} and {b}", names=(a, b), about=about, **settings(options))
+        write_page(options["html"], page)
     dropped = found.dropped(max_drop / 100) if options["fail_if_worse"] else ()
     deliver_explained(found, options)
     if options["fail_if_worse"]:
