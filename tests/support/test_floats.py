@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import platform
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import matplotlib.pyplot as plt
@@ -12,7 +13,8 @@ import pytest
 
 import deadheat as dh
 from deadheat import _core
-from deadheat.support.floats import plain_mode
+from deadheat.errors import InvalidTypeError
+from deadheat.support.floats import plain_floats, plain_mode
 
 FLAGS = 0x3F  # what has happened, not what is to be done
 FLUSHING = _core.PLAIN_FLOAT_MODE & ~FLAGS | 0x8040  # flush to zero, and denormals are zero, as -ffast-math sets them
@@ -191,3 +193,24 @@ def test_confidences_do_not_depend_on_the_mode(mode):
         ]  # fmt: skip
 
     assert repr(in_a_rounding_process(read, mode)) == repr(read())
+
+
+def test_an_argument_that_is_misspelt_gets_a_hint_and_no_other_error_does() -> None:
+    @plain_floats
+    def public(*, distance: str = "cosine") -> str:
+        return distance
+
+    with pytest.raises(TypeError, match=r"^distence is no argument of public; did you mean distance=\?$") as caught:
+        public(distence="l2")
+    assert isinstance(caught.value, InvalidTypeError)
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'xyz'$") as caught:
+        public(xyz=1)
+    assert not isinstance(caught.value, InvalidTypeError)
+
+    @plain_floats
+    def calling(work: Callable[..., object]) -> object:
+        return work(wark=1)  # the caller's own function: not ours to explain
+
+    with pytest.raises(TypeError, match=r"got an unexpected keyword argument 'wark'$") as caught:
+        calling(lambda work: None)
+    assert not isinstance(caught.value, InvalidTypeError)

@@ -425,7 +425,7 @@ def collisions(
     embeddings : (n_query, dim) array, path or list of paths
         The queries, as arrays or files in any form that `deadheat.profile` takes.
     labels : (n_query,) integers or strings, or path, optional
-        Their labels. By default they are in the files of the embeddings.
+        Their labels; whole floats count as integers. By default they are in the files of the embeddings.
     gallery : (n_gallery, dim) array, path or list of paths, optional
         What queries are ranked against. By default each is ranked against all others: leave one out.
     gallery_labels : (n_gallery,) integers or strings, or path, optional

@@ -203,11 +203,11 @@ def generalization_gap(
     train : (n_train, dim) array, path or list of paths
         Embeddings of the classes that the model was trained on, in any form that `deadheat.profile` takes.
     train_labels : (n_train,) integers or strings, or path, optional
-        Their labels. By default they are in the files of the embeddings.
+        Their labels; whole floats count as integers. By default they are in the files of the embeddings.
     test : (n_test, dim) array, path or list of paths
         Embeddings of other classes.
     test_labels : (n_test,) integers or strings, or path, optional
-        Their labels. By default they are in the files of the embeddings.
+        Their labels; whole floats count as integers. By default they are in the files of the embeddings.
     train_gallery : (n_train_gallery, dim) array, path or list of paths, optional
         What `train` is ranked against. By default each is ranked against all others: leave one out.
     train_gallery_labels : (n_train_gallery,) integers or strings, or path, optional
@@ -458,7 +458,7 @@ def split_half(
     embeddings : (n_query, dim) array, path or list of paths
         The queries, as arrays or files in any form that `deadheat.profile` takes.
     labels : (n_query,) integers or strings, or path, optional
-        Their labels. By default they are in the files of the embeddings.
+        Their labels; whole floats count as integers. By default they are in the files of the embeddings.
     gallery : (n_gallery, dim) array, path or list of paths, optional
         What queries are ranked against. By default each is ranked against all others: leave one out.
     gallery_labels : (n_gallery,) integers or strings, or path, optional

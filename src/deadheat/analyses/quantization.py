@@ -228,7 +228,7 @@ def compare_formats(
         The queries, in any form that `deadheat.profile` takes; taken into memory. Scales are those of queries and
             gallery together.
     labels : (n_query,) integers or strings, or path, optional
-        Their labels. By default they are in the files of the embeddings.
+        Their labels; whole floats count as integers. By default they are in the files of the embeddings.
     gallery : (n_gallery, dim) array, path or list of paths, optional
         What queries are ranked against. By default each is ranked against all others: leave one out.
     gallery_labels : (n_gallery,) integers or strings, or path, optional

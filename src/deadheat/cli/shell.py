@@ -97,7 +97,7 @@ def _of_terminal(text: str) -> str:
 
 
 def _encodable(text: str) -> str | bytes:
-    """The text in characters that standard output has: "~" where it has no "\N{ALMOST EQUAL TO}", "?" for any other.
+    """The text in characters that standard output has, "?" for any other.
 
     Ids that are not UTF-8 come out as the bytes that they were read as.
     """
@@ -107,7 +107,7 @@ def _encodable(text: str) -> str | bytes:
     except UnicodeEncodeError:
         with suppress(UnicodeEncodeError):
             return text.encode(encoding, "surrogateescape")
-        return text.replace("\N{ALMOST EQUAL TO}", "~").encode(encoding, "replace").decode(encoding)
+        return text.encode(encoding, "replace").decode(encoding)
     return text
 
 

@@ -2,5 +2,5 @@
 
 interval      what an interval is, its options checked, and the units that it is over
 intervals     mean ± a quantile of the normal distribution or Student's, or a bootstrap: means of units drawn again
-permutation   p-values for differences, and holm for many of them
+permutation   p-values for differences; holm and step_down for those of many tests
 """
