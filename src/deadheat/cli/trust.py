@@ -103,8 +103,9 @@ def audit_evaluator(name: str | None, everything: bool, **options: Any) -> int:
     """Find out what a metric computes, and whether it can be made to give something else.
 
     NAME is in the list below, or module:function for one of your own, which is looked for in this folder too:
-    fn(embeddings, labels) returns one number, or fn(scores, relevant) with --form scores (matrices with a row a query)
-    or --form query (one query at a time). It is called with constructed inputs whose values are known.
+    fn(embeddings, labels) returns one number, or fn(scores, relevant) with --form scores (matrices with a row a query),
+    candidates (the same with one relevant item a query) or query (one query at a time). It is called with constructed
+    inputs whose values are known.
 
     Exit status: 0 if nothing serious was found, 1 if something was, 2 for an error.
     """
