@@ -1,8 +1,8 @@
 """Tie profiles of what a vector index returned: the nearest neighbours of each query, and nothing of all the others.
 
-What was not returned comes after what was, in an order that nobody knows. It is one last group, from which lower and
-upper follow as from a tie; but it is none, and where a value depends on it there is no expectation. An item that was
-not returned may also have the score of the last one that was, so those with that score are in the group too:
+What was not returned comes after what was, in unknown order. It is one last group, from which lower and upper follow as
+from a tie; but it is no tie, and where a value depends on it there is no expectation. An item that was not returned may
+also have the score of the last one that was, so those with that score are in the group too:
 
     returned, by score, with their ties             the rest, in unknown order
     ├──────────────┤ tied ├──────────┤ ┈┈┈ those with the last score, all that was not returned ┈┈┈┤

@@ -12,7 +12,7 @@ from deadheat.engine.distances.scaling import CHUNK, by_piece
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64, Int64, slices
 
-_WORTH_A_BAND = 1024  # columns: edges are made anew for each band
+_WORTH_A_BAND = 1024  # columns: edges are recomputed for each band
 
 
 @dataclass(frozen=True)
