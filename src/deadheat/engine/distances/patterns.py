@@ -69,7 +69,9 @@ class Patterns:
             return cls(placed, placed, zeros, differences)
         parts = _looked_at(query, len(query)), _looked_at(gallery, len(gallery))
         both = _placed(*(np.concatenate(pair) for pair in zip(*parts, strict=True)))
-        of_query, of_item = (Placed(*(part[rows] for part in both)) for rows in np.s_[: len(query), len(query) :])
+        of_query, of_item = (
+            Placed(both.masks[rows], both.table[rows], both.kind[rows]) for rows in np.s_[: len(query), len(query) :]
+        )
         return cls(of_query, of_item, zeros, differences)
 
 

@@ -93,9 +93,9 @@ class PortionedPass:
             if first:
                 counts |= {name: known[name] for name in ("n_group", "n_relevant")}
                 counts |= {"closer_relevant": closer_relevant, "tied_relevant": tied_relevant}
-            for name, numbers in counts.items():
-                short = numbers.max(initial=0) < 2**31  # what travels is half as long
-                found[f"{group}.{name}"] = numbers.astype(np.int32) if short else numbers
+            for name, array in counts.items():
+                short = array.max(initial=0) < 2**31  # what travels is half as long
+                found[f"{group}.{name}"] = array.astype(np.int32) if short else array
         return found
 
     def _queries_of(self, blocks: list[int]) -> Int64:
