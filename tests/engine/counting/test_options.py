@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from typing import get_args
 
 import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat.engine import literals
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.profiling import profile_of
+from deadheat.engine.distances import registry as distance_registry
+from deadheat.engine.exact import formats
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.errors import InputError
+from deadheat.reports.averaging import Singletons
 
 
 def test_names_become_what_they_stand_for():
@@ -19,6 +24,13 @@ def test_names_become_what_they_stand_for():
     assert isinstance(options.rule, Rounded)
     assert (options.distance, options.threads, options.junk, options.device) == ("cosine", 3, None, None)
     assert CountingOptions.checked().threads >= 1
+
+
+def test_every_name_is_in_the_types_and_no_other():
+    distances = {name.lower() for name in get_args(literals.DistanceName)}
+    assert distances == {*distance_registry.names(), *distance_registry.ALIASES}
+    assert set(get_args(literals.TiesName)) == {"exact", *formats.FORMATS, *formats.ALIASES}
+    assert get_args(literals.SingletonsName) == get_args(Singletons)
 
 
 @pytest.mark.parametrize(

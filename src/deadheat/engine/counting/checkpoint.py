@@ -156,8 +156,11 @@ class Checkpoint:
     def _check_identity(self) -> None:
         """Compare the manifest with the identity, and write it if there is none."""
         path = self.directory / _MANIFEST
-        there = _read_manifest(path)
-        if there is None:
+        try:
+            there = json.loads(path.read_bytes())
+        except (FileNotFoundError, ValueError):
+            there = None
+        if not (isinstance(there, dict) and all(isinstance(value, str) for value in there.values())):
             if any(_SHARD.fullmatch(name) for name in os.listdir(self.directory)):
                 raise self._refusal(f"has shards but a damaged '{_MANIFEST}'; give another directory or remove it")
             with replacing(path) as file:
@@ -185,16 +188,6 @@ class Checkpoint:
 
     def __str__(self) -> str:
         return f"checkpoint '{self.directory}'"
-
-
-def _read_manifest(path: Path) -> dict[str, str] | None:
-    """What the run is of; None if the file is not there, or damaged."""
-    try:
-        content = json.loads(path.read_bytes())
-    except (FileNotFoundError, ValueError):
-        return None
-    whole = isinstance(content, dict) and all(isinstance(value, str) for value in content.values())
-    return content if whole else None
 
 
 def differences(there: Mapping[str, str], here: Mapping[str, str]) -> str:

@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.counting.ranking import sorted_columns
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.ties.rule import Exact, Relevant
-from deadheat.support.arrays import Bool, Float64, Int64, slices
+from deadheat.support.arrays import Float64, Int64, slices
 from deadheat.support.floats import plain_floats
 from deadheat.support.workers import Workers, raise_if_cancelled
 
@@ -169,7 +168,10 @@ class _Search:
                 raise_if_cancelled()
                 columns = np.arange(start, min(start + TILE_COLUMNS, band[1]))
                 scores = distance.scores.tile(0, queries, columns)
-                row, entry = _not_below(scores, best.min(axis=1) - bound)
+                least = best.min(axis=1) - bound
+                rounded = least.astype(scores.dtype)
+                rounded = np.where(rounded > least, np.nextafter(rounded, scores.dtype.type(-np.inf)), rounded)
+                row, entry = np.nonzero(scores >= rounded[:, None])
                 found = scores[row, entry].astype(np.float64)
                 best = _raised(best, row, found - bound[row])
                 kept.append(_still([(row, columns[entry], found + bound[row])], best))
@@ -182,15 +184,6 @@ class _Search:
         row, column, _ = _still(kept, best)
         order = np.argsort(row, kind="stable")
         return row[order], column[order]
-
-
-def _not_below(scores: NDArray[np.floating], least: Float64) -> tuple[Int64, Int64]:
-    """Where scores of rows are not below what each row asks for."""
-    rounded = least.astype(scores.dtype)
-    rounded = np.where(rounded > least, np.nextafter(rounded, scores.dtype.type(-np.inf)), rounded)
-    hits: Bool = scores >= rounded[:, None]
-    row, entry = np.nonzero(hits)
-    return row, entry
 
 
 def _raised(best: Float64, row: Int64, found: Float64) -> Float64:

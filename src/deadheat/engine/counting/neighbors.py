@@ -1,8 +1,8 @@
 """Tie profiles of what a vector index returned: the nearest neighbours of each query, and nothing of all the others.
 
-What was not returned comes after what was, in unknown order. It is one last group, from which lower and
-upper follow as from a tie; but it is none, and where a value depends on it there is no expectation. An item that was
-not returned may also have the score of the last one that was, so those with that score are in the group too:
+What was not returned comes after what was, in unknown order. It is one last group, from which lower and upper follow as
+from a tie; but it is no tie, and where a value depends on it there is no expectation. An item that was not returned may
+also have the score of the last one that was, so those with that score are in the group too:
 
     returned, by score, with their ties             the rest, in unknown order
     ├──────────────┤ tied ├──────────┤ ┈┈┈ those with the last score, all that was not returned ┈┈┈┤
@@ -29,7 +29,7 @@ from deadheat.inputs import conversion, item_ids
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, open_labels
 from deadheat.support import checks
-from deadheat.support.arrays import Bool, Int64, offsets_of, slices
+from deadheat.support.arrays import Int64, offsets_of, slices
 from deadheat.support.floats import plain_floats
 
 _LOWEST = np.iinfo(np.int64).max  # above every key, so that a row without any has no last score
@@ -195,7 +195,11 @@ def _profile(
     query, n_query, grade_values = returned.row, len(returned.lengths), judged.grade_values
     ranked = judged.grades != _JUNK
     missing = judged.n_ranked - np.bincount(query[ranked], minlength=n_query)
-    in_rest = _in_rest(returned, keys, missing, cut_ties) & ranked
+    in_rest = np.zeros(len(keys), dtype=np.bool_)  # those that may tie with some that were not returned
+    if cut_ties:
+        last = np.full(n_query, _LOWEST)
+        np.minimum.at(last, query, keys)
+        in_rest = (keys == last[query]) & (missing > 0)[query] & ranked
     ordered = count_keys(
         returned.matrix(keys, 0),
         returned.matrix(np.where(in_rest, _JUNK, judged.grades), _JUNK),
@@ -205,27 +209,12 @@ def _profile(
     np.add.at(found, np.repeat(np.arange(n_query), ordered.n_group), ordered.by_grade)
     rest_by_grade = judged.in_gallery - found
     rest = missing + np.bincount(query[in_rest], minlength=n_query)
-    _require_room(missing, rest, rest_by_grade.sum(axis=1))
+    for wrong in np.flatnonzero((missing < 0) | (rest_by_grade.sum(axis=1) > rest))[:1]:
+        came = f"query {wrong} has more: those returned, and those that are relevant and were not"
+        raise InvalidValueError("n_gallery", f"must be the number of items there are, but {came}")
     whole = _with_rest(ordered, rest, rest_by_grade, judged.n_ranked)
     profile = assemble([whole], grade_values, judged.relevant, names)
     return replace(profile, n_ordered=judged.n_ranked - rest) if rest.any() else profile
-
-
-def _in_rest(returned: item_ids.Rows, keys: Int64, missing: Int64, cut_ties: bool) -> Bool:
-    """Which items may tie with some that were not returned: those with the last score, where there are such."""
-    if not cut_ties:
-        return np.zeros(len(keys), dtype=np.bool_)
-    last = np.full(len(missing), _LOWEST)
-    np.minimum.at(last, returned.row, keys)
-    return np.asarray((keys == last[returned.row]) & (missing > 0)[returned.row])
-
-
-def _require_room(missing: Int64, rest: Int64, relevant: Int64) -> None:
-    """Refuse more items than the gallery has."""
-    wrong = np.flatnonzero((missing < 0) | (relevant > rest))
-    if len(wrong):
-        came = f"query {wrong[0]} has more: those returned, and those that are relevant and were not"
-        raise InvalidValueError("n_gallery", f"must be the number of items there are, but {came}")
 
 
 def _with_rest(ordered: KeyedGroups, rest: Int64, rest_by_grade: Int64, n_ranked: Int64) -> KeyedGroups:

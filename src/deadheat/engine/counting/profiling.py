@@ -78,10 +78,11 @@ def profile(
     distance : {"cosine", "euclidean", "inner_product", "cityblock", "hamming"}
         Or another name of one of them: "cos", "l2", "l1", "manhattan", "taxicab", "dot", "dot_product", "ip", "inner".
         Hamming takes bool, or uint8 with eight bits packed in each.
-    ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
-        Which items tie: those at exactly the same distance; those whose similarity or distance is the same once it is
-        rounded to a type (which has other names too, such as "fp16", "half" or "bf16"), where `deadheat.Rounded` says
-        which of the two; or, for bounds alone, those within a `deadheat.Tolerance`.
+    ties : str, Rounded or Tolerance
+        Which items tie. "exact": those at exactly the same distance. "float16", "bfloat16" or "float32" (or another
+        name of one of them, such as "fp16" or "half"): those whose similarity or distance is the same once it is
+        rounded to this type; `deadheat.Rounded` says which of the two. A `deadheat.Tolerance`, for bounds alone: those
+        within it.
     junk : (n_gallery,) or (n_query, n_gallery) array of bool, optional
         Items that are neither ranked nor relevant: for every query, or pair by pair. By default there is none.
     exclude : (n_query,) integers, or a pair of ids, optional

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import deadheat._core as _core
 from deadheat.engine.distances.scaling import CHUNK, by_piece
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Float64, Int64, slices
 
-_WORTH_A_BAND = 1024  # columns: edges are made anew for each band
-
-
-def _octaves_in_a_band(octave: NDArray[Any]) -> int:
-    """How many factors of two share a band: more of them leave more open, fewer make bands that are hardly used."""
-    n_octave, most = len(np.unique(octave)), max(1, len(octave) // _WORTH_A_BAND)
-    return 1 if n_octave <= 2 else -(-n_octave // max(2, most))
+_WORTH_A_BAND = 1024  # columns: edges are recomputed for each band
 
 
 @dataclass(frozen=True)
@@ -72,7 +64,9 @@ class Columns:
         """
         _, octave = np.frexp(sizes[self.item_of_column])
         octave = np.maximum(octave, octave.max() - 64)
-        octave = octave // _octaves_in_a_band(octave)
+        n_octave, n_band = len(np.unique(octave)), max(2, len(octave) // _WORTH_A_BAND)
+        if n_octave > 2:  # fewer bands leave more open, more bands are hardly used
+            octave = octave // -(-n_octave // n_band)
         order = np.argsort(-octave, kind="stable")
         ends = np.flatnonzero(np.diff(octave[order])) + 1
         cuts = [0, *ends.tolist(), len(order)]

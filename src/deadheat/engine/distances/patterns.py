@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import deadheat._core as _core
 from deadheat.inputs.source import Source
-from deadheat.support.arrays import Bool, Float64, Int32, Int64, slices
+from deadheat.support.arrays import Bool, Float64, Int32, slices
 
 _SAMPLE = 256  # rows that show whether it is worth looking at all of them
 _ELEMENTS = 1 << 22  # looked at in one call
@@ -24,8 +25,7 @@ _MOST_DIM = 1 << 16  # places are counted in 16 bits
 Masks = NDArray[np.uint64]
 
 
-@dataclass(frozen=True)
-class Placed:
+class Placed(NamedTuple):
     """The places of the numbers in some rows: masks (n, LEVELS · words), and which rows hold the same numbers.
 
     A table are the numbers that a row holds, a kind its numbers and how often it holds each; both are −1 for rows of
@@ -35,10 +35,6 @@ class Placed:
     masks: Masks
     table: Int32
     kind: Int32
-
-    def take(self, rows: Int64) -> Placed:
-        """Some of the rows."""
-        return Placed(self.masks[rows], self.table[rows], self.kind[rows])
 
 
 @dataclass(frozen=True)
@@ -73,8 +69,10 @@ class Patterns:
             return cls(placed, placed, zeros, differences)
         parts = _looked_at(query, len(query)), _looked_at(gallery, len(gallery))
         both = _placed(*(np.concatenate(pair) for pair in zip(*parts, strict=True)))
-        of_query, of_item = np.arange(len(query)), len(query) + np.arange(len(gallery))
-        return cls(both.take(of_query), both.take(of_item), zeros, differences)
+        of_query, of_item = (
+            Placed(both.masks[rows], both.table[rows], both.kind[rows]) for rows in np.s_[: len(query), len(query) :]
+        )
+        return cls(of_query, of_item, zeros, differences)
 
 
 def _promising(source: Source, zeros: bool) -> bool:
@@ -82,14 +80,9 @@ def _promising(source: Source, zeros: bool) -> bool:
     masks, values = _looked_at(source, min(_SAMPLE, len(source)))
     if np.isnan(values[:, 0]).mean() <= 0.5:
         return True
-    places = _places(masks)
+    places = np.bitwise_or.reduce(masks.reshape(len(masks), _core.LEVELS, -1), axis=1)  # of all numbers, (n, words)
     disjoint = ~(places[:, None, :] & places[None, :, :]).any(axis=2)
     return zeros and bool(disjoint.mean() > 0.02)
-
-
-def _places(masks: Masks) -> Masks:
-    """The places of all numbers of each row, (n, words)."""
-    return np.ascontiguousarray(np.bitwise_or.reduce(masks.reshape(len(masks), _core.LEVELS, -1), axis=1))
 
 
 def _looked_at(source: Source, n: int) -> tuple[Masks, Float64]:

@@ -63,8 +63,8 @@ class TieProfile:
         Names of the queries, where the input had names. Not part of the digest.
     n_ordered : (n_query,), optional
         Where rankings were cut, as those of a vector index: the items whose order is known, up to ties. All the others
-        are in one last group, which is not a tie: its items are in unknown order, only lower and upper have
-        a meaning there, and an expected value that depends on it is NaN. None where all rankings are whole.
+        are in one last group, which is not a tie: its items are in unknown order, only lower and upper have a
+        meaning there, and an expected value that depends on it is NaN. None where all rankings are whole.
     check : bool
         Whether to make sure that the arrays agree with each other.
 

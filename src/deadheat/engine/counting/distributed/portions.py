@@ -72,7 +72,7 @@ class PortionedPass:
     def count(self, portion: Portion, threads: int) -> dict[str, Array]:
         """The counts of a portion: arrays named ``group.what``, one entry a query or a tie group of the queries.
 
-        ``closer`` and ``tied`` are irrelevant items, in the shortest type that holds them.
+        ``closer`` and ``tied`` are irrelevant items.
         """
         both = self._cut.symmetric and portion.queries != portion.columns
         groups = [portion.queries, portion.columns] if both else [portion.queries]
@@ -87,9 +87,15 @@ class PortionedPass:
             self._pass.count_shard(queries, sections, assembly, threads, lambda _: None, outside_tiles=first)
         found: dict[str, Array] = {}
         for group in groups:
-            counts = _irrelevant(assembly.of(self._queries_of(self._blocks[group])))
-            wanted = ("queries", "closer", "tied", *(_OF_FIRST if first else ()))
-            found |= {f"{group}.{name}": _shortest(counts[name]) for name in wanted}
+            known = assembly.of(np.sort(self._queries_of(self._blocks[group])))
+            closer, closer_relevant, tied, tied_relevant = (known[f"groups_{k}"] for k in range(4))
+            counts = {"queries": known["queries"], "closer": closer - closer_relevant, "tied": tied - tied_relevant}
+            if first:
+                counts |= {name: known[name] for name in ("n_group", "n_relevant")}
+                counts |= {"closer_relevant": closer_relevant, "tied_relevant": tied_relevant}
+            for name, array in counts.items():
+                short = array.max(initial=0) < 2**31  # what travels is half as long
+                found[f"{group}.{name}"] = array.astype(np.int32) if short else array
         return found
 
     def _queries_of(self, blocks: list[int]) -> Int64:
@@ -102,24 +108,6 @@ def _grouped(sizes: list[int], n_group: int) -> list[list[int]]:
     middle = np.cumsum(sizes) - np.array(sizes) / 2
     group = np.minimum(n_group - 1, middle * n_group // max(1, sum(sizes))).astype(np.int64)
     return [np.flatnonzero(group == number).tolist() for number in range(n_group)]
-
-
-def _irrelevant(known: dict[str, Int64]) -> dict[str, Int64]:
-    """What an assembly knows, in the order of the queries, with counts of irrelevant items."""
-    order = np.argsort(known["queries"])
-    starts = np.cumsum(known["n_group"]) - known["n_group"]
-    places = spread(starts[order], known["n_group"][order])
-    closer, closer_relevant, tied, tied_relevant = (known[f"groups_{k}"][places] for k in range(4))
-    return {
-        **{name: known[name][order] for name in ("queries", "n_group", "n_relevant")},
-        "closer": closer - closer_relevant, "tied": tied - tied_relevant,
-        "closer_relevant": closer_relevant, "tied_relevant": tied_relevant,
-    }  # fmt: skip
-
-
-def _shortest(numbers: Int64) -> Array:
-    """The same in 32 bits if these hold it: what travels is half as long."""
-    return numbers.astype(np.int32) if numbers.max(initial=0) < 2**31 else numbers
 
 
 @dataclass

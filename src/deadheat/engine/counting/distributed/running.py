@@ -30,11 +30,11 @@ from deadheat.support.progress import Progress, Reporting
 
 _PAIRS = 1 << 20  # in a task, about, where there are few: some hundredths of a second
 _TASKS = 64
-_QUERIES = 1024  # in a group at least: columns are made ready for products anew for each;
+_QUERIES = 1024  # in a group at least, as each group prepares the columns for products again;
 _FEW_QUERIES, _GROUPS = 128, 8  # of few queries these, so that there are so many groups
 _FEW_GROUPS = 16  # of queries: then columns are cut as well
-_COLUMNS = 1 << 10  # in a group at least, and so many times what is relevant to a query: that is looked for anew for
-_TIMES_RELEVANT = 1000  # each group
+_COLUMNS = 1 << 10  # in a group at least, and
+_TIMES_RELEVANT = 1000  # times what is relevant to a query, as each group looks for that again
 _SHARED = 1 / 4  # of a part, which what all parts share may be
 
 Settle = Callable[[int, dict[str, Array]], None]  # what is done with the number of a task and its arrays

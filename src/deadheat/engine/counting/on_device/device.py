@@ -95,15 +95,6 @@ class Device:
             allowed.append(TF32)
         return max(allowed, key=lambda precision: precision.input_error)
 
-    def require_unchanged(self) -> None:
-        """Refuse products that are no longer what the bounds were made for."""
-        now = self.current_precision()
-        if now != self.precision:
-            raise RuntimeError(
-                "PyTorch's precision of float32 products must stay as it is while deadheat works, "
-                f"but went from {self.precision.name} to {now.name}"
-            )
-
     @contextmanager
     def plain(self) -> Iterator[None]:
         """No gradients, and no automatic casts to shorter types."""
@@ -117,7 +108,12 @@ class Device:
     def product(self, left: Tensor, right: Tensor) -> Tensor:
         """left·rightᵀ, as fine as `precision` says."""
         products = left @ right.T
-        self.require_unchanged()
+        now = self.current_precision()
+        if now != self.precision:  # the bounds were made for
+            raise RuntimeError(
+                "PyTorch's precision of float32 products must stay as it is while deadheat works, "
+                f"but went from {self.precision.name} to {now.name}"
+            )
         return products
 
     def dtype(self, dtype: Any) -> Any:
@@ -158,7 +154,11 @@ def open_device(device: Any) -> Device:
     if where is None or where.type not in CELLS:
         raise InvalidValueError("device", f"must be cpu or cuda (or cuda:1 ...), but is {str(device)!r}")
     if where.type == "cuda":
-        _require_cuda(torch, where, device)
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if (where.index or 0) >= count:
+            raise InvalidValueError(
+                "device", f"must be there, but is {str(device)!r} and PyTorch finds {count} CUDA devices"
+            )
     for name in _UNSTATED[where.type]:
         if os.environ.get(name, "0").upper() not in ("", "0", "STRICT"):
             raise InvalidValueError(
@@ -170,12 +170,3 @@ def open_device(device: Any) -> Device:
     elif where.index is None:  # threads have each a current device of their own
         where = torch.device("cuda", torch.cuda.current_device())
     return Device(torch, where)
-
-
-def _require_cuda(torch: Any, where: Any, device: Any) -> None:
-    """Refuse a GPU that is not there."""
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if (where.index or 0) >= count:
-        raise InvalidValueError(
-            "device", f"must be there, but is {str(device)!r} and PyTorch finds {count} CUDA devices"
-        )
