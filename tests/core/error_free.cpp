@@ -1,4 +1,4 @@
-// Sums and products with their rests, beside integers of 128 bits: nothing is lost.
+// Sums and products with their rests, compared with integers of 128 bits: nothing is lost.
 #include "support/error_free.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The counting pass as a whole, with one thread and more, beside counting all pairs of rows of small integers.
+// The counting pass as a whole, with one thread and more, compared with counting all pairs of rows of small integers.
 #include "pass/pass.h"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 
 namespace deadheat {
 
-/// A number as a float and a rest that is small beside it.
+/// A number as a float and a rest that is small compared with it.
 struct TwoParts {
     double value;
     double rest;

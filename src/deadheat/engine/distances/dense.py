@@ -70,4 +70,4 @@ class Dense(Distance):
 
     @cached_property
     def exact(self) -> Any:
-        return _core.ExactPairs(_core.KeyKind[self.key_kind], self.query_raw, self.gallery_raw)
+        return _core.ExactPairs(self.key_kind, self.query_raw, self.gallery_raw)

@@ -176,6 +176,6 @@ def _described(level: Level, errors: ScoreErrors) -> SimpleNamespace:
     """A level and its bounds, as the core reads them."""
     wide, wide_rows = (np.dtype(dtype) == np.float64 for dtype in (level.dtype, level.row_dtype))
     return SimpleNamespace(
-        wide=wide, wide_rows=wide_rows, exact=level.exact, chunk=level.chunk or CHUNK, zeros_exact=errors.zeros_exact,
+        wide=wide, wide_rows=wide_rows, exact=level.exact, chunk=level.chunk or CHUNK,
         **{name: getattr(errors, name) for name in _FIELDS},
     )  # fmt: skip

@@ -1,8 +1,8 @@
 """Where the numbers of rows are that have few different ones, or many zeros: what shows that two items surely tie.
 
 Codes of two values, counts of few, one-hot rows: two items whose rows hold the same numbers, each as often, are equally
-far from a query if each of its numbers meets each of theirs as often; `core/counting/alike.h` has the rules. Sparse
-rows: products of those that have no place in common are 0. Either is found by counting bits, without a product.
+far from a query if each of its numbers meets each of theirs as often; `core/counting/same_pattern.h` has the rules.
+Sparse rows: products of those that have no place in common are 0. Either is found by counting bits, without a product.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ import deadheat._core as _core
 from deadheat.inputs.source import Source
 from deadheat.support.arrays import Bool, Float64, Int32, Int64, slices
 
-_SAMPLE = 256  # rows that tell whether it is worth looking at all of them
+_SAMPLE = 256  # rows that show whether it is worth looking at all of them
 _ELEMENTS = 1 << 22  # looked at in one call
 _MOST_DIM = 1 << 16  # places are counted in 16 bits
 
 Masks = NDArray[np.uint64]
-Places = NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
@@ -36,11 +35,6 @@ class Placed:
     masks: Masks
     table: Int32
     kind: Int32
-
-    @cached_property
-    def places(self) -> Places:
-        """The places of all numbers that are not 0, as bits, (n, 2 · words)."""
-        return _places(self.masks).view(np.uint32)
 
     def take(self, rows: Int64) -> Placed:
         """Some of the rows."""
@@ -71,7 +65,7 @@ class Patterns:
 
     @classmethod
     def of(cls, query: Source, gallery: Source, zeros: bool, differences: bool) -> Patterns | None:
-        """The patterns of all rows, if they look as if they told anything."""
+        """The patterns of all rows, if they promise to decide anything."""
         if query.shape[1] >= _MOST_DIM or not _promising(gallery, zeros):
             return None
         if gallery is query:
@@ -89,8 +83,8 @@ def _promising(source: Source, zeros: bool) -> bool:
     if np.isnan(values[:, 0]).mean() <= 0.5:
         return True
     places = _places(masks)
-    apart = ~(places[:, None, :] & places[None, :, :]).any(axis=2)
-    return zeros and bool(apart.mean() > 0.02)
+    disjoint = ~(places[:, None, :] & places[None, :, :]).any(axis=2)
+    return zeros and bool(disjoint.mean() > 0.02)
 
 
 def _places(masks: Masks) -> Masks:

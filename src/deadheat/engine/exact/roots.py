@@ -6,16 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import deadheat._core as _core
-from deadheat.support.arrays import Bool, Float64, Int8, Int64, slices
+from deadheat.support.arrays import Float64, Int8, Int64, slices
 from deadheat.support.lazy import fractions
 from deadheat.support.workers import raise_if_cancelled
 
-_AT_ONCE = 1 << 15  # comparisons, and entries that are sorted, in one call of the core: Python looks up in between
-
-Rows = NDArray[Any]  # float32 or float64
+_AT_ONCE = 1 << 15  # comparisons in one call of the core: Python looks up in between
 
 
 class Roots:
@@ -26,10 +23,9 @@ class Roots:
 
     Examples
     --------
-    >>> first, rows = np.array([0]), (np.array([[0.1, 0.2]]), np.array([[3.0, 1.0]]))
-    >>> a = Roots.of_pairs("product", *rows, first, first)
-    >>> a.compare(first, Roots.of_values(np.array([0.5])), first)  # 0.1 and 0.2 are floats a little above themselves
-    array([1], dtype=int8)
+    >>> tenths, first = Roots.of_values(np.array([0.1, 0.3])), np.array([0])
+    >>> tenths.compare_shifted(first + 1, tenths, first, 0.2)  # as real numbers: 0.3 is less than 0.1 + 0.2
+    array([-1], dtype=int8)
     """
 
     def __init__(self, numbers: Any) -> None:
@@ -38,27 +34,14 @@ class Roots:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    # How they are made -----------------------------------------------------------------------------------------------
-
     @classmethod
     def of_values(cls, values: Float64) -> Roots:
         """Finite floats as they are."""
-        roots = cls(_core.Roots(_core.KeyKind.product, 0))
-        roots.numbers.add_values(np.ascontiguousarray(values, dtype=np.float64))
-        return roots
-
-    @classmethod
-    def of_pairs(cls, kind: str, left: Rows, right: Rows, rows: Int64, others: Int64) -> Roots:
-        """The closeness of row rows[p] on the left to row others[p] on the right."""
-        roots = cls(_core.Roots(_core.KeyKind[kind], len(rows)))
-        roots.numbers.put(_core.RootRows(_core.KeyKind[kind], left, right), rows, others, np.arange(len(rows)))
-        return roots
+        return cls(_core.Roots(np.ascontiguousarray(values, dtype=np.float64)))
 
     def add(self, others: Roots) -> None:
         """Add other numbers of the same kind."""
         self.numbers.add(others.numbers)
-
-    # How they compare ------------------------------------------------------------------------------------------------
 
     def compare(self, mine: Int64, others: Roots, yours: Int64) -> Int8:
         """−1, 0 or 1, as number mine[p] is less than, equal to or greater than number yours[p] of the others."""
@@ -78,27 +61,13 @@ class Roots:
             lambda part, out: self.numbers.compare_values(mine[part], values[part], float(sign), float(shift), out),
         )
 
-    def sort(self, sizes: Int64) -> tuple[Int64, Bool]:
-        """Sort runs of so many numbers each that follow each other, each run of one query.
-
-        Returns the places of all numbers, run by run and ascending in each, and whether the number at each place in
-        this order is greater than the one before; of the first of a run that is not told.
-        """
-        order, greater = np.empty(len(self), dtype=np.int64), np.empty(len(self), dtype=np.bool_)
-        ends = np.cumsum(sizes)
-        for part in np.split(np.arange(len(ends)), np.flatnonzero(np.diff(ends // _AT_ONCE)) + 1):
-            raise_if_cancelled()
-            self.numbers.sort(ends[part] - sizes[part], ends[part], order, greater)
-        return order, greater
-
     def signed_squares(self) -> list[fractions.Fraction]:
         """All numbers squared, with their signs, as fractions: slow, for a look at a few."""
-        return [_signed_square(*self.numbers.square(i)) for i in range(len(self))]
-
-
-def _signed_square(sign: int, numerator: bytes, denominator: bytes, place: int) -> fractions.Fraction:
-    above, below = (int.from_bytes(number, "little") for number in (numerator, denominator))
-    return fractions.Fraction(sign * above << max(place, 0), below << max(-place, 0))
+        found = []
+        for sign, numerator, denominator, place in map(self.numbers.square, range(len(self))):
+            above, below = (int.from_bytes(number, "little") for number in (numerator, denominator))
+            found.append(fractions.Fraction(sign * above << max(place, 0), below << max(-place, 0)))
+        return found
 
 
 def _filled(n: int, compare: Callable[[slice, Int8], None]) -> Int8:

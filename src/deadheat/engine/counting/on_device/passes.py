@@ -99,7 +99,7 @@ class DeviceCountingPass(CountingPass):
     ) -> None:  # fmt: skip
         with Polling(self.core, report) as poll:
             made = self.core.make(queries, threads, poll)
-        blocks = [_DeviceBlock(block, self.problem) for block in made.listed()]
+        blocks = [_DeviceBlock(block, self.problem) for block in made]
         report(sum(len(block.queries) for block in blocks if not block.tiled) * self.problem.n_column)
         tiled = [block for block in blocks if block.tiled]
         ranges = [columns for section in sections for columns in section.ranges]
