@@ -32,7 +32,6 @@ struct OneTypeLoops {
 template <class A, class B>
 struct TwoTypeLoops {
     void (*take_rows)(const ScaledRows<A> &rows, Span<const std::int64_t> index, Matrix<B> out);
-    double (*product_of_rows)(const A *a, const B *b, Index dim);
     void (*pair_sum)(PairSum kind, const ScaledRows<A> &left, Span<const std::int64_t> rows, const ScaledRows<B> &right,
                      Span<const std::int64_t> columns, Span<double> out);
 };
@@ -60,12 +59,6 @@ void row_sums(Matrix<const T> raw, double scale, Matrix<double> out) {
 template <class A, class B>
 void take_rows(const ScaledRows<A> &rows, Span<const std::int64_t> index, Matrix<B> out) {
     std::get<TwoTypeLoops<A, B>>(row_loops()).take_rows(rows, index, out);
-}
-
-/// The product of two rows of `dim` numbers; where a stage has many of them, row_products.h has it without the call.
-template <class A, class B>
-double product_of_rows(const A *a, const B *b, Index dim) {
-    return std::get<TwoTypeLoops<A, B>>(row_loops()).product_of_rows(a, b, dim);
 }
 
 /// out[p] = the sum for row rows[p] on the left and row columns[p] on the right, as `take_rows` has them in float64.

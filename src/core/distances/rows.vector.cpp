@@ -198,7 +198,7 @@ void compensated_dots(Matrix<const double> left, Matrix<const double> right, Spa
 template <class T>
 constexpr OneTypeLoops<T> ONE_TYPE = {hash_rows<T>, row_sums<T>};
 template <class A, class B>
-constexpr TwoTypeLoops<A, B> TWO_TYPES = {take_rows<A, B>, product_of_rows<A, B>, pair_sum<A, B>};
+constexpr TwoTypeLoops<A, B> TWO_TYPES = {take_rows<A, B>, pair_sum<A, B>};
 
 }  // namespace
 

@@ -39,12 +39,6 @@ inline TwoParts two_sum(double a, double b) {
     return {total, rest_of_sum(a, b, total)};
 }
 
-/// A number as the sum of two of 26 bits at most; its size is below 2^990.
-inline TwoParts split_in_half(double a) {
-    const double high = high_half(a);
-    return {high, a - high};
-}
-
 /// The float nearest to a·b, and the rest, exactly.
 inline TwoParts two_product(double a, double b) {
     const double product = a * b;
