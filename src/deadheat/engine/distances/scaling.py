@@ -123,7 +123,7 @@ def smallest_sizes(raw: NDArray[Any]) -> Float64:
     """The size of the smallest element of each row that is not zero, infinity where all are."""
     sizes = np.abs(raw)
     sizes[sizes == 0] = np.inf
-    return sizes.min(axis=1).astype(np.float64)
+    return np.asarray(sizes.min(axis=1), dtype=np.float64)
 
 
 def mostly_spread(source: Source) -> bool:
