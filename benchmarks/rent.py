@@ -24,7 +24,6 @@ _KINDS = {**cliffs.NAMED, **cliffs.ADVERSARIAL}
 
 SHORTCUTS: list[tuple[str, str, Any, list[tuple[str, str]]]] = [  # name, what it hangs on, in its place, data
     ("places of few numbers", "dense.Dense.patterns", None, [("sparse", "inner_product"), ("two-valued", "cosine")]),
-    ("exact zeros", "bounds.ScoreErrors.zeros_exact", False, [("tf-idf", "cosine")]),
     ("centre taken off", "centring.common_centre", lambda *_: None, [("offset", "euclidean")]),
     ("tangents", "bounds.tangents_hold", lambda _: False, [("time stamps", "cosine")]),
     ("usual square or sum", "scaling.usual", lambda _: 0.0,

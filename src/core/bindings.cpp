@@ -1,9 +1,10 @@
-// The loops as Python sees them, as deadheat._core: one line each, room by room.
+// The loops as Python sees them, as deadheat._core: one line each, package by package.
 //
 // Arrays come as views (casters.h), checked by their types alone: what calls a loop is the package, which has checked the
 // rest. Every loop runs without the interpreter's lock, and in the plain floating-point mode.
 #include "casters.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -12,16 +13,11 @@
 #include "counting/columns.h"
 #include "counting/groups.h"
 #include "counting/scores.h"
-#include "distances/levels.h"
 #include "distances/products.h"
-#include "distances/ranges.h"
 #include "distances/rows.h"
-#include "distances/tangents.h"
 #include "exact/roots.h"
 #include "inputs/lines.h"
 #include "measures/measures.h"
-#include "profiles/ties.h"
-#include "support/compensated.h"
 #include "support/float_mode.h"
 #include "support/means.h"
 #include "support/targets.h"
@@ -64,15 +60,14 @@ using Loop = nb::call_guard<nb::gil_scoped_release, FloatMode>;
 
 void bind_support(nb::module_ &m) {
     m.def("instruction_set", &instruction_set);
-    m.attr("PLAIN_FLOAT_MODE") = FloatMode::plain(0);
-    m.def(
+    m.def(  // the plain mode, or another; returns what it was
         "set_float_mode",
-        [](FloatMode::Register mode) {
+        [](std::optional<FloatMode::Register> mode) {
             const FloatMode::Register before = FloatMode::read();
-            FloatMode::write(mode);
+            FloatMode::write(mode.value_or(FloatMode::plain(0)));
             return before;
         },
-        "mode"_a);
+        "mode"_a = nb::none());
     m.def(
         "digits",
         [](Span<const double> values) {
@@ -122,22 +117,12 @@ void bind_row_pairs(nb::module_ &m) {
             take_rows(ScaledRows<A>{raw, factor, divide}, index, out);
         },
         "raw"_a, "index"_a, "factor"_a, "divide"_a, "out"_a, Loop());
-    m.def(
-        "compensated_dots",
-        [](Matrix<const A> left, Places rows, Matrix<const B> right, Places columns) {
-            Fresh<double> out({static_cast<Index>(rows.size())});
-            compensated_dots(left, rows, right, columns, out);
-            return out;
-        },
-        "left"_a, "rows"_a, "right"_a, "columns"_a, Loop());
 }
 
 void bind_distances(nb::module_ &m) {
     m.attr("LEVELS") = LEVELS;
     m.def("level_masks", &level_masks<float>, "raw"_a, "masks"_a, "values"_a, Loop());
     m.def("level_masks", &level_masks<double>, "raw"_a, "masks"_a, "values"_a, Loop());
-    m.def("smallest_sizes", &smallest_sizes<float>, "raw"_a, "out"_a, Loop());
-    m.def("smallest_sizes", &smallest_sizes<double>, "raw"_a, "out"_a, Loop());
     m.def("tangents", &tangents<float>, "raw"_a, "centre"_a, "out"_a, "spread"_a, Loop());
     m.def("tangents", &tangents<double>, "raw"_a, "centre"_a, "out"_a, "spread"_a, Loop());
     bind_rows<float>(m);
@@ -146,17 +131,15 @@ void bind_distances(nb::module_ &m) {
     bind_row_pairs<float, double>(m);
     bind_row_pairs<double, float>(m);
     bind_row_pairs<double, double>(m);
-    m.def("product_roundings", &product_roundings, "dim"_a, "chunk"_a);
-}
-
-void bind_profiles(nb::module_ &m) {
     m.def(
-        "count_mixed",
-        [](Span<const std::int64_t> offsets, Span<const std::int64_t> tied, Matrix<const std::int64_t> by_grade) {
-            const MixedTies found = count_mixed(offsets, tied, by_grade);
-            return std::tuple(found.groups, found.queries, found.largest);
+        "compensated_dots",
+        [](Matrix<const double> left, Matrix<const double> right) {
+            Fresh<double> out({left.rows});
+            compensated_dots(left, right, out);
+            return out;
         },
-        "offsets"_a, "tied"_a, "by_grade"_a, Loop());
+        "left"_a, "right"_a, Loop());
+    m.def("product_roundings", &product_roundings, "dim"_a, "chunk"_a);
 }
 
 void bind_inputs(nb::module_ &m) {
@@ -201,23 +184,10 @@ void bind_counting(nb::module_ &m) {
 
 nb::bytes bytes_of(const Wide &number) { return nb::bytes(number.limbs, sizeof(Limb) * number.length); }
 
-void bind_key_kinds(nb::module_ &m) {
-    nb::enum_<KeyKind>(m, "KeyKind")
-        .value("product", KeyKind::product)
-        .value("distance", KeyKind::distance)
-        .value("difference", KeyKind::difference)
-        .value("cosine", KeyKind::cosine);
-}
-
 void bind_exact(nb::module_ &m) {
-    nb::class_<RootRows>(m, "RootRows")
-        .def(nb::init<KeyKind, Matrix<const double>, Matrix<const double>>(), "kind"_a, "left"_a, "right"_a, Loop())
-        .def(nb::init<KeyKind, Matrix<const float>, Matrix<const float>>(), "kind"_a, "left"_a, "right"_a, Loop());
     nb::class_<Roots>(m, "Roots")
-        .def(nb::init<KeyKind, Index>(), "kind"_a, "n"_a)
+        .def(nb::init<Span<const double>>(), "values"_a, Loop())
         .def("__len__", &Roots::size)
-        .def("put", &Roots::put, "pairs"_a, "rows"_a, "others"_a, "places"_a, Loop())
-        .def("add_values", &Roots::add_values, "values"_a, Loop())
         .def("add", &Roots::add, "others"_a, Loop())
         .def("compare", &Roots::compare, "mine"_a, "others"_a, "yours"_a, "out"_a, Loop())
         .def("compare_shifted", &Roots::compare_shifted, "mine"_a, "others"_a, "yours"_a, "shift"_a, "out"_a, Loop())
@@ -237,12 +207,10 @@ NB_MODULE(_core, m) {
     m.doc() = "The compiled loops of deadheat; what calls them documents them.";
     bind_support(m);
     bind_distances(m);
-    bind_profiles(m);
     bind_inputs(m);
     bind_measures(m);
     bind_analyses(m);
     bind_counting(m);
-    bind_key_kinds(m);
     bind_exact(m);
     bind_pass(m);
 }

@@ -3,6 +3,7 @@
 #include "casters.h"
 
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -100,7 +101,6 @@ struct OwnedScores {
         return {field<bool>(level, "wide"),
                 field<bool>(level, "wide_rows"),
                 field<bool>(level, "exact"),
-                field<bool>(level, "zeros_exact"),
                 field<Index>(level, "chunk"),
                 field<bool>(level, "additive"),
                 {reals("of_query"), reals("of_item"), reals("beside"), reals("offset"), real("part"), real("tiny"),
@@ -179,13 +179,20 @@ private:
     nb::object group_;
 };
 
+KeyKind key_kind(const std::string &name) {
+    return name == "product"    ? KeyKind::product
+           : name == "distance" ? KeyKind::distance
+           : name == "cosine"   ? KeyKind::cosine
+                                : KeyKind::difference;
+}
+
 /// Exact closeness of pairs of rows of two sources.
 struct OwnedExact {
     nb::object query, item;
     ExactPairs pairs;
 
-    OwnedExact(KeyKind kind, nb::object of_query, nb::object of_item)
-        : query(of_query), item(of_item), pairs(kind, source_of(query), source_of(item), of_query.is(of_item)) {}
+    OwnedExact(const std::string &kind, nb::object of_query, nb::object of_item)
+        : query(of_query), item(of_item), pairs(key_kind(kind), source_of(query), source_of(item), of_query.is(of_item)) {}
 };
 
 struct OwnedPass {
@@ -371,7 +378,7 @@ void bind_pass(nb::module_ &m) {
             },
             "level"_a, "queries"_a, "band"_a, Released());
     nb::class_<OwnedExact>(m, "ExactPairs")
-        .def(nb::init<KeyKind, nb::object, nb::object>(), "kind"_a, "query"_a, "item"_a)
+        .def(nb::init<std::string, nb::object, nb::object>(), "kind"_a, "query"_a, "item"_a)
         .def(
             "closeness",
             [](const OwnedExact &self, Pairs queries, Pairs items) { return self.pairs.closeness(queries, items, NEVER); },
@@ -379,12 +386,13 @@ void bind_pass(nb::module_ &m) {
     m.def("group_exactly", &group_of_entries, "scores"_a, "exact"_a.none(), "queries"_a, "columns"_a, "count"_a,
           "irrelevant"_a, "score"_a, "bound"_a);
     nb::class_<OwnedBlocks>(m, "Blocks")
-        .def("listed",
-             [](OwnedBlocks &self) {
-                 nb::list all;
-                 for (auto &[number, block] : self.blocks) all.append(nb::cast(block.get(), nb::rv_policy::reference));
-                 return nb::typed<nb::list, nb::object>(all);
-             })
+        .def(
+            "__getitem__",
+            [](OwnedBlocks &self, std::size_t place) {
+                if (place >= self.blocks.size()) throw nb::index_error();
+                return std::next(self.blocks.begin(), static_cast<Index>(place))->second;
+            },
+            "place"_a, nb::keep_alive<0, 1>())
         .def(
             "collect",
             [](OwnedBlocks &self, bool all, nb::object groups) {

@@ -1,6 +1,5 @@
 """The compiled loops of deadheat; what calls them documents them."""
 
-import enum
 from collections.abc import Callable
 from typing import overload
 
@@ -8,10 +7,7 @@ import numpy
 from numpy.typing import NDArray
 
 def instruction_set() -> str: ...
-
-PLAIN_FLOAT_MODE: int
-
-def set_float_mode(mode: int) -> int: ...
+def set_float_mode(mode: int | None = None) -> int: ...
 def digits(values: NDArray[numpy.float64]) -> tuple[int, bool, int, int, int]: ...
 
 LEVELS: int
@@ -20,10 +16,6 @@ LEVELS: int
 def level_masks(raw: NDArray[numpy.float32], masks: NDArray[numpy.uint64], values: NDArray[numpy.float64]) -> None: ...
 @overload
 def level_masks(raw: NDArray[numpy.float64], masks: NDArray[numpy.uint64], values: NDArray[numpy.float64]) -> None: ...
-@overload
-def smallest_sizes(raw: NDArray[numpy.float32], out: NDArray[numpy.float64]) -> None: ...
-@overload
-def smallest_sizes(raw: NDArray[numpy.float64], out: NDArray[numpy.float64]) -> None: ...
 @overload
 def tangents(
     raw: NDArray[numpy.float32],
@@ -86,38 +78,8 @@ def take_rows(
     divide: bool,
     out: NDArray[numpy.float64],
 ) -> None: ...
-@overload
-def compensated_dots(
-    left: NDArray[numpy.float32],
-    rows: NDArray[numpy.int64],
-    right: NDArray[numpy.float32],
-    columns: NDArray[numpy.int64],
-) -> NDArray[numpy.float64]: ...
-@overload
-def compensated_dots(
-    left: NDArray[numpy.float32],
-    rows: NDArray[numpy.int64],
-    right: NDArray[numpy.float64],
-    columns: NDArray[numpy.int64],
-) -> NDArray[numpy.float64]: ...
-@overload
-def compensated_dots(
-    left: NDArray[numpy.float64],
-    rows: NDArray[numpy.int64],
-    right: NDArray[numpy.float32],
-    columns: NDArray[numpy.int64],
-) -> NDArray[numpy.float64]: ...
-@overload
-def compensated_dots(
-    left: NDArray[numpy.float64],
-    rows: NDArray[numpy.int64],
-    right: NDArray[numpy.float64],
-    columns: NDArray[numpy.int64],
-) -> NDArray[numpy.float64]: ...
+def compensated_dots(left: NDArray[numpy.float64], right: NDArray[numpy.float64]) -> NDArray[numpy.float64]: ...
 def product_roundings(dim: int, chunk: int) -> int: ...
-def count_mixed(
-    offsets: NDArray[numpy.int64], tied: NDArray[numpy.int64], by_grade: NDArray[numpy.int64]
-) -> tuple[int, int, int]: ...
 def find_fields(
     text: NDArray[numpy.uint8],
     form: tuple[int, int, bool, bool],
@@ -261,28 +223,9 @@ def count_groups(
     /,
 ) -> int: ...
 
-class KeyKind(enum.Enum):
-    product = 0
-
-    distance = 1
-
-    difference = 2
-
-    cosine = 3
-
-class RootRows:
-    @overload
-    def __init__(self, kind: KeyKind, left: NDArray[numpy.float64], right: NDArray[numpy.float64]) -> None: ...
-    @overload
-    def __init__(self, kind: KeyKind, left: NDArray[numpy.float32], right: NDArray[numpy.float32]) -> None: ...
-
 class Roots:
-    def __init__(self, kind: KeyKind, n: int) -> None: ...
+    def __init__(self, values: NDArray[numpy.float64]) -> None: ...
     def __len__(self) -> int: ...
-    def put(
-        self, pairs: RootRows, rows: NDArray[numpy.int64], others: NDArray[numpy.int64], places: NDArray[numpy.int64]
-    ) -> None: ...
-    def add_values(self, values: NDArray[numpy.float64]) -> None: ...
     def add(self, others: Roots) -> None: ...
     def compare(
         self, mine: NDArray[numpy.int64], others: Roots, yours: NDArray[numpy.int64], out: NDArray[numpy.int8]
@@ -322,7 +265,7 @@ class Scores:
     def reach(self, level: int, queries: NDArray[numpy.int64], band: int) -> NDArray[numpy.float64]: ...
 
 class ExactPairs:
-    def __init__(self, kind: KeyKind, query: object, item: object) -> None: ...
+    def __init__(self, kind: str, query: object, item: object) -> None: ...
     def closeness(self, queries: NDArray[numpy.int64], items: NDArray[numpy.int64]) -> Roots: ...
 
 def group_exactly(
@@ -337,7 +280,7 @@ def group_exactly(
 ) -> object: ...
 
 class Blocks:
-    def listed(self) -> list[object]: ...
+    def __getitem__(self, place: int) -> Block: ...
     def collect(self, all: bool, groups: object) -> object: ...
 
 class Block:

@@ -1,4 +1,4 @@
-// Counting between edges, and what belongs to it, beside counting one score after the other.
+// Counting between edges, and what belongs to it, compared with counting one score after the other.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -6,11 +6,10 @@
 #include <tuple>
 
 #include "check.h"
-#include "counting/alike.h"
 #include "counting/edges.h"
 #include "counting/open_items.h"
+#include "counting/same_pattern.h"
 #include "counting/tiles.h"
-#include "distances/levels.h"
 #include "ties/groups.h"
 
 namespace {
@@ -39,42 +38,25 @@ struct RandomCuts {
 /// What count_tile is told of some rows.
 template <class T, class Code>
 struct RandomTables {
-    RandomTables(Index n, Index m, Index width, bool closed_, Random &random)
+    RandomTables(Index n, Index width, bool closed_, Random &random)
         : cuts(n, width, closed_ ? 0 : 0.25, random),
           closed(closed_),
           edges(n, 2 * width + 1, 0),
           codes(n, 2 * width <= FEW_EDGES ? 1 : 512, 0),
           base(static_cast<std::size_t>(n)),
-          scale(static_cast<std::size_t>(n)),
-          zero_slot(static_cast<std::size_t>(n), -1),
-          of_rows(n, 2, 0),
-          of_columns(2, m, 0) {
+          scale(static_cast<std::size_t>(n)) {
         const std::vector<double> absolute(base.size(), closed ? 0 : 0.125), relative(base.size(), INFINITE);
         const Errors errors{absolute, relative, absolute};
         n_edge = build_edges<T>(cuts.low.view(), cuts.high.view(), errors, closed, edges.view());
         if (codes.columns > 1) build_bins<T, Code>(edges.view(), closed, base, scale, codes.view());
-        for (Padded<std::uint32_t> *bits : {&of_rows, &of_columns})
-            for (std::uint32_t &word : bits->numbers) word = 1U << random.below(4);
-        if (closed) slots_of_zero(cuts.low.view(), cuts.high.view(), zero_slot);
-        for (std::int32_t &slot : zero_slot)
-            if (!closed && width > 0 && random.below(2) == 0) slot = static_cast<std::int32_t>(2 * random.below(width) + 1);
     }
-    RowTables<T, Code> view() {
-        return {edges.view(), n_edge, closed, base, scale, codes.view(), zero_slot, {of_rows.view(), of_columns.view()}};
-    }
-    /// The slot of a score of 0; −1 where it is found like any other.
-    std::int32_t slot_if_zero(Index i, Index j) const {
-        const bool apart = ((of_rows.at(i, 0) & of_columns.at(0, j)) | (of_rows.at(i, 1) & of_columns.at(1, j))) == 0;
-        return apart ? zero_slot[static_cast<std::size_t>(i)] : -1;
-    }
+    RowTables<T, Code> view() { return {edges.view(), n_edge, closed, base, scale, codes.view()}; }
 
     RandomCuts cuts;
     bool closed;
     Padded<T> edges;
     Padded<Code> codes;
     std::vector<T> base, scale;
-    std::vector<std::int32_t> zero_slot;
-    Padded<std::uint32_t> of_rows, of_columns;  // bits
     Index n_edge = 0;
 };
 
@@ -96,10 +78,9 @@ Open count_one_by_one(const Padded<T> &tile, const std::vector<std::int32_t> &we
     for (Index i = 0; i < tile.rows; ++i)
         for (Index j = 0; j < tile.columns; ++j) {
             if (std::find(out.begin(), out.end(), j) != out.end()) continue;
-            const std::int32_t of_zero = tile.at(i, j) == 0 ? tables.slot_if_zero(i, j) : -1;
-            Index slot = of_zero < 0 ? 0 : of_zero;
-            while (of_zero < 0 && slot < edges.columns && edges.at(i, slot) <= tile.at(i, j)) ++slot;
-            if (slot % 2 == 1 && of_zero < 0 && !tables.closed)
+            Index slot = 0;
+            while (slot < edges.columns && edges.at(i, slot) <= tile.at(i, j)) ++slot;
+            if (slot % 2 == 1 && !tables.closed)
                 open.emplace_back(i, j, slot);
             else
                 counts.set(i, slot, counts.at(i, slot) + weight[static_cast<std::size_t>(j)]);
@@ -130,7 +111,7 @@ std::vector<std::int32_t> weights(Index n, bool plain, Random &random) {
 
 template <class T, class Code>
 void a_tile_is_counted(CountTile<T, Code> count_tile, Index n, Index m, Index width, bool closed, Random &random) {
-    RandomTables<T, Code> tables(n, m, width, closed, random);
+    RandomTables<T, Code> tables(n, width, closed, random);
     Padded<T> tile(n, m, random.below(4));
     const Index far = random.below(3) == 0 ? 3 * width + 100 : 0;  // then most scores are below all edges
     for (Index i = 0; i < n; ++i)
@@ -201,7 +182,7 @@ bool touch(const Padded<T> &edges, Index i, Index below) {
 
 template <class T>
 void intervals_are_those_that_touch(Index n, Index m, Index width, double reach, Random &random) {
-    RandomTables<T, std::uint16_t> tables(n, m, width, false, random);
+    RandomTables<T, std::uint16_t> tables(n, width, false, random);
     const std::vector<double> absolute(tables.base.size(), reach), relative(tables.base.size(), INFINITE);
     build_edges<T>(tables.cuts.low.view(), tables.cuts.high.view(), {absolute, relative, absolute}, false,
                    tables.edges.view());
@@ -265,7 +246,7 @@ TEST(single_items_are_placed) {
         }
 }
 
-TEST(rows_that_meet_alike) {
+TEST(rows_of_the_same_pattern) {
     Random random(26);
     for (Index dim : {0, 1, 63, 64, 65, 130})
         for (bool differences : {false, true}) {
@@ -287,7 +268,7 @@ TEST(rows_that_meet_alike) {
             std::vector<std::int64_t> rows, columns;
             for (Index p = 0; p < n * n_group; ++p) rows.push_back(p / n_group), columns.push_back(random.below(m));
             Padded<std::uint16_t> meetings(n * n_group, MEETINGS, 0);
-            alike_loops().count_meetings(placed, rows, columns, meetings.view(), found);
+            pattern_loops().count_meetings(placed, rows, columns, meetings.view(), found);
             Padded<std::int32_t> opened(3, n * m, 1), counts = no_counts(n, n_group);
             for (Index p = 0; p < n * m; ++p) {
                 const std::int32_t slot = static_cast<std::int32_t>(2 * random.below(n_group) + 1);
@@ -296,7 +277,7 @@ TEST(rows_that_meet_alike) {
             }
             std::vector<double> scores(n * m, 1.0);
             const Matrix<const std::uint16_t> of_groups{meetings.numbers.data(), n, n_group * MEETINGS, n_group * MEETINGS};
-            const Index n_left = alike_loops().settle_alike(
+            const Index n_left = pattern_loops().count_same_pattern(
                 opened.view(), scores, placed, {of_groups, {found.data(), n, n_group, n_group}}, weight, counts.view());
             std::int32_t settled = 0;
             for (Index i = 0; i < n; ++i)

@@ -1,15 +1,14 @@
-// Exact closeness of rows of small integers, beside integers of 128 bits, and of numbers that are far apart.
+// Exact closeness of rows of small integers, compared with integers of 128 bits, and of numbers that are far apart.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
 
 #include "check.h"
-#include "exact/inverse_root.h"
+#include "exact/root_keys.h"
 #include "exact/root_thresholds.h"
 #include "exact/rows.h"
 #include "exact/slices.h"
-#include "exact/twofold.h"
 #include "exact/wide.h"
 
 namespace {
@@ -228,8 +227,7 @@ TEST(roots_are_in_order) {
                 are_in_order(distances, of_distances);
                 are_in_order(differences, of_differences);
                 std::vector<std::int8_t> signs(zeros.size());
-                Roots nothing(KeyKind::cosine);
-                nothing.add_values(std::vector<double>{0.0});
+                const Roots nothing(std::vector<double>{0.0});
                 cosines.compare(others, nothing, zeros, signs);
                 for (std::size_t j = 0; j < signs.size(); ++j) CHECK(signs[j] == sign_of(of_products[j]));
                 Roots twice(KeyKind::cosine);
@@ -246,7 +244,7 @@ TEST(roots_are_in_order) {
 
 // Thresholds ----------------------------------------------------------------------------------------------------------
 
-/// What a key stands for, such that more is closer; for a cosine a·|a| where all squares are alike.
+/// What a key stands for, such that more is closer; for a cosine a·|a| where all squares are equal.
 template <class T>
 Whole128 closeness(KeyKind kind, const Padded<T> &left, Index i, const Padded<T> &right, Index j) {
     if (kind == KeyKind::difference) return -difference(left, i, right, j);
@@ -337,44 +335,6 @@ TEST(inverse_roots_are_as_near_as_they_say) {
                 static constexpr Limb ONE = 1;
                 add_signed(1, product, -1, {&ONE, 1, 0}, rest);
                 CHECK(rest.length == 0 || Natural(rest).top() <= 3 - 64 * (limbs - 1));
-            }
-}
-
-// Twice the precision of float64 --------------------------------------------------------------------------------------
-
-template <class T>
-void twofold_is_within_its_error(KeyKind kind, Index m, Index dim, Random &random) {
-    constexpr Index n = 2;
-    Padded<T> left = integers<T>(n, dim, 10, random), right = integers<T>(m, dim, 10, random);
-    const TwofoldRows pairs(kind, Matrix<const T>(left.view()), Matrix<const T>(right.view()), 9);
-    TwofoldThresholds thresholds(n, m);
-    std::vector<std::int64_t> rows, others, low, high;
-    Padded<std::int32_t> counts(n, 2 * m + 1, 1);
-    for (Index i = 0; i < n; ++i) {
-        for (Index slot = 0; slot <= 2 * m; ++slot) counts.set(i, slot, 0);
-        for (Index j = 0; j < m; ++j) {
-            const Twofold found = pairs.closeness(i, j);
-            if (kind == KeyKind::distance)
-                CHECK(std::fabs(found.value * 0x1p18 - static_cast<double>(closeness(kind, left, i, right, j))) <=
-                      found.error * 0x1p18);
-            rows.push_back(i), others.push_back(j), low.push_back(j), high.push_back(j + 1);
-        }
-    }
-    CHECK(thresholds.unknown(rows, low, high).size() == rows.size());
-    thresholds.add(pairs, rows, others, rows, low);
-    const std::vector<std::int32_t> weights(rows.size(), 3);
-    const auto told = std::make_unique<bool[]>(rows.size());
-    thresholds.count(pairs, rows, others, rows, low, high, weights, counts.view(), {told.get(), rows.size()});
-    for (std::size_t p = 0; p < rows.size(); ++p) CHECK(!told[p] && low[p] + 1 == high[p]);  // every pair ties with itself
-}
-
-TEST(twofold_is_within_its_error) {
-    Random random(36);
-    for (KeyKind kind : {KeyKind::product, KeyKind::distance, KeyKind::cosine})
-        for (Index m : {0, 1, 9})
-            for (Index dim : DIMS) {
-                twofold_is_within_its_error<float>(kind, m, dim, random);
-                twofold_is_within_its_error<double>(kind, m, dim, random);
             }
 }
 

@@ -1,4 +1,4 @@
-// The digits of values in [0, 1], beside digits that are taken by std::ldexp and std::floor.
+// The digits of values in [0, 1], compared with digits that are taken by std::ldexp and std::floor.
 #include "support/means.h"
 
 #include <cmath>

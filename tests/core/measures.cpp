@@ -1,4 +1,4 @@
-// Measures of small profiles, beside every order of their tie groups, measured as it is defined.
+// Measures of small profiles, compared with every order of their tie groups, measured as it is defined.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -215,7 +215,7 @@ TEST(measures_of_long_profiles_are_in_order) {
             }
 }
 
-/// Groups by themselves: variances, beside those of all orders.
+/// Groups by themselves: variances, compared with those of all orders.
 TEST(single_groups_are_as_defined) {
     const Table table(128);
     std::vector<std::int64_t> k, n, size, m, slots;

@@ -1,4 +1,4 @@
-// The counting pass as a whole, with one thread and more, beside counting all pairs of rows of small integers.
+// The counting pass as a whole, with one thread and more, compared with counting all pairs of rows of small integers.
 #include "pass/pass.h"
 
 #include <algorithm>
@@ -92,10 +92,10 @@ struct Data {
         const ScoreErrors errors{ones, ones, zeros, made.offset, 0, setting.open, INFINITE, INFINITE};
         const BandErrors of_band{1, 0, INFINITE, 0, INFINITE, 0, 0};
         if (setting.exact) {
-            made.levels = {{false, false, true, true, 4, false, errors}};
+            made.levels = {{false, false, true, 4, false, errors}};
             made.bands = {{0, n(), {of_band}}};
         } else {
-            made.levels = {{false, false, false, false, 4, false, errors}, {true, true, false, false, 4, false, errors}};
+            made.levels = {{false, false, false, 4, false, errors}, {true, true, false, 4, false, errors}};
             made.bands = {{0, n(), {of_band, of_band}}};
         }
         return made;
@@ -146,8 +146,8 @@ std::vector<std::vector<Numbers64>> found_groups(const Data &data) {
                                                       : pass.count(queries, {{ranges, numbers}}, true, into, threads);
     CHECK(pass.done == static_cast<std::int64_t>(n * n));
     std::vector<std::array<std::int64_t, 3>> listed;
-    for (const Table<std::int64_t> &each : others)
-        for (Index p = 0; p < each.columns; ++p) listed.push_back({each(0, p), each(1, p), each(2, p)});
+    for (const auto &each : others)
+        for (const OtherGroup &group : each) listed.push_back({group.place, group.tied, group.tied_relevant});
     std::sort(listed.begin(), listed.end());
     Table<std::int64_t> of_others(3, static_cast<Index>(listed.size()));
     for (std::size_t p = 0; p < listed.size(); ++p)

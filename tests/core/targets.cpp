@@ -1,4 +1,4 @@
-// The instruction set that is chosen, beside what GCC's library says of the processor.
+// The instruction set that is chosen, compared with what GCC's library says of the processor.
 #include "support/targets.h"
 
 #include <cstdlib>

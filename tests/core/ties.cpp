@@ -1,4 +1,4 @@
-// Entries in order, and the groups and cuts that they make, beside the same said entry by entry.
+// Entries in order, and the groups and cuts that they make, compared with the same said entry by entry.
 #include "ties/groups.h"
 
 #include <algorithm>
@@ -143,12 +143,12 @@ void cuts_are_between_groups(Index n, Index width, bool one_bound, Random &rando
             if (g > 0) CHECK(low.at(i, g - 1) <= low.at(i, g) && high.at(i, g - 1) <= high.at(i, g));
         }
     CHECK(low.padding_is_untouched() && high.padding_is_untouched());
-    bool apart = true;
+    bool distinct = true;
     for (Index i = 0; i < n; ++i)
         for (Index j = 1; j < n_entry[static_cast<std::size_t>(i)]; ++j)
-            apart &= entries.score.at(i, j) - reach[static_cast<std::size_t>(i)] >
-                     entries.score.at(i, j - 1) + reach[static_cast<std::size_t>(i)];
-    CHECK(all_apart(entries.score.view(), reach, n_entry) == apart);
+            distinct &= entries.score.at(i, j) - reach[static_cast<std::size_t>(i)] >
+                        entries.score.at(i, j - 1) + reach[static_cast<std::size_t>(i)];
+    CHECK(all_distinct(entries.score.view(), reach, n_entry) == distinct);
 }
 
 TEST(cuts_of_groups) {

@@ -1,4 +1,4 @@
-// Tiles of city block and Hamming distances, beside sums that are written down as they are defined.
+// Tiles of city block and Hamming distances, compared with sums that are written down as they are defined.
 #include "distances/tiles.h"
 
 #include <bit>

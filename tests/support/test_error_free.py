@@ -22,8 +22,7 @@ def test_compensated_products_err_as_if_in_double_double(d):
     right = rng.standard_normal((30, d)) * 10.0 ** rng.integers(-8, 8, (30, d))
     if d > 1:
         right[:, -1] = -np.einsum("ij,ij->i", left[:, :-1], right[:, :-1]) / left[:, -1]
-    each = np.arange(30)
-    found = _core.compensated_dots(left, each, right, each)
+    found = _core.compensated_dots(left, right)
     gamma = Fraction(bounds.gamma(d + 2 * SUMS, np.float64))
     for a, b, value in zip(left.tolist(), right.tolist(), found.tolist(), strict=True):
         terms = [Fraction(x) * Fraction(y) for x, y in zip(a, b, strict=True)]
@@ -56,16 +55,12 @@ def compensated_dot(a, b):
     return total + rest
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("other", [np.float32, np.float64])
 @pytest.mark.parametrize("d", [1, 7, 8, 31, 32, 33, 64, 95, 200])
-def test_compensated_products_are_those_of_the_reference(d, dtype, other):
+def test_compensated_products_are_those_of_the_reference(d):
     rng = np.random.default_rng(d)
-    left = (rng.standard_normal((9, d)) * 2.0 ** rng.integers(-20, 20, (9, d))).astype(dtype)
-    right = (rng.standard_normal((11, d)) * 2.0 ** rng.integers(-20, 20, (11, d))).astype(other)
+    left, right = rng.standard_normal((2, 20, d)) * 2.0 ** rng.integers(-20, 20, (2, 20, d))
     right[3] = -0.0
-    rows, columns = rng.integers(0, 9, 40), rng.integers(0, 11, 40)
-    expected = np.array([compensated_dot(left[i], right[j]) for i, j in zip(rows, columns, strict=True)])
-    found = _core.compensated_dots(left, rows, right, columns)
+    expected = np.array([compensated_dot(*rows) for rows in zip(left, right, strict=True)])
+    found = _core.compensated_dots(left, right)
     assert_array_equal(found.view(np.int64), expected.view(np.int64))
-    assert _core.compensated_dots(left, rows[:0], right, columns[:0]).shape == (0,)
+    assert _core.compensated_dots(left[:0], right[:0]).shape == (0,)

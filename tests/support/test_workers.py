@@ -46,10 +46,11 @@ def test_an_error_reaches_the_caller_and_no_thread_stays() -> None:
 
 def test_threads_compute_in_the_plain_mode_whatever_the_callers_is() -> None:
     flushes = 0x8040  # as in test_floats.py
-    before = _core.set_float_mode(_core.PLAIN_FLOAT_MODE | flushes)
+    before = _core.set_float_mode()
+    _core.set_float_mode(_core.set_float_mode() | flushes)
     try:
         with Workers(2) as workers:
-            modes = workers.each(lambda item: _core.set_float_mode(_core.PLAIN_FLOAT_MODE), range(20))
+            modes = workers.each(lambda item: _core.set_float_mode(), range(20))
         assert {mode & flushes for mode in modes} == {0}
     finally:
         assert _core.set_float_mode(before) & flushes == flushes  # the caller's was left alone

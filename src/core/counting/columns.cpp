@@ -61,7 +61,7 @@ void leave_out_junk(Junk junk, Int64s items, Int64s places, Matrix<T> tile) {
     for (Index i = 0; i < tile.rows; ++i) {
         const bool *is_junk = junk.mask.row(junk.queries[at(i)]);
         T *scores = tile.row(i);
-        for (std::size_t k = 0; k < items.size(); ++k) {  // bit by bit, as a jump cannot be foretold: junk has no pattern
+        for (std::size_t k = 0; k < items.size(); ++k) {  // bit by bit, as the branch is unpredictable
             T &score = scores[places[k]];
             const Bits kept = static_cast<Bits>(is_junk[items[k]]) - 1;
             score = std::bit_cast<T>((std::bit_cast<Bits>(score) & kept) | (BELOW_ALL & ~kept));

@@ -106,11 +106,11 @@ public:
             const Index some = std::min(RUN, n - begin);
             T *to = edges_.row(i) + 2 * begin;
             if (errors_.relative[at] < 1)
-                move_apart(low + begin, high + begin, some, [&](double value) {
+                widen(low + begin, high + begin, some, [&](double value) {
                     return reach_at(value, errors_.absolute[at], errors_.relative[at], errors_.tiny[at]);
                 });
             else
-                move_apart(low + begin, high + begin, some, [&](double) { return errors_.absolute[at]; });
+                widen(low + begin, high + begin, some, [&](double) { return errors_.absolute[at]; });
             if (closed_ || some < RUN || !round_at_once(to)) round(some, to);
         }
         std::fill(edges_.row(i) + 2 * n, edges_.row(i) + edges_.columns, std::numeric_limits<T>::infinity());
@@ -118,7 +118,7 @@ public:
     }
 
 private:
-    static constexpr Index RUN = 32;  // intervals that are moved apart together
+    static constexpr Index RUN = 32;  // intervals that are widened together
     Matrix<const double> low_, high_;
     Errors errors_;
     bool closed_;
@@ -127,7 +127,7 @@ private:
     double below_[RUN], above_[RUN];
 
     template <class Reach>
-    void move_apart(const double *low, const double *high, Index n, Reach reach) {
+    void widen(const double *low, const double *high, Index n, Reach reach) {
         for (Index g = 0; g < n; ++g) {
             below_[g] = low[g] - reach(low[g]);
             above_[g] = high[g] + reach(high[g]);
@@ -172,14 +172,6 @@ Index build_edges(Matrix<const double> low, Matrix<const double> high, Errors er
     Edges<T> rows(low, high, errors, closed, edges);
     for (Index i = 0; i < low.rows; ++i) most = std::max(most, rows.row(i));
     return most;
-}
-
-void slots_of_zero(Matrix<const double> low, Matrix<const double> high, Span<std::int32_t> slots) {
-    for (Index i = 0; i < low.rows; ++i) {
-        const auto found = std::lower_bound(low[i].begin(), low[i].end(), 0.0) - low[i].begin();
-        const bool is_zero = found < low.columns && low(i, found) == 0 && high(i, found) == next_number(0.0);
-        slots[static_cast<std::size_t>(i)] = is_zero ? static_cast<std::int32_t>(2 * found + 1) : -1;
-    }
 }
 
 template <class T, class Code>

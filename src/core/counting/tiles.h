@@ -17,12 +17,6 @@ struct TileColumns {
     Matrix<const std::int32_t> excluded;
 };
 
-/// What shows that a score of 0 is exactly 0: that no bit is set both for its row and for its column. Without words all are.
-struct TilePlaces {
-    Matrix<const std::uint32_t> of_rows;     // (rows, words)
-    Matrix<const std::uint32_t> of_columns;  // (words, columns)
-};
-
 /// What each row keeps for counting; bins only beyond FEW_EDGES.
 template <class T, class Code>
 struct RowTables {
@@ -31,15 +25,13 @@ struct RowTables {
     bool closed;                // whether what is between the edges of one interval is tied, and not open
     Span<const T> base, scale;  // of the bins; a scale below 0 says that they are those of places (counting/edges.h)
     Matrix<const Code> codes;
-    Span<const std::int32_t> zero_slot;  // the slot of what is exactly 0; −1 where it is found like any other
-    TilePlaces places;
 };
 
 /// Add the weight of every column that is not excluded to the slot of its score.
 ///
 /// Open items, those in odd slots unless these are closed, are not counted but listed in `opened`, three rows: the row
 /// and the place in the tile, and the slot. Returns how many there are. What is counted in slot 0 means nothing. Scores
-/// that are left out or counted as zeros become −infinity.
+/// that are left out become −infinity.
 template <class T, class Code>
 using CountTile = Index (*)(Matrix<T> tile, TileColumns columns, RowTables<T, Code> tables, Matrix<std::int32_t> counts,
                             Matrix<std::int32_t> opened);

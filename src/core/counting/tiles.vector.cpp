@@ -1,6 +1,6 @@
 // Counting at the speed of the vector units.
 //
-// A row with few edges is compared with all of them. With many, a score's bin tells its slot, or that a closer look is
+// A row with few edges is compared with all of them. With many, a score's bin shows its slot, or that a closer look is
 // needed because an edge is in the bin:
 //
 //     scores ──scale──> bins ──gather──> codes ──┬─────────────────────────> slots ──> counts
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "support/gather.h"
-#include "support/turning.h"
+#include "support/transposing.h"
 
 namespace deadheat::DEADHEAT_TARGET {
 
@@ -82,7 +82,6 @@ public:
         weights_.assign(columns.weight.begin(), columns.weight.end());
         weights_.resize(room);
         near_weights_.resize(room, 1);
-        common_.resize(room);
     }
 
     Index tile(Matrix<T> tile) {
@@ -107,13 +106,11 @@ private:
     std::vector<Place> near_, open_, open_slots_, sure_, sure_places_, look_slots_, look_places_;
     std::vector<T> scores_, near_scores_, look_scores_;
     std::vector<std::int32_t> weights_, near_weights_;
-    std::vector<std::uint32_t> common_;
     Fetching next_;
 
     /// Count a row, and list what it leaves open.
     Index row(Index i, T *scores, Index n_column, Index n_open) {
         leave_out(scores, n_column, i);
-        if (tables_.zero_slot[static_cast<std::size_t>(i)] >= 0) count_zeros(scores, n_column, i);
         const T *edges = tables_.edges.row(i), *some = scores;
         const std::int32_t *weights = weights_.data();
         const bool few = tables_.n_edge > MANY_EDGES && few_above(scores, n_column, edges[0]);
@@ -145,29 +142,6 @@ private:
         auto next = std::lower_bound(excluded.begin(), excluded.end(), columns_.start);
         for (; next != excluded.end() && *next < columns_.start + n_column; ++next)
             scores[*next - columns_.start] = BELOW_ALL;
-    }
-
-    /// Count the scores that are exactly 0, and set them to −infinity.
-    void count_zeros(T *scores, Index n_column, Index i) {
-        find_common_places(n_column, i);
-        std::int32_t zeros = 0;
-        for (Index j = 0; j < n_column; ++j) {
-            const bool zero = scores[j] == 0 && common_[static_cast<std::size_t>(j)] == 0;
-            zeros += zero ? weights_[static_cast<std::size_t>(j)] : 0;
-            scores[j] = zero ? BELOW_ALL : scores[j];
-        }
-        counts_(i, tables_.zero_slot[static_cast<std::size_t>(i)]) += zeros;
-    }
-
-    /// Find out which columns have a bit in common with a row.
-    void find_common_places(Index n_column, Index i) {
-        const TilePlaces &places = tables_.places;
-        std::fill_n(common_.data(), n_column, 0);
-        for (Index w = 0; w < places.of_columns.rows; ++w) {
-            const std::uint32_t of_row = places.of_rows(i, w), *of_columns = places.of_columns.row(w);
-            if (of_row == 0) continue;
-            for (Index j = 0; j < n_column; ++j) common_[static_cast<std::size_t>(j)] |= of_row & of_columns[j];
-        }
     }
 
     /// Whether most of a row is below an edge, to judge by some of its scores.
@@ -366,7 +340,7 @@ Index count_tile(Matrix<T> tile, TileColumns columns, RowTables<T, Code> tables,
     return Counting<T, Code>(columns, tables, counts, opened).tile(tile);
 }
 
-// Turning ---------------------------------------------------------------------------------------------------------------
+// Transposing -----------------------------------------------------------------------------------------------------------
 
 template <class T>
 void transpose(Matrix<const T> tile, Matrix<T> out) {
@@ -376,7 +350,7 @@ void transpose(Matrix<const T> tile, Matrix<T> out) {
         for (Index i = 0; i < rows; i += N) {
             Vector<T> square[N];
             for (int k = 0; k < N; ++k) square[k] = load(tile.row(i + k) + begin);
-            turn_square(square);
+            transpose_square(square);
             for (int k = 0; k < N; ++k) store<T>(square[k], out.row(begin + k) + i);
         }
     for (Index j = columns; j < tile.columns; ++j)

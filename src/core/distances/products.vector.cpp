@@ -9,11 +9,11 @@
 //     └──────┘   └────┴────┴────┘
 //       strip          out
 //
-// Left and right rows are packed alike: a panel is a whole number of blocks of left rows, and of vectors of right ones.
+// Left and right rows are packed in one way: a panel is a whole number of blocks of left rows, and of vectors of right ones.
 #include "distances/products.h"
 
 #include "support/lanes.h"
-#include "support/turning.h"
+#include "support/transposing.h"
 
 namespace deadheat::DEADHEAT_TARGET {
 
@@ -117,7 +117,7 @@ void pack_vector(Matrix<const T> rows, Index first, T *to) {
     for (Index k = 0; k < whole; k += N) {
         Vector<T> square[N] = {};
         for (Index r = 0; r < there; ++r) square[r] = load(rows.row(first + r) + k);
-        turn_square(square);
+        transpose_square(square);
         for (Index l = 0; l < N; ++l) store(square[l], to + (k + l) * WIDTH<T>);
     }
     for (Index k = whole; k < rows.columns; ++k)

@@ -117,4 +117,87 @@ template void same_rows(Matrix<const double>, Matrix<const double>, bool, Span<b
 template double integer_units(Matrix<const float>, Span<double>, double);
 template double integer_units(Matrix<const double>, Span<double>, double);
 
+namespace {
+
+/// The different numbers of a row, ascending; how many there are, LEVELS + 1 if there are more.
+template <class T>
+Index numbers_of(Span<const T> row, T (&numbers)[LEVELS]) {
+    Index n = 0;
+    for (T number : row) {
+        if (number == 0 || std::find(numbers, numbers + n, number) != numbers + n) continue;
+        if (n == LEVELS) return LEVELS + 1;
+        Index place = n++;
+        for (; place > 0 && numbers[place - 1] > number; --place) numbers[place] = numbers[place - 1];
+        numbers[place] = number;
+    }
+    return n;
+}
+
+}  // namespace
+
+template <class T>
+void level_masks(Matrix<const T> raw, Matrix<std::uint64_t> masks, Matrix<double> values) {
+    const Index words = masks.columns / LEVELS;
+    for (Index i = 0; i < raw.rows; ++i) {
+        T numbers[LEVELS];
+        const Index n = numbers_of(raw[i], numbers);
+        std::fill_n(masks.row(i), masks.columns, 0);
+        std::fill_n(values.row(i), LEVELS, 0.0);
+        if (n > LEVELS)
+            values(i, 0) = std::numeric_limits<double>::quiet_NaN();
+        else
+            std::copy_n(numbers, n, values.row(i));
+        for (Index k = 0; k < raw.columns; ++k) {
+            if (raw(i, k) == 0) continue;
+            const Index level = n > LEVELS ? 0 : std::find(numbers, numbers + n, raw(i, k)) - numbers;
+            masks(i, level * words + k / 64) |= std::uint64_t{1} << (k % 64);
+        }
+    }
+}
+
+template void level_masks(Matrix<const float>, Matrix<std::uint64_t>, Matrix<double>);
+template void level_masks(Matrix<const double>, Matrix<std::uint64_t>, Matrix<double>);
+
+namespace {
+
+// Of `bounds.of_tangent`: the part of ‖x − c‖ that the spread has for what is left of c, and more than its own roundings.
+constexpr double LEFT = 0x1p-30, SLACK = 0x1p-20;
+
+template <class A, class B>
+double dot(const A *a, const B *b, Index n) {
+    double sum = 0;
+    for (Index k = 0; k < n; ++k) sum += static_cast<double>(a[k]) * static_cast<double>(b[k]);
+    return sum;
+}
+
+/// Take off a row what it has of the centre.
+void make_orthogonal(double *row, const double *centre, Index n, double square) {
+    const double share = -dot(row, centre, n) / square;
+    for (Index k = 0; k < n; ++k) row[k] = std::fma(share, centre[k], row[k]);
+}
+
+}  // namespace
+
+template <class T>
+void tangents(Matrix<const T> raw, Span<const double> centre, Matrix<double> out, Span<double> spread) {
+    const Index n = raw.columns;
+    const double *c = centre.data();
+    const double square = dot(c, c, n), length_of_centre = std::sqrt(square);
+    for (Index i = 0; i < raw.rows; ++i) {
+        const T *x = raw.row(i);
+        double *t = out.row(i);
+        for (Index k = 0; k < n; ++k) t[k] = static_cast<double>(x[k]) - c[k];
+        const double whole = std::sqrt(dot(t, t, n)), length = std::sqrt(dot(x, x, n));
+        make_orthogonal(t, c, n, square);
+        make_orthogonal(t, c, n, square);
+        const double across = dot(t, t, n), along = dot(c, x, n) / length_of_centre;
+        const double shortened = across / (length * (length + along)) / length_of_centre;
+        for (Index k = 0; k < n; ++k) t[k] = t[k] / length - c[k] * shortened;
+        spread[static_cast<std::size_t>(i)] = (std::sqrt(across) + LEFT * whole) / length * (1 + SLACK);
+    }
+}
+
+template void tangents(Matrix<const float>, Span<const double>, Matrix<double>, Span<double>);
+template void tangents(Matrix<const double>, Span<const double>, Matrix<double>, Span<double>);
+
 }  // namespace deadheat

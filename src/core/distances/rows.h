@@ -1,4 +1,5 @@
-// Loops over rows: hashes, equal rows, sums, common units, rows multiplied, products of single pairs.
+// Loops over rows: hashes, equal rows, sums, common units, rows multiplied, products of single pairs, the places of few
+// different numbers, and directions less the one that they share.
 //
 // Rows are float or double and finite; what is added up is added up in float64, in an order that is the same under each
 // instruction set (row_products.h).
@@ -31,13 +32,14 @@ struct OneTypeLoops {
 template <class A, class B>
 struct TwoTypeLoops {
     void (*take_rows)(const ScaledRows<A> &rows, Span<const std::int64_t> index, Matrix<B> out);
-    double (*product_of_rows)(const A *a, const B *b, Index dim);
     void (*pair_sum)(PairSum kind, const ScaledRows<A> &left, Span<const std::int64_t> rows, const ScaledRows<B> &right,
                      Span<const std::int64_t> columns, Span<double> out);
 };
 
-using RowLoops = std::tuple<OneTypeLoops<float>, OneTypeLoops<double>, TwoTypeLoops<float, float>,
-                            TwoTypeLoops<float, double>, TwoTypeLoops<double, float>, TwoTypeLoops<double, double>>;
+using CompensatedDots = void (*)(Matrix<const double> left, Matrix<const double> right, Span<double> out);
+using RowLoops =
+    std::tuple<OneTypeLoops<float>, OneTypeLoops<double>, TwoTypeLoops<float, float>, TwoTypeLoops<float, double>,
+               TwoTypeLoops<double, float>, TwoTypeLoops<double, double>, CompensatedDots>;
 
 DEADHEAT_DECLARE_LOOPS(RowLoops, row_loops)
 
@@ -59,17 +61,19 @@ void take_rows(const ScaledRows<A> &rows, Span<const std::int64_t> index, Matrix
     std::get<TwoTypeLoops<A, B>>(row_loops()).take_rows(rows, index, out);
 }
 
-/// The product of two rows of `dim` numbers; where a stage has many of them, row_products.h has it without the call.
-template <class A, class B>
-double product_of_rows(const A *a, const B *b, Index dim) {
-    return std::get<TwoTypeLoops<A, B>>(row_loops()).product_of_rows(a, b, dim);
-}
-
 /// out[p] = the sum for row rows[p] on the left and row columns[p] on the right, as `take_rows` has them in float64.
 template <class A, class B>
 void pair_sum(PairSum kind, const ScaledRows<A> &left, Span<const std::int64_t> rows, const ScaledRows<B> &right,
               Span<const std::int64_t> columns, Span<double> out) {
     std::get<TwoTypeLoops<A, B>>(row_loops()).pair_sum(kind, left, rows, right, columns, out);
+}
+
+/// out[i] = the product of row i on the left with row i on the right, as if in twice the precision.
+///
+/// Dot2 of Ogita, Rump and Oishi (Accurate sum and dot product, 2005), as 32 sums side by side, where nothing overflows or
+/// underflows: src/deadheat/engine/distances/bounds.py has its error (`of_compensated`).
+inline void compensated_dots(Matrix<const double> left, Matrix<const double> right, Span<double> out) {
+    std::get<CompensatedDots>(row_loops())(left, right, out);
 }
 
 /// Whether row i of one equals row i of the other exactly, or with `directions` is a positive multiple of it.
@@ -81,5 +85,23 @@ void same_rows(Matrix<const T> raw, Matrix<const T> other, bool directions, Span
 /// Fills `units` and returns the largest multiple, or infinity as soon as one exceeds `limit`.
 template <class T>
 double integer_units(Matrix<const T> raw, Span<double> units, double limit);
+
+constexpr Index LEVELS = 3;  // different numbers, zero not among them, that a row may have
+
+/// The numbers of each row that are not zero, ascending, and for each the bits of the places where it is.
+///
+/// values(i, l) is number l of row i, 0 beyond the last; words l·w to l·w + w − 1 of masks[i] are its places, in w words of
+/// 64 bits. A row with more than LEVELS numbers has NaN in values(i, 0), and in the first mask all places that are not zero.
+template <class T>
+void level_masks(Matrix<const T> raw, Matrix<std::uint64_t> masks, Matrix<double> values);
+
+/// out[i] = x/‖x‖ − c/‖c‖ for row x = raw[i] and the centre c, of which x − c is exact; spread[i] = s, about the length of
+/// it.
+///
+/// With t, the part of x − c that is orthogonal to c, it is t/‖x‖ − c/‖c‖ · ‖t‖²/(‖x‖(‖x‖ + c·x/‖c‖)): nothing that is large
+/// is subtracted. Its error and length are bounded, with the proof, in src/deadheat/engine/distances/bounds.py
+/// (`of_tangent`).
+template <class T>
+void tangents(Matrix<const T> raw, Span<const double> centre, Matrix<double> out, Span<double> spread);
 
 }  // namespace deadheat

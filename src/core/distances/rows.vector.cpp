@@ -4,6 +4,7 @@
 
 #include "distances/row_products.h"
 #include "distances/rows.h"
+#include "support/error_free.h"
 #include "support/float_mode.h"
 
 namespace deadheat::DEADHEAT_TARGET {
@@ -155,14 +156,54 @@ void pair_sum(PairSum kind, const ScaledRows<A> &left, Span<const std::int64_t> 
     }
 }
 
+/// Sums of products, and what they have lost.
+struct CompensatedSums {
+    Vector<double> sums[GROUP] = {}, rests[GROUP] = {};
+
+    void add(const double *a, const double *b) {
+        for (int v = 0; v < GROUP; ++v) {
+            const Vector<double> x = load(a + v * LANES<double>), y = load(b + v * LANES<double>);
+            const Vector<double> product = x * y, total = sums[v] + product;
+            rests[v] += rest_of_product(x, y, product) + rest_of_sum(sums[v], product, total);
+            sums[v] = total;
+        }
+    }
+};
+
+double compensated_dot(const double *a, const double *b, Index dim) {
+    const Index whole = dim - dim % SUMS;
+    double last_a[SUMS] = {};  // filled up with zeros
+    double last_b[SUMS] = {};
+    std::copy(a + whole, a + dim, last_a);
+    std::copy(b + whole, b + dim, last_b);
+    double total = 0.0, rest = 0.0;
+    for (int first = 0; first < SUMS; first += GROUP * LANES<double>) {
+        CompensatedSums group;
+        for (Index begin = first; begin < whole; begin += SUMS) group.add(a + begin, b + begin);
+        if (whole < dim) group.add(last_a + first, last_b + first);
+        for (int v = 0; v < GROUP; ++v)
+            for (int lane = 0; lane < LANES<double>; ++lane) {
+                const TwoParts sum = two_sum(total, group.sums[v][lane]);
+                total = sum.value;
+                rest += group.rests[v][lane] + sum.rest;
+            }
+    }
+    return total + rest;
+}
+
+void compensated_dots(Matrix<const double> left, Matrix<const double> right, Span<double> out) {
+    for (Index i = 0; i < left.rows; ++i) out[i] = compensated_dot(left.row(i), right.row(i), left.columns);
+}
+
 template <class T>
 constexpr OneTypeLoops<T> ONE_TYPE = {hash_rows<T>, row_sums<T>};
 template <class A, class B>
-constexpr TwoTypeLoops<A, B> TWO_TYPES = {take_rows<A, B>, product_of_rows<A, B>, pair_sum<A, B>};
+constexpr TwoTypeLoops<A, B> TWO_TYPES = {take_rows<A, B>, pair_sum<A, B>};
 
 }  // namespace
 
 extern const RowLoops row_loops = {ONE_TYPE<float>,          ONE_TYPE<double>,         TWO_TYPES<float, float>,
-                                   TWO_TYPES<float, double>, TWO_TYPES<double, float>, TWO_TYPES<double, double>};
+                                   TWO_TYPES<float, double>, TWO_TYPES<double, float>, TWO_TYPES<double, double>,
+                                   compensated_dots};
 
 }  // namespace deadheat::DEADHEAT_TARGET

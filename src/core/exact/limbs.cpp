@@ -1,4 +1,4 @@
-#include "exact/limbs.h"
+#include "exact/wide.h"
 
 namespace deadheat {
 
@@ -22,7 +22,7 @@ struct Parts {
     }
 };
 
-/// A sum, what is added apart from what is subtracted, so that carries seldom go far.
+/// A sum: what is added and what is subtracted are kept by themselves, so that carries seldom go far.
 class Sum {
 public:
     /// Add ±value·2^place, value below 2^106.

@@ -11,15 +11,15 @@ bool surely_less(const Limb *a, const Limb *b, int n_bit_word, int slack) {
     const Limb steps = b[0] - a[0];
     if (steps > 1) return true;
     const int shift = static_cast<int>(steps);
-    TwoLimbs apart = 0;  // of the words so far, in units of the last of these
+    TwoLimbs difference = 0;  // of the words so far, in units of the last of these
     Limb above = 0;
     for (int k = 1; k <= n_bit_word; ++k) {
         const Limb here = shift == 0 ? a[k] : a[k] >> 1 | above << 63;
         above = a[k] & 1;
-        apart = (apart << 64) + b[k] - here;
-        if (apart >> 32 != 0) return true;  // what follows changes it by less than one
+        difference = (difference << 64) + b[k] - here;
+        if (difference >> 32 != 0) return true;  // what follows changes it by less than one
     }
-    return apart >= static_cast<TwoLimbs>(slack);
+    return difference >= static_cast<TwoLimbs>(slack);
 }
 
 }  // namespace
@@ -50,10 +50,10 @@ int compare_keys(const Limb *a, const Limb *b, int n_bit_word, int slack) {
 }
 
 bool scale_to_root(Natural x, Natural y, Natural &b) {
-    const int apart = x.exponent - y.exponent;
+    const int difference = x.exponent - y.exponent;
     y.exponent = x.exponent;
-    if (apart % 2 != 0 || !alike(x, y)) return false;
-    b.exponent += apart / 2;
+    if (difference % 2 != 0 || !same_limbs(x, y)) return false;
+    b.exponent += difference / 2;
     return true;
 }
 
@@ -65,6 +65,38 @@ int compare_ratios(Natural a, Natural x, Natural b, Natural y) {
     multiply(b, b, square);
     multiply(square, x, right);
     return compare(left, right);
+}
+
+namespace {
+
+constexpr int SURE = 48;  // bits that are right at first: an estimate, its root and a quotient err by less than 2^-50
+constexpr Limb ONE = 1;
+
+}  // namespace
+
+/// By Newton's u ← u + u(1 − Xu²)/2: an error of e, as a part of 1/√X, becomes one of at most 1.6e². In a step with n limbs
+/// what is cut off X, u² and the new u adds up to less than 2.1·2^-64(n − 1). Where 64(n − 1) > 2b and |e| < 2^-b, all of it
+/// is below 2^-(2b − 2); in the last step, with a limb more than are wanted, below 2^-(64·limbs − 2).
+void inverse_root(Natural square, int limbs, Wide &out) {
+    const Estimate root = root_of(estimate(square));
+    int place = 0;
+    const double inverse = std::frexp(1 / root.value, &place);
+    out.set(static_cast<Limb>(std::ldexp(inverse, 53)), place - 53 - root.exponent);
+    Wide of_two, rest, next;
+    for (int bits = SURE, n = 0; bits < 64 * (limbs - 1); bits = std::min(2 * bits, 64 * (n - 1)) - 2) {
+        n = std::min(2 * bits / 64 + 2, limbs + 1);
+        multiply(out, out, of_two);
+        multiply(leading(square, n + 1), leading(of_two, n + 1), next);
+        const int sign = add_signed(1, {&ONE, 1, 0}, -1, next, rest);
+        multiply(out, leading(rest, n), of_two);
+        of_two.exponent -= 1;
+        add_signed(1, out, sign, of_two, next);
+        copy(leading(next, n), out);
+    }
+    if (out.length > limbs) {
+        copy(leading(out, limbs), next);
+        copy(next, out);
+    }
 }
 
 }  // namespace deadheat

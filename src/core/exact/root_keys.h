@@ -33,4 +33,8 @@ bool scale_to_root(Natural x, Natural y, Natural &b);
 /// Compare a/√x with b/√y, of positive numbers, by a²·y and b²·x.
 int compare_ratios(Natural a, Natural x, Natural b, Natural y);
 
+/// A number in at most so many limbs, at least 2, that is 1/√square up to 2^(1 − 64(limbs − 1)) times itself; the square is
+/// not 0.
+void inverse_root(Natural square, int limbs, Wide &out);
+
 }  // namespace deadheat

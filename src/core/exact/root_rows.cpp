@@ -2,8 +2,8 @@
 
 #include <numeric>
 
-#include "exact/inverse_root.h"
-#include "exact/limbs.h"
+#include "exact/root_keys.h"
+#include "exact/wide.h"
 
 namespace deadheat {
 
@@ -53,7 +53,7 @@ RootRows::RootRows(KeyKind kind, Matrix<const T> left, Matrix<const T> right) : 
 template RootRows::RootRows(KeyKind, Matrix<const double>, Matrix<const double>);
 template RootRows::RootRows(KeyKind, Matrix<const float>, Matrix<const float>);
 
-/// Twice the limbs of a square and two more tell all but few cosines of short numbers apart.
+/// Twice the limbs of a square and two more distinguish all but few cosines of short numbers.
 void RootRows::invert() {
     const Numbers &squares = right_->squares();
     int longest = 0;

@@ -17,7 +17,7 @@ namespace deadheat {
 constexpr int MOST_INVERSE_LIMBS = 34;
 
 /// What divides cosines: the squares of the rows of both sides, and about one over the roots of those on the right
-/// (inverse_root.h). Copies share them.
+/// (root_keys.h). Copies share them.
 struct Divisors {
     std::shared_ptr<const Numbers> left_squares, right_squares, inverses;
     int precision = 0;  // limbs of the inverses

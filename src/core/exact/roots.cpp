@@ -74,12 +74,11 @@ void Roots::put(const RootRows &pairs, Span<const std::int64_t> rows, Span<const
     }
 }
 
-void Roots::add_values(Span<const double> values) {
-    const Index first = grow(static_cast<Index>(values.size()));
+Roots::Roots(Span<const double> values) : Roots(KeyKind::product, static_cast<Index>(values.size())) {
     Wide parts;
     for (std::size_t i = 0; i < values.size(); ++i) {
         const int sign = parts_of(values[i], parts);
-        numbers_.put(first + static_cast<Index>(i), sign, parts);
+        numbers_.put(static_cast<Index>(i), sign, parts);
     }
 }
 
@@ -100,7 +99,7 @@ int Roots::compare_one(Index mine, const Roots &others, Index yours) const {
     // a/√(q·x) against b/√(r·y): a²·y·r against b²·x·q
     const Natural q = query_square(mine), r = others.query_square(yours);
     const Natural x = item_square(mine), y = others.item_square(yours);
-    const bool one_query = alike(q, r);
+    const bool one_query = same_limbs(q, r);
     Estimate left = estimate(a) * estimate(a) * estimate(y), right = estimate(b) * estimate(b) * estimate(x);
     if (!one_query) left = left * estimate(r), right = right * estimate(q);
     if (const int order = compare_estimates(left, right); order != 0) return sign * order;
@@ -133,8 +132,8 @@ int Roots::compare_one_shifted(Index mine, const Roots &others, Index yours, dou
         for (Estimate part : {a, b})
             if (part.value != 0) unit = std::max(unit, part.exponent);
         const double x = scaled(a, unit), y = scaled(b, unit), z = scaled(c, unit);
-        const double apart = x - y - z, slack = 0x1p-46 * (std::fabs(x) + std::fabs(y) + std::fabs(z));
-        if (apart > slack || apart < -slack) return apart > 0 ? 1 : -1;
+        const double difference = x - y - z, slack = 0x1p-46 * (std::fabs(x) + std::fabs(y) + std::fabs(z));
+        if (difference > slack || difference < -slack) return difference > 0 ? 1 : -1;
     }
     const Natural a = numbers_[mine], b = others.numbers_[yours];
     if (kind_ == KeyKind::product || kind_ == KeyKind::difference) {

@@ -10,14 +10,15 @@
 
 #include "exact/root_keys.h"
 #include "exact/root_rows.h"
-#include "exact/thresholds.h"
 
 namespace deadheat {
 
 class Roots {
 public:
     /// Room for so many numbers, which are 0 until they are put.
-    explicit Roots(KeyKind kind, Index n = 0) : kind_(kind), of_(static_cast<std::size_t>(n)) { numbers_.grow(n); }
+    explicit Roots(KeyKind kind, Index n = 0) : kind_(kind), of_(at(n)) { numbers_.grow(n); }
+    /// Finite floats as they are.
+    explicit Roots(Span<const double> values);
 
     Index size() const { return numbers_.size(); }
     KeyKind kind() const { return kind_; }
@@ -29,8 +30,6 @@ public:
              Span<const std::int64_t> places);
     /// Add room for so many more, and return the place of the first.
     Index grow(Index count);
-    /// Add finite numbers as they are.
-    void add_values(Span<const double> values);
     void add(const Roots &others);
 
     // Comparisons ----------------------------------------------------------------------------------------------------
@@ -45,7 +44,7 @@ public:
     void compare_values(Span<const std::int64_t> mine, Span<const double> values, double sign, double shift,
                         Span<std::int8_t> out) const;
     /// For runs of numbers of one query each, run r from begins[r] to ends[r]: the order of each run's numbers, ascending,
-    /// what ties in the order in which it came, and which are greater than the one before (not told of the first).
+    /// what ties in the order in which it came, and which are greater than the one before (not set for the first).
     void sort(Span<const std::int64_t> begins, Span<const std::int64_t> ends, Span<std::int64_t> order,
               Span<bool> greater) const;
 

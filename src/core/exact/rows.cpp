@@ -1,7 +1,7 @@
 #include "exact/rows.h"
 
-#include "exact/limbs.h"
 #include "exact/slices.h"
+#include "exact/wide.h"
 
 namespace deadheat {
 
@@ -50,7 +50,7 @@ void Numbers::grow(Index count) {
 }
 
 void Numbers::put(Index i, int sign, Natural number) {
-    while (number.length > 0 && *number.limbs == 0) {  // a sum of far apart numbers that cancel
+    while (number.length > 0 && *number.limbs == 0) {  // a sum of numbers of very different sizes that cancel
         ++number.limbs;
         --number.length;
         number.exponent += 64;

@@ -110,8 +110,8 @@ void differences(const double *left, const double *right, const double *left_sli
         const double *a = left_slices + slice * padded, *b = right_slices + slice * padded;
         Doubles sums[2] = {};
         for (Index k = 0; k < padded; k += WIDTH) {
-            const Doubles apart = load(a + k) - load(b + k);
-            sums[(k / WIDTH) & 1] += load(left + k) < load(right + k) ? -apart : apart;
+            const Doubles difference = load(a + k) - load(b + k);
+            sums[(k / WIDTH) & 1] += load(left + k) < load(right + k) ? -difference : difference;
         }
         places[slice] += static_cast<std::int64_t>(total(sums[0] + sums[1]));
     }

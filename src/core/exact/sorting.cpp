@@ -114,8 +114,8 @@ private:
     std::int64_t stride_ = 0;           // words of a key
 };
 
-/// Turn the order of some numbers round, but not of those that tie.
-void turn_round(Span<std::int64_t> order, Span<bool> greater, std::int64_t begin, std::int64_t end) {
+/// Reverse the order of some numbers, but not of those that tie.
+void reverse_runs(Span<std::int64_t> order, Span<bool> greater, std::int64_t begin, std::int64_t end) {
     if (end - begin < 2) return;
     std::reverse(order.begin() + begin, order.begin() + end);
     std::reverse(greater.begin() + begin + 1, greater.begin() + end);
@@ -140,7 +140,7 @@ void Roots::sort(Span<const std::int64_t> begins, Span<const std::int64_t> ends,
         std::fill(greater.begin() + begins[run], greater.begin() + ends[run], false);
         sorter.sort(bounds[2], bounds[3]);
         sorter.sort(bounds[0], bounds[1]);
-        turn_round(order, greater, bounds[0], bounds[1]);
+        reverse_runs(order, greater, bounds[0], bounds[1]);
         for (std::int64_t bound : {bounds[1], bounds[2]})
             if (bound > begins[run] && bound < ends[run]) greater[bound] = true;
     }

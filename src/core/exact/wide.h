@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "support/views.h"
+
 namespace deadheat {
 
 using Limb = std::uint64_t;
@@ -88,8 +90,9 @@ inline Natural leading(Natural a, int n) {
     return {a.limbs + left_out, a.length - left_out, a.exponent + 64 * left_out};
 }
 
-/// Whether two numbers are written alike, which is quick to see; the same number can be written in several ways.
-inline bool alike(Natural a, Natural b) {
+/// Whether two numbers are written with the same limbs, which is quick to see; the same number can be written in several
+/// ways.
+inline bool same_limbs(Natural a, Natural b) {
     return a.length == b.length && a.exponent == b.exponent &&
            std::memcmp(a.limbs, b.limbs, static_cast<std::size_t>(a.length) * sizeof(Limb)) == 0;
 }
@@ -107,7 +110,7 @@ inline void multiply(Natural a, Natural b, Wide &out) {
     std::fill_n(out.limbs, b.length, Limb{0});
     for (int i = 0; i < a.length; ++i) {
         Limb carry = 0;
-        if (a.limbs[i] == 0) {  // as most are in sums of numbers whose exponents lie far apart
+        if (a.limbs[i] == 0) {  // as most are in sums of numbers of very different exponents
             out.limbs[i + b.length] = 0;
             continue;
         }
@@ -197,11 +200,31 @@ inline double scaled(Estimate a, int unit) {
 /// Compare two numbers by their estimates, each off by up to 2^-48 times itself; 0 where that leaves it open.
 inline int compare_estimates(Estimate a, Estimate b) {
     if (a.value == 0.0 || b.value == 0.0) return (a.value > 0.0) - (b.value > 0.0);
-    const int apart = a.exponent - b.exponent;
-    if (apart > 16 || apart < -16) return apart > 0 ? 1 : -1;
-    const double x = a.value * static_cast<double>(1 << std::max(apart, 0));
-    const double y = b.value * static_cast<double>(1 << std::max(-apart, 0));
+    const int steps = a.exponent - b.exponent;
+    if (steps > 16 || steps < -16) return steps > 0 ? 1 : -1;
+    const double x = a.value * static_cast<double>(1 << std::max(steps, 0));
+    const double y = b.value * static_cast<double>(1 << std::max(-steps, 0));
     return (x > y * (1 + 0x1p-46)) - (y > x * (1 + 0x1p-46));
 }
+
+/// From `length` limbs of a two's complement sum in `out`, and whether it is negative, its size; returns its sign.
+int finish_sum(bool negative, int length, int exponent, Wide &out);
+
+/// A sum of 128 bits, and not −2^127, times 2^exponent as its size; returns its sign.
+inline int finish_short(TwoLimbs sum, int exponent, Wide &out) {
+    const bool negative = sum >> 127 != 0;
+    if (negative) sum = -sum;
+    out.limbs[0] = static_cast<Limb>(sum);
+    out.limbs[1] = static_cast<Limb>(sum >> 64);
+    out.length = out.limbs[1] != 0 ? 2 : out.limbs[0] != 0;
+    out.exponent = exponent;
+    return out.length == 0 ? 0 : negative ? -1 : 1;
+}
+
+/// 2^shift·Σ left·right, with shift 0 or 1; returns its sign.
+int dot_of_numbers(Span<const double> left, Span<const double> right, int shift, Wide &out);
+
+/// Σ |left − right|; returns its sign.
+int difference_of_numbers(Span<const double> left, Span<const double> right, Wide &out);
 
 }  // namespace deadheat

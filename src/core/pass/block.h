@@ -1,6 +1,6 @@
 // A block of queries on its way through the counting pass.
 //
-//     relevant items ──sorted into groups──> cuts ──moved apart by the error──> edges ──square by square──> counts ──>
+//     relevant items ──sorted into groups──> cuts ──widened by the error──> edges ──square by square──> counts ──>
 //     groups
 #pragma once
 

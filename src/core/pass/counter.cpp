@@ -5,31 +5,21 @@
 
 #include "counting/edges.h"
 #include "counting/open_items.h"
-#include "distances/levels.h"
 
 namespace deadheat {
 
 namespace {
 
 constexpr double MANY_OPEN = 1.0 / 8;   // share of a square beyond which float64 is cheaper as a product than pair by pair
-constexpr Index ENOUGH_SEEN = 1 << 10;  // items that only exact arithmetic has decided before it is turned to at once,
+constexpr Index ENOUGH_SEEN = 1 << 10;  // items that only exact arithmetic has decided before it is used at once,
 constexpr double MOSTLY = 0.75;         // if it decides so many of all open ones
 constexpr std::size_t MOST_EXACT = 1 << 15;  // items that are decided exactly before anybody asks whether to go on
-constexpr std::size_t SAMPLE = 1 << 10;      // items that tell whether double-double decides enough:
-constexpr double ENOUGH_TOLD = 1.0 / 6;      // as it takes a tenth of the time of integers
 constexpr std::size_t MOST_EDGES = 4;        // tables that are kept: those of bands that have been passed are not
 
 /// How many bins to spread over so many edges: about two each, as long as a row of them stays in cache.
 Index n_bins(Index n_edge) {
     const double bits = std::ceil(std::log2(2.0 * static_cast<double>(std::max<Index>(1, n_edge))));
     return Index{1} << static_cast<int>(std::clamp(bits, 9.0, 11.0));
-}
-
-/// Half a word of the places of all numbers of a row, which has so many halves of words for each of its numbers.
-std::uint32_t half_of_places(const std::uint64_t *mask, Index halves, Index half) {
-    std::uint64_t all = 0;
-    for (Index level = 0; level < LEVELS; ++level) all |= mask[level * halves / 2 + half / 2];
-    return static_cast<std::uint32_t>(half % 2 == 0 ? all : all >> 32);
 }
 
 template <class T>
@@ -110,14 +100,6 @@ std::shared_ptr<const EdgeTable<T>> Counter::make_edges(int level, Index band) {
         made->long_codes = Table<std::uint32_t>(n_row, n_bin);
         build_bins<T, std::uint32_t>(made->edges, made->closed, made->base, made->scale, made->long_codes);
     }
-    made->zero_slot.assign(at(n_row), -1);
-    if (cuts_.each == 2 && of.zeros_exact) {
-        if (!made->closed) slots_of_zero(cuts_.low, cuts_.high, made->zero_slot);
-    } else if (cuts_.each == 2 && problem_.patterns != nullptr && problem_.patterns->zeros) {
-        const Meetings *met = meetings();
-        made->by_places = met != nullptr && met->any_zero;
-        if (made->by_places) made->zero_slot = met->zero_slot;
-    }
     return made;
 }
 
@@ -131,24 +113,11 @@ Index Counter::filter(const Square<T> &square, Matrix<const std::int32_t> exclud
     const auto part = [&](const auto &all) {
         return Span<const typename std::decay_t<decltype(all)>::value_type>(all).subspan(at(row), at(n_row));
     };
-    Table<std::uint32_t> of_columns;
-    TilePlaces places{};
-    if (table.by_places) {
-        const Meetings &met = *meetings_;
-        const Index words = met.places.columns;
-        of_columns = Table<std::uint32_t>(words, n_column);
-        const Matrix<const std::uint64_t> masks = problem_.patterns->item;
-        for (Index j = 0; j < n_column; ++j) {
-            const std::uint64_t *mask = masks.row(problem_.scores->item_of_column[at(square.column + j)]);
-            for (Index half = 0; half < words; ++half) of_columns(half, j) = half_of_places(mask, words, half);
-        }
-        places = {rows_of(Matrix<const std::uint32_t>(met.places), row, n_row), of_columns};
-    }
     const auto count = [&](const auto &codes) {
         using Code = typename std::decay_t<decltype(codes.memory)>::value_type;
         return count_tile<T>(Code{})(square.scores, columns,
                                      {edges, table.n_edge, table.closed, part(table.base), part(table.scale),
-                                      rows_of(Matrix<const Code>(codes), row, n_row), part(table.zero_slot), places},
+                                      rows_of(Matrix<const Code>(codes), row, n_row)},
                                      rows_of(tally, row, n_row), opened);
     };
     return table.codes.rows > 0 ? count(table.codes) : count(table.long_codes);
@@ -161,15 +130,13 @@ const Meetings *Counter::meetings() {
     std::call_once(met_, [&] {
         const Patterns &patterns = *problem_.patterns;
         auto met = std::make_unique<Meetings>();
-        const Index n_row = cuts_.low.rows, n_group = cuts_.low.columns, halves = 2 * patterns.query.columns / LEVELS;
+        const Index n_row = cuts_.low.rows, n_group = cuts_.low.columns;
         met->masks = Table<std::uint64_t>(n_row, patterns.query.columns);
-        met->places = Table<std::uint32_t>(n_row, halves);
         Numbers64 rows, groups;
         for (Index i = 0; i < n_row; ++i) {
             const std::uint64_t *mask = patterns.query.row(queries_[at(i)]);
             std::copy_n(mask, patterns.query.columns, met->masks.row(i));
             met->tables.push_back(patterns.query_table[at(queries_[at(i)])]);
-            for (Index half = 0; half < halves; ++half) met->places(i, half) = half_of_places(mask, halves, half);
             for (Index g = 0; g < n_group && std::isfinite(cuts_.low(i, g)); ++g) rows.push_back(i), groups.push_back(g);
         }
         Numbers64 items = members_(rows, groups);
@@ -178,24 +145,20 @@ const Meetings *Counter::meetings() {
         std::vector<std::int32_t> kind(rows.size());
         const PlacedRows placed{met->masks,         patterns.item,        met->tables,    patterns.item_table,
                                 patterns.item_kind, patterns.differences, patterns.zeros, patterns.levels};
-        alike_loops().count_meetings(placed, rows, items, found, kind);
+        pattern_loops().count_meetings(placed, rows, items, found, kind);
         met->counts = Table<std::uint16_t>(n_row, n_group * MEETINGS);
         met->kind = Table<std::int32_t>(n_row, n_group, -1);
-        met->zero_slot.assign(at(n_row), -1);
         for (std::size_t p = 0; p < rows.size(); ++p) {
             std::copy_n(found.row(static_cast<Index>(p)), MEETINGS, met->counts.row(rows[p]) + groups[p] * MEETINGS);
             met->kind(rows[p], groups[p]) = kind[p];
-            if (kind[p] != APART || met->zero_slot[at(rows[p])] >= 0) continue;
-            met->zero_slot[at(rows[p])] = static_cast<std::int32_t>(2 * groups[p] + 1);
-            met->any_zero = true;
         }
         meetings_ = std::move(met);
     });
     return meetings_.get();
 }
 
-Index Counter::settle_alike(Index row, Index n_row, Index column, Index n_column, Matrix<std::int32_t> opened,
-                            Span<double> scores, Matrix<std::int32_t> tally) {
+Index Counter::count_same_pattern(Index row, Index n_row, Index column, Index n_column, Matrix<std::int32_t> opened,
+                                  Span<double> scores, Matrix<std::int32_t> tally) {
     const Meetings &met = *meetings();
     const Patterns &patterns = *problem_.patterns;
     Table<std::uint64_t> masks(n_column, patterns.item.columns);
@@ -216,8 +179,8 @@ Index Counter::settle_alike(Index row, Index n_row, Index column, Index n_column
                             patterns.levels};
     const GroupMeetings groups{rows_of(Matrix<const std::uint16_t>(met.counts), row, n_row),
                                rows_of(Matrix<const std::int32_t>(met.kind), row, n_row)};
-    return alike_loops().settle_alike(opened, scores, placed, groups, problem_.weight.subspan(at(column), at(n_column)),
-                                      rows_of(tally, row, n_row));
+    return pattern_loops().count_same_pattern(opened, scores, placed, groups,
+                                              problem_.weight.subspan(at(column), at(n_column)), rows_of(tally, row, n_row));
 }
 
 // Rungs 2 and 3 ------------------------------------------------------------------------------------------------------
@@ -236,7 +199,8 @@ Index Counter::count(Square<T> square, Matrix<const std::int32_t> excluded, cons
     for (std::size_t p = 0; p < scores.size(); ++p)
         scores[p] = static_cast<double>(square.scores(opened(0, static_cast<Index>(p)), opened(1, static_cast<Index>(p))));
     opened.columns = n;
-    if (meetings() != nullptr) n = settle_alike(square.row, n_row, square.column, n_column, opened, scores, tally.counts);
+    if (meetings() != nullptr)
+        n = count_same_pattern(square.row, n_row, square.column, n_column, opened, scores, tally.counts);
     if (n == 0) return 0;
     opened.columns = n;
     const bool exactly =
@@ -302,13 +266,12 @@ void Counter::decide(OpenItems &open, Matrix<std::int32_t> tally, Decision *deci
         open = {};
         return;
     }
-    if (problem_.exact->tries_twofold()) decide_twofold(open, tally, stop);
     if (!thresholds_)
         thresholds_ = std::make_unique<RootThresholds>(problem_.exact->kind(), cuts_.low.rows, cuts_.low.columns);
-    know<RootRows>(*thresholds_, open, stop);
+    know_thresholds(open, stop);
     Numbers64 query, item;
     pairs_of(open, query, item);
-    problem_.exact->each<RootRows>(query, item, stop, [&](const ReadyPairs<RootRows> &pairs) {
+    problem_.exact->each(query, item, stop, [&](const ReadyPairs &pairs) {
         for (std::size_t begin = 0; begin < pairs.which.size(); begin += MOST_EXACT) {
             if (stop) throw Stopped();
             const std::size_t count = std::min(MOST_EXACT, pairs.which.size() - begin);
@@ -382,9 +345,8 @@ void Counter::pairs_of(const OpenItems &open, Numbers64 &query, Numbers64 &item)
 }
 
 /// Add the thresholds between which items lie to those that are known.
-template <class Rows, class Thresholds>
-void Counter::know(Thresholds &thresholds, const OpenItems &open, const std::atomic<bool> &stop) {
-    const auto unknown = thresholds.unknown(open.rows, open.low, open.high);
+void Counter::know_thresholds(const OpenItems &open, const std::atomic<bool> &stop) {
+    const auto unknown = thresholds_->unknown(open.rows, open.low, open.high);
     Numbers64 row(unknown.size()), group(unknown.size()), query(unknown.size());
     for (std::size_t p = 0; p < unknown.size(); ++p) {
         row[p] = unknown[p].first, group[p] = unknown[p].second;
@@ -392,39 +354,9 @@ void Counter::know(Thresholds &thresholds, const OpenItems &open, const std::ato
     }
     Numbers64 item = members_(row, group);
     for (std::int64_t &each : item) each = problem_.scores->item_of_column[at(each)];
-    problem_.exact->each<Rows>(query, item, stop, [&](const ReadyPairs<Rows> &pairs) {
-        thresholds.add(pairs.rows, pairs.left, pairs.right, chosen(row, pairs.which), chosen(group, pairs.which));
+    problem_.exact->each(query, item, stop, [&](const ReadyPairs &pairs) {
+        thresholds_->add(pairs.rows, pairs.left, pairs.right, chosen(row, pairs.which), chosen(group, pairs.which));
     });
-}
-
-/// Count what double-double decides; the others are left open, between thresholds that may be closer.
-void Counter::decide_twofold(OpenItems &open, Matrix<std::int32_t> tally, const std::atomic<bool> &stop) {
-    const std::size_t n = open.rows.size();
-    if (!twofold_) twofold_ = std::make_unique<TwofoldThresholds>(cuts_.low.rows, cuts_.low.columns);
-    std::vector<char> told(n);
-    for (std::size_t begin = 0, size = 0; begin < n; begin += size) {
-        if (static_cast<double>(n_told_) < ENOUGH_TOLD * static_cast<double>(n_tried_)) break;
-        size = std::min(n_tried_ == 0 ? SAMPLE : MOST_EXACT, n - begin);
-        const OpenItems some = open.part(begin, size);
-        know<TwofoldRows>(*twofold_, some, stop);
-        Numbers64 query, item;
-        pairs_of(some, query, item);
-        problem_.exact->each<TwofoldRows>(query, item, stop, [&](const ReadyPairs<TwofoldRows> &pairs) {
-            Numbers64 low = chosen(some.low, pairs.which), high = chosen(some.high, pairs.which);
-            const auto found = std::make_unique<bool[]>(low.size());
-            twofold_->count(pairs.rows, pairs.left, pairs.right, chosen(some.rows, pairs.which), low, high,
-                            chosen(some.weights, pairs.which), tally, {found.get(), low.size()});
-            for (std::size_t k = 0; k < low.size(); ++k) {
-                const std::size_t p = begin + at(pairs.which[k]);
-                told[p] = found[k], open.low[p] = low[k], open.high[p] = high[k];
-                ++n_tried_, n_told_ += found[k];
-            }
-        });
-    }
-    OpenItems left;
-    for (std::size_t p = 0; p < n; ++p)
-        if (!told[p]) left.add(open.rows[p], open.columns[p], open.low[p], open.high[p], open.weights[p]);
-    open = std::move(left);
 }
 
 template Index Counter::count(Square<float>, Matrix<const std::int32_t>, const Finer &, Tally &);

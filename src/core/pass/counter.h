@@ -5,11 +5,10 @@
 //     2  refine   float64 scores, of the square where many are open, else of single pairs ──decided──> counted
 //                     │ open
 //     3  decide   exact closeness, as integers (exact/), against that of a member of the group ──────> counted
-//                 in front of it double-double, for single pairs, as long as that decides enough
 //
 // Levels of scores that are exact close every interval, and nothing is open below them. A shortcut stands in front of rung
-// 2: items whose rows meet the query's as those of a group do surely tie with it (counting/alike.h). Where rung 3 decides
-// nearly all that rung 1 leaves open, rung 2 is left out.
+// 2: items whose rows meet the query's as those of a group do surely tie with it (counting/same_pattern.h). Where rung 3
+// decides nearly all that rung 1 leaves open, rung 2 is left out.
 #pragma once
 
 #include <atomic>
@@ -31,8 +30,6 @@ struct EdgeTable {
     std::vector<T> base, scale;
     Table<std::uint16_t> codes;
     Table<std::uint32_t> long_codes;  // in place of the others where there are many edges
-    std::vector<std::int32_t> zero_slot;
-    bool by_places = false;  // whether places tell which scores of 0 are
 };
 
 /// How the queries of a block meet a member of each of their groups.
@@ -40,11 +37,8 @@ struct Meetings {
     Numbers64 queries;
     Table<std::uint16_t> counts;
     Table<std::int32_t> kind;
-    std::vector<std::int32_t> zero_slot;  // of the group without a place in common with its query; −1 where there is none
-    bool any_zero = false;
     std::vector<std::int32_t> tables;
     Table<std::uint64_t> masks;
-    Table<std::uint32_t> places;
 };
 
 /// A square of a tile for one side: the scores of neighbouring queries of a block for neighbouring columns.
@@ -101,15 +95,13 @@ private:
                  Matrix<std::int32_t> counts, Matrix<std::int32_t> opened);
     const Meetings *meetings();
     void pairs_of(const OpenItems &open, Numbers64 &query, Numbers64 &item) const;
-    template <class Rows, class Thresholds>
-    void know(Thresholds &thresholds, const OpenItems &open, const std::atomic<bool> &stop);
+    void know_thresholds(const OpenItems &open, const std::atomic<bool> &stop);
     void decide_at_once(Index row, Index column, const OpenItems &open, const Finer &finer, Matrix<std::int32_t> counts);
     void decide_short(const OpenItems &open, Matrix<std::int32_t> counts);
     void count_between(const ShortNumber &number, std::size_t p, const OpenItems &open, Matrix<std::int32_t> counts);
     const IntegerRows *integers();
-    void decide_twofold(OpenItems &open, Matrix<std::int32_t> counts, const std::atomic<bool> &stop);
-    Index settle_alike(Index row, Index n_row, Index column, Index n_column, Matrix<std::int32_t> opened,
-                       Span<double> scores, Matrix<std::int32_t> counts);
+    Index count_same_pattern(Index row, Index n_row, Index column, Index n_column, Matrix<std::int32_t> opened,
+                             Span<double> scores, Matrix<std::int32_t> counts);
 
     const Problem &problem_;
     Span<const std::int64_t> queries_;
@@ -124,8 +116,6 @@ private:
     std::once_flag numbered_;
     std::vector<ShortNumber> short_thresholds_;   // of all groups, row by row, where rows are short integers
     std::unique_ptr<RootThresholds> thresholds_;  // made when they are asked for
-    std::unique_ptr<TwofoldThresholds> twofold_;
-    Index n_tried_ = 0, n_told_ = 0;  // in double-double
 };
 
 }  // namespace deadheat

@@ -30,7 +30,7 @@ bool group_distinct(Relevant &relevant, TieGroups &groups) {
         sort_numbers({groups.score.row(i), at(groups.n_group[at(i)])});
         any_zero |= zeros[at(i)];
     }
-    if (!all_apart(groups.score, groups.bound.memory, groups.n_group)) return false;
+    if (!all_distinct(groups.score, groups.bound.memory, groups.n_group)) return false;
     groups.total = Table<std::int32_t>(n_row, most);
     for (Index i = 0; i < n_row; ++i) std::fill_n(groups.total.row(i), groups.n_group[at(i)], 1);
     if (any_zero) {  // which is known to be one, and what is as far ties with it

@@ -6,7 +6,6 @@
 #include "distances/products.h"
 #include "distances/tiles.h"
 #include "exact/root_keys.h"
-#include "pass/integer_loops.h"
 
 namespace deadheat {
 
@@ -147,7 +146,7 @@ IntegerTile IntegerRows::tile(Span<const std::int64_t> queries, Span<const std::
     const auto left = gathered(*query_, queries), right = gathered(item_memory_, items);
     const auto n = static_cast<Index>(queries.size()), m = static_cast<Index>(items.size());
     IntegerTile tile{Table<std::uint64_t>(n, m), {}};
-    const auto loop = kind_ == KeyKind::difference ? integer_loops().differences : integer_loops().products;
+    const auto loop = kind_ == KeyKind::difference ? tile_loops().integer_differences : tile_loops().integer_products;
     loop(words_of(left, dim_), words_of(right, dim_), tile.residues);
     if (residues_alone_) return tile;
     tile.values = Table<double>(n, m);

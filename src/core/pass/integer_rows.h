@@ -16,7 +16,7 @@
 #include "exact/rows.h"
 #include "exact/wide.h"
 #include "pass/source.h"
-#include "pass/table.h"
+#include "support/memory.h"
 
 namespace deadheat {
 

@@ -280,15 +280,15 @@ std::vector<OtherGroup> Pass::finish(Block &block, bool all, Groups64 groups) co
 
 Pass::Blocks Pass::make(const Queries &queries, Threads &threads) {
     Blocks blocks;
-    std::vector<std::pair<Span<const std::int64_t>, std::unique_ptr<Block> *>> each;
+    std::vector<std::pair<Span<const std::int64_t>, std::shared_ptr<Block> *>> each;
     for (const auto &[number, of_block] : queries) each.emplace_back(of_block, &blocks[number]);
     threads.each(static_cast<Index>(each.size()),
-                 [&](Index k) { *each[at(k)].second = std::make_unique<Block>(problem_, each[at(k)].first, threads.stop); });
+                 [&](Index k) { *each[at(k)].second = std::make_shared<Block>(problem_, each[at(k)].first, threads.stop); });
     return blocks;
 }
 
 Pass::Others Pass::collect(Blocks &blocks, bool all, Groups64 groups, Threads &threads) const {
-    std::vector<std::unique_ptr<Block> *> each;
+    std::vector<std::shared_ptr<Block> *> each;
     for (auto &[number, block] : blocks) each.push_back(&block);
     Others others(each.size());
     threads.each(static_cast<Index>(each.size()), [&](Index k) {

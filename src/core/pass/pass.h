@@ -60,7 +60,7 @@ public:
 
     using Queries = std::map<std::int64_t, Numbers64>;  // of each block, by its number
     using Others = std::vector<std::vector<OtherGroup>>;
-    using Blocks = std::map<std::int64_t, std::unique_ptr<Block>>;
+    using Blocks = std::map<std::int64_t, std::shared_ptr<Block>>;
 
     /// Work through a shard. No tile of the sections comes twice, nor transposed; `all` says whether to count what is in no
     /// tile, too.

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "counting/alike.h"
 #include "counting/columns.h"
+#include "counting/same_pattern.h"
 #include "pass/exact_pairs.h"
 #include "pass/scores.h"
 #include "ties/groups.h"
@@ -49,12 +49,6 @@ struct OpenItems {
         for (std::size_t p = 0; p < others.rows.size(); ++p)
             add(others.rows[p], others.columns[p], others.low[p], others.high[p], others.weights[p]);
     }
-    /// So many items from one on.
-    OpenItems part(std::size_t begin, std::size_t n) const {
-        OpenItems some;
-        for (std::size_t p = begin; p < begin + n; ++p) some.add(rows[p], columns[p], low[p], high[p], weights[p]);
-        return some;
-    }
 };
 
 /// What "tied" means for some queries, where it is not the exact closeness: what Python made of them.
@@ -74,7 +68,7 @@ public:
                                             std::vector<Cuts> &cuts) const = 0;
 };
 
-/// Where the numbers of rows are that have few of them: see counting/alike.h.
+/// Where the numbers of rows are that have few of them: see counting/same_pattern.h.
 struct Patterns {
     Matrix<const std::uint64_t> query, item;
     Span<const std::int32_t> query_table, item_table, item_kind;

@@ -10,28 +10,37 @@
 #include <memory>
 #include <vector>
 
-#include "distances/errors.h"
 #include "distances/products.h"
 #include "pass/source.h"
 
 namespace deadheat {
 
+/// Sizes of all queries and items, what belongs to items alone, and the parts of a bound.
+struct ScoreErrors {
+    Span<const double> of_query, of_item, beside, offset;  // no offsets: none is taken off
+    double part, tiny;
+    double relative, relative_tiny;  // infinite where products have terms of either sign
+};
+
+/// out[p] = a bound for the score of query queries[p] and item items[p]; closer if there are scores.
+void pair_errors(const ScoreErrors &errors, Span<const std::int64_t> queries, Span<const std::int64_t> items,
+                 Span<const double> scores, Span<double> out);
+
 enum class Form { product, overlap, difference, bits };
 
 /// One way to compute scores, of which a distance has one or two, the fastest first.
 struct Level {
-    bool wide;         // scores in float64
-    bool wide_rows;    // made from rows in float64
-    bool exact;        // scores compare as the real numbers do
-    bool zeros_exact;  // a score is 0 where, and only where, the real one is
-    Index chunk;       // dimensions whose products are added up before their sum is added to the others
-    bool additive;     // a bound grows with the sum of the sizes of two rows, not with their product
+    bool wide;       // scores in float64
+    bool wide_rows;  // made from rows in float64
+    bool exact;      // scores compare as the real numbers do
+    Index chunk;     // dimensions whose products are added up before their sum is added to the others
+    bool additive;   // a bound grows with the sum of the sizes of two rows, not with their product
     ScoreErrors errors;
 };
 
 /// What bounds the errors of a level for all columns of a band and a query of size q, next to ScoreErrors:
 ///
-///     absolute = part·q·size + tiny, or part·(q + size) + tiny; and beside
+///     absolute = part·q·size + tiny, or part·(q + size) + tiny; and `beside`
 ///     relative·|score| + relative_tiny
 ///     square_relative·|score| + square_factor·q² + square_tiny
 struct BandErrors {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "distances/rows.h"
-#include "pass/table.h"
+#include "support/memory.h"
 
 namespace deadheat {
 

@@ -6,7 +6,7 @@
 
 namespace deadheat {
 
-/// A number as a float and a rest that is small beside it.
+/// A number as a float and a rest that is small compared with it.
 struct TwoParts {
     double value;
     double rest;
@@ -37,12 +37,6 @@ inline Number rest_of_product(Number a, Number b, Number product) {
 inline TwoParts two_sum(double a, double b) {
     const double total = a + b;
     return {total, rest_of_sum(a, b, total)};
-}
-
-/// A number as the sum of two of 26 bits at most; its size is below 2^990.
-inline TwoParts split_in_half(double a) {
-    const double high = high_half(a);
-    return {high, a - high};
 }
 
 /// The float nearest to a·b, and the rest, exactly.

@@ -28,11 +28,6 @@ inline V load_some(const T *from) {
     return some;
 }
 
-template <class V, class T>
-inline void store_some(V some, T *to) {
-    std::memcpy(to, &some, sizeof some);
-}
-
 /// The places begin, begin + 1, ...
 template <int N>
 inline Some<std::int32_t, N> places_from(Index begin) {

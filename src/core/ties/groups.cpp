@@ -108,7 +108,7 @@ void number_groups(Matrix<const bool> starts, Matrix<const std::int64_t> count, 
 }
 
 bool single_items(const Entries &entries, Span<std::int64_t> n_entry, Span<double> reach, Span<bool> has_zero) {
-    std::int64_t beside = 0;
+    std::int64_t others = 0;
     for (std::size_t i = 0; i < n_entry.size(); ++i) {
         const auto row = static_cast<Index>(i);
         const std::int64_t *count = entries.count.row(row), *irrelevant = entries.irrelevant.row(row);
@@ -118,21 +118,21 @@ bool single_items(const Entries &entries, Span<std::int64_t> n_entry, Span<doubl
         bool zero = false;
         for (Index j = 0; j < entries.count.columns; ++j) {
             n += count[j] > 0;
-            beside |= (count[j] & ~std::int64_t{1}) | irrelevant[j];
+            others |= (count[j] & ~std::int64_t{1}) | irrelevant[j];
             most = most < bound[j] ? bound[j] : most;
             zero |= (score[j] == 0) & (bound[j] == 0);
         }
         n_entry[i] = n, reach[i] = most, has_zero[i] = zero;
     }
-    return beside == 0;
+    return others == 0;
 }
 
-bool all_apart(Matrix<const double> score, Span<const double> reach, Span<const std::int64_t> n_entry) {
+bool all_distinct(Matrix<const double> score, Span<const double> reach, Span<const std::int64_t> n_entry) {
     for (Index i = 0; i < score.rows; ++i) {
         const double *row = score.row(i), off = reach[static_cast<std::size_t>(i)];
-        bool apart = true;
-        for (Index j = 1; j < n_entry[static_cast<std::size_t>(i)]; ++j) apart &= row[j] - off > row[j - 1] + off;
-        if (!apart) return false;
+        bool distinct = true;
+        for (Index j = 1; j < n_entry[static_cast<std::size_t>(i)]; ++j) distinct &= row[j] - off > row[j - 1] + off;
+        if (!distinct) return false;
     }
     return true;
 }

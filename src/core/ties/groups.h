@@ -38,12 +38,12 @@ Index unsure_runs(Matrix<const bool> starts, Matrix<const std::int64_t> count, M
 void number_groups(Matrix<const bool> starts, Matrix<const std::int64_t> count, Matrix<std::int64_t> group,
                    Matrix<std::int64_t> first, Matrix<std::int32_t> total);
 
-/// Whether no column has two relevant items or irrelevant ones beside them; and of each row how many columns have any, the
+/// Whether no column has two relevant items or irrelevant ones with them; and of each row how many columns have any, the
 /// largest bound, and whether a score is 0 exactly.
 bool single_items(const Entries &entries, Span<std::int64_t> n_entry, Span<double> reach, Span<bool> has_zero);
 
 /// Whether ascending scores are surely different in every row, if each may be off by the row's reach.
-bool all_apart(Matrix<const double> score, Span<const double> reach, Span<const std::int64_t> n_entry);
+bool all_distinct(Matrix<const double> score, Span<const double> reach, Span<const std::int64_t> n_entry);
 
 /// Where the threshold of each group lies: between `low` and `high`; infinite in padding.
 ///

@@ -29,7 +29,7 @@ _Result = TypeVar("_Result")
 @contextmanager
 def plain_mode() -> Iterator[None]:
     """Round to nearest, keep subnormal numbers, and let NumPy warn as it does by default, in this thread."""
-    before = _core.set_float_mode(_core.PLAIN_FLOAT_MODE)
+    before = _core.set_float_mode()
     try:
         with np.errstate(**_WARNINGS):
             yield
@@ -42,7 +42,7 @@ def plain_floats(function: Callable[_Parameters, _Result]) -> Callable[_Paramete
 
     @wraps(function)
     def in_plain_mode(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-        before = _core.set_float_mode(_core.PLAIN_FLOAT_MODE)  # `plain_mode` would take twice as long
+        before = _core.set_float_mode()  # `plain_mode` would take twice as long
         try:
             with np.errstate(**_WARNINGS):
                 return function(*args, **kwargs)

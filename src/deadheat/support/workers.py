@@ -61,4 +61,4 @@ class Workers:
 
     def _begin(self) -> None:
         _of_this_thread.stop = self.stop
-        _core.set_float_mode(_core.PLAIN_FLOAT_MODE)
+        _core.set_float_mode()

@@ -208,7 +208,7 @@ def test_a_giant_class_needs_no_tiles_unless_junk_is_looked_up_there():
         counting = pass_over(rows, labels, "cosine", "exact", CountingPass, junk=junk)
         queries = {0: np.arange(97), 1: np.arange(97, 100)}
         made = counting.core.make(queries, 1, lambda done: None)
-        assert {len(block.queries): block.tiled for block in made.listed()} == tiled
+        assert {len(block.queries): block.tiled for block in made} == tiled
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ class ByHand(CountingPass):
         self.seen, core = Counter(), self.core
         with Polling(core, report) as poll:
             made = core.make(queries, threads, poll)
-        for block in made.listed():
+        for block in made:
             if block.tiled:
                 for band, ends in enumerate(self.problem.distance.columns.bands):
                     self._count(block, band, np.arange(*ends))

@@ -82,7 +82,7 @@ def unit(numbers):
 
 
 def pair_errors(errors, queries, items, scores):
-    """The loop of `src/core/distances/errors.cpp` once more."""
+    """The loop of `src/core/pass/scores.cpp` once more."""
     sizes = errors.of_query[queries], errors.of_item[items]
     bound = np.where((sizes[0] > 0) & (sizes[1] > 0), errors.part * sizes[0] * sizes[1] + errors.tiny, 0.0)
     if len(scores) and errors.relative < np.inf:

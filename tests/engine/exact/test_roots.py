@@ -15,16 +15,15 @@ from signed_roots import SignedRoot
 
 from deadheat import _core
 from deadheat.engine.exact.roots import Roots
+from deadheat.inputs.source import Array
 
 KINDS = {"inner_product": "product", "cityblock": "difference", "euclidean": "distance", "cosine": "cosine"}
 
 
 def roots_of(name, left, right, rows, others):
     """The closeness of row rows[p] on the left to row others[p] on the right."""
-    kind, (left, right, rows, others) = _core.KeyKind[KINDS[name]], map(np.asarray, (left, right, rows, others))
-    roots = Roots(_core.Roots(kind, len(rows)))
-    roots.numbers.put(_core.RootRows(kind, left, right), rows, others, np.arange(len(rows)))
-    return roots
+    left, right, rows, others = map(np.asarray, (left, right, rows, others))
+    return Roots(_core.ExactPairs(KINDS[name], Array(left), Array(right)).closeness(rows, others))
 
 
 def in_order(roots, sizes):
@@ -188,8 +187,8 @@ def test_numbers_of_several_origins_are_put_together():
     parts = [rows_of(kind, rng, 6, 9) for kind in ("decimals", "spread", "extreme", "integers")]
     pairs = np.arange(6), np.arange(6)[::-1].copy()
     for name in KINDS:
-        together, wanted = Roots(_core.Roots(_core.KeyKind[KINDS[name]], 0)), []
-        for left, right in zip(parts, parts[::-1], strict=True):
+        together, wanted = roots_of(name, parts[0], parts[-1], *pairs), expected(name, parts[0], parts[-1], *pairs)
+        for left, right in zip(parts[1:], parts[-2::-1], strict=True):
             together.add(roots_of(name, left, right, *pairs))
             wanted += expected(name, left, right, *pairs)
         assert len(together) == 24

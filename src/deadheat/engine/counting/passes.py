@@ -126,15 +126,15 @@ class Polling:
     """What the core calls now and then while it counts: reports what has been done since, and asks whether to go on."""
 
     def __init__(self, core: Any, report: Callable[[int], None]) -> None:
-        self._core, self._report, self._done = core, report, 0
+        self._pass, self._report, self._done = core, report, 0
 
     def __enter__(self) -> Callable[[int], None]:
-        self._core.done = self._done = 0
+        self._pass.done = self._done = 0
         return self._poll
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         if kind is None:
-            self._poll(self._core.done)
+            self._poll(self._pass.done)
 
     def _poll(self, done: int) -> None:
         raise_if_cancelled()

@@ -82,7 +82,7 @@ class Rankings:
         self._problem = RankingProblem(self.metric, options.rule, Relevance.of_all(self.candidates))
 
     @cached_property
-    def _core(self) -> Any:
+    def _pass(self) -> Any:
         return self._problem.in_core()
 
     @property
@@ -105,7 +105,7 @@ class Rankings:
 
     @plain_floats
     def _rank(self, queries: Int64) -> Ranked:
-        relevant = Relevant(queries, *self._core.relevant_items(queries))
+        relevant = Relevant(queries, *self._pass.relevant_items(queries))
         columns, group = sorted_columns(self.metric, self._problem.rule, relevant)
         items, numbers = np.full((2, len(queries), self.n_gallery), -1)
         excluded = self.candidates.excluded(queries)

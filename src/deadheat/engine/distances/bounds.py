@@ -34,7 +34,7 @@ OF_TANGENT = 3  # γ_{d+4} of its size: the error of u = q/‖q‖ − c/‖c‖
 TANGENT_LENGTH = 1 + 2.0**-6  # ‖u‖/sin(q, c) is at most 1.0081 where sin(q, c) ≤ 1/4
 LEAST_TANGENT = 2.0**-500  # whose square does not underflow
 MOST_TANGENT_DIMS = 1 << 21
-LANES = 32  # sums side by side, of sums in float64 (`core/distances/row_products.h`, `core/support/compensated.h`)
+LANES = 32  # sums side by side, of sums in float64 (`core/distances/row_products.h`, `core/distances/rows.h`)
 SLIGHTLY = 2.0**-10  # more than all products of two errors, as a part of a bound by squares
 LEAST_SQUARE = 2.0**-900  # of a norm, so that what underflows is no part of it
 END = 2.0**-50  # 8u: up to six roundings of the end of an interval, and two of moving it
@@ -167,11 +167,6 @@ class ScoreErrors(NamedTuple):
         nothing = np.empty(0)
         return cls(nothing, nothing, nothing, nothing, 0.0, 0.0)
 
-    @property
-    def zeros_exact(self) -> bool:
-        """Whether a score is 0 where, and only where, the real one is."""
-        return not len(self.offset) and self.relative_tiny == 0
-
     def of_band(self, items: Int64) -> tuple[float, ...]:
         """The numbers of `BandErrors` in core/pass/scores.h: bounds for any of the items."""
         if not len(self.of_item):
@@ -204,7 +199,7 @@ def tangents_hold(centre: NDArray[np.floating]) -> bool:
 
 
 def tangent_sizes(spread: Float64) -> Float64:
-    """At least ‖u‖ of the computed u = x/‖x‖ − c/‖c‖, from the spread of x (`core/distances/tangents.h`)."""
+    """At least ‖u‖ of the computed u = x/‖x‖ − c/‖c‖, from the spread of x (`core/distances/rows.h`)."""
     return np.asarray(np.maximum(spread * TANGENT_LENGTH, LEAST_TANGENT))
 
 

@@ -74,7 +74,7 @@ class Dense(Distance):
 
     @cached_property
     def exact(self) -> Any:
-        return _core.ExactPairs(_core.KeyKind[self.key_kind], self.query_raw, self.gallery_raw)
+        return _core.ExactPairs(self.key_kind, self.query_raw, self.gallery_raw)
 
 
 class Product(Dense):

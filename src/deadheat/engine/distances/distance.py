@@ -177,7 +177,7 @@ class Distance(ABC):
         levels = [
             SimpleNamespace(
                 wide=np.dtype(level.dtype) == np.float64, wide_rows=np.dtype(level.row_dtype) == np.float64,
-                exact=level.exact, chunk=level.chunk or CHUNK, zeros_exact=each.zeros_exact, **each._asdict(),
+                exact=level.exact, chunk=level.chunk or CHUNK, **each._asdict(),
             )
             for level, each in zip(self.levels, errors, strict=True)
         ]  # fmt: skip

@@ -1,8 +1,8 @@
 """Where the numbers of rows are that have few different ones, or many zeros: what shows that two items surely tie.
 
 Codes of two values, counts of few, one-hot rows: two items whose rows hold the same numbers, each as often, are equally
-far from a query if each of its numbers meets each of theirs as often; `core/counting/alike.h` has the rules. Sparse
-rows: products of those that have no place in common are 0. Either is found by counting bits, without a product.
+far from a query if each of its numbers meets each of theirs as often; `core/counting/same_pattern.h` has the rules.
+Sparse rows: products of those that have no place in common are 0. Either is found by counting bits, without a product.
 """
 
 from __future__ import annotations

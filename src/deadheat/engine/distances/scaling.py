@@ -150,9 +150,9 @@ def largest_sizes(raw: NDArray[Any]) -> Float64:
 
 def smallest_sizes(raw: NDArray[Any]) -> Float64:
     """The size of the smallest element of each row that is not zero, infinity where all are."""
-    sizes = np.empty(len(raw))
-    _core.smallest_sizes(raw, sizes)
-    return sizes
+    sizes = np.abs(raw)
+    sizes[sizes == 0] = np.inf
+    return np.asarray(sizes.min(axis=1), dtype=np.float64)
 
 
 def mostly_spread(source: Source) -> bool:
@@ -192,9 +192,9 @@ def sums_less(rows: Rows, number: float, *, squares: bool) -> tuple[Float64, Flo
     left, error, step = np.empty(n), np.empty(n), max(1, CHUNK // dim)
     for some in (np.arange(start, min(start + step, n)) for start in range(0, n, step)):
         part = rows.take(some, np.float64)
-        every, numbers, ones = np.arange(len(part)), np.full((len(part), 1), -number), np.ones((len(part), 1))
+        numbers, ones = np.full((len(part), 1), -number), np.ones((len(part), 1))
         one, two = np.hstack([part, numbers]), np.hstack([part if squares else np.ones_like(part), ones])
-        left[some] = _core.compensated_dots(one, every, two, every)
+        left[some] = _core.compensated_dots(one, two)
         error[some] = bounds.of_compensated(dim + 1) * (np.abs(one) * np.abs(two)).sum(axis=1)
         nothing = np.flatnonzero(np.abs(left[some]) < 2.0**32 * error[some])
         for k, terms in zip(some[nothing].tolist(), _exact_terms(one[nothing], two[nothing]).tolist(), strict=True):

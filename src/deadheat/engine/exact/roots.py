@@ -37,9 +37,7 @@ class Roots:
     @classmethod
     def of_values(cls, values: Float64) -> Roots:
         """Finite floats as they are."""
-        roots = cls(_core.Roots(_core.KeyKind.product, 0))
-        roots.numbers.add_values(np.ascontiguousarray(values, dtype=np.float64))
-        return roots
+        return cls(_core.Roots(np.ascontiguousarray(values, dtype=np.float64)))
 
     def add(self, others: Roots) -> None:
         """Add other numbers of the same kind."""

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-import deadheat._core as _core
 from deadheat.engine.profiles import validity
 from deadheat.engine.profiles.compact import CompactGroups
 from deadheat.engine.profiles.validity import OF_GROUPS, OF_QUERIES
@@ -212,10 +211,12 @@ class TieProfile:
         if (groups := self.compact) is not None:
             return Ties(*groups.ties())
         for queries in pieces(np.diff(self.offsets)):
-            offsets = self.offsets[queries.start : queries.stop + 1]
-            groups_of = slice(offsets[0], offsets[-1])
-            more = _core.count_mixed(offsets - offsets[0], self.tied[groups_of], self._by_grade[groups_of])
-            found = Ties(found.mixed_groups + more[0], found.queries + more[1], max(found.largest, more[2]))
+            first, last = self.offsets[[queries.start, queries.stop]]
+            large = first + np.flatnonzero(self.tied[first:last] > 1)
+            mixed = large[(self._by_grade[large] != self.tied[large, None]).all(axis=1)]
+            n_query = len(np.unique(np.searchsorted(self.offsets, mixed, side="right")))
+            largest = int(self.tied[mixed].max(initial=found.largest))
+            found = Ties(found.mixed_groups + len(mixed), found.queries + n_query, largest)
             scratch.let_go(self.tied, self.tied_relevant)
         return found
 

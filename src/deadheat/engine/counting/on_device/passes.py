@@ -75,8 +75,8 @@ class DeviceCountingPass(CountingPass):
     ) -> None:  # fmt: skip
         with Polling(self.core, report) as poll:
             made = self.core.make(queries, threads, poll)
-        report(sum(len(block.queries) for block in made.listed() if not block.tiled) * self.problem.n_column)
-        tiled = [_Block(block, {}) for block in made.listed() if block.tiled]
+        report(sum(len(block.queries) for block in made if not block.tiled) * self.problem.n_column)
+        tiled = [_Block(block, {}) for block in made if block.tiled]
         ranges = [columns for section in sections for columns in section.ranges]
         with Workers(threads) as workers:
             workers.each(lambda columns: self._count_range(columns, tiled, report), ranges)

@@ -8,18 +8,18 @@
 
 #include <limits>
 
-#include "distances/levels.h"
+#include "distances/rows.h"
 #include "support/targets.h"
 #include "support/views.h"
 
 namespace deadheat {
 
 constexpr Index MEETINGS = LEVELS * LEVELS;
-constexpr std::int32_t APART = std::numeric_limits<std::int32_t>::min();  // the kind of rows that have no place in common
+constexpr std::int32_t DISJOINT = std::numeric_limits<std::int32_t>::min();  // the kind of rows that have no place in common
 
 /// Rows of queries and columns, by the places of their numbers.
 struct PlacedRows {
-    Matrix<const std::uint64_t> left, right;                 // masks, see distances/levels.h
+    Matrix<const std::uint64_t> left, right;                 // masks, see distances/rows.h
     Span<const std::int32_t> table_of_left, table_of_right;  // the same for rows of the same numbers; −1 for more than a few
     Span<const std::int32_t> kind;  // of each column: the same for the same numbers, each as often; −1 for more than a few
     bool differences;               // whether a distance depends on the differences of numbers alone
@@ -33,17 +33,17 @@ struct GroupMeetings {
     Matrix<const std::int32_t> kind;     // as `count_meetings` gives it
 };
 
-struct AlikeLoops {
+struct PatternLoops {
     /// out[p] = how row rows[p] and column columns[p] meet, and kind[p] of what kind that is: equal, they are equally far;
-    /// −1 for what tells nothing.
+    /// −1 for what decides nothing.
     void (*count_meetings)(const PlacedRows &placed, Span<const std::int64_t> rows, Span<const std::int64_t> columns,
                            Matrix<std::uint16_t> out, Span<std::int32_t> kind);
     /// Count the open items that are as far as the group of their slot; the others are left in `opened`,
     /// and in `scores` unless it is empty. Returns how many.
-    Index (*settle_alike)(Matrix<std::int32_t> opened, Span<double> scores, const PlacedRows &placed,
-                          const GroupMeetings &groups, Span<const std::int32_t> weight, Matrix<std::int32_t> counts);
+    Index (*count_same_pattern)(Matrix<std::int32_t> opened, Span<double> scores, const PlacedRows &placed,
+                                const GroupMeetings &groups, Span<const std::int32_t> weight, Matrix<std::int32_t> counts);
 };
 
-DEADHEAT_DECLARE_LOOPS(AlikeLoops, alike_loops)
+DEADHEAT_DECLARE_LOOPS(PatternLoops, pattern_loops)
 
 }  // namespace deadheat

@@ -1,7 +1,8 @@
-#include "counting/alike.h"
+#include "counting/same_pattern.h"
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace deadheat::DEADHEAT_TARGET {
 
@@ -32,7 +33,7 @@ void forget_sides(const int (&met)[LEVELS][LEVELS], const std::uint64_t *left, c
     }
 }
 
-/// Of what kind the meeting of a row and a column is; NOTHING where it tells nothing.
+/// Of what kind the meeting of a row and a column is; NOTHING where it decides nothing.
 std::int32_t kind_of_meeting(const PlacedRows &placed, Index row, Index column) {
     const std::int32_t table = placed.table_of_left[static_cast<std::size_t>(row)];
     const std::int32_t kind = placed.kind[static_cast<std::size_t>(column)];
@@ -53,45 +54,56 @@ void meet(const PlacedRows &placed, Index row, Index column, std::int32_t kind, 
         for (Index b = 0; b < levels; ++b) out[a * levels + b] = static_cast<std::uint16_t>(met[a][b]);
 }
 
-/// Whether a row and a column have no place in common.
-bool are_apart(const PlacedRows &placed, Index row, Index column) {
-    const Index words = placed.left.columns / LEVELS, used = placed.levels * words;
-    const std::uint64_t *left = placed.left.row(row), *right = placed.right.row(column);
-    for (Index w = 0; w < words; ++w) {
-        std::uint64_t of_left = 0, of_right = 0;
-        for (Index k = w; k < used; k += words) of_left |= left[k], of_right |= right[k];
-        if (of_left & of_right) return false;
+/// The places of all numbers of each row, as bits.
+class Supports {
+public:
+    Supports(Matrix<const std::uint64_t> masks, Index levels)
+        : words_(masks.columns / LEVELS), bits_(static_cast<std::size_t>(masks.rows * words_)) {
+        for (Index i = 0; i < masks.rows; ++i)
+            for (Index k = 0; k < levels * words_; ++k) row(i)[k % words_] |= masks(i, k);
     }
-    return true;
-}
+    std::uint64_t *row(Index i) { return bits_.data() + i * words_; }
+    /// Whether a row and one of others have no place in common.
+    bool disjoint(Index i, Supports &others, Index j) {
+        std::uint64_t common = 0;
+        for (Index w = 0; w < words_; ++w) common |= row(i)[w] & others.row(j)[w];
+        return common == 0;
+    }
+
+private:
+    Index words_;
+    std::vector<std::uint64_t> bits_;
+};
 
 void count_meetings(const PlacedRows &placed, Span<const std::int64_t> rows, Span<const std::int64_t> columns,
                     Matrix<std::uint16_t> out, Span<std::int32_t> kind) {
+    Supports of_rows(placed.left, placed.levels), of_columns(placed.right, placed.levels);
     for (std::size_t p = 0; p < rows.size(); ++p) {
         std::uint16_t *counts = out.row(static_cast<Index>(p));
         std::fill_n(counts, MEETINGS, 0);
-        const bool apart = placed.zeros && are_apart(placed, rows[p], columns[p]);
-        kind[p] = apart ? APART : kind_of_meeting(placed, rows[p], columns[p]);
-        if (!apart && kind[p] != NOTHING) meet(placed, rows[p], columns[p], kind[p], counts);
+        const bool disjoint = placed.zeros && of_rows.disjoint(rows[p], of_columns, columns[p]);
+        kind[p] = disjoint ? DISJOINT : kind_of_meeting(placed, rows[p], columns[p]);
+        if (!disjoint && kind[p] != NOTHING) meet(placed, rows[p], columns[p], kind[p], counts);
     }
 }
 
-Index settle_alike(Matrix<std::int32_t> opened, Span<double> scores, const PlacedRows &placed, const GroupMeetings &groups,
-                   Span<const std::int32_t> weight, Matrix<std::int32_t> counts) {
+Index count_same_pattern(Matrix<std::int32_t> opened, Span<double> scores, const PlacedRows &placed,
+                         const GroupMeetings &groups, Span<const std::int32_t> weight, Matrix<std::int32_t> counts) {
+    Supports of_rows(placed.left, placed.levels), of_columns(placed.right, placed.levels);
     Index n_left = 0;
     for (Index p = 0; p < opened.columns; ++p) {
         const std::int32_t row = opened(0, p), place = opened(1, p), slot = opened(2, p);
         const Index group = slot >> 1;
         const std::int32_t wanted = groups.kind(row, group);
-        bool alike = false;
-        if (wanted == APART) {
-            alike = are_apart(placed, row, place);
+        bool same = false;
+        if (wanted == DISJOINT) {
+            same = of_rows.disjoint(row, of_columns, place);
         } else if (wanted != NOTHING && kind_of_meeting(placed, row, place) == wanted) {
             std::uint16_t found[MEETINGS] = {};
             meet(placed, row, place, wanted, found);
-            alike = std::memcmp(found, groups.counts.row(row) + group * MEETINGS, sizeof found) == 0;
+            same = std::memcmp(found, groups.counts.row(row) + group * MEETINGS, sizeof found) == 0;
         }
-        if (alike) {
+        if (same) {
             counts(row, slot) += weight[static_cast<std::size_t>(place)];
         } else {
             for (Index k = 0; k < 3; ++k) opened(k, n_left) = opened(k, p);
@@ -104,6 +116,6 @@ Index settle_alike(Matrix<std::int32_t> opened, Span<double> scores, const Place
 
 }  // namespace
 
-extern const AlikeLoops alike_loops = {count_meetings, settle_alike};
+extern const PatternLoops pattern_loops = {count_meetings, count_same_pattern};
 
 }  // namespace deadheat::DEADHEAT_TARGET

@@ -1,4 +1,4 @@
-// Squares of numbers turned in registers: what transposes a matrix, or packs rows, without a walk down its columns.
+// Squares of numbers transposed in registers: what transposes a matrix, or packs rows, without a walk down its columns.
 #pragma once
 
 #include <utility>
@@ -18,7 +18,7 @@ inline V exchanged(V a, V b, std::integer_sequence<int, L...>) {
 /// Transposes as many vectors as each has lanes: blocks of STEP × STEP change places across the diagonal, for STEP = 1, 2,
 /// ...
 template <int STEP = 1, class V, int N>
-inline void turn_square(V (&rows)[N]) {
+inline void transpose_square(V (&rows)[N]) {
     if constexpr (STEP < N) {
         for (int i = 0; i < N; ++i) {
             if (i & STEP) continue;
@@ -26,7 +26,7 @@ inline void turn_square(V (&rows)[N]) {
             rows[i] = exchanged<STEP, false>(a, b, std::make_integer_sequence<int, N>());
             rows[i + STEP] = exchanged<STEP, true>(a, b, std::make_integer_sequence<int, N>());
         }
-        turn_square<2 * STEP>(rows);
+        transpose_square<2 * STEP>(rows);
     }
 }
 
