@@ -42,7 +42,7 @@ from deadheat.reports.evaluating import evaluate_pair
             help="Take items of this label as positives, and all others as negatives."),
         option("Ranking", "--ascending", is_flag=True, help="Rank the lowest score first, as of distances."),
         option("Measure", "-m", "--measures", type=Choice(NAMES, listed=True), default=",".join(NAMES), metavar="NAMES",
-            help="Compute these measures, such as AP,TPR@FPR=0.001. Default: all."),
+            show_default=False, help="Compute these measures, such as AP,TPR@FPR=0.001. Default: all."),
         plot("precision against recall, and the ROC curve,"),
     ],
     shared.TEXTS,

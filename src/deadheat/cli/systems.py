@@ -52,7 +52,8 @@ JUDGING = (
     option("TREC run", "-l", "--rel", type=INTEGER, default=1,
         help="Count documents of this grade and above as relevant."),
     option("TREC run", "-J", "--judged-only", is_flag=True, help="Take documents without a judgement out of the run."),
-    option("TREC run", "-M", "--max-docs", type=INTEGER, metavar="N", help="Count only the N first documents."),
+    option("TREC run", "-M", "--max-docs", type=INTEGER, metavar="N",
+        help="Count only the first N documents of each query."),
     option("TREC run", "-c/-C", "--complete/--incomplete", default=None,
         help="Count queries that a run lacks as 0, or leave them out. Default: count them, except with --trec-eval."),
     option("TREC run", "--score-dtype", type=Choice(get_args(ScoreDtype)),
@@ -239,7 +240,11 @@ def reports_of_runs(files: tuple[Path, ...], qrels: Path, names: tuple[str, ...]
     for path in files:  # before the first is read
         os.stat(path)
     judged = trec.open_qrels(qrels)
-    return {name: evaluate_run(path, judged, **judging) for name, path in named.items()}
+    reports = {}
+    for name, path in named.items():
+        reports[name] = evaluate_run(path, judged, **judging)
+        note(f"{path}: {reports[name].n_query} queries", level=1)
+    return reports
 
 
 def _reports_of_embeddings(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Report]:
