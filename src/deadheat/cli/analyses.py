@@ -223,7 +223,7 @@ def exploit(file: Path, **options: Any) -> None:
 
 @click.command("index-recall", cls=Command)
 @click.argument("truth", type=PATH)
-@click.argument("files", nargs=-1, type=PATH, metavar="RETURNED...")
+@click.argument("files", nargs=-1, type=PATH, metavar="FOUND...")
 @with_options(
     [
         option("Input", "--distances", type=PATH, metavar="FILE",
@@ -239,11 +239,11 @@ def exploit(file: Path, **options: Any) -> None:
 def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
     """Measure how many of the true neighbours vector indexes returned, under any order of ties at the last place.
 
-    TRUTH has the ids and distances of the nearest items of each query, and RETURNED the ids that an index gave: .h5 or
+    TRUTH has the ids and distances of the nearest items of each query, and FOUND the ids that an index returned: .h5 or
     .hdf5 (ann-benchmarks' neighbors and distances), .ibin and .fbin (big-ann-benchmarks), its .bin, or .npy.
     """
     if not files:
-        raise click.UsageError("index-recall takes TRUTH and at least one RETURNED")
+        raise click.UsageError("index-recall takes TRUTH and at least one FOUND")
     names, true = systems.names_of(files, options["names"]), read_neighbors(truth)
     if options["distances"] is not None:
         true = Neighbors(true.ids, read_neighbors(options["distances"]).distances)
