@@ -76,10 +76,10 @@ EXPLAIN = option("Output", "--explain", is_flag=True, help="Explain each part of
 
 _SETTINGS = ("resample", "alternative", "confidence_level", "method", "n_resamples", "seed")
 _JUDGING = ("rel", "judged_only", "max_docs", "complete", "score_dtype")
-_OF_SYSTEMS = {
-    *("names", "measures", "singletons", "threads", "rank_by", "alternative", "explain", "html", "fail_if_worse"),
-    *("max_drop", "resample", "method"),
-}
+_OF_EMBEDDINGS = (
+    *(*shared.PARTS, "exclude", "embeddings_key", "labels_key", "label_column", "header"),
+    *("distance", "ties", "ties_of", "average", "device"),
+)
 _OF_ALL = {"files", "confidence_level", "n_resamples", "seed", "digits", "json_out", "markdown", "latex"}
 _OF_RUNS = {"qrels", *_JUDGING}
 _OF_SCORES = {"scores", "score_name", "missing", "plot"}
@@ -227,7 +227,7 @@ def _reports(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Repo
     if options["qrels"] is None:
         _refuse(_OF_RUNS, "with --qrels")
         return _reports_of_embeddings(files, options)
-    _refuse(options.keys() - _OF_RUNS - _OF_SYSTEMS - _OF_ALL, "without --qrels")
+    _refuse(_OF_EMBEDDINGS, "without --qrels")
     measures = " ".join(options["measures"]) or RUN_MEASURES
     chosen = {name: options[name] for name in (*_JUDGING, "singletons", "threads")}
     chosen["complete"] = options["complete"] is not False
