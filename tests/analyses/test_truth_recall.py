@@ -144,7 +144,7 @@ def test_mistakes_are_one_line(files: Any) -> None:
     Path("tiny.ibin").write_bytes(b"123")
     np.save("flat.npy", np.arange(3))
     for args, message in (
-        (["truth.ibin"], "index-recall takes TRUTH and at least one RETURNED"),
+        (["truth.ibin"], "index-recall takes TRUTH and at least one FOUND"),
         (["truth.ibin", "any.ibin"], "truth.ibin has no distances; --distances FILE names them"),
         (["far.fbin", "any.ibin"], "far.fbin has no ids"),
         (["both.bin", "far.fbin"], "far.fbin has no ids"),

@@ -90,6 +90,7 @@ def test_what_is_wrong_in_a_pipe_is_said_of_the_pipe(folder: Path) -> None:
         ("head -c 9 /dev/zero | DEADHEAT_STREAM_LIMIT=8 deadheat evaluate p.npy --labels -", 2, "standard input, line"),
         ("DEADHEAT_STREAM_LIMIT=8 deadheat evaluate - < p.npz", 2, "standard input is a stream of over 8 bytes"),
         ("deadheat evaluate - <&-", 2, "cannot read standard input: it is closed"),
+        ("deadheat keys - && ls ./-", 0, ""),
         ("gzip -c run | deadheat run qrels - --trec-eval -m runid", 0, ""),
         ("cat qrels | deadheat audit-run run --qrels -", 0, ""),
         ("cat scores | deadheat leaderboard --scores -", 0, ""),

@@ -41,7 +41,7 @@ from deadheat.reports.evaluating import evaluate_pair
             help="Take items of this label as positives, and all others as negatives."),
         option("Ranking", "--ascending", is_flag=True, help="Rank the lowest score first, as of distances."),
         option("Measure", "-m", "--measures", type=Choice(NAMES, listed=True), default=",".join(NAMES), metavar="NAMES",
-            help="Compute these measures, such as AP,TPR@FPR=0.001. Default: all."),
+            show_default=False, help="Compute these measures, such as AP,TPR@FPR=0.001. Default: all."),
         plot("precision against recall, and the ROC curve,"),
     ],
     shared.TEXTS,
@@ -222,7 +222,7 @@ def exploit(file: Path, **options: Any) -> None:
 
 @click.command("index-recall", cls=Command)
 @click.argument("truth", type=PATH)
-@click.argument("files", nargs=-1, type=PATH, metavar="RETURNED...")
+@click.argument("files", nargs=-1, type=PATH, metavar="FOUND...")
 @with_options(
     [
         option("Input", "--distances", type=PATH, metavar="FILE",
@@ -238,11 +238,11 @@ def exploit(file: Path, **options: Any) -> None:
 def index_recall(truth: Path, files: tuple[Path, ...], **options: Any) -> None:
     """Measure how many of the true neighbours vector indexes returned, under any order of ties at the last place.
 
-    TRUTH has the ids and distances of the nearest items of each query, and RETURNED the ids that an index gave: .h5 or
+    TRUTH has the ids and distances of the nearest items of each query, and FOUND the ids that an index returned: .h5 or
     .hdf5 (ann-benchmarks' neighbors and distances), .ibin and .fbin (big-ann-benchmarks), its .bin, or .npy.
     """
     if not files:
-        raise click.UsageError("index-recall takes TRUTH and at least one RETURNED")
+        raise click.UsageError("index-recall takes TRUTH and at least one FOUND")
     names, true = systems.names_of(files, options["names"]), read_neighbors(truth)
     if options["distances"] is not None:
         true = Neighbors(true.ids, read_neighbors(options["distances"]).distances)

@@ -11,7 +11,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.cli.files import PATH, Command, Kind, option
+from deadheat.cli.files import PLACE, Command, Kind, option
 from deadheat.cli.options import THREADS_OPTION, with_options
 from deadheat.cli.shell import note, say
 from deadheat.measures.catalogue import listing
@@ -114,12 +114,12 @@ def measures() -> None:
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @with_options(
     [
-        option("Output", "--out", type=PATH, default=Path("reproduced"), metavar="DIR",
+        option("Output", "--out", type=PLACE, default=Path("reproduced"), metavar="DIR",
             help="Write tables, figures and the page to this folder."),
-        option("Input", "--data", type=PATH, metavar="DIR",
+        option("Input", "--data", type=PLACE, metavar="DIR",
             help="Look here for data that deadheat does not contain, such as phocnet_gw.npz."),
         option(
-            "Run", "--cache", type=PATH, metavar="DIR", help="Keep trained networks here. Default: cache in --out."
+            "Run", "--cache", type=PLACE, metavar="DIR", help="Keep trained networks here. Default: cache in --out."
         ),
         option("Run", "--quick", is_flag=True, help="Run on smaller sizes, in seconds, for a first look."),
         THREADS_OPTION,

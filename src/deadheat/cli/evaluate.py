@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from deadheat.cli import options as shared
-from deadheat.cli.files import HTML, INTEGER, JSON, LINES, PATH, PROFILE, QUERIES, Command, Output, option
+from deadheat.cli.files import HTML, INTEGER, JSON, LINES, PATH, PLACE, PROFILE, QUERIES, Command, Output, option
 from deadheat.cli.options import about_page, deliver, with_options, write_page
 from deadheat.cli.shell import output
 from deadheat.engine.counting.options import CountingOptions
@@ -35,7 +35,7 @@ else:
     shared.RANKING,
     [
         option("Measure", "--std", is_flag=True, help="Show the standard deviation over random tie-breaking too."),
-        option("Run", "--checkpoint", type=PATH, metavar="DIR", help="Keep finished parts in DIR, and resume there."),
+        option("Run", "--checkpoint", type=PLACE, metavar="DIR", help="Keep finished parts in DIR, and resume there."),
         option("Output", "--per-query", type=Output(*QUERIES), metavar="OUT",
             help="Write the values of each query to OUT: .csv, .tsv, .npz or .parquet."),
     ],

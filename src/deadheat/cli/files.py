@@ -34,9 +34,9 @@ _HEAD, _TAIL = 64, 1 << 16  # bytes of a file that show its kind: archives list 
 
 
 class Source(click.Path):
-    """A file or a folder that is read; "-" is standard input, whose text is of the kind `alone` if it has no commas."""
+    """A file or a folder that is read; with `alone`, "-" is standard input, and text without commas is of that kind."""
 
-    def __init__(self, alone: str = ".csv", **rules: Any) -> None:
+    def __init__(self, alone: str = "", **rules: Any) -> None:
         super().__init__(path_type=Path, **rules)
         self.alone = alone
 
@@ -101,7 +101,7 @@ class Real(click.ParamType[float]):
         return _refuse("must be a finite number", value, param, ctx)
 
 
-PATH, LINES = Source(), Source(".txt")
+PATH, LINES, PLACE = Source(".csv"), Source(".txt"), Source()
 INTEGER, REAL = Whole(), Real()
 NUMBER, SEED, THREADS = Whole(1, (1 << 63) - 1), Whole(0), Whole(1, checks.MOST_THREADS)
 
@@ -255,7 +255,7 @@ class Command(click.Command):
         places = [
             (param.name or "", param.type, place)
             for param in self.params
-            if isinstance(param.type, Source) and not isinstance(param.type, Output)
+            if isinstance(param.type, Source) and param.type.alone
             for place, path in enumerate(_each(ctx.params.get(param.name or "")))
             if path == STDIN
         ]

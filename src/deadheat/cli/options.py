@@ -166,7 +166,12 @@ def open_files(file: Path, options: dict[str, Any]) -> Pair:
         raise click.UsageError("--gallery-labels goes with --gallery")
     layout = Layout(**{key: options[key] for key in ("embeddings_key", "labels_key", "label_column", "header")})
     layout = layout._replace(left_out=tuple(options.get("left_out", ())))
-    return open_pair(file, *(options[key] for key in PARTS), layout=layout)
+    pair = open_pair(file, *(options[key] for key in PARTS), layout=layout)
+    for path, samples in ((file, pair.query), (options["gallery"], pair.gallery)):
+        if samples is not None:
+            source = samples.embeddings
+            note(f"{path}: {source.shape[0]} x {source.shape[1]}, {source.stored}", level=1)
+    return pair
 
 
 def own_rows(options: dict[str, Any]) -> Any:
@@ -185,10 +190,6 @@ def opened(
     """The queries and the gallery, and how to count them: without their own rows, and with a bar for a person."""
     with files_named(file, options):
         pair = open_files(file, options)
-        for path, samples in ((file, pair.query), (options["gallery"] or file, pair.gallery)):
-            if samples is not None:
-                shape = " x ".join(map(str, np.shape(samples.embeddings)))
-                note(f"{path}: {shape}, {samples.embeddings.stored}", level=1)
         counting = replace(counting, exclude=own_rows(options))
         with bar(title) as progress:
             yield pair, replace(counting, progress=progress)

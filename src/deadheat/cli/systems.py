@@ -52,7 +52,8 @@ JUDGING = (
     option("TREC run", "-l", "--rel", type=INTEGER, default=1,
         help="Count documents of this grade and above as relevant."),
     option("TREC run", "-J", "--judged-only", is_flag=True, help="Take documents without a judgement out of the run."),
-    option("TREC run", "-M", "--max-docs", type=INTEGER, metavar="N", help="Count only the N first documents."),
+    option("TREC run", "-M", "--max-docs", type=INTEGER, metavar="N",
+        help="Count only the first N documents of each query."),
     option("TREC run", "-c/-C", "--complete/--incomplete", default=None,
         help="Count queries that a run lacks as 0, or leave them out. Default: count them, except with --trec-eval."),
     option("TREC run", "--score-dtype", type=Choice(get_args(ScoreDtype)),
@@ -75,10 +76,10 @@ EXPLAIN = option("Output", "--explain", is_flag=True, help="Explain each part of
 
 _SETTINGS = ("resample", "alternative", "confidence_level", "method", "n_resamples", "seed")
 _JUDGING = ("rel", "judged_only", "max_docs", "complete", "score_dtype")
-_OF_SYSTEMS = {
-    *("names", "measures", "singletons", "threads", "rank_by", "alternative", "explain", "html", "fail_if_worse"),
-    *("max_drop", "resample", "method"),
-}
+_OF_EMBEDDINGS = (
+    *(*shared.PARTS, "exclude", "embeddings_key", "labels_key", "label_column", "header"),
+    *("distance", "ties", "ties_of", "average", "device"),
+)
 _OF_ALL = {"files", "confidence_level", "n_resamples", "seed", "digits", "json_out", "markdown", "latex"}
 _OF_RUNS = {"qrels", *_JUDGING}
 _OF_SCORES = {"scores", "score_name", "missing", "plot"}
@@ -228,7 +229,7 @@ def _reports(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Repo
     if options["qrels"] is None:
         _refuse(_OF_RUNS, "with --qrels")
         return _reports_of_embeddings(files, options)
-    _refuse(options.keys() - _OF_RUNS - _OF_SYSTEMS - _OF_ALL, "without --qrels")
+    _refuse(_OF_EMBEDDINGS, "without --qrels")
     measures = " ".join(options["measures"]) or RUN_MEASURES
     chosen = {name: options[name] for name in (*_JUDGING, "singletons", "threads")}
     chosen["complete"] = options["complete"] is not False
@@ -241,7 +242,11 @@ def reports_of_runs(files: tuple[Path, ...], qrels: Path, names: tuple[str, ...]
     for path in files:  # before the first is read
         os.stat(path)
     judged = trec.open_qrels(qrels)
-    return {name: evaluate_run(path, judged, **judging) for name, path in named.items()}
+    reports = {}
+    for name, path in named.items():
+        reports[name] = evaluate_run(path, judged, **judging)
+        note(f"{path}: {reports[name].n_query} queries", level=1)
+    return reports
 
 
 def _reports_of_embeddings(files: tuple[Path, ...], options: dict[str, Any]) -> dict[str, Report]:

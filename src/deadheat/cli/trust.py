@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from deadheat.cli import options as shared
-from deadheat.cli.files import INTEGER, JSON, PATH, Command, Output, option
+from deadheat.cli.files import INTEGER, JSON, PATH, PLACE, Command, Output, option
 from deadheat.cli.options import deliver, with_options
 from deadheat.cli.shell import STDOUT, check_output, output, say
 from deadheat.engine.counting.options import CountingOptions
@@ -158,7 +158,7 @@ def verify(receipt: Path, file: Path, **options: Any) -> int:
 
 
 @click.command(cls=Command)
-@click.argument("receipt", type=PATH)
+@click.argument("receipt", type=PLACE)
 @with_options(
     [
         option(
@@ -181,7 +181,7 @@ def sign(receipt: Path, key: Path, out: Path | None) -> None:
 
 
 @click.command(cls=Command)
-@click.argument("key", type=PATH)
+@click.argument("key", type=PLACE)
 def keys(key: Path) -> None:
     """Make a private key in KEY, which stays with you, and its public key next to it (key.pem, key.pub.pem).
 
