@@ -85,8 +85,9 @@ def evaluate(file: Path, **options: Any) -> None:
         report.profile.save(profile.resolve())
     if html is not None:
         found = None if options["collisions"] is None else _collisions(pair, counting, options["collisions"])
-        about = {"title": file.name, "about": about_page(file, *filter(None, [options["gallery"]]))}
-        write_page(html, report_page.html_report(report, **about, confidence=confidence, collisions=found))
+        page: dict[str, Any] = {"confidence": confidence, "collisions": found}
+        page |= {"title": file.name, "about": about_page(file, *filter(None, [options["gallery"]]))}
+        write_page(html, report_page.html_report(report, **page))
     if options["receipt"] is not None:
         receipts.receipt_of(report, pair, counting).save(options["receipt"])
     deliver(report, options, std=options["std"])
