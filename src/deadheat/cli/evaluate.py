@@ -37,7 +37,7 @@ else:
     "--per-query", type=Output(*QUERIES), metavar="OUT", help="Write each query's values: .csv, .tsv, .npz, .parquet."
 )
 @with_options(shared.TEXTS)
-@click.option("--html", type=Output(HTML), metavar="OUT", help="Write a page to read, print or hand on (HTML).")
+@click.option("--html", type=Output(HTML), metavar="OUT", help="Write a shareable report (HTML).")
 @click.option("--confidence", type=PATH, metavar="FILE", help="For --html: the model's confidence, .npy or one a line.")
 @click.option(
     "--collisions", type=INTEGER, metavar="N", help="For --html: collisions among each query's N nearest; slow."
