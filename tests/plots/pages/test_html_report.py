@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -310,6 +311,8 @@ def test_a_browser_shows_it_on_screens_wide_and_small(
     tops = page.eval_on_selector_all(".cards:not(.spreads)", "rows => rows.map(row => new Set("
                                      "[...row.children].map(card => card.offsetTop)).size)")  # fmt: skip
     assert tops == ([1, 1] if width == 1280 else [4, 4])  # seven cards in a row, or two
+    ticks = [tick.bounding_box() for tick in page.query_selector_all(".ticks span")]
+    assert all(left["x"] + left["width"] < right["x"] for left, right in pairwise(ticks))
     bar = page.locator(".drawn svg").first
     assert bar.bounding_box()["width"] > 70
 
