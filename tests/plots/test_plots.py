@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import subprocess
 import sys
@@ -30,6 +31,9 @@ def test_every_plot_is_a_function_of_the_package() -> None:
         assert name == "Band" or inspect.isfunction(value), name  # and not a module of that name
     described = dh.plots.__doc__ or ""
     assert [name for name in dh.plots.__all__ if name not in described] == []
+    tree = ast.walk(ast.parse(inspect.getsource(dh.plots)))  # type checkers and the pages read these imports
+    imported = {name.name for each in tree if isinstance(each, ast.ImportFrom) for name in each.names}
+    assert set(dh.plots.__all__) <= imported
 
 
 def test_without_matplotlib_the_package_says_what_to_install() -> None:

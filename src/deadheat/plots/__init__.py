@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         mean_intervals,
         per_class,
         precision_recall,
+        rank_intervals,
         roc,
     )
     from deadheat.plots.ties import mixed_queries, order_ranges, sample_order, tie_sizes, tie_states

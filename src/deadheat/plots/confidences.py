@@ -95,10 +95,13 @@ def _curve(
     style.band(ax, x, curve.lower, curve.upper, drawn["color"], f"{label}: what ties decide")
     ax.set(xlabel=f"{what} (%)", ylabel="error of the kept (%)", xlim=(0, 1))
     highest = max(middle[curve.n_query // 50 :].max(initial=0.0), curve.random_area.upper)
-    gain, most = (curve.random_area.upper - area.upper for area in (curve.area, curve.optimal_area))
+    areas = np.array([curve.random_area, curve.area, curve.optimal_area])  # each with its lower, expected and upper
+    random, own, best = areas[:, 2 if np.isnan(areas[:, 1]).any() else 1]
+    gain, most = random - own, random - best
     title = None
     if references and most > 0:
-        title = f"Rejecting {label} saves {100 * gain:.1f} of the {100 * most:.1f} points that the perfect order saves"
+        saves = f"{'saves' if gain >= 0 else 'costs'} {100 * abs(gain):.1f}"
+        title = f"Rejecting {label} {saves} points of area, the perfect order saves {100 * most:.1f}"
     before = ax.get_ylim()[1] if ax.get_ylim()[0] == 0 else 0.0  # of the curves that are there already
     ax.set_ylim(0, max(min(1.2 * highest, 1.03), before))
     style.per_cent_axes(ax)
@@ -272,7 +275,10 @@ def labelled_points(
     """
     ax = style.quiet(style.axes(ax, (4.6, 2.8)), grid="")
     places, kinds = np.asarray(points, dtype=np.float64), np.asarray(labels)
-    opacity = np.full(len(places), 0.75) if confidence is None else _opacity(np.asarray(confidence, dtype=np.float64))
+    opacity = np.full(len(places), 0.75)
+    if confidence is not None:
+        sure = np.asarray(confidence, dtype=np.float64)
+        opacity = 0.08 + 0.87 * (sure - sure.min()) / np.ptp(sure) if np.ptp(sure) else opacity + 0.2
     names = np.unique(kinds)
     for number, kind in enumerate(names):
         own = kinds == kind
@@ -287,9 +293,3 @@ def labelled_points(
         )
     distinct = len(names) <= len(_CLASSES) * len(style.MARKERS)
     return style.legend_above(ax, markerscale=2) if legend and distinct else ax
-
-
-def _opacity(confidence: Float64) -> Float64:
-    low, high = confidence.min(), confidence.max()
-    share = (confidence - low) / (high - low) if high > low else np.ones(len(confidence))
-    return np.asarray(0.08 + 0.87 * share)

@@ -116,15 +116,8 @@ def gap_histogram(values: Mapping[str, ArrayLike], *, truth: float = 0.0, ax: Ax
     edges = np.histogram_bin_edges(np.concatenate([*shown.values(), [100 * truth]]), bins=40)
     for number, (name, gaps) in enumerate(shown.items()):
         colour = style.CYCLE[number % len(style.CYCLE)]
-        ax.hist(
-            gaps,
-            edges.tolist(),
-            label=name,
-            color=colour,
-            alpha=0.55,
-            edgecolor=style.PAPER,
-            hatch=("", "///", "...")[number % 3],
-        )
+        look: dict[str, Any] = {"color": colour, "alpha": 0.55, "edgecolor": style.PAPER}
+        ax.hist(gaps, edges.tolist(), label=name, hatch=("", "///", "...")[number % 3], **look)
     ax.axvline(100 * truth, color=style.INK, linewidth=1.0, label=f"true gap: {100 * truth:g}")
     ax.set_xlabel("gap (percentage points)")
     ax.set_ylabel("draws")

@@ -114,17 +114,11 @@ def amplified(kind: NDArray[np.int8], reach: int) -> NDArray[np.int8]:
            [3, 3, 3, 1]], dtype=int8)
     """
     wide = kind
-    for axis in (0, 1):
-        wide = _widened(wide, reach, axis)
+    for edges in ((reach, reach), (0, 0)), ((0, 0), (reach, reach)):
+        padded = np.pad(wide, edges, constant_values=Kind.BEYOND)
+        window = tuple(1 + sum(edge) for edge in edges)
+        wide = np.lib.stride_tricks.sliding_window_view(padded, window).max(axis=(2, 3))
     return np.where(kind == Kind.BEYOND, kind, wide)
-
-
-def _widened(kind: NDArray[np.int8], reach: int, axis: int) -> NDArray[np.int8]:
-    """The highest entry within reach of each along one axis."""
-    edges = [(reach, reach) if axis == other else (0, 0) for other in (0, 1)]
-    padded = np.pad(kind, edges, constant_values=Kind.BEYOND)
-    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=axis)
-    return np.asarray(windows.max(axis=-1))
 
 
 def least_reach(ax: Axes, shape: tuple[int, ...]) -> int:
@@ -140,9 +134,6 @@ def _handles(beyond: bool) -> list[Any]:
     return [Patch(facecolor=colours()[code], label=name) for code, name in names.items()]
 
 
-_SLIM: dict[str, Any] = {"fraction": 0.046, "pad": 0.04}  # a colour bar as high as square axes
-
-
 def distance_matrix(distances: ArrayLike, *, ax: Axes | None = None, label: str = "distance") -> Axes:
     """Draw the matrix D: how far each item, a column, is from each query, a row.
 
@@ -154,8 +145,9 @@ def distance_matrix(distances: ArrayLike, *, ax: Axes | None = None, label: str 
     """
     ax = style.axes(ax, (4.6, 4.0))
     shown = ax.imshow(np.asarray(distances, dtype=np.float64), cmap="cividis", interpolation="nearest")
-    ax.figure.colorbar(shown, ax=ax, label=label, **_SLIM)
-    return _label_axes(ax)
+    ax.figure.colorbar(shown, ax=ax, label=label, fraction=0.046, pad=0.04)  # as high as square axes
+    ax.set(xlabel="item", ylabel="query")
+    return ax
 
 
 def shift_matrix(relevant: ArrayLike, *, ax: Axes | None = None) -> Axes:
@@ -170,12 +162,7 @@ def shift_matrix(relevant: ArrayLike, *, ax: Axes | None = None) -> Axes:
     shown = ax.imshow(
         irrelevant, cmap=ListedColormap([style.INK, style.PALE]), vmin=-0.5, vmax=1.5, interpolation="nearest"
     )
-    bar = ax.figure.colorbar(shown, ax=ax, ticks=[0, 1], **_SLIM)
+    bar = ax.figure.colorbar(shown, ax=ax, ticks=[0, 1], fraction=0.046, pad=0.04)
     bar.ax.set_yticklabels(["0 (relevant)", "e (irrelevant)"])
-    return _label_axes(ax)
-
-
-def _label_axes(ax: Axes) -> Axes:
-    ax.set_xlabel("item")
-    ax.set_ylabel("query")
+    ax.set(xlabel="item", ylabel="query")
     return ax

@@ -17,7 +17,7 @@ from deadheat.errors import InvalidValueError
 from deadheat.plots import style
 from deadheat.plots.reports import first_measure
 from deadheat.reports.report import Report
-from deadheat.support.arrays import Float64, Int64
+from deadheat.support.arrays import Float64
 
 _FAR = 10  # rows so many times as far out as all others leave the axis
 _LOOKS = {  # of formats, by number and scale: colour, and a mark that distinguishes them in grey
@@ -83,12 +83,20 @@ def format_changes(
     ax = style.quiet(style.axes(ax, (6.4, 1.5 + 0.33 * len(names))), grid="x")
     inside = _inside(np.abs(values).max(axis=0))
     ax.axvline(0, color=style.INK, linewidth=0.8, zorder=0)
-    rows = np.arange(len(names))
+    rows, interval = np.arange(len(names)), f"{100 * settings.get('confidence_level', 0.95):g} % interval, with ties"
     moved = inside & (values[0] < values[4])
-    ax.hlines(rows[moved], values[0, moved], values[4, moved], color=style.INK, linewidth=1, label=_interval(settings))
+    ax.hlines(rows[moved], values[0, moved], values[4, moved], color=style.INK, linewidth=1, label=interval)
     style.ends(ax, np.where(inside, values[1:4], np.nan), 5)
-    _limits(ax, values[:, inside])
-    _arrows(ax, rows[~inside], values[2, ~inside])
+    low, high = min(0.0, float(values[:, inside].min())), max(0.0, float(values[:, inside].max()))
+    space = 0.08 * (high - low) or 1.0
+    ax.set_xlim(low - space, high + space)
+    for beyond, edge, marker in ((values[2] < 0, 0.0, 4), (values[2] >= 0, 1.0, 5)):  # carets to the left, to the right
+        far = rows[~inside & beyond]
+        if len(far):
+            ax.plot(
+                np.full(len(far), edge), far, linestyle="", marker=marker, markersize=8, color=style.INK,
+                transform=ax.get_yaxis_transform(), clip_on=False, label="beyond the axis",
+            )  # fmt: skip
     style.rows(ax, names)
     style.right_column(ax, "difference", [_signed(value) for value in values[2]])
     what = reports[base][measure].name
@@ -96,10 +104,6 @@ def format_changes(
     most = int(np.nanargmax(np.abs(values[2]))) if np.isfinite(values[2]).any() else 0
     largest = f"{what}: {names[most]} is farthest from {base}, {_signed(values[2, most])} points"
     return style.legend_above(ax, title=largest if values[2, most] else f"{what}: no difference to {base}")
-
-
-def _interval(settings: Mapping[str, Any]) -> str:
-    return f"{100 * settings.get('confidence_level', 0.95):g} % interval, with ties"
 
 
 def _change(report: Report, base: Report, measure: str, settings: dict[str, Any]) -> list[float]:
@@ -119,21 +123,6 @@ def _inside(sizes: Float64) -> NDArray[np.bool_]:
         if ascending[at] > 0 and ascending[at + 1] > _FAR * ascending[at]:
             return np.asarray(sizes <= ascending[at])
     return np.ones(len(sizes), dtype=np.bool_)
-
-
-def _limits(ax: Axes, values: Float64) -> None:
-    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
-    room = 0.08 * (high - low) or 1.0
-    ax.set_xlim(low - room, high + room)
-
-
-def _arrows(ax: Axes, rows: Int64, values: Float64) -> None:
-    for beyond, edge, marker in ((values < 0, 0.0, 4), (values >= 0, 1.0, 5)):  # carets to the left, to the right
-        if beyond.any():
-            ax.plot(
-                np.full(np.count_nonzero(beyond), edge), rows[beyond], linestyle="", marker=marker, markersize=8,
-                color=style.INK, transform=ax.get_yaxis_transform(), clip_on=False, label="beyond the axis",
-            )  # fmt: skip
 
 
 def _signed(points: float) -> str:
@@ -188,20 +177,14 @@ def measure_against_bytes(found: FormatComparison, measure: str | None = None, *
     ax.set_xticks((ends[:-1] + ends[1:]) / 2, [f"{sizes[strip[0]]:,}" for strip in strips])
     ax.tick_params(axis="x", length=0)
     ax.set(xlabel="bytes per vector", ylabel=f"{measure} (%)", xlim=(0, ends[-1]))
-    style.legend_right(ax, "format: bytes", _lines(found))
+    level = 100 * found.comparisons[found.base].test.confidence_level
+    lines = [Line2D([], [], color=style.GREY, label=f"{level:g} % interval of\nthe difference to {found.base}")]
+    if any(report.ties.mixed_groups for report in found.reports.values()):
+        lines.insert(0, Line2D([], [], color=style.GREY, linewidth=4, alpha=0.5, label="lower to upper: ties"))
+    style.legend_right(ax, "format: bytes", lines)
     small = strips[0][0]
     points = _signed(100 * found.change(small, measure).expected)
     ax.set_title(
         f"{small} takes {sizes[small]:,} of {sizes[found.base]:,} bytes: {measure} {points} points", fontsize="medium"
     )
     return ax
-
-
-def _lines(found: FormatComparison) -> list[Any]:
-    level = 100 * found.comparisons[found.base].test.confidence_level
-    tied = any(report.ties.mixed_groups for report in found.reports.values())
-    bar = [Line2D([], [], color=style.GREY, linewidth=4, alpha=0.5, label="lower to upper: ties")] if tied else []
-    return [
-        *bar,
-        Line2D([], [], color=style.GREY, linewidth=1, label=f"{level:g} % interval of\nthe difference to {found.base}"),
-    ]

@@ -31,7 +31,7 @@ STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
 _LETTER, _HANDLE = 0.062, 0.48  # inches that a letter of a legend takes, and what stands before and behind a name
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 2))  # of reference lines
-_ROW, _TITLE = 12.5, 0.076  # points from row to row of a legend, inches that a letter of a title takes
+_ROW, _TITLE = 13.0, 0.076  # points from row to row of a legend, inches that a letter of a title takes
 
 if TYPE_CHECKING:
     INK: str  # of marks and lines
@@ -140,8 +140,9 @@ def legend_above(ax: Axes, *, handles: Sequence[Any] | None = None, title: str |
     if names:
         ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, frameon=False,
                   fontsize="small", borderaxespad=0.2, columnspacing=1.2, handletextpad=0.5, **more)  # fmt: skip
-    if title is not None:
-        pad = 6 + _ROW * -(-len(names) // columns) + 3 * bool(names)
+    title = ax.get_title().replace("\n", " ") if title is None else title  # one that is there moves up
+    if title:
+        pad = 7 + _ROW * -(-len(names) // columns) + 3 * bool(names)
         ax.set_title(textwrap.fill(title, int(_width(ax) / _TITLE)), fontsize="medium", pad=pad)
     return ax
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -237,9 +236,10 @@ def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> 
         end where it is known that no order goes beyond it. A row whose bounds are one value has no bar.
     """
     ax = style.quiet(style.axes(ax, (7.2, 1.2 + 0.5 * len(exploits))), grid="x")
-    series: dict[str, list[tuple[float, float]]] = {"expected": [], "as given": []}
     for row, exploit in enumerate(exploits.values()):
         low, high = exploit.bounds.lower, exploit.bounds.upper
+        ax.text(1.02, row, _between(100 * low, 100 * high), transform=ax.get_yaxis_transform(), va="center",
+                fontsize="small")  # fmt: skip
         if low == high:
             ax.text(50, row, "no tie decides: one value", ha="center", va="center", fontsize="small")
             continue
@@ -252,41 +252,27 @@ def order_ranges(exploits: Mapping[str, Exploit], *, ax: Axes | None = None) -> 
         proven = [place for place, end in zip((least, most), ends, strict=True) if end.exact]
         ax.vlines(proven, row - 0.3, row + 0.3, color=style.BLUE, linewidth=2.2, zorder=3)
         ax.hlines(row, mean - std, mean + std, color=style.INK, linewidth=3, zorder=4)
-        series["expected"].append((expected, row))
-        series["as given"].append((given, row))
-    _marks(ax, "expected", series["expected"], marker="o", facecolor=style.PAPER, edgecolor=style.INK)
-    _marks(ax, "as given", series["as given"], marker="x", color=style.VERMILION)
-    _write_bounds(ax, exploits)
-    ax.set_xlim(-2, 102)
-    ax.set_xlabel("between lower bound and upper bound (%)")
+        ax.scatter(
+            expected, row, s=34, linewidths=1.4, marker="o", facecolor=style.PAPER, edgecolor=style.INK, zorder=5
+        )
+        ax.scatter(given, row, s=34, linewidths=1.4, marker="x", color=style.VERMILION, zorder=5)
+    style.rows(ax, list(exploits))
+    ax.text(1.02, 1.0, "bounds (%)", transform=ax.transAxes, va="bottom", fontsize="small")
+    ax.set(xlabel="between lower bound and upper bound (%)", xlim=(-2, 102))
+    handles = [
+        Patch(facecolor=style.SKY, edgecolor=style.BLUE, linewidth=0.6, label="lowest to highest found"),
+        *(Line2D([], [], linestyle="", markersize=size, markeredgewidth=width, marker=marker, color=color,
+                 markerfacecolor=style.PAPER, label=label)
+          for label, marker, color, size, width in (("no order beyond", "|", style.BLUE, 11, 2.2),
+                                                    ("expected", "o", style.INK, 6, 1.4),
+                                                    ("as given", "x", style.VERMILION, 6, 1.4))),
+        Line2D([], [], color=style.INK, linewidth=3, label="random orders ± std"),
+    ]  # fmt: skip
     widths = {name: 100 * (exploit.highest.value - exploit.lowest.value) for name, exploit in exploits.items()}
     widest = max(widths, key=lambda name: widths[name])
     title = f"The order of the samples moves {widest} by {widths[widest]:.2f} points"
-    return _legend_of_orders(ax, title if widths[widest] > 0 else "The order of the samples changes nothing")
-
-
-def _marks(ax: Axes, name: str, points: list[tuple[float, float]], **look: Any) -> None:
-    across, rows = np.array(points).reshape(-1, 2).T
-    ax.scatter(across, rows, s=34, linewidths=1.4, label=name, zorder=5, **look)
-
-
-def _legend_of_orders(ax: Axes, title: str) -> Axes:
-    handles, _ = ax.get_legend_handles_labels()
-    more = [
-        Patch(facecolor=style.SKY, edgecolor=style.BLUE, linewidth=0.6, label="lowest to highest found"),
-        Line2D([], [], color=style.BLUE, linewidth=2.2, marker="|", linestyle="", markersize=11, markeredgewidth=2.2,
-               label="no order beyond"),
-        Line2D([], [], color=style.INK, linewidth=3, label="random orders ± std"),
-    ]  # fmt: skip
-    return style.legend_above(ax, handles=[*more, *handles], title=title)
-
-
-def _write_bounds(ax: Axes, exploits: Mapping[str, Exploit]) -> None:
-    style.rows(ax, list(exploits))
-    for row, exploit in enumerate(exploits.values()):
-        text = _between(100 * exploit.bounds.lower, 100 * exploit.bounds.upper)
-        ax.text(1.02, row, text, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
-    ax.text(1.02, 1.0, "bounds (%)", transform=ax.transAxes, va="bottom", fontsize="small")
+    title = title if widths[widest] > 0 else "The order of the samples changes nothing"
+    return style.legend_above(ax, handles=handles, title=title)
 
 
 def _between(low: float, high: float) -> str:
