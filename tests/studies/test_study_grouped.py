@@ -247,4 +247,4 @@ def test_the_sentence_about_table_2_is_judged(outcome: Outcome) -> None:
     assert margin.why.endswith("0.3, 0.8, 1.1, 8.5 points")
     made = CLUSTERED.draw(200, paper._CLAIMS_SEED)
     halves_of = split_half(*made, splits=SMALL.halves, distance="euclidean", threads=1)
-    assert margin.here == f"{100 * halves_of.margins(method='normal').mean():.1f} points, made classes"
+    assert margin.here == f"{100 * halves_of.margins(method='normal').mean():.1f} points, synthetic classes"

@@ -1,7 +1,7 @@
 """Figures 2, 3 and 4 of Nicolaou et al. 2018: which neighbours collide, and which of the collisions are ties.
 
-The published picture calls it a collision where two neighbours in rank are less than e apart in rounded distances. That
-rule is compared with the exact one, on the paper's data if it is there, and on sets that need no file.
+The published picture marks a collision where the rounded distances of two neighbours in rank differ by less than e.
+That rule is compared with the exact one, on the paper's data if present, and on sets that need no file.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ _SOURCE = (
     "arXiv:1806.07171, figures 2, 3 and 4, and the code and data that were published with it (anguelos/embedding_map)."
 )
 _ABOUT = (
-    "The paper draws, for every query and rank, whether two neighbours in rank are closer together than e, and takes "
-    "this for the ambiguity of the ranking. Two neighbours that are that close need not tie. Here each collision is "
-    "looked at exactly: is it a tie of the real numbers, and is the group relevant, irrelevant, or mixed? Only a mixed "
+    "The paper draws, for every query and rank, whether the distances of two neighbours in rank differ by less than e, "
+    "and takes this for the ambiguity of the ranking. Such neighbours need not tie. Here each collision is examined in "
+    "exact arithmetic: is it a tie of the real numbers, and is the group relevant, irrelevant, or mixed? Only a mixed "
     "group can change a measure."
 )
-ALMOST_ALL = 0.95  # of the collisions, at least: the choice of this study, as the source has no number
-FEW = 100  # collisions, of which no share is taken
+ALMOST_ALL = 0.95  # of the collisions, at least: this study's choice, as the source gives no number
+FEW = 100  # collisions: of fewer, no share is taken
 _NOTES = "not published: measured with SciPy's float64 distances on the same file"
 
 
 def run(setting: Setting) -> Outcome:
     text = [
-        "The paper shows figures 2 and 3 without a count, so that only the pictures can be compared. Orange is a "
+        "The paper gives no counts for figures 2 and 3, so that only the pictures can be compared. Orange is a "
         "relevant collision (red in the paper), blue an irrelevant one, as in the paper; black is a mixed one, which "
         "the paper does not distinguish.",
-        "The published rule sorts the query itself among the items, and counts the gap between it and its nearest "
-        "neighbour; deadheat takes the query out by its index.",
+        "The published rule ranks the query itself among the items, and counts the gap between it and its nearest "
+        "neighbour; deadheat excludes the query by its index.",
     ]
     outcome = joined([part(setting) for part in (washington, white_noise, pixels, grid)], text)
     return replace(outcome, conclusion=_conclusion(outcome))
@@ -72,13 +72,13 @@ def _conclusion(outcome: Outcome) -> str:
         rows = [row for row in rule.rows if row[0] == name]
         counted.append(f"{name} {sum(row[ties] for row in rows):,} of {sum(row[count] for row in rows):,}")
     return (
-        "A small gap between two neighbours is seldom a tie of float embeddings, and nearly always one of integers. "
+        "A small gap between two neighbours is rarely a tie for float embeddings, and nearly always one for integers. "
         f"Collisions by the published rule that are ties of the real numbers: {'; '.join(counted)}."
     )
 
 
 def published_noise(n: int, dim: int) -> Matrix:
-    """White noise, (n, dim) in [0, 1), as the published code draws it: the same generator, seed and draws before it."""
+    """White noise, (n, dim) in [0, 1), as the published code draws it: same generator, seed and preceding draws."""
     random = np.random.RandomState(1337)
     random.shuffle(np.arange(1000))
     for _ in range(30):  # the random embeddings that are compared with the all-zero one
@@ -98,17 +98,20 @@ def white_noise(setting: Setting) -> Outcome:
     everything = Data("white noise", "White noise", published_noise(len(labels), 504), labels, 1e-5)
     part, samples = everything[first:], f"{first} to {len(labels) - 1}"
     setting.say(f"white noise: {len(part.labels)} samples")
-    origin = "George Washington" if file else "made words"
+    origin = "George Washington" if file else "synthetic words"
     caption = (
-        f"Figure 3: uniform noise in 504 dimensions with the labels of {origin}, samples {samples}. Above, the "
-        "published rule with e = 1e-5; below, the groups within 1e-5 in exact arithmetic."
+        f"Figure 3: uniform noise in 504 dimensions with the labels of {origin}, samples {samples}. Top: the "
+        "published rule with e = 1e-5. Bottom: the groups within 1e-5 in exact arithmetic."
     )
     picture, kinds = as_published(part, "noise", caption, setting)
     rule, pairs = rule_table(part, samples, setting)
     amplified = row_of_images(
-        "noise-amplified", "The lower row of the picture above, amplified by 3 ranks and 3 queries.", kinds, amplify=3
+        "noise-amplified",
+        "The bottom row of the picture above, each mark widened by 3 ranks and 3 queries.",
+        kinds,
+        amplify=3,
     )
-    why = "" if file else f"labels that were made here stand in for those of {GEORGE_WASHINGTON}"
+    why = "" if file else f"synthetic labels in place of those of {GEORGE_WASHINGTON}"
     findings = rule_findings(part, samples, pairs, "figure 3", Mark.NEW if file else Mark.OTHER_DATA, why)
     judged, which = not setting.quick, f"samples {samples}"
     findings.append(fewer(part, which, pairs, judged=judged))
@@ -117,7 +120,7 @@ def white_noise(setting: Setting) -> Outcome:
 
 
 def pixels(setting: Setting) -> Outcome:
-    """Digits: their pixels are integers, which truly tie."""
+    """Digits: their pixels are integers, so that exact ties are common."""
     images, labels = digits()
     n, shown = (300, 150) if setting.quick else (len(labels), 450)
     data = Data("digits", "scikit-learn's digits", images[:n], labels[:n], 1e-10)
@@ -148,14 +151,14 @@ def _rounding_findings(data: Data, setting: Setting) -> list[Finding]:
                 f"{data.name}, {distance}: exact tie groups, those that are mixed, those that float64 distances split",
                 f"{counted.together.groups}, {counted.mixed.groups}, {split}",
                 Mark.NEW,
-                why=f"groups of equal float64 distances that are no tie: {merged}",
+                why=f"groups of equal float64 distances that are not ties: {merged}",
             )
         )
     return findings
 
 
 def grid(setting: Setting) -> Outcome:
-    """Points of a grid, in classes that can be seen: every tie is mixed or not for a reason."""
+    """Points of a grid, whose ties can be checked by eye."""
     side = 10
     points = np.stack(np.meshgrid(np.arange(1, side + 1), np.arange(1, side + 1)), axis=-1).reshape(-1, 2)
     labels = (points[:, 0] > side // 2) + 2 * (points[:, 1] > side // 2)
@@ -164,8 +167,8 @@ def grid(setting: Setting) -> Outcome:
         (distance, collisions(points, labels, distance=distance, threads=setting.threads)) for distance in DISTANCES
     ]
     caption = (
-        f"Exact ties of the {side} × {side} points (1, 1) to ({side}, {side}), whose class is the quarter that they "
-        "lie in. With cosine, what lies in one direction from the origin ties."
+        f"Exact ties of the {side} × {side} points (1, 1) to ({side}, {side}), whose class is the quadrant that they "
+        "lie in. With cosine, points in the same direction from the origin tie."
     )
     picture = row_of_images("grid", caption, images)
     return Outcome(_rounding_findings(data, setting), [picture], [count_table(data, "all", setting)])
@@ -201,15 +204,15 @@ def washington(setting: Setting) -> Outcome:
 def _drawn(part: Data, samples: str, types: Sequence[str], setting: Setting) -> Outcome:
     setting.say(f"{part.title}: {len(part.labels)} samples for the pictures")
     caption = (
-        f"Figure 2: {part.title}, samples {samples}. Above, the published rule: two neighbours in rank less than "
-        "1e-10 apart in float64, coloured by the farther one, the query itself at rank 0. Below, the groups within "
-        "1e-10 in exact arithmetic, coloured by what is in the group."
+        f"Figure 2: {part.title}, samples {samples}. Top: the published rule, two neighbours in rank whose "
+        "float64 distances differ by less than 1e-10, coloured by the farther one, with the query itself at rank 0. "
+        "Bottom: the groups within 1e-10 in exact arithmetic, coloured by what the group holds."
     )
     picture, kinds = as_published(part, "gw", caption, setting)
     amplified = row_of_images(
         "gw-amplified",
-        "The lower row of the picture above, amplified: every mark is widened by 3 ranks and 3 queries on every "
-        "side, so that single collisions can be seen. The area of the marks says nothing about how many there are.",
+        "The bottom row of the picture above, each mark widened by 3 ranks and 3 queries on every side, so that single "
+        "collisions can be seen. The area of the marks does not show how many there are.",
         kinds,
         amplify=3,
     )
@@ -231,14 +234,14 @@ def _all_samples(everything: Data, types: Sequence[str], setting: Setting) -> Ou
     setting.say(f"{everything.title}: all {len(everything.labels)} samples")
     rule, pairs = rule_table(everything, "all", setting)
     counts = count_table(everything, "all", setting, types)
-    findings = rule_findings(everything, "all", pairs, "figure 2 shows a part of them", Mark.NEW)
+    findings = rule_findings(everything, "all", pairs, "figure 2 shows some of them", Mark.NEW)
     findings.append(fewer(everything, "all samples", pairs, judged=True))
     findings += right_side(everything, "all samples", pairs, judged=True)
     return Outcome([*findings, *_noted(everything, counts, setting)], tables=[rule, counts])
 
 
 def _counted(data: Data) -> list[Finding]:
-    """Queries and classes that the slides count, and the collision that they say moves mAP."""
+    """The queries and classes counted in the slides, and the collision that they say changes mAP."""
     size = np.unique(data.labels, return_counts=True)[1]
     several = size > 1
     report = evaluate(data.embeddings, data.labels, measures=["mAP"])
@@ -247,7 +250,7 @@ def _counted(data: Data) -> list[Finding]:
     printed = published.WASHINGTON_QUERIES, published.WASHINGTON_CLASSES
     return [
         Finding(
-            "George Washington: queries with another of their class, and classes of these",
+            "George Washington: queries with another sample of their class, and their classes",
             "{}, {}".format(*here),
             Mark.of(here == printed),
             "{} samples, {} classes".format(*printed),
@@ -255,26 +258,26 @@ def _counted(data: Data) -> list[Finding]:
             f"all {len(data.labels)} samples stay in the gallery, of {len(size)} classes",
         ),
         Finding(
-            "George Washington, cosine: tie groups that can move mAP, and by how much",
+            "George Washington, cosine: tie groups that can change mAP, and by how much",
             f"{mixed}; {100 * (result.upper - result.lower):.2f} points",
             Mark.of(mixed == 1),
             f"one collision, about {published.WASHINGTON_EFFECT} %",
             published.TIES_SLIDES,
-            "in float64 one pair of samples is at distance 0, which is no tie of the real numbers (below); the "
-            "published code takes the wrong one of the two for the query itself (the study of the exploit)",
+            "in float64 one pair of samples is at distance 0, which is not a tie of the real numbers (below); the "
+            "published code takes the wrong one of the two for the query itself (deadheat reproduce exploit)",
         ),
     ]
 
 
 def load(file: Path) -> Data:
-    """The file, with the e of the published picture."""
+    """Read the file; e is that of the published picture."""
     return Data("George Washington", "PHOCNet embeddings of George Washington", *george_washington(file), 1e-10)
 
 
 def rule_findings(
     data: Data, samples: str, pairs: dict[str, Ruled], figure: str, mark: Mark, why: str = ""
 ) -> list[Finding]:
-    """How many collisions the published rule sees, and how many of them are ties."""
+    """How many collisions the published rule finds, and how many of them are ties."""
     which = "all samples" if samples == "all" else f"samples {samples}"
     return [
         Finding(
@@ -283,7 +286,7 @@ def rule_findings(
             mark,
             "a picture, no count",
             f"{published.TIES}, {figure}",
-            why or f"pairs of neighbours in rank less than {data.eps:g} apart; a tie is equally far as a real number",
+            why or f"neighbours in rank, distances within {data.eps:g}; in a tie they are equal as real numbers",
         )
         for distance, ruled in pairs.items()
     ]
@@ -336,17 +339,17 @@ def _nearest_pair(data: Data, setting: Setting) -> list[Finding]:
             "George Washington: the exact cosine distance of these samples",
             ", ".join(f"{float(gap):.4g}" for gap in away) or "none",
             Mark.NEW,
-            why="where it is not 0, neither of the two ties with the query itself",
+            why="where it is not 0, the other sample does not tie with the query itself",
         ),
     ]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# what the sources say of the collisions that they draw, judged by the counts
+# statements of the sources about their pictures, judged by the counts
 
 
 def fewer(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool) -> Finding:
-    """How many collisions there are under cosine for each under euclidean, against "about 20", to one digit."""
+    """The ratio of collisions under cosine to those under euclidean, against "about 20", to one digit."""
     cosine, euclidean = pairs["cosine"].n_collision, pairs["euclidean"].n_collision
     agrees = euclidean > 0 and float(f"{cosine / euclidean:.0e}") == published.FEWER_COLLISIONS
     return Finding(
@@ -360,7 +363,7 @@ def fewer(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool)
 
 
 def right_side(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool) -> list[Finding]:
-    """Which share of the collisions is on the right side of the picture, by distance; not of fewer than `FEW`."""
+    """The share of the collisions on the right side of the picture, by distance, unless there are fewer than `FEW`."""
     return [
         Finding(
             f"{data.name}, {samples}, {distance}: collisions in the right half of the ranks, and in the last quarter",
@@ -376,7 +379,7 @@ def right_side(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: 
 
 
 def noise_eps(part: Data, samples: str, *, judged: bool) -> list[Finding]:
-    """What 10,000 times the e of figure 2 finds in white noise, and what that e itself finds."""
+    """Collisions in white noise for the e of figure 2, and for 10,000 and 100,000 times that."""
     findings = []
     for eps, often in ((1e-10, "as in"), (1e-6, "10,000 times that of"), (1e-5, "100,000 times that of")):
         data = Data(part.name, part.title, part.embeddings, part.labels, eps)
@@ -399,7 +402,7 @@ def noise_eps(part: Data, samples: str, *, judged: bool) -> list[Finding]:
 
 
 STUDY = Study(
-    title="Collisions: which neighbours are equally far",
+    title="Collisions: which neighbours are at equal distances",
     source=_SOURCE,
     about=_ABOUT,
     run=run,

@@ -1,6 +1,6 @@
-"""The rule of the published picture, neighbours in rank less than e apart collide, and the same in exact arithmetic.
+"""The rule of the published picture, that neighbours in rank collide within e, and the same in exact arithmetic.
 
-In come embeddings and labels; out go the collisions, how many of them are ties, and pictures and tables of both.
+Input: embeddings and labels. Output: the collisions, how many of them are ties, and pictures and tables of both.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Bool = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Data:
-    """Embeddings and labels, how messages name them, and the e of the published picture."""
+    """Embeddings and labels, their names in messages, and the e of the published picture."""
 
     name: str
     title: str
@@ -53,19 +53,19 @@ class Published:
     """The collisions of the published picture, of n items, the query itself among them."""
 
     order: Int64  # (n, n): all items in the order of rounded distances
-    gap: NDArray[np.float64]  # (n, n - 1): how much farther away each of them but the first is than the one before it
+    gap: NDArray[np.float64]  # (n, n - 1): the difference in distance between each item and the one before it
     colliding: Bool  # (n, n - 1): where that gap is below e
     relevant: Bool  # (n, n - 1): whether the farther item is relevant
 
     @property
     def with_itself(self) -> Bool:
-        """Which of the colliding pairs the query itself is one of."""
+        """Which of the colliding pairs include the query itself."""
         itself = self.order == np.arange(len(self.order))[:, None]
         return np.asarray(self.colliding & (itself[:, :-1] | itself[:, 1:]))
 
     @property
     def kind(self) -> NDArray[np.int8]:
-        """The picture: the farther item of each colliding pair is marked by what it is."""
+        """The picture: each colliding pair is marked by the kind of its farther item."""
         marks = np.where(self.relevant, Kind.RELEVANT, Kind.IRRELEVANT)
         return np.where(self.colliding, marks, Kind.NONE).astype(np.int8)
 
@@ -103,7 +103,7 @@ def published_rule(distances: Matrix, relevant: Bool, eps: float) -> Published:
 
 
 def real_ties(rankings: Rankings, published: Published) -> int:
-    """How many colliding pairs of the published picture are equally far from the query as real numbers."""
+    """Count the colliding pairs of the published picture that are at equal distances as real numbers."""
     row, place = np.nonzero(published.colliding)
     near, far = published.order[row, place], published.order[row, place + 1]
     itself = published.with_itself[row, place]
@@ -126,7 +126,7 @@ def group_numbers(rankings: Rankings) -> NDArray[np.int32]:
 
 
 def split_and_merged(number: NDArray[np.int32], distances: Matrix) -> tuple[int, int]:
-    """How many exact tie groups rounded distances split, and how many groups of equal ones are no tie of all of them.
+    """Count exact tie groups that rounding splits, and groups of equal rounded distances that are not one exact tie.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def row_of_images(
 
 
 def as_published(data: Data, name: str, caption: str, setting: Setting) -> tuple[Picture, list[tuple[str, Collisions]]]:
-    """The published picture for three distances, and under it the kinds of what collides; the latter also alone."""
+    """The published picture for three distances, below it the exact groups within e; and these groups by distance."""
     figure = style.figure(11, 8.2)
     axes = figure.subplots(2, len(DISTANCES), sharex=True, sharey=True)
     kinds = []
@@ -185,8 +185,8 @@ def matrices(data: Data, first: int) -> Picture:
     distance_matrix(distances_of(data, "cosine"), ax=left, label="cosine distance").set_title("D")
     shift_matrix(data.relevant, ax=right).set_title("E")
     caption = (
-        f"Figure 4: the matrices D and E of samples {first} to {first + len(data.labels) - 1}. The paper moves the "
-        "distances D by E, so that e decides between items at one distance."
+        f"Figure 4: the matrices D and E of samples {first} to {first + len(data.labels) - 1}. The paper shifts the "
+        "distances D by E, so that e orders items at equal distances."
     )
     return Picture("matrices", caption, figure)
 
@@ -207,7 +207,7 @@ def precision_picture(part: Data, samples: str, setting: Setting) -> Picture:
 
 
 def rule_table(data: Data, rows: str, setting: Setting) -> tuple[Table, dict[str, Ruled]]:
-    """The published rule against the real numbers; and by distance, its collisions in numbers."""
+    """A table of the published rule against exact ties; and its counts by distance."""
     lines, numbers = [], {}
     for distance in DISTANCES:
         pairs = published_rule(distances_of(data, distance), data.relevant, data.eps)
@@ -223,10 +223,12 @@ def rule_table(data: Data, rows: str, setting: Setting) -> tuple[Table, dict[str
         )  # fmt: skip
     columns = (
         "set", "samples", "distance", "e", "collisions", "relevant", "irrelevant", "with the query itself",
-        "equal in float64", "ties of the real numbers", "share that are no ties",
+        "equal in float64", "ties of the real numbers", "share that are not ties",
         "in the right half of the ranks", "in the last quarter",
     )  # fmt: skip
-    caption = "The published rule on SciPy's float64 distances: pairs of neighbours in rank closer together than e."
+    caption = (
+        "The published rule on SciPy's float64 distances: neighbours in rank whose distances differ by less than e."
+    )
     return Table("published-rule", caption, columns, lines, percent=columns[-3:]), numbers
 
 
@@ -242,7 +244,7 @@ def count_table(data: Data, rows: str, setting: Setting, short_types: Sequence[s
     for distance in DISTANCES:
         rounded = collisions_of_distances(distances_of(data, distance), data.relevant, leave_one_out=True)
         lines.append(_count_row(data, rows, distance, "float64 distance (SciPy)", rounded.counts))
-    caption = "Collision groups, the query itself left out. A group has two items or more; only a mixed one can matter."
+    caption = "Collision groups without the query itself. A group has at least two items; only a mixed one can matter."
     columns = (
         "set", "samples", "distance", "collision", "relevant groups", "irrelevant groups", "mixed groups",
         "colliding items", "of items", "queries", "largest group",

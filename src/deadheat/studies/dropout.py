@@ -1,7 +1,7 @@
 """The dropout table and the size figure: is the gap between train and test overfitting, or the number of classes?
 
-In come embeddings of train and test sets, from files or, in place of the paper's data, from networks trained here on
-pictures of words; out go the gap of the plain and of the grouped measure for each amount of dropout, and both measures
+Input: embeddings of train and test sets, from files or, in place of the paper's data, from networks trained here on
+pictures of words. Output: the gap of the plain and of the grouped measure for each amount of dropout, and both measures
 against the number of classes.
 """
 
@@ -43,10 +43,10 @@ from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Stu
 
 _SOURCE = published.GROUPED
 _ABOUT = (
-    "A network that has learned its training classes by heart finds them better than new ones. Recall@1 (Hit@1) should "
-    "show this as a gap between train and test, but it also falls with the number of classes, so that the gap of two "
-    "sets of different size mixes both. In groups of 10 classes the sets compare. The table has both gaps for several "
-    "amounts of dropout."
+    "A network that overfits its training classes retrieves them better than new ones. Recall@1 (Hit@1) should show "
+    "this as a gap between train and test, but it also falls with the number of classes, so that the gap between sets "
+    "of different sizes mixes both. In groups of 10 classes the sets are comparable. The table has both gaps for "
+    "several amounts of dropout."
 )
 
 _OF_TABLE_2 = "CIFAR-100"
@@ -77,7 +77,7 @@ def run(setting: Setting) -> Outcome:
 
 
 def from_files(setting: Setting) -> Outcome:
-    """The table of each of the paper's data sets that is there as files, and what is missing of it."""
+    """The table of each of the paper's data sets that has files, and which files are missing."""
     findings, cases = [], []
     for name, stem in published.IMAGE_SETS.items():
         case, of_case = _by_files(setting, name, stem)
@@ -109,15 +109,15 @@ def _by_files(setting: Setting, name: str, stem: str) -> tuple[Case, list[Findin
         except ValueError as error:
             raise FileError(pairs[dropout]["train"], f" and {pairs[dropout]['test']}: {error}") from None
         case.rows.append(row)
-        why = "the embeddings given, not the paper's"
+        why = "embeddings from files, not the paper's"
         findings.append(Finding(about, both_gaps(row), Mark.OTHER_DATA, printed, source, why))
     return case, findings
 
 
 def _pairs(folder: Path | None, stem: str) -> dict[float | None, dict[str, Path]]:
-    """For each dropout that a data set has files of (None where the name has none), the files by train and test.
+    """The files of a data set by dropout (None where the name has none), and by train and test.
 
-    Where there are several of one kind, ``.npz`` goes first.
+    Of several formats, ``.npz`` is taken.
     """
     pairs: dict[float | None, dict[str, Path]] = {}
     for path in sorted(folder.iterdir(), key=lambda path: (path.suffix != ".npz", path.name)) if folder else ():
@@ -135,12 +135,12 @@ def _amount(text: str | None) -> float | None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# in place of the paper's data: networks that learn pictures of words, and what they make of other words
+# in place of the paper's data: networks that learn pictures of words, and embed other words
 
 
 def of_words(setting: Setting, extent: Extent) -> Outcome:
     words = render(setting, extent)
-    about = "Words as the fonts draw them (left, a font a column), and distorted, as the networks see them (right)."
+    about = "Words as drawn by the fonts (left, one font per column), and distorted, as the networks see them (right)."
     sheet = Picture("words", about, contact_sheet(words))
     text = [about_words(extent, len(words.fonts))]
     if not network.is_installed():
@@ -151,7 +151,7 @@ def of_words(setting: Setting, extent: Extent) -> Outcome:
     caption = (
         f"Left: {MEASURE} against dropout, filled marks for train and open ones for test, in the first of "
         f"{extent.seeds} trainings. Right: train less test, with 95 % intervals over the words; small open marks are "
-        "other trainings. In the last row neither set was learned: a gap there is no overfitting."
+        "other trainings. In the last row neither set was learned: a gap there is not overfitting."
     )
     table = Picture("dropout", caption, cases_figure(cases))
     size = sizes_picture(sizes, extent.many, extent.draws)
@@ -174,14 +174,14 @@ def _conclusion(cases: Sequence[Case]) -> str:
         for sides in (many[PLAIN], many[GROUPED], unseen[PLAIN], unseen[GROUPED])
     ]
     return (
-        f"The plain gap mixes overfitting with the number of classes: of many learned words it is {ranges[0]} points "
-        f"by dropout, {GROUPED} {ranges[1]}. Between two sets of which nothing was learned, so that nothing can be "
-        f"overfitted, it is still {ranges[2]} points; {GROUPED} {ranges[3]}."
+        f"The plain gap mixes overfitting with the number of classes: for many learned words it is {ranges[0]} points "
+        f"by dropout, {GROUPED} {ranges[1]}. Between two sets of unseen words, where nothing can be overfitted, it is "
+        f"still {ranges[2]} points; {GROUPED} {ranges[3]}."
     )
 
 
 def _measure(setting: Setting, extent: Extent, words: Words) -> tuple[list[Case], dict[str, dict[str, Band]]]:
-    """All networks, one after another: the three cases, and the bands of the size figure for two amounts of dropout."""
+    """Train all networks: the three cases, and the bands of the size figure for two amounts of dropout."""
     many, few = extent.many, extent.few
     cases = [
         Case("many-learned", f"{many} learned words against {few} unseen ones.", []),
@@ -207,10 +207,10 @@ def _measure(setting: Setting, extent: Extent, words: Words) -> tuple[list[Case]
 
 
 def _network(setting: Setting, extent: Extent, words: Words, n_word: int, dropout: float, seed: int) -> Embedded:
-    """The embeddings of a network that learned the first so many words.
+    """The embeddings of a network that learned the first `n_word` words.
 
-    By one thread unless another number was given: the networks are small, so that more help little, wait for each other
-    when the processors have other work, and round differently.
+    One thread unless another number was given: with small networks more threads help little, wait for each other on a
+    busy machine, and round differently.
     """
     rows = slice(n_word * extent.per_word)
     learned = Pictures(words.learned.images[rows], words.learned.words[rows])
@@ -226,7 +226,7 @@ def _network(setting: Setting, extent: Extent, words: Words, n_word: int, dropou
 
 
 def _pairs_of_sets(extent: Extent, larger: Embedded, smaller: Embedded) -> list[tuple[Sample, Sample]]:
-    """Train and test of the three cases: many learned, few learned, and two sets of which nothing was learned."""
+    """Train and test sets of the three cases: many learned, few learned, and none learned."""
     cut = extent.few * extent.per_word
     few, many = slice(cut), slice(cut, None)
     return [
@@ -237,7 +237,7 @@ def _pairs_of_sets(extent: Extent, larger: Embedded, smaller: Embedded) -> list[
 
 
 class Words(NamedTuple):
-    """Pictures of words: to learn, and never learned, of which the first few and the others are two sets."""
+    """Pictures of words to learn, and of unseen words, of which the first few and the others are two sets."""
 
     learned: Pictures
     unseen: Pictures
@@ -245,7 +245,7 @@ class Words(NamedTuple):
 
 
 def render(setting: Setting, extent: Extent) -> Words:
-    """As many words to learn as `many`, and other words: `few`, then `many` again."""
+    """Draw `many` words to learn, and `few`, then `many`, unseen ones."""
     fonts = network.find_fonts()
     setting.say(f"  drawing {2 * extent.many + extent.few} words in {len(fonts)} fonts")
     words = network.pseudo_words(2 * extent.many + extent.few, _SEED)
@@ -255,7 +255,7 @@ def render(setting: Setting, extent: Extent) -> Words:
 
 
 def contact_sheet(words: Words, n_word: int = 6, n_font: int = 4) -> Figure:
-    """Words in a few fonts without distortion, and the first pictures of each as they are learned."""
+    """Words in a few fonts without distortion, and the first distorted pictures of each."""
     fonts = [words.fonts[at * len(words.fonts) // n_font] for at in range(min(n_font, len(words.fonts)))]
     per_word = len(words.learned.words) // len(np.unique(words.learned.words))
     shown = list(dict.fromkeys(words.learned.words.tolist()))[:n_word]
@@ -271,10 +271,10 @@ def contact_sheet(words: Words, n_word: int = 6, n_font: int = 4) -> Figure:
 
 def about_words(extent: Extent, n_font: int) -> str:
     return (
-        "CARS196, CUB200, InShop, SOP and CIFAR-100 are taken as files of embeddings, in the folder given as --data "
+        "CARS196, CUB200, InShop, SOP and CIFAR-100 are read as files of embeddings in the folder given as --data "
         "(cars196-train.npz and cars196-test.npz; cars196-dropout0.5-train.npz and so on). In their place, "
         f"pseudo-words are the classes, each drawn {extent.per_word} times in fonts of the system "
-        f"({n_font} here), slanted, stretched, blurred and noisy. A small network of convolutions learns some of the "
+        f"({n_font} here), slanted, stretched, blurred and noisy. A small convolutional network learns some of the "
         "words, and never sees the others. It shows the effect; its values are not those of the paper, and they change "
         "with the fonts and the version of PyTorch."
     )
@@ -291,15 +291,15 @@ def _worst_dropout(case: Case) -> Finding:
     }
     here, there = ("; ".join(f"{kind} {value:g}" for kind, value in each.items()) for each in (ours, theirs))
     why = (
-        "in Table 2 the gap in groups grows with dropout up to 0.7, and the two measures name different amounts; with "
-        "the words it falls with dropout, as dropout is meant to act"
+        "in Table 2 the gap in groups grows with dropout up to 0.7, and the two measures point to different amounts; "
+        "with the words it falls with dropout, as intended"
     )
     what = f"{case.caption.rstrip('.')}: the dropout with the largest gap"
     return Finding(what, here, Mark.OTHER_DATA, there, published.GROUPED_TABLE_2, why)
 
 
 def of_cases(cases: Sequence[Case]) -> list[Finding]:
-    """Both gaps of every case and dropout, in the first training, and what the cases say together."""
+    """Both gaps of every case and dropout, in the first training, and findings over all cases."""
     why = "words rendered here and a small network, not the paper's photographs and ResNet34"
     each = [
         Finding(
@@ -321,12 +321,12 @@ def of_cases(cases: Sequence[Case]) -> list[Finding]:
         *each,
         _worst_dropout(cases[0]),
         Finding(
-            f"two unseen sets, {len(unseen)} networks: 95 % intervals of the gap that leave out 0",
+            f"two unseen sets, {len(unseen)} networks: 95 % intervals of the gap that exclude 0",
             f"{PLAIN} {away[PLAIN]}, {GROUPED} {away[GROUPED]}", Mark.OTHER_DATA,
             "Recall@K depends on the number of classes, the grouped one does not", "arXiv:2306.13357, abstract",
-            "neither set was learned, so that there is nothing to overfit: what gap there is comes from the sizes",
+            "neither set was learned, so that nothing can be overfitted: any gap comes from the sizes",
         ),
-        Finding("comparisons of the words in which ties leave the gap open", str(open_ties), Mark.NEW),
+        Finding("comparisons of the words in which ties affect the gap", str(open_ties), Mark.NEW),
     ]  # fmt: skip
 
 

@@ -27,8 +27,8 @@ _SEED = 5
 class Values(NamedTuple):
     """One measure on two sets, as fractions: the values, their difference, its interval and the bound on it.
 
-    The first three are expectations over ties. `least` and `most` are what the difference can be however the ties
-    fall; the interval and the bound hold for all of that.
+    The first three are expectations over ties. `least` and `most` are the bounds of the difference over tie-breakings;
+    the interval and the bound on its size hold for all of them.
     """
 
     train: float
@@ -42,7 +42,7 @@ class Values(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Two sets of embeddings from one network; `dropout` and `seed` are None where they are not known."""
+    """Two sets of embeddings from one network; `dropout` and `seed` are None where unknown."""
 
     dropout: float | None
     seed: int | None
@@ -93,7 +93,7 @@ def both_gaps(row: Compared) -> str:
 
 
 def printed_gaps(dropout: float | None) -> str:
-    """What Table 2 of the paper has for an amount of dropout; nothing where it has no such row."""
+    """The gaps in Table 2 of the paper for an amount of dropout; empty where it has no such row."""
     row = None if dropout is None else published.DROPOUTS.get(dropout)
     if row is None:
         return ""
@@ -115,14 +115,14 @@ def table_of(case: Case) -> Table:
         for name, side in ((MEASURE, row.plain), (f"{MEASURE} {GROUPED}", row.grouped))
     ]
     caption = (
-        f"{case.caption} Gap: train less test, expected over ties; at least, at most: however the ties fall. The "
-        "95 % interval and the bound on the size of the gap hold for all of that."
+        f"{case.caption} Gap: train less test, expected over ties; at least, at most: bounds over tie-breakings. The "
+        "95 % interval and the bound on the size of the gap hold for all of these."
     )
     return Table(case.name, caption, columns, rows, percent=columns[len(about) :])
 
 
 def cases_figure(cases: Sequence[Case]) -> Figure:
-    """A row a case: values on the left, gaps with intervals on the right, both against dropout."""
+    """One row per case: values on the left, gaps with intervals on the right, both against dropout."""
     figure = style.figure(7.6, 0.7 + 2.3 * len(cases))
     grid = figure.subplots(len(cases), 2, squeeze=False, sharex="row")
     for (left, right), case in zip(grid, cases, strict=True):
@@ -170,7 +170,7 @@ def _dropouts(ax: Axes, rows: Sequence[Compared]) -> None:
 
 
 def legend(figure: Figure, ax: Axes) -> Figure:
-    """The names on one of the axes, above the figure: plain on the left, in groups on the right."""
+    """A legend above the figure, from one of its axes: plain on the left, in groups on the right."""
     figure.legend(*ax.get_legend_handles_labels(), loc="outside upper left", ncols=2, frameon=False, fontsize="small",
                   handlelength=3.2)  # fmt: skip
     return figure
@@ -193,7 +193,7 @@ def by_size(sets: dict[str, Sample], sizes: tuple[int, ...], n_draw: int, thread
 
 
 def subset_values(sample: Sample, size: int, draw: int, threads: int | None) -> tuple[float, float]:
-    """Hit@1 of so many words drawn at random: plain, and in groups."""
+    """Hit@1 of `size` words drawn at random: plain, and in groups."""
     words = np.unique(sample.labels)
     chosen = np.random.default_rng([_SEED, size, draw]).choice(words, size, replace=False)
     rows = np.isin(sample.labels, chosen)
@@ -243,7 +243,7 @@ def sizes_findings(by_size: dict[str, dict[str, Band]], n_draw: int) -> list[Fin
             for kind in (PLAIN, GROUPED)
         ]
         here = f"{PLAIN} {100 * gaps[0]:.1f}, {GROUPED} {100 * gaps[1]:.1f} points"
-        why = "sets of the same size compare without groups too, but the gap is that of this size alone"
+        why = "sets of the same size are comparable without groups too, but the gap is for this size only"
         found.append(Finding(f"{name}, {at[-1]} words each, learned less unseen", here, Mark.OTHER_DATA, why=why))
     return found
 
@@ -255,5 +255,5 @@ def sizes_table(by_size: dict[str, dict[str, Band]]) -> Table:
         for line, band in bands.items()
         for row in np.stack([np.asarray(column, dtype=np.float64) for column in band], axis=1).tolist()
     ]
-    columns = ["network", "words", "measure", "number of words", MEASURE, "2.5 % of draws below", "97.5 % below"]
+    columns = ["network", "words", "measure", "number of words", MEASURE, "2.5th percentile", "97.5th percentile"]
     return Table("size", f"{MEASURE} of random subsets of the words.", columns, rows, percent=columns[4:])

@@ -1,7 +1,7 @@
 """How far lower and upper differ for edit distances, PHOC codes and counts of bigrams.
 
-In comes a word list; out go bounds, ties, and what a plain sort makes of the same distances in several orders of the
-samples.
+Input: a word list. Output: bounds, ties, and the values of a plain sort of the same distances for several orders of
+the samples.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from deadheat.studies.words_rankings import (
 
 _SOURCE = (
     "A. Nicolaou et al., Non-deterministic Behavior of Ranking-based Metrics when Evaluating Embeddings, 2018, "
-    "arXiv:1806.07171, whose slides leave edit distances as an open case; PHOC: J. Almazán et al., Word Spotting and "
+    "arXiv:1806.07171, whose slides leave edit distances open; PHOC: J. Almazán et al., Word Spotting and "
     "Recognition with Embedded Attributes, IEEE TPAMI 36(12), 2014"
 )
 _ABOUT = (
-    "The words are a system's list, because the word-spotting file (George Washington) has no transcriptions to take "
-    "edit distances of. Forms of the same English word look for each other: walk, walks, walked, walking. Each word is "
+    "The words are a system's list, because the word-spotting file (George Washington) has no transcriptions for edit "
+    "distances. Forms of the same English word are relevant to each other: walk, walks, walked, walking. Each word is "
     "a query against all others, ranked by an edit distance or by the distance of two codes. Such distances are small "
-    "integers, or made of a few of them, so that many are equal."
+    "integers, or computed from a few of them, so that many are equal."
 )
 
 _FAMILIES, _QUICK_FAMILIES, _SEED = 1500, 150, 4
 
 
 def run(setting: Setting) -> Outcome:
-    """Take a sample of families, rank it by every distance, and put the bounds side by side."""
+    """Rank a sample of families by every distance, and compare the bounds."""
     word_list = find_list(setting)
     if word_list is None:
         return Outcome([missing("lower and upper for words", "words.txt, one word a line,")])
@@ -77,7 +77,7 @@ def _conclusion(rankings: Sequence[Ranking]) -> str:
     spread = 100 * (max(sorts.sorts.values()) - min(sorts.sorts.values()))
     return (
         f"With distances that take few values, one mAP is not enough: lower and upper differ by {most:.1f} points by "
-        f"{wide}, and by {least:.2g} by {narrow}. The order of the samples alone moves a plain sort by up to "
+        f"{wide}, and by {least:.2g} by {narrow}. The order of the samples alone changes a plain sort by up to "
         f"{spread:.1f} points ({sorts.name}). Report the interval, or a distance with fewer ties."
     )
 
@@ -93,13 +93,13 @@ def _findings(rankings: Sequence[Ranking]) -> list[Finding]:
             "tie profiles of PHOC under hamming, euclidean and city block distance",
             "the same" if len(digests) == 1 else f"{len(digests)} different ones",
             Mark.NEW,
-            why="between bits, the three are one number, its root, and the number again",
+            why="for bits, they are the number of differing bits, its root, and the same number",
         ),
         Finding(
-            "PHOC, cosine: mixed tie groups in float64, of those there are",
+            "PHOC, cosine: mixed tie groups in float64, of the exact ones",
             f"{cosine.floats.ties.mixed_groups} of {cosine.report.ties.mixed_groups}",
             Mark.NEW,
-            why="rounded roots: some equal cosines differ in their last bit, and a sort takes that for an order",
+            why="some equal cosines, rounded, differ in their last bit, and a sort orders them by it",
         ),
         *(_best_first(edits, column) for column in ("lower", "upper")),
     ]
@@ -113,25 +113,27 @@ def _width(ranking: Ranking) -> Finding:
 
 
 def _best_first(rankings: Sequence[Ranking], column: str) -> Finding:
-    """The distances in the order that one end of their range puts them in."""
+    """The distances, ordered by one end of their range."""
     ordered = sorted(rankings, key=lambda ranking: getattr(ranking.report["mAP"], column), reverse=True)
     here = " > ".join(ranking.name for ranking in ordered)
-    return Finding(f"edit distances by their {column} mAP", here, Mark.NEW, why="which is best depends on luck in ties")
+    return Finding(
+        f"edit distances by their {column} mAP", here, Mark.NEW, why="which is best depends on how ties are broken"
+    )
 
 
 def _rounded_phoc(words: Sequence[str]) -> Finding:
-    """How many words get another PHOC when halves are decided in floating point."""
+    """How many words get a different PHOC when overlaps of one half are decided in floating point."""
     differs = sum(differs_in_floats(length) * count for length, count in Counter(map(len, words)).items())
     return Finding(
-        "words of the list whose regions are others if the overlap is computed in float64",
+        "words of the list whose regions change if the overlap is computed in float64",
         f"{differs} of {len(words)}",
         Mark.NEW,
-        why="an overlap of exactly one half comes out as a little less; the default levels, whatever the letters",
+        why="an overlap of exactly one half is rounded to slightly less; default levels, for any letters",
     )
 
 
 def differs_in_floats(length: int) -> bool:
-    """Whether a word of this length gets other regions when overlap over width is compared with 0.5 in float64."""
+    """Whether a word of this length gets different regions when overlap over width is compared with 0.5 in float64."""
     for level in LEVELS:
         for i, r in np.ndindex(length, level):
             begin, end = i / length, (i + 1) / length
@@ -155,8 +157,8 @@ def _bounds_table(rankings: Sequence[Ranking]) -> Table:
 def _ties_table(rankings: Sequence[Ranking]) -> Table:
     columns: dict[str, Callable[[Ranking], Any]] = {
         "distance": lambda ranking: ranking.name,
-        "distances a query sees": lambda ranking: ranking.distinct,
-        "items that share theirs": lambda ranking: ranking.shared,
+        "distinct distances per query": lambda ranking: ranking.distinct,
+        "items with a shared distance": lambda ranking: ranking.shared,
         "mixed tie groups": lambda ranking: ranking.report.ties.mixed_groups,
         "queries with one": lambda ranking: ranking.report.ties.queries,
         "share of queries": lambda ranking: ranking.report.ties.queries / ranking.report.n_query,
@@ -165,10 +167,8 @@ def _ties_table(rankings: Sequence[Ranking]) -> Table:
         "digest of the profile": lambda ranking: ranking.report.profile.digest()[:16],
     }
     rows = [[value(ranking) for value in columns.values()] for ranking in rankings]
-    caption = (
-        "Ties, counted exactly; the first two columns of numbers are of float64 distances, the median and the share"
-    )
-    in_percent = ("items that share theirs", "share of queries")
+    caption = "Ties, counted exactly; the first two columns of numbers are for float64 distances, a median and a share"
+    in_percent = ("items with a shared distance", "share of queries")
     return Table("words-ties", caption, list(columns), rows, percent=in_percent)
 
 
@@ -201,14 +201,14 @@ def _pictures(rankings: Sequence[Ranking]) -> list[Picture]:
     return [
         Picture(
             "words-bounds",
-            "mAP by distance: lower bound, expectation, upper bound; the ticks below each bar are what a plain stable "
-            "sort gives for five orders of the samples.",
+            "mAP by distance: lower bound, expectation, upper bound; the ticks below each bar are the values of a "
+            "plain stable sort for five orders of the samples.",
             first,
         ),
         Picture(
             "words-tie-sizes",
-            "How many items are exactly at the distance of a relevant item, over all pairs of a query and a relevant "
-            "item: median, the middle half, 90 %, and the largest.",
+            "Number of items exactly at the distance of a relevant item, over all pairs of a query and a relevant "
+            "item: median, middle half, middle 90 %, and largest.",
             second,
         ),
     ]
@@ -218,20 +218,20 @@ def _text(word_list: WordList, joined: dict[str, list[str]], chosen: dict[str, l
     several = sum(len(members) > 1 for members in joined.values())
     return [
         f"The list is {word_list.source}: {len(word_list.words)} words in lower case (digest {word_list.digest}). They "
-        f"make {len(joined)} families, {several} of them of two words or more; {len(chosen)} of these were drawn, with "
-        f"{len(words.words)} words.",
-        "A family is what the endings of inflection join: 's, s, es, ed and ing are taken away as long as what is "
-        "left, perhaps with an e added, a doubled consonant made single or an i turned back into y, is in the list. "
-        "The rule knows nothing of meaning, and so errs at times.",
+        f"form {len(joined)} families, {several} of them of two words or more; {len(chosen)} of these were sampled, "
+        f"with {len(words.words)} words.",
+        "A family is a word with its inflected forms: the endings 's, s, es, ed and ing are removed as long as the "
+        "rest, perhaps with an e added, a doubled consonant made single or a final i replaced by y, is in the list. "
+        "The rule ignores meaning, and so is sometimes wrong.",
         f"PHOC has levels {', '.join(map(str, LEVELS))} and {len(ALPHABET)} characters; bigrams are counted with both "
         "ends of a word marked; the floats are the PHOC codes times a random matrix, in float32, for contrast.",
-        "Word spotting by PHOC reports one mAP for a data set, out of a sort. Where both sides of a comparison are "
-        "codes or strings, as in a lexicon, that number is one of the many between lower and upper.",
+        "Word spotting by PHOC reports one mAP for a data set, from a sort. Where codes or strings are compared with "
+        "each other, as in a lexicon, that number is one of many between lower and upper.",
     ]
 
 
 STUDY = Study(
-    title="Edit distances and PHOC codes, where nearly everything ties",
+    title="Edit distances and PHOC codes, where nearly all distances tie",
     source=_SOURCE,
     about=_ABOUT,
     run=run,

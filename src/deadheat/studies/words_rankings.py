@@ -1,9 +1,8 @@
 """Families of word forms from a plain word list, and their rankings by edit distances, PHOC codes and bigrams.
 
-In comes a list of words, one a line. Forms that the endings of inflection join are a family: "walk", "walks", "walked",
-"walking", "walk's". The rule looks at nothing but the list, so it also joins a few that only look similar ("evening"
-and "even"). Out go the words of a sample of families, and `Ranking`s of them: a report from exact distances, and the
-same distances in float64, sorted as they come.
+Input: a list of words, one per line. A word and its inflected forms are a family: "walk", "walks", "walked", "walking",
+"walk's". The rule uses only the list, so it also joins a few words that only look similar ("evening" and "even").
+Output: the words of a sample of families, and `Ranking`s of them, from exact distances and from sorted float64 ones.
 """
 
 from __future__ import annotations
@@ -43,9 +42,9 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class WordList:
-    """The distinct words of a list that are in lower case throughout, in code point order, and where they came from.
+    """The distinct words of a list that are all in lower case, in code point order, and their source.
 
-    Names and abbreviations have a capital, and are left out.
+    Names and abbreviations have a capital, and are excluded.
     """
 
     words: tuple[str, ...]
@@ -58,7 +57,7 @@ class WordList:
 
 
 def find_list(setting: Setting) -> WordList | None:
-    """The first list that is there: ``words.txt`` of the data folder, the system's, the one of english-words."""
+    """The first list found: ``words.txt`` of the data folder, the system's, that of the package english-words."""
     own = setting.file("words.txt")
     for path in [own] if own else filter(Path.is_file, SYSTEM_LISTS):
         try:
@@ -85,7 +84,7 @@ def lower_case(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def families_of(words: Collection[str]) -> dict[str, list[str]]:
-    """Words by the root that they lead to, ending after ending; each root and each family in code point order.
+    """Group words by the root that is left without their endings; roots and families are in code point order.
 
     Examples
     --------
@@ -100,11 +99,11 @@ def families_of(words: Collection[str]) -> dict[str, list[str]]:
 
 
 def parent(word: str, known: Collection[str]) -> str | None:
-    """The word that this one is a form of: the first in the list of those that its ending may have been added to.
+    """The word that this one is a form of: the first in the list that its ending may have been added to.
 
-    A possessive loses "'s". "-s", "-es", "-ed" and "-ing" are taken away where three letters are left, one of them a
-    vowel. With "-ed" and "-ing" a final e may have gone, or a consonant have been doubled; before "-es" and "-ed" a y
-    may have become i.
+    A possessive loses "'s". "-s", "-es", "-ed" and "-ing" are removed where three letters are left, one of them a
+    vowel. With "-ed" and "-ing" a final e may have been dropped or a consonant doubled; before "-es" and "-ed" a y may
+    have become i.
 
     Examples
     --------
@@ -146,7 +145,7 @@ def _root(word: str, known: Collection[str]) -> str:
 
 
 def sample(joined: dict[str, list[str]], size: int, seed: int) -> dict[str, list[str]]:
-    """So many of the families that have at least two words, or all; the same ones on every machine, in their order."""
+    """Sample families of at least two words, or all if there are fewer; the same on every machine, in their order."""
     roots = [root for root, members in joined.items() if len(members) > 1]
     keys = np.random.PCG64(np.random.SeedSequence([seed])).random_raw(len(roots))
     chosen = np.sort(np.argsort(keys, kind="stable")[:size])
@@ -166,14 +165,14 @@ class Words(NamedTuple):
 
 @dataclass(frozen=True)
 class Ranking:
-    """What one distance makes of the words."""
+    """The ranking of the words by one distance."""
 
     name: str
     report: Report  # from exact distances
-    floats: TieProfile  # from distances in float64 as they come out, where equal distances may differ by a rounding
-    sorts: dict[str, float]  # mAP by a plain stable sort of these floats, by the order of the samples
-    distinct: float  # different distances that a query sees, the median
-    shared: float  # the share of items that share their distance with others
+    floats: TieProfile  # from float64 distances, where equal distances may differ by rounding
+    sorts: dict[str, float]  # mAP of a plain stable sort of these distances, by the order of the samples
+    distinct: float  # median number of distinct distances per query
+    shared: float  # the share of items at the distance of another
 
 
 def listed(families: dict[str, list[str]]) -> Words:
@@ -183,7 +182,7 @@ def listed(families: dict[str, list[str]]) -> Words:
 
 
 def ways(words: Words, threads: int | None) -> Iterator[tuple[str, Callable[[str], Ranking]]]:
-    """The distances by name, and what ranks the words by each."""
+    """The distances by name, and a function that ranks the words by each."""
     by_edits, by_code = partial(_by_edits, words, threads), partial(_by_code, words, threads)
     for name, kind, normalized in (
         ("Levenshtein", "levenshtein", False),
@@ -202,7 +201,7 @@ def ways(words: Words, threads: int | None) -> Iterator[tuple[str, Callable[[str
 
 
 def bigrams(words: Sequence[str]) -> NDArray[np.uint8]:
-    """How often each pair of neighbours occurs in each word, its ends marked; pairs that occur at all, in order."""
+    """Count the pairs of adjacent characters in each word, with its ends marked; one sorted column per pair."""
     pairs = [[marked[i : i + 2] for i in range(len(marked) - 1)] for marked in (f"^{word}$" for word in words)]
     place = {pair: number for number, pair in enumerate(sorted({pair for of_word in pairs for pair in of_word}))}
     counts = np.zeros((len(words), len(place)), dtype=np.uint8)
@@ -212,7 +211,7 @@ def bigrams(words: Sequence[str]) -> NDArray[np.uint8]:
 
 
 def projected(codes: NDArray[np.bool_], dim: int = 64) -> NDArray[np.float32]:
-    """The codes times a random matrix, as float32: an embedding that knows the same and ties by accident only.
+    """The codes times a random matrix, as float32: the same information with only accidental ties.
 
     The entries of the matrix are multiples of 2^-30, so that sums in float64 are exact and the same everywhere.
     """
@@ -238,9 +237,9 @@ def _ranking(name: str, exact: TieProfile, floats: TieProfile, distances: Matrix
 
 
 def _crowding(distances: Matrix, queries: int = 256) -> tuple[float, float]:
-    """How many different distances a query sees, the median, and the share of items at a distance with others.
+    """The median number of distinct distances per query, and the share of items at the distance of another.
 
-    Of some queries, evenly spread; each among its own items.
+    Over evenly spaced queries.
     """
     distinct, shared = [], 0
     rows = np.unique(np.linspace(0, len(distances) - 1, queries).astype(np.int64))
@@ -264,7 +263,7 @@ def float_distances(codes: Matrix, distance: str) -> Matrix:
 
 
 def _counted(distances: Matrix, words: Words) -> TieProfile:
-    """The ties of a matrix as it is, leave one out."""
+    """The tie profile of a matrix of distances, leave one out."""
     relevant = words.family[:, None] == words.family
     return profile_scores(distances, relevant, order="ascending", junk=np.eye(len(distances), dtype=np.bool_))
 
@@ -296,7 +295,7 @@ def plain_map(distances: Matrix, family: Codes, order: Codes) -> float:
 
 
 def _average_precisions(relevant: NDArray[np.bool_]) -> list[float]:
-    """Average precision of rankings, one a row; each has a relevant item."""
+    """Average precision of rankings, one per row, each with a relevant item."""
     row, rank = np.nonzero(relevant)
     precision = relevant.cumsum(axis=1)[row, rank] / (rank + 1)
     return list(np.bincount(row, precision) / np.bincount(row))
