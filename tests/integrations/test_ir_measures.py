@@ -171,8 +171,10 @@ def test_nothing_depends_on_the_order_of_documents() -> None:
         names = [f"d{j}" for j in range(8)]
         shuffle.shuffle(names)
         renamed = {f"d{j}": name for j, name in enumerate(names)}
-        turned = [{q: {renamed[d]: v for d, v in row.items()} for q, row in table.items()} for table in (qrels, run)]
-        assert by_query(ours.provider.iter_calc(measures, *turned)) == expected
+        renamed_tables = [
+            {q: {renamed[d]: v for d, v in row.items()} for q, row in table.items()} for table in (qrels, run)
+        ]
+        assert by_query(ours.provider.iter_calc(measures, *renamed_tables)) == expected
 
 
 def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:

@@ -141,7 +141,6 @@ def confidences(points: Float64) -> Float64:
 
 
 def measured(data: Flipped, threads: int | None = None) -> Draw:
-    """Points with flipped labels, measured at every step."""
     report = dh.evaluate(data.points, data.labels, distance="euclidean", measures=["Hit@1", "MAP@R"], threads=threads)
     hit, map_at_r = report["Hit@1"].per_query, report["MAP@R"].per_query
     return Draw(data, hit, map_at_r, _steps(data, hit, map_at_r))
@@ -429,7 +428,6 @@ def _points(draw: Draw) -> Figure:
 
 
 def _moved(draws: Sequence[Draw]) -> Figure:
-    """Three measures against the confidence of the flipped: expected, and a band from lower to upper."""
     figure = style.figure(8.6, 3.6)
     left, right = figure.subplots(1, 2)
     for number, (name, label) in enumerate(
@@ -460,7 +458,6 @@ def _curves(draw: Draw) -> Figure:
 
 
 def _correlation(draw: Draw) -> Figure:
-    """Both rank correlations on two scales, and a line at the average that the flipped had before."""
     figure = style.figure(8.2, 3.4)
     average = float(draw.data.original[draw.data.flipped].mean())
     for ax, scale in zip(figure.subplots(1, 2, sharey=True), (1.0, SCALE), strict=True):

@@ -33,8 +33,6 @@ _WHY = "due to the grid of the density, or to random samples and a kernel densit
 
 
 class Real(NamedTuple):
-    """Embeddings with their measures and their confidences."""
-
     name: str
     title: str
     report: dh.Report
@@ -45,7 +43,6 @@ class Real(NamedTuple):
 
 
 def norms_and_entropies(setting: Setting) -> Outcome:
-    """Curves, areas and correlations of each data set that is there."""
     file = setting.file(GEORGE_WASHINGTON)
     images, labels = digits()
     kept = slice(400 if setting.quick else None)
@@ -140,7 +137,6 @@ def _real_table(sets: Sequence[Real]) -> Table:
 
 
 def densities(setting: Setting) -> Outcome:
-    """Intervals by density and by samples, and those of the distributions."""
     stats, optimize = (require(f"scipy.{name}", "stats", "the confidence study") for name in ("stats", "optimize"))
     gamma, random = stats.gamma(_SHAPE), np.random.default_rng(0)
     x = np.linspace(0, 16, 1601)

@@ -51,7 +51,6 @@ class Halves(NamedTuple):
 
 
 def halves(quick: bool) -> Halves:
-    """Every other image; fewer queries if quick."""
     images, labels = digits()
     n_query = 150 if quick else None
     return Halves(images[::2], labels[::2], images[1::2][:n_query], labels[1::2][:n_query])
@@ -132,7 +131,6 @@ def targets(setting: Setting) -> Outcome:
 
 
 def _judged(damage: Damage, data: Halves, random: np.random.Generator, setting: Setting) -> list[Judged]:
-    """Both models on queries that are each damaged at a random level."""
     level = random.integers(0, len(damage.levels), len(data.query))
     query = _damaged(data.query, damage, level)
     entropy = confidence_targets.annotation_entropy(_annotations(query, data, random))
@@ -227,7 +225,6 @@ def _by_level(judged: Sequence[Judged], ax: Axes) -> None:
 
 
 def regions(setting: Setting) -> Outcome:
-    """Posteriors of images by draws, and of classes by a formula."""
     found = _found(halves(setting.quick))
     figure = style.figure(7.4, 5.0)
     ax = figure.subplots()

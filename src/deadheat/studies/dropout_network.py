@@ -230,8 +230,6 @@ def _pillow(module: str) -> Any:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a network is built and trained."""
-
     dropout: float = 0.0  # share of the features, in [0, 1), dropped before the embedding layer
     seed: int = 0  # of the initial weights, the order of the pictures and the dropout
     epochs: int = 20
@@ -321,7 +319,6 @@ def learn(pictures: Pictures, to_embed: Sequence[Grey], recipe: Recipe, threads:
 
 
 def _build(torch: Any, recipe: Recipe, shape: tuple[int, ...]) -> Any:
-    """Three convolutional layers, dropout, and a linear layer for the embedding."""
     nn = torch.nn
     first, second, third = recipe.channels
     layers = [nn.Conv2d(1, first, 5, stride=2, padding=2, bias=False), nn.BatchNorm2d(first), nn.ReLU()]
@@ -359,7 +356,6 @@ def _train(torch: Any, network: Any, images: Grey, targets: NDArray[np.intp], n_
 
 
 def _embed(torch: Any, network: Any, images: Grey) -> Float32:
-    """Embed images, with dropout off and the statistics of the normalisation fixed."""
     network.eval()
     with torch.inference_mode():
         parts = [network(_input(torch, images[at : at + _AT_ONCE])) for at in range(0, len(images), _AT_ONCE)]

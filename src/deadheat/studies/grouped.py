@@ -94,7 +94,6 @@ def _text(known: Known, extent: Extent) -> list[str]:
 
 
 def by_chance(value: Known) -> Outcome:
-    """Compare random embeddings with their exact expectation."""
     exact = RANDOM.chance(GROUP_SIZE)
     agrees = abs(value.value - exact) <= 3 * value.error
     finding = Finding(
@@ -109,7 +108,6 @@ def by_chance(value: Known) -> Outcome:
 
 
 def by_size(setting: Setting, extent: Extent, known: Known) -> Outcome:
-    """Plain and grouped values of the first classes of one draw."""
     setting.say(f"  {MEASURE} of {extent.sizes[0]} to {extent.sizes[-1]} classes")
     rows = _values(*CLUSTERED.draw(extent.sizes[-1], _SEED), extent.sizes, DISTANCE, setting.threads)
     plain, inside = (rows[rows["what"] == what] for what in (PLAIN, GROUPED))
@@ -229,7 +227,6 @@ def _printed_values(name: str, *which: str) -> tuple[str, str]:
 
 
 def by_null_gap(setting: Setting, extent: Extent) -> Outcome:
-    """The gap between two sets with different numbers of classes, both from one population."""
     setting.say(f"  gaps of {_CLASSES[0]} to {_CLASSES[1]} classes of one population")
     pairs = populations.null_gaps(CLUSTERED, _CLASSES, extent.null_draws)
     sides = {PLAIN: [plain for _, plain in pairs], GROUPED: [inside for inside, _ in pairs]}

@@ -50,7 +50,6 @@ class Row(NamedTuple):
 
 
 def by_table(setting: Setting, extent: Extent) -> Outcome:
-    """Synthetic sets with as many classes as the paper's test sets, in the columns of its Table 1."""
     rows = {}
     for number, (name, printed) in enumerate(published.TEST_SETS.items()):
         if printed.n_class <= extent.most_classes:
@@ -128,7 +127,6 @@ def _spread(value: tuple[float, float]) -> str:
 
 
 def _table_1(rows: dict[str, Row]) -> Table:
-    """Printed rows, each followed by the synthetic one."""
     lines = []
     for name, printed in published.TEST_SETS.items():
         flat = (*printed[1:4], *printed.difference, *printed.bound_on_difference)
@@ -152,7 +150,6 @@ def _table_1(rows: dict[str, Row]) -> Table:
 
 
 def by_claims(setting: Setting, extent: Extent) -> Outcome:
-    """The paper's statements about its Table 2, judged by the table and by the sampling error of such gaps."""
     setting.say("  claims about Table 2")
     gaps = [row.gap_grouped for row in published.DROPOUTS.values()]
     steps = [abs(later - earlier) for earlier, later in pairwise(gaps)]

@@ -18,10 +18,10 @@ from deadheat.reports.averaging import Average
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.statistics import intervals
 from deadheat.reports.statistics.interval import Interval, Intervals
+from deadheat.studies.published import GROUP_SIZE
 from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Table
 from deadheat.support.lazy import require
 
-GROUP_SIZE = 10
 MEASURE, DISTANCE = "Hit@1", "euclidean"
 PLAIN, GROUPED = "plain", f"in groups of {GROUP_SIZE}"
 LEVEL_TEXT = f"{100 * LEVEL:.0f} %"
@@ -38,8 +38,6 @@ _DRAWS, _LARGE, _PLAIN, _GAP = range(4)
 
 
 class Extent(NamedTuple):
-    """How much is computed."""
-
     sizes: tuple[int, ...]  # classes
     large: int  # groups that a population's value is taken from
     draws: int
@@ -121,7 +119,6 @@ class Coverage(NamedTuple):
         return self.n_hold / self.n_draw
 
     def interval(self, confidence_level: float = LEVEL) -> Interval:
-        """The confidence interval of the share."""
         return binomial(self.n_hold, self.n_draw, confidence_level)
 
 

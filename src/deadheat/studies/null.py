@@ -91,7 +91,6 @@ def _conclusion(curves: dict[Kind, list[float]]) -> str:
 
 
 def false_alarms(n_class: int, n_set: int, threads: int | None = None, seed: int = 0) -> dict[Kind, float]:
-    """Shares of the test sets for which the test gives p < 0.05, by kind."""
     rng = np.random.default_rng([seed, n_class])
     units: dict[str, tuple[Average, ...]] = {"leave one out": ("query", "class"), "separate gallery": ("query",)}
     counts = {Kind(gallery, unit, name): 0 for gallery in units for unit in units[gallery] for name in MEASURES}

@@ -60,7 +60,6 @@ class Data(NamedTuple):
 
 
 def run(setting: Setting) -> Outcome:
-    """Round each data set in every way, and compare George Washington's numbers with known ones."""
     findings: list[Finding] = []
     pictures, tables, conclusions = [], [], []
     for data in _data(setting):
@@ -101,7 +100,6 @@ def clusters(n_class: int, size: int = 10, dim: int = 32) -> Data:
 
 
 def rounded(data: Data, threads: int | None) -> dict[str, Report]:
-    """A report for each way to round: first of the embedding, then of the score."""
     settings: dict[str, Any] = {"measures": MEASURES, "threads": threads}
     reports = dict(compare_formats(data.embeddings, data.labels, formats=_FORMATS, **settings).reports)
     if data.split is not None:
@@ -115,7 +113,6 @@ def rounded(data: Data, threads: int | None) -> dict[str, Report]:
 
 
 def _exact_values(data: Data, cosine: Report, threads: int | None) -> list[Finding]:
-    """The values by deadheat, against the paper's and those of SciPy's distances."""
     value, (low, high) = 100 * cosine["mAP"].expected, published.WASHINGTON_RANGE
     why = "their code takes the first item of a ranking for the query itself, and counts a miss at rank 1: docs/ties.md"
     mark = Mark.of(low <= value <= high)
@@ -128,7 +125,6 @@ def _exact_values(data: Data, cosine: Report, threads: int | None) -> list[Findi
 
 
 def _rounded_distances(dtype: str, report: Report) -> list[Finding]:
-    """Ties and bounds of George Washington's cosine distances, rounded to a type."""
     groups, lower, upper, decimals = WASHINGTON_ROUNDED[dtype]
     title = f"George Washington, cosine distance in {dtype}"
     result, mixed = report["mAP"], report.ties.mixed_groups

@@ -69,7 +69,6 @@ def run(setting: Setting) -> Outcome:
 
 
 def truncated(length: int, n_query: int, n_candidate: int, seed: int = 0) -> Truncated:
-    """The reranker on inputs cut at a length."""
     scores = scores_of(length, n_query, n_candidate, seed)
     judged = {query: {next(iter(row)): 1} for query, row in scores.items()}  # the first
     result = evaluate_run(scores, judged, measures=MEASURE)[MEASURE]
@@ -113,7 +112,6 @@ def _conclusion(found: dict[int, Truncated], first: str) -> str:
 
 
 def _figure(found: dict[int, Truncated]) -> Figure:
-    """Values in per cent by length, over the band between the bounds."""
     figure = style.figure(5.6, 4.0)
     ax = style.quiet(figure.subplots())
     lengths = list(found)

@@ -114,7 +114,6 @@ def _folder(place: Path, argument: str) -> Path:
 
 
 def _write_study(own: Path, study: Study, outcome: Outcome, quick: bool) -> None:
-    """Write a study's pictures, tables and record into its own folder."""
     own.mkdir(exist_ok=True)
     for picture in outcome.pictures:
         content = io.BytesIO()

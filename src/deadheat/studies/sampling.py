@@ -140,7 +140,6 @@ def range_of(shares: Sequence[float]) -> str:
 
 
 def shares_figure(n_class: Sequence[int], curves: dict[str, list[float]], level: float, ylabel: str) -> Figure:
-    """Shares in per cent against the number of classes, and a line at their nominal level."""
     figure = style.figure(5.6, 4.0)
     ax = style.quiet(figure.subplots())
     for number, (name, shares) in enumerate(curves.items()):

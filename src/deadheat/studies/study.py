@@ -75,7 +75,6 @@ class Setting:
     say: Callable[[str], None] = lambda line: None  # takes one line about the progress
 
     def file(self, name: str) -> Path | None:
-        """This file of the data folder, if it is there."""
         path = None if self.data is None else self.data / name
         return path if path is not None and path.is_file() else None
 

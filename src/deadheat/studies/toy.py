@@ -249,7 +249,6 @@ def _printed(titles: Titles) -> list[Finding]:
 
 
 def _other_code(versions: dict[tuple[str, int], tuple[Scores, Scores]], n: int) -> list[Finding]:
-    """Where the study's code differs from the definitions, computed both ways on the same points."""
     later, ours = versions["later", 3]
     first, plain = versions["first", 2]
     size = n // 2
