@@ -18,13 +18,13 @@ from deadheat.studies import grouped_populations as populations
 from deadheat.studies import published
 from deadheat.studies.grouped_populations import (
     CLUSTERED,
-    GROUP_SIZE,
     GROUPED,
     MEASURE,
     RANDOM,
     Coverage,
     Known,
 )
+from deadheat.studies.published import GROUP_SIZE
 from deadheat.studies.study import Mark, Outcome
 from tests.studies import printed
 from tests.studies.printed import SMALL
@@ -39,7 +39,7 @@ def outcome() -> Outcome:
 # populations
 
 
-def test_populations_are_drawn_alike_and_anew() -> None:
+def test_draws_are_reproducible_and_differ_by_seed() -> None:
     one, other = CLUSTERED.draw(30, 5, 1), CLUSTERED.draw(30, 5, 1)
     np.testing.assert_array_equal(one[0], other[0])
     assert not np.array_equal(one[0], CLUSTERED.draw(30, 5, 2)[0])

@@ -28,7 +28,8 @@ from deadheat.reports.evaluating import evaluate
 from deadheat.studies import dropout_network as network
 from deadheat.studies import published
 from deadheat.studies.dropout_network import Embedded, Pictures, Recipe
-from deadheat.studies.grouped_populations import GROUP_SIZE, GROUPED, MEASURE, PLAIN
+from deadheat.studies.grouped_populations import GROUPED, MEASURE, PLAIN
+from deadheat.studies.published import GROUP_SIZE
 from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Study, Table, joined, missing
 
 _SOURCE = published.GROUPED

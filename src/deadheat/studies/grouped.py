@@ -28,7 +28,6 @@ from deadheat.studies.grouped_populations import (
     CLUSTERED,
     DISTANCE,
     FULL,
-    GROUP_SIZE,
     GROUPED,
     LEVEL_TEXT,
     MEASURE,
@@ -41,6 +40,7 @@ from deadheat.studies.grouped_populations import (
     ends,
     percent,
 )
+from deadheat.studies.published import GROUP_SIZE
 from deadheat.studies.study import LEVEL, WIDE, Finding, Mark, Outcome, Picture, Setting, Study, Table, joined, missing
 
 _SOURCE = published.GROUPED

@@ -19,7 +19,8 @@ from deadheat.analyses.model_trends import GapTrend, ModelCorrelation, gap_trend
 from deadheat.plots import grouped as plot_grouped
 from deadheat.plots import style
 from deadheat.studies import published
-from deadheat.studies.grouped_populations import CLUSTERED, DISTANCE, GROUP_SIZE, LEVEL_TEXT, MEASURE, Extent
+from deadheat.studies.grouped_populations import CLUSTERED, DISTANCE, LEVEL_TEXT, MEASURE, Extent
+from deadheat.studies.published import GROUP_SIZE
 from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Table
 
 Float64 = NDArray[np.float64]
