@@ -248,3 +248,13 @@ def test_the_sentence_about_table_2_is_judged(outcome: Outcome) -> None:
     made = CLUSTERED.draw(200, paper._CLAIMS_SEED)
     halves_of = split_half(*made, splits=SMALL.halves, distance="euclidean", threads=1)
     assert margin.here == f"{100 * halves_of.margins(method='normal').mean():.1f} points, synthetic classes"
+
+
+@pytest.mark.parametrize(
+    ("pairs", "seconds", "mark"), [(1, 1, Mark.AGREES), (1, 2, Mark.DIFFERS), (2, 1, Mark.DIFFERS)]
+)
+def test_cost_agrees_if_pairs_and_time_do(pairs: int, seconds: int, mark: Mark) -> None:
+    rows = [(GROUPED, n, n**pairs, 1e-6 * n**seconds) for n in (100, 200, 400)]
+    rows += [("plain", n, n**2, 1e-6 * n**2) for n in (100, 200, 400)]
+    table = np.array(rows, dtype=[("what", "U32"), ("samples", int), ("pairs", int), ("seconds", float)])
+    assert [finding.mark for finding in study._cost_findings(table)] == [mark, Mark.AGREES]
