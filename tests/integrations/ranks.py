@@ -110,11 +110,11 @@ def each_step(rank: int, group: Any) -> dict[str, Any]:
     embeddings, labels = samples()
     mine = slice(15 * rank, 15 * rank + 15)
     together, alone = EmbeddingRetrieval("mAP", dist_sync_on_step=True), EmbeddingRetrieval("mAP")
-    apart = EmbeddingRetrieval("mAP", sync_on_compute=False)
+    separate = EmbeddingRetrieval("mAP", sync_on_compute=False)
     steps = {name: numbers(m(embeddings[mine], labels[mine])) for name, m in (("together", together), ("alone", alone))}
-    apart.update(embeddings[mine], labels[mine])
+    separate.update(embeddings[mine], labels[mine])
     epochs = {"epoch": numbers(together.compute()), "epoch_alone": numbers(alone.compute())}
-    return steps | epochs | {"apart": numbers(apart.compute())}
+    return steps | epochs | {"separate": numbers(separate.compute())}
 
 
 def by_role(rank: int, group: Any) -> dict[str, Any]:

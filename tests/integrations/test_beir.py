@@ -1,4 +1,4 @@
-"""BEIR's dictionaries: against pytrec_eval, which BEIR asks, and against BEIR's own loops, written anew."""
+"""BEIR's dictionaries: against pytrec_eval, which BEIR uses, and against a reimplementation of BEIR's own loops."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_a_worker_that_is_killed_in_the_middle(client: Any, samples: tuple[np.nd
 
 @needs("fsspec")
 def test_the_page_runs_as_it_is_written(client: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """But for its addresses. Each file that it names is there, and no other; of a pattern there are two."""
+    """But for its addresses. The files that it names exist, and no others; a pattern matches two."""
     page = Path(__file__).parents[2] / "docs" / "how-to" / "cluster.md"
     code = re.search(r"^```\n(from dask\.distributed.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
     assert code is not None

@@ -147,7 +147,7 @@ def test_what_is_supported() -> None:
         assert ours.provider.supports(measure), measure
     for measure in (RBP, AP(rel=0), P @ 0, nDCG(gains={1: 0.5}), ir_measures.ERR @ 10):
         assert not ours.provider.supports(measure), measure
-        with pytest.raises(ValueError, match="must be some that deadheat supports"):
+        with pytest.raises(ValueError, match="must be supported by deadheat"):
             ours.provider.calc_aggregate([measure], {"q": {"a": 1}}, {"q": {"a": 1.0}})
 
 
@@ -171,8 +171,10 @@ def test_nothing_depends_on_the_order_of_documents() -> None:
         names = [f"d{j}" for j in range(8)]
         shuffle.shuffle(names)
         renamed = {f"d{j}": name for j, name in enumerate(names)}
-        turned = [{q: {renamed[d]: v for d, v in row.items()} for q, row in table.items()} for table in (qrels, run)]
-        assert by_query(ours.provider.iter_calc(measures, *turned)) == expected
+        renamed_tables = [
+            {q: {renamed[d]: v for d, v in row.items()} for q, row in table.items()} for table in (qrels, run)
+        ]
+        assert by_query(ours.provider.iter_calc(measures, *renamed_tables)) == expected
 
 
 def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:

@@ -207,6 +207,17 @@ def test_rows_of_zeros_without_a_direction() -> None:
             assert "r_precision_lower" not in calculator.get_accuracy(query, labels)
 
 
+@pytest.mark.parametrize("length", [2e-12, 1e-12, 9e-13])
+def test_rows_have_a_direction_from_the_length_on_that_torch_normalises(length: float) -> None:
+    import torch
+
+    from deadheat.integrations.pytorch_metric_learning import Ranking
+
+    rows = np.array([[length, 0.0], [0.0, 1.0]])
+    lengths = torch.linalg.norm(torch.nn.functional.normalize(torch.from_numpy(rows)), dim=1)
+    assert Ranking("cosine").holds([rows]) is bool((lengths == 1).all()) is (length >= 1e-12)
+
+
 def their_way() -> dict[str, dict[str, Any]]:
     """Options that leave everything to pytorch-metric-learning."""
     import faiss
@@ -370,7 +381,7 @@ LARGE = 2**24
 
 
 @pytest.mark.parametrize("distance", ["FaissKNN", "their own path"])
-def test_labels_beyond_float32_stay_apart(distance: str) -> None:
+def test_labels_beyond_float32_stay_distinct(distance: str) -> None:
     """Whoever asks for them gets numbers of classes where float32 would merge the labels."""
     rows, labels = np.float32([[0], [1], [3], [7]]), np.array([LARGE, LARGE + 1, LARGE + 1, LARGE])
     calculator = with_own_metrics(knn_func=None if distance == "FaissKNN" else their_way()["function"]["knn_func"])

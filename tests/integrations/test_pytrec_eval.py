@@ -97,7 +97,7 @@ def test_the_order_of_ids_is_an_order_of_the_ties() -> None:
     assert values == [1, pytest.approx(1 / 20)]
 
 
-def test_scores_that_only_float64_tells_apart() -> None:
+def test_scores_that_only_float64_distinguishes() -> None:
     run, qrels = {"q": {"a": 0.5, "b": 0.500000001}}, {"q": {"a": 1}}
     as_float32 = dh.evaluate_run(run, qrels, measures="RR", score_dtype="float32")["RR"]
     assert (as_float32.lower, as_float32.upper) == (0.5, 1)
@@ -108,7 +108,7 @@ def test_scores_that_only_float64_tells_apart() -> None:
 
 
 def random_run(seed: int, scores: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Some queries, of which some documents are not judged, with so many different scores."""
+    """Some queries, with some unjudged documents, and this many distinct scores."""
     rng = np.random.default_rng(seed)
     run: dict[str, Any] = {}
     qrels: dict[str, Any] = {}

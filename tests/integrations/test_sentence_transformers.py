@@ -129,6 +129,23 @@ def test_a_function_of_ones_own(seed: int) -> None:
             assert found[key.replace("dot_", "own_")] == found[key.replace("dot_", "short_")] == value
 
 
+def test_a_built_in_function_is_exact_by_any_name_and_another_is_called() -> None:
+    """Multiples of one vector tie by their cosine as real numbers, not in float32."""
+    import torch
+    from sentence_transformers.util.similarity import cos_sim
+
+    corpus = {f"d{i:02}": str(i) for i in range(20)}
+    rows = {text: (int(text) + 1) * torch.tensor([1.0, 2.0, 3.0, 5.0, 7.0]) for text in corpus.values()}
+    model = Stub(rows | {"query": torch.tensor([1.0, 1.0, 3.0, 2.0, 1.0])})
+    for functions, name, bounds in (
+        (None, "cosine", (0, 1)),
+        ({"mine": cos_sim}, "mine", (0, 1)),
+        ({"cosine": lambda a, b: a @ b.T}, "cosine", (1, 1)),
+    ):
+        found = evaluators({"q": "query"}, corpus, {"q": {"d19"}}, score_functions=functions)[1](model)
+        assert (found[f"{name}_ndcg@10_lower"], found[f"{name}_ndcg@10_upper"]) == bounds
+
+
 @pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta state")
 def test_sparse_embeddings() -> None:
     """They are scored by the function, some queries at a time."""

@@ -112,7 +112,7 @@ def test_labels_come_in_many_ways(as_what: Any) -> None:
     assert numbers(metric.compute()) == expected(dh.evaluate(embeddings, labels, measures=MEASURES))
 
 
-def test_labels_that_float32_takes_for_one_stay_apart() -> None:
+def test_labels_that_float32_equates_stay_distinct() -> None:
     metric = EmbeddingRetrieval("Hit@1", distance="euclidean")
     metric.update(torch.tensor([[0.0], [1.0], [1.5]]), torch.tensor([2**24, 2**24 + 1, 2**24]))
     assert metric.compute()["Hit@1"].item() == 0  # seen from either end, the point between is of another class

@@ -79,7 +79,7 @@ def test_steps_and_epochs(found: Found) -> None:
         part = alone(EmbeddingRetrieval("mAP"), embeddings[mine], labels[mine])
         steps = result["each_step"]
         assert steps["together"] == steps["epoch"] == steps["epoch_alone"] == whole
-        assert steps["alone"] == steps["apart"] == part != whole
+        assert steps["alone"] == steps["separate"] == part != whole
 
 
 def test_queries_on_one_process_and_the_gallery_on_others(found: Found) -> None:

@@ -1,8 +1,8 @@
-"""What small runs of the studies print and draw, to be compared with what is recorded in ``printed.json``.
+"""What small runs of the studies print and draw, for comparison with ``printed.json``.
 
-In comes the name of a run; out goes a dictionary of its conclusion, findings, texts, tables and pictures, where numbers
-stand as they were printed. What depends on a clock, a processor, fonts or PyTorch is replaced. ``python -m
-tests.studies.printed`` writes the file anew after a change that was meant; read its difference.
+Input: the name of a run. Output: a dictionary of its conclusion, findings, texts, tables and pictures, with numbers as
+printed. Everything that depends on a clock, a processor, fonts or PyTorch is replaced. ``python -m
+tests.studies.printed`` rewrites the file after an intended change; review the difference.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ RUNS = [*runner.STUDIES, *WITH_FILE]
 
 @cache
 def run(name: str) -> Outcome:
-    """A small run: of a study without the files of the paper's authors, or of the part of one that needs a file."""
+    """A small run: of a study without the files of the paper's authors, or of a part that needs a file."""
     folder = Path(tempfile.mkdtemp())
     if name in WITH_FILE:
         (folder / "phocnet_gw.npz").symlink_to(data.data_file("phocnet_gw.npz").resolve())

@@ -247,10 +247,10 @@ def test_the_command_replaces_no_page_but_its_own(tmp_path: Path, made: list[Set
     )
     assert made == []
     assert command("one", "--out", tmp_path, "--force").exit_code == 0
-    assert command("two", "--out", tmp_path).exit_code == 0, "now it is its own"
+    assert command("two", "--out", tmp_path).exit_code == 0, "the page is now its own"
     assert Page(page).pictures == ["one/line.png", "two/line.png"]
     page.write_bytes(b"")
-    assert command("two", "--out", tmp_path).exit_code == 0, "an empty file is nobody's"
+    assert command("two", "--out", tmp_path).exit_code == 0, "an empty file may be replaced"
 
 
 def test_a_file_that_is_not_george_washington_is_named(tmp_path: Path) -> None:

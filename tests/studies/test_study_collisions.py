@@ -9,7 +9,6 @@ from numpy.testing import assert_array_equal
 from deadheat.analyses.collisions import Kind, collisions
 from deadheat.engine.counting.ranking import Rankings
 from deadheat.studies import collisions as study
-from deadheat.studies import collisions_rule as rule
 from deadheat.studies.published import digits
 from deadheat.studies.study import Mark
 from tests.studies import printed
@@ -18,7 +17,7 @@ from tests.studies import printed
 def test_the_published_rule_by_hand():
     distances = np.array([[0.0, 0.5, 0.5 + 1e-12, 0.9], [0.5, 0.0, 1e-11, 0.4]])
     relevant = np.array([[True, True, False, False], [True, True, True, False]])
-    found = rule.published_rule(distances, relevant, 1e-10)
+    found = study.published_rule(distances, relevant, 1e-10)
     assert_array_equal(found.order, [[0, 1, 2, 3], [1, 2, 3, 0]])
     assert_array_equal(found.colliding, [[False, True, False], [True, False, False]])
     assert_array_equal(found.kind, [[0, Kind.IRRELEVANT, 0], [Kind.RELEVANT, 0, 0]])
@@ -28,21 +27,21 @@ def test_the_published_rule_by_hand():
 def test_real_ties_among_its_collisions():
     points = np.array([[0.0, 0], [3, 4], [5, 0], [5, 1e-9], [0, 0]])
     distances = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))
-    found = rule.published_rule(distances, np.ones((5, 5), dtype=bool), 1e-7)
-    of_origin = rule.Published(found.order[:1], found.gap[:1], found.colliding[:1], found.relevant[:1])
+    found = study.published_rule(distances, np.ones((5, 5), dtype=bool), 1e-7)
+    of_origin = study.Published(found.order[:1], found.gap[:1], found.colliding[:1], found.relevant[:1])
     assert of_origin.colliding.sum() == 3  # itself and its duplicate; (3, 4) and (5, 0); and what is nearly there
-    assert rule.real_ties(Rankings(points, distance="euclidean"), of_origin) == 2
+    assert study.real_ties(Rankings(points, distance="euclidean"), of_origin) == 2
 
 
 def test_what_the_sources_say_of_collisions_is_judged_by_counts():
     points = np.array([[0.0], [1.0], [1.0], [5.0]])  # seen from 0, what collides are the gaps 1 and 2 of three
-    published = rule.published_rule(np.abs(points - points.T), np.ones((4, 4), dtype=bool), 0.5)
+    published = study.published_rule(np.abs(points - points.T), np.ones((4, 4), dtype=bool), 0.5)
     assert_array_equal(np.nonzero(published.colliding), [[0, 1, 2, 3], [1, 0, 0, 1]])
-    assert rule.Ruled.of(published, 3) == (4, 3, 0.0, 0.0)
-    none = rule.Ruled.of(rule.published_rule(np.abs(points - points.T), np.ones((4, 4), dtype=bool), 0.0))
+    assert study.Ruled.of(published, 3) == (4, 3, 0.0, 0.0)
+    none = study.Ruled.of(study.published_rule(np.abs(points - points.T), np.ones((4, 4), dtype=bool), 0.0))
     assert none.n_collision == 0
     assert np.isnan(none.right_half)
-    data = rule.Data("line", "A line", points, np.zeros(4), 0.5)
+    data = study.Data("line", "A line", points, np.zeros(4), 0.5)
     for cosine, euclidean, mark in (
         (149, 10, Mark.DIFFERS), (150, 10, Mark.AGREES), (240, 10, Mark.AGREES), (251, 10, Mark.DIFFERS),
         (20, 0, Mark.DIFFERS),
@@ -51,9 +50,9 @@ def test_what_the_sources_say_of_collisions_is_judged_by_counts():
         assert study.fewer(data, "all", pairs, judged=True).mark == mark
         assert study.fewer(data, "all", pairs, judged=False).mark == Mark.OTHER_DATA
     sides = {
-        "cosine": rule.Ruled(100, 0, 0.95, 0.5),
-        "euclidean": rule.Ruled(100, 0, 0.9, 0.5),
-        "cityblock": rule.Ruled(99, 0, 0.9, 0.5),
+        "cosine": study.Ruled(100, 0, 0.95, 0.5),
+        "euclidean": study.Ruled(100, 0, 0.9, 0.5),
+        "cityblock": study.Ruled(99, 0, 0.9, 0.5),
     }
     found = study.right_side(data, "all", sides, judged=True)
     assert [(finding.here, finding.mark) for finding in found] == [
@@ -63,12 +62,12 @@ def test_what_the_sources_say_of_collisions_is_judged_by_counts():
 
 def test_places_on_the_right():
     colliding = np.array([[True, False, True, True], [False, False, False, True]])
-    published = rule.Published(np.empty(0, np.int64), np.empty(0), colliding, colliding)
-    assert rule.Ruled.of(published) == (4, 0, 0.75, 0.5)
+    published = study.Published(np.empty(0, np.int64), np.empty(0), colliding, colliding)
+    assert study.Ruled.of(published) == (4, 0, 0.75, 0.5)
 
 
 def test_noise_collides_less_under_the_e_of_the_words():
-    data = rule.Data("noise", "Noise", study.published_noise(84, 504), np.zeros(84), 1e-5)
+    data = study.Data("noise", "Noise", study.published_noise(84, 504), np.zeros(84), 1e-5)
     first, second, ratio, third = study.noise_eps(data, "all", judged=False)
     assert first.here == "cosine 0, euclidean 0, cityblock 0"
     assert ratio.mark == Mark.OTHER_DATA
@@ -79,8 +78,8 @@ def test_noise_collides_less_under_the_e_of_the_words():
 def test_groups_that_rounding_splits_and_merges():
     number = np.array([[-1, 0, 0, 1, 2], [0, 0, 0, -1, 1]])
     distances = np.array([[0, 1, 1, 2, 2], [1, 1, 1, 0, 3]])
-    assert rule.split_and_merged(number, distances) == (0, 1)
-    assert rule.split_and_merged(number, distances + np.array([0, 0, 0.5, 0, 0])) == (2, 1)
+    assert study.split_and_merged(number, distances) == (0, 1)
+    assert study.split_and_merged(number, distances + np.array([0, 0, 0.5, 0, 0])) == (2, 1)
 
 
 def test_the_noise_is_drawn_once_and_for_all():
@@ -104,7 +103,7 @@ def test_george_washington_within_1e_10():
     file = data_file("phocnet_gw.npz")
     data = study.load(file)[1000:]
     for distance in ("cosine", "euclidean"):
-        found = rule.published_rule(rule.distances_of(data, distance), data.relevant, 1e-10)
+        found = study.published_rule(study.distances_of(data, distance), data.relevant, 1e-10)
         counts = collisions(data.embeddings, data.labels, distance=[distance], within=1e-10)[distance]
         pairs = counts.together.items - counts.together.groups
         assert pairs == found.colliding[:, 1:].sum() > 0

@@ -128,8 +128,8 @@ def outcome() -> Outcome:
 def test_what_the_study_prints_is_found(outcome: Outcome) -> None:
     assert finding(outcome, "steps at which").here == "20 of 20"
     assert finding(outcome, "steps at which").mark is Mark.DIFFERS
-    assert finding(outcome, "confidence against Recall@1: largest distance").here == "0.00 points"
-    assert float(finding(outcome, "error-reject area by Hit@1: largest distance").here.split()[0]) > 0.1
+    assert finding(outcome, "confidence against Recall@1: largest difference").here == "0.00 points"
+    assert float(finding(outcome, "error-reject area by Hit@1: largest difference").here.split()[0]) > 0.1
     for start in ("average of the original confidences", "error-reject area by Hit@1 at a confidence of"):
         assert [one.mark for one in outcome.findings if one.what.startswith(start)] == [Mark.AGREES] * 2
     rows = np.array(outcome.tables[0].rows, dtype=float)

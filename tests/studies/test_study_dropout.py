@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from deadheat.studies import dropout, dropout_gaps
+from deadheat.studies import dropout
 from deadheat.studies import dropout_network as network
-from deadheat.studies.dropout_gaps import Case, Compared, Sample, Values
+from deadheat.studies.dropout import Case, Compared, Sample, Values
 from deadheat.studies.dropout_network import Distortion, Embedded, Pictures, Recipe
 from deadheat.studies.runner import reproduce
 from deadheat.studies.study import Mark, Setting
@@ -229,7 +229,7 @@ def test_files_are_compared(setting):
     for row in (plain, grouped):
         assert row["95 % from"] < row["gap"] < row["to"]
         assert row["bound"] == max(abs(row["95 % from"]), abs(row["to"]))
-    assert grouped["train"] > plain["train"]  # fewer classes to be mistaken for
+    assert grouped["train"] > plain["train"]  # fewer classes to confuse
     assert [finding.mark for finding in outcome.findings] == [Mark.OTHER_DATA, *[Mark.NO_DATA] * 4]
     assert f"plain {100 * plain['gap']:.1f} (" in outcome.findings[0].here
     assert len(outcome.pictures) == 1
@@ -306,12 +306,22 @@ def test_intervals_that_leave_out_zero_are_counted():
 def test_subsets_of_words():
     labels = np.repeat([f"w{at}" for at in range(12)], 3)
     sample = Sample(np.random.default_rng(0).normal(size=(36, 5)), labels)
-    plain, grouped = dropout_gaps.subset_values(sample, 12, 0, 1)
+    plain, grouped = dropout.subset_values(sample, 12, 0, 1)
     assert plain == hit_at_1(sample.embeddings, labels)
     assert 0 <= grouped <= 1
-    few, inside = dropout_gaps.subset_values(sample, 10, 3, 1)
+    few, inside = dropout.subset_values(sample, 10, 3, 1)
     assert few == pytest.approx(inside, abs=1e-15)  # ten words are one group
-    assert dropout_gaps.subset_values(sample, 10, 3, 1) == (few, inside)
+    assert dropout.subset_values(sample, 10, 3, 1) == (few, inside)
+
+
+def test_the_size_figure_is_of_the_first_training(setting, monkeypatch):
+    monkeypatch.setattr(dropout, "_network", lambda *given: made())
+    monkeypatch.setattr(dropout, "compare", lambda train, test, *, dropout, seed, threads: (seed, dropout))
+    monkeypatch.setattr(dropout, "by_size", lambda sets, sizes, n_draw, threads: {})
+    cases, sizes = dropout._measure(setting, TINY._replace(dropouts=(0.1, 0.2, 0.5), seeds=2), None)
+    trainings = [(seed, amount) for seed in (0, 1) for amount in (0.1, 0.2, 0.5)]
+    assert [case.rows for case in cases] == [trainings] * 3
+    assert list(sizes) == ["dropout 0.1", "dropout 0.5"]
 
 
 # runs ----------------------------------------------------------------------------------------------------------------

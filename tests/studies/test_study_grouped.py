@@ -18,13 +18,13 @@ from deadheat.studies import grouped_populations as populations
 from deadheat.studies import published
 from deadheat.studies.grouped_populations import (
     CLUSTERED,
-    GROUP_SIZE,
     GROUPED,
     MEASURE,
     RANDOM,
     Coverage,
     Known,
 )
+from deadheat.studies.published import GROUP_SIZE
 from deadheat.studies.study import Mark, Outcome
 from tests.studies import printed
 from tests.studies.printed import SMALL
@@ -39,7 +39,7 @@ def outcome() -> Outcome:
 # populations
 
 
-def test_populations_are_drawn_alike_and_anew() -> None:
+def test_draws_are_reproducible_and_differ_by_seed() -> None:
     one, other = CLUSTERED.draw(30, 5, 1), CLUSTERED.draw(30, 5, 1)
     np.testing.assert_array_equal(one[0], other[0])
     assert not np.array_equal(one[0], CLUSTERED.draw(30, 5, 2)[0])
@@ -247,4 +247,14 @@ def test_the_sentence_about_table_2_is_judged(outcome: Outcome) -> None:
     assert margin.why.endswith("0.3, 0.8, 1.1, 8.5 points")
     made = CLUSTERED.draw(200, paper._CLAIMS_SEED)
     halves_of = split_half(*made, splits=SMALL.halves, distance="euclidean", threads=1)
-    assert margin.here == f"{100 * halves_of.margins(method='normal').mean():.1f} points, made classes"
+    assert margin.here == f"{100 * halves_of.margins(method='normal').mean():.1f} points, synthetic classes"
+
+
+@pytest.mark.parametrize(
+    ("pairs", "seconds", "mark"), [(1, 1, Mark.AGREES), (1, 2, Mark.DIFFERS), (2, 1, Mark.DIFFERS)]
+)
+def test_cost_agrees_if_pairs_and_time_do(pairs: int, seconds: int, mark: Mark) -> None:
+    rows = [(GROUPED, n, n**pairs, 1e-6 * n**seconds) for n in (100, 200, 400)]
+    rows += [("plain", n, n**2, 1e-6 * n**2) for n in (100, 200, 400)]
+    table = np.array(rows, dtype=[("what", "U32"), ("samples", int), ("pairs", int), ("seconds", float)])
+    assert [finding.mark for finding in study._cost_findings(table)] == [mark, Mark.AGREES]

@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 import deadheat as dh
 from deadheat import reference
 from deadheat.analyses.words import phoc
-from deadheat.studies import precision, words_rankings
+from deadheat.studies import precision
 from deadheat.studies import words as study
 from deadheat.studies.published import george_washington
 from deadheat.studies.study import Mark, Outcome, Setting
@@ -37,10 +37,10 @@ def quick(folder):
 
 
 def test_families_of_a_small_list(quick):
-    found = words_rankings.find_list(quick)
+    found = study.find_list(quick)
     assert found.source == "words.txt"
     assert not {"Paris", "NATO", "'tis", ""} & set(found.words)
-    families = words_rankings.families_of(found.words)
+    families = study.families_of(found.words)
     assert families["walk"] == ["walk", "walk's", "walked", "walking", "walks"]
     assert families["hope"] == ["hope", "hoped", "hopes", "hoping"]
     assert families["hop"] == ["hop", "hopped", "hopping", "hops"]
@@ -67,30 +67,30 @@ def test_the_rule():
         ("boss's", {"boss"}, "boss"),
         ("walk", {"walk"}, None),
     ):
-        assert words_rankings.parent(word, known) == parent, word
+        assert study.parent(word, known) == parent, word
 
 
 def test_the_sample_is_seeded_and_leaves_out_families_of_one():
     found = {f"root{i:03d}": [f"root{i:03d}"] * (1 + i % 3) for i in range(90)}
-    chosen = words_rankings.sample(found, 10, seed=1)
+    chosen = study.sample(found, 10, seed=1)
     assert list(chosen) == sorted(chosen)
     assert len(chosen) == 10
     assert all(len(members) > 1 for members in chosen.values())
-    assert chosen == words_rankings.sample(found, 10, seed=1)
-    assert chosen != words_rankings.sample(found, 10, seed=2)
-    assert len(words_rankings.sample(found, 1000, seed=1)) == 60
+    assert chosen == study.sample(found, 10, seed=1)
+    assert chosen != study.sample(found, 10, seed=2)
+    assert len(study.sample(found, 1000, seed=1)) == 60
 
 
 def test_word_lists_in_their_order(tmp_path, monkeypatch):
     setting = Setting(data=None, cache=tmp_path)
     system = tmp_path / "dict"
-    monkeypatch.setattr(words_rankings, "SYSTEM_LISTS", (tmp_path / "none", system))
-    fallback = words_rankings.find_list(setting)
+    monkeypatch.setattr(study, "SYSTEM_LISTS", (tmp_path / "none", system))
+    fallback = study.find_list(setting)
     assert "english-words" in fallback.source
     assert "walk" in fallback.words
     assert len(fallback.digest) == 16
     system.write_text("walk\nwalks\n")
-    assert words_rankings.find_list(setting) == words_rankings.WordList(("walk", "walks"), str(system))
+    assert study.find_list(setting) == study.WordList(("walk", "walks"), str(system))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -98,29 +98,27 @@ def test_word_lists_in_their_order(tmp_path, monkeypatch):
 
 
 def test_plain_sorts_are_the_reference():
-    words_of = words_rankings.listed(
-        words_rankings.families_of(["walk", "walks", "walked", "talk", "talks", "talking", "sing"])
-    )
+    words_of = study.listed(study.families_of(["walk", "walks", "walked", "talk", "talks", "talking", "sing"]))
     distances = np.random.default_rng(0).integers(0, 3, size=(7, 7))
     family = np.array([0, 1, 0, 1, 1, 0, 0])
     assert len(words_of.words) == 7
     values = set()
-    for name, order in words_rankings.sample_orders(words_of).items():
+    for name, order in study.sample_orders(words_of).items():
         assert_array_equal(np.sort(order), np.arange(7), err_msg=name)
         relevant = (family[:, None] == family)[order][:, order]
         there = reference.map_unspecified(
             reference.without_self(distances[order][:, order]), reference.without_self(relevant), kind="stable"
         )
-        here = words_rankings.plain_map(distances, family, order)
+        here = study.plain_map(distances, family, order)
         assert here == pytest.approx(there, abs=1e-15)
         values.add(round(here, 12))
     assert len(values) > 1
 
 
 def test_bigrams_by_hand():
-    counts = words_rankings.bigrams(["aba", "bab", "aab"])  # ^a ^b a$ aa ab b$ ba
+    counts = study.bigrams(["aba", "bab", "aab"])  # ^a ^b a$ aa ab b$ ba
     assert counts.tolist() == [[1, 0, 1, 0, 1, 0, 1], [0, 1, 0, 0, 1, 1, 1], [1, 0, 0, 1, 1, 1, 0]]
-    assert words_rankings.bigrams(["aaa"]).tolist() == [[1, 1, 2]]
+    assert study.bigrams(["aaa"]).tolist() == [[1, 1, 2]]
 
 
 def test_float_distances_have_the_bits_of_a_slow_loop():
@@ -128,17 +126,17 @@ def test_float_distances_have_the_bits_of_a_slow_loop():
     codes[0] = False
     for distance, slow in (("hamming", np.sum), ("cityblock", np.sum), ("euclidean", lambda x: np.sqrt(np.sum(x)))):
         expected = [[float(slow(left != right)) for right in codes] for left in codes]
-        assert_array_equal(words_rankings.float_distances(codes, distance), expected)
-    cosine = words_rankings.float_distances(codes, "cosine")
+        assert_array_equal(study.float_distances(codes, distance), expected)
+    cosine = study.float_distances(codes, "cosine")
     assert_array_equal(cosine, reference.distance_matrix(codes.astype(float)))
 
 
 def test_floats_for_contrast_are_exact_sums():
     codes = np.random.default_rng(1).integers(0, 2, size=(5, 40)).astype(np.bool_)
-    once = words_rankings.projected(codes)
+    once = study.projected(codes)
     assert once.dtype == np.float32
-    assert_array_equal(words_rankings.projected(codes[:, ::-1][:, ::-1]), once)
-    assert_array_equal(words_rankings.projected(codes[:2]), once[:2])
+    assert_array_equal(study.projected(codes[:, ::-1][:, ::-1]), once)
+    assert_array_equal(study.projected(codes[:2]), once[:2])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -166,8 +164,8 @@ def test_plain_sorts_lie_between_the_bounds(outcome):
 
 def test_words_against_a_profile_made_here(quick, outcome):
     """The digest in the table is that of the words, ranked by hand."""
-    found = words_rankings.find_list(quick)
-    chosen = words_rankings.sample(words_rankings.families_of(found.words), 150, study._SEED)
+    found = study.find_list(quick)
+    chosen = study.sample(study.families_of(found.words), 150, study._SEED)
     pairs = sorted((word, number) for number, members in enumerate(chosen.values()) for word in members)
     family = np.array([number for _, number in pairs])
     codes = phoc([word for word, _ in pairs]).astype(np.uint8)
@@ -187,7 +185,7 @@ def test_the_first_line_says_whose_words_they_are():
 
 
 def test_words_without_a_list(tmp_path, monkeypatch):
-    monkeypatch.setattr(words_rankings, "SYSTEM_LISTS", ())
+    monkeypatch.setattr(study, "SYSTEM_LISTS", ())
     monkeypatch.setitem(sys.modules, "english_words", None)
     (finding,) = study.STUDY.run(Setting(data=None, cache=tmp_path, quick=True)).findings
     assert finding.mark == Mark.NO_DATA

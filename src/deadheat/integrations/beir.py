@@ -36,17 +36,17 @@ def evaluate(
     qrels : dict of query id to dict of document id to grade
         Integers; grades of 0 and less are irrelevant.
     results : dict of query id to dict of document id to score
-        What was retrieved; the highest score is the best. Neither dictionary is changed.
+        The retrieved documents; the highest score is the best. Neither dictionary is changed.
     k_values : list of int
         Cutoffs.
     ignore_identical_ids : bool
-        Whether a document with the id of the query is taken out of what was retrieved.
+        Whether to exclude the document with the id of the query.
 
     Returns
     -------
     tuple of four dicts
         By name, ``"NDCG@10"``, ``"MAP@10"``, ``"Recall@10"`` and ``"P@10"``: the exact expectation over all orders of
-        tied documents; with ``"_lower"`` and ``"_upper"`` behind the name, the worst and the best order. Fractions,
+        tied documents; with the suffix ``"_lower"`` or ``"_upper"``, of the worst or the best order. Fractions,
         rounded to five digits as BEIR does.
 
     Raises
@@ -59,10 +59,10 @@ def evaluate(
     Ties: documents tie whose scores are equal; BEIR ranks them by their id, descending, after it has rounded scores to
     float32. Its value lies between the bounds if scores are float32 numbers, as those of a model are.
 
-    The mean is over the queries that are in both. One without a relevant document counts 0, as it does there.
+    The mean is over the queries that are in both. One without a relevant document counts 0, as in BEIR.
 
-    A relevant document that is not in `results` counts among the relevant ones and is never found. `results` hold the
-    best 1000 or so: where a tie goes beyond them, `deadheat.profile_neighbors` has the bounds.
+    A relevant document that is not in `results` counts among the relevant ones and is never found. `results` usually
+    hold the best 1000: where a tie extends beyond them, `deadheat.profile_neighbors` has the bounds.
 
     Examples
     --------
@@ -132,10 +132,10 @@ def evaluate_custom(qrels: Qrels, results: Results, k_values: Sequence[int], met
 
     Notes
     -----
-    The mean is over the queries of the qrels, also those of which `results` have nothing: they count 0.
+    The mean is over the queries of the qrels; those without results count 0.
 
-    R_cap divides the relevant documents that are found by min(k, R), which is 0 for BEIR to fail on where nothing is
-    relevant; here such a query counts 0. Hole is the share of the first k that nobody has judged for any query.
+    R_cap divides the number of relevant documents found by min(k, R). Where nothing is relevant BEIR fails, and here
+    the query counts 0. Hole is the share of the first k that are not judged for any query.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def without_identical_ids(results: Results) -> dict[str, dict[str, float]]:
 
 
 def _unjudged(qrels: Qrels, results: Results) -> dict[str, dict[str, int]]:
-    """For each query the documents that were retrieved and that nobody has judged for any query."""
+    """For each query the retrieved documents that are not judged for any query."""
     judged = {document for row in qrels.values() for document in row}
     return {query: {each: 1 for each in results.get(query, {}) if each not in judged} for query in qrels}
 

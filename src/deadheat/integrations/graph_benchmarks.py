@@ -1,4 +1,4 @@
-"""The dictionaries that the evaluators of OGB and TGB take, with lower, expected and upper; neither is needed."""
+"""The input of the evaluators of OGB and TGB, with lower, expected and upper; neither need be installed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from deadheat.errors import InvalidValueError
 
 
 def evaluate(input_dict: Mapping[str, Any], eval_metric: str | Iterable[str] = "mrr") -> LinkPrediction:
-    """Evaluate what ``Evaluator.eval`` of OGB or TGB takes for link prediction.
+    """Evaluate link prediction from the input of ``Evaluator.eval`` of OGB or TGB.
 
     Parameters
     ----------
     input_dict : mapping
-        ``y_pred_pos`` and ``y_pred_neg``, as in `deadheat.profile_links`; ``eval_metric`` in it goes before the next.
+        ``y_pred_pos`` and ``y_pred_neg``, as in `deadheat.profile_links`; its own ``eval_metric`` takes precedence.
     eval_metric : str or iterable of str
         ``"mrr"`` or ``"hits@50"``.
 

@@ -1,9 +1,9 @@
 """A provider for ir_measures: its measures with the exact expectation over all orders of ties, and bounds.
 
-Importing this module registers the provider, and for each measure two more, such as ``AP_lower`` and ``AP_upper``,
-which `ir_measures.parse_measure` then knows. What ir_measures computes by itself stays with its own providers; the
-bounds, which only this one has, come from here under `ir_measures.calc_aggregate` too. `python -m` of this module is
-the command of ir_measures, where all that is registered.
+Importing this module registers the provider, and two bounds of each measure, such as ``AP_lower`` and ``AP_upper``,
+which `ir_measures.parse_measure` then knows. Under `ir_measures.calc_aggregate`, the providers of ir_measures still
+compute their measures, and this one computes the bounds. `python -m` of this module is the command of ir_measures with
+all of this registered.
 
     qrels, run ──ir_measures' converters──> dictionaries ──counting.runs──> TieProfile ──measures──> Metric
 """
@@ -40,8 +40,8 @@ _COUNTS = ("NumQ", "NumRel", "NumRet")
 _SIDES = ("lower", "upper")
 
 
-class _Level(_BASE.ParamSpec):  # type: ignore[misc, name-defined]
-    """A least grade that is relevant: from 1 on, or none."""
+class _AtLeastOne(_BASE.ParamSpec):  # type: ignore[misc, name-defined]
+    """The least relevant grade, or a cutoff: at least 1, or not given."""
 
     def validate(self, value: Any) -> bool:
         return value is _NOT_PROVIDED or (isinstance(value, int) and not isinstance(value, bool) and value >= 1)
@@ -50,32 +50,28 @@ class _Level(_BASE.ParamSpec):  # type: ignore[misc, name-defined]
         return "at least 1"
 
 
-class _Cutoff(_Level):
-    """The last rank that counts: from 1 on, or none."""
-
-
 class _Recall(_BASE.ParamSpec):  # type: ignore[misc, name-defined]
-    """From 0 to 1; it has to be given."""
+    """A number in [0, 1]; required."""
 
     def validate(self, value: Any) -> bool:
         return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 class _Gains(_BASE.ParamSpec):  # type: ignore[misc, name-defined]
-    """Integers that stand for grades, or none."""
+    """Integer gains by grade, or not given."""
 
     def validate(self, value: Any) -> bool:
         return value is _NOT_PROVIDED or all(isinstance(each, int) for pair in value.items() for each in pair)
 
 
 def _bound(measure: Any, side: str) -> Any:
-    """The lower or upper bound of a measure, as a measure of its own, known to `ir_measures.parse_measure`."""
+    """The lower or upper bound of a measure as a measure that `ir_measures.parse_measure` knows."""
     name = f"{measure.NAME}_{side}"
     about = {
         "__name__": name,
         "NAME": name,
         "PRETTY_NAME": f"{measure.PRETTY_NAME}, {side} bound",
-        "SHORT_DESC": f"The {'least' if side == 'lower' else 'greatest'} value that any order of tied documents gives.",
+        "SHORT_DESC": f"The {'least' if side == 'lower' else 'greatest'} value over all orders of tied documents.",
         "__doc__": f"The {side} bound of {measure.NAME} over all orders of tied documents.",
     }
     made = type(f"_{name}", (type(measure),), about)()
@@ -120,13 +116,13 @@ def _side_of(measure: Any, side: str) -> Any:
 
 
 def _supported() -> list[Any]:
-    """What the provider takes, as ir_measures writes it: measures whose parameters are rules."""
-    level, cutoff, either = _Level(), _Cutoff(), _BASE.Choices(False, True)
+    """The supported measures as ir_measures writes them, with rules for parameters."""
+    level, either = _AtLeastOne(), _BASE.Choices(False, True)
     plain = {"rel": level, "judged_only": either}
-    rules = {name: {"cutoff": cutoff, **plain} for name in _NAMES} | {
+    rules = {name: {"cutoff": level, **plain} for name in _NAMES} | {
         "Rprec": plain,
         "nDCG": {
-            "cutoff": cutoff, "dcg": _BASE.Choices("log2", "exp-log2"), "gains": _Gains(), "judged_only": either
+            "cutoff": level, "dcg": _BASE.Choices("log2", "exp-log2"), "gains": _Gains(), "judged_only": either
         },
         "Bpref": {"rel": level},
         "IPrec": {"recall": _Recall(), **plain},
@@ -145,7 +141,7 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
     ``AP`` and the others are the exact expectation over all orders of tied documents, ``AP_lower`` and ``AP_upper``
     the least and the greatest value. Supported are AP, P, R, RR, Rprec, Success, nDCG, Bpref, IPrec, SetP, SetR, SetF
     (with ``beta`` 1) and SetAP, with ``cutoff``, ``rel`` from 1 on, ``judged_only``, ``dcg``, ``gains``, ``recall`` and
-    ``relative`` where ir_measures has them, and NumQ, NumRel and NumRet. No order of ties changes the four of a set.
+    ``relative`` where ir_measures has them, and NumQ, NumRel and NumRet. The four set measures do not depend on ties.
 
     Parameters
     ----------
@@ -154,8 +150,8 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
 
     Notes
     -----
-    There are results for the queries of the qrels only. As everywhere in ir_measures, a query without a relevant
-    document, or of which the run has nothing, is 0. Grades below 0 are no judgements under ``judged_only``.
+    Results are for the queries of the qrels only. As everywhere in ir_measures, a query without a relevant document, or
+    without documents in the run, is 0. Negative grades do not count as judgements under ``judged_only``.
 
     Examples
     --------
@@ -179,7 +175,7 @@ class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined
         asked = list(measures)
         unknown = [measure for measure in asked if not self.supports(measure)]
         if unknown:
-            rule = f"must be some that deadheat supports, but it does not support {', '.join(map(repr, unknown))}"
+            rule = f"must be supported by deadheat, but it does not support {', '.join(map(repr, unknown))}"
             raise InvalidValueError("measures", rule)
         judged = trec.open_qrels(ir_measures.util.QrelsConverter(qrels).as_dict_of_dict(), may_be_empty=True)
         return _Evaluator(asked, judged, self.score_dtype)
@@ -192,7 +188,7 @@ class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
 
     @plain_floats
     def _metrics(self, run: Any) -> list[Any]:
-        """The values of the queries that are in both; ir_measures fills in those that the run lacks."""
+        """The values of the queries in both; ir_measures adds those that the run lacks."""
         scores = trec.open_run(ir_measures.util.RunConverter(run).as_dict_of_dict(), may_be_empty=True)
         queries = [query for query in self.judged if query in scores]
         profiles: dict[str, TieProfile] = {}
@@ -213,7 +209,7 @@ class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
         yield from self._metrics(run)
 
     def _regraded(self, gains: Mapping[int, int] | None) -> trec.Checked:
-        """The qrels with the gains that nDCG(gains=...) gives to grades."""
+        """The qrels with the gains of nDCG(gains=...) in place of the grades."""
         if gains is None:
             return self.judged
         return {query: {d: gains.get(grade, grade) for d, grade in row.items()} for query, row in self.judged.items()}
@@ -244,7 +240,9 @@ def _values(profile: TieProfile, measure: Any) -> list[float]:
 
 provider = _BASE.register(DeadheatProvider())
 _PIPELINE = ir_measures.DefaultPipeline.providers
-_PIPELINE[:] = [*(each for each in _PIPELINE if each.NAME != provider.NAME), provider]  # last, for what no other has
+_PIPELINE[:] = [*(each for each in _PIPELINE if each.NAME != provider.NAME), provider]  # last: for measures of no other
 
 if __name__ == "__main__":
-    runpy.run_module("ir_measures", run_name="__main__", alter_sys=True)  # their command, which now knows this provider
+    runpy.run_module(
+        "ir_measures", run_name="__main__", alter_sys=True
+    )  # the command of ir_measures, with this provider

@@ -1,4 +1,4 @@
-"""MTEB: the predictions that it saves, which end at the best 1000, and the embeddings that it caches, which do not.
+"""MTEB: its saved predictions, which end at the best 1000, and its cached embeddings, which are complete.
 
     {task}_predictions.json ──read_predictions──> {query: {document: score}} ──evaluate_predictions──> Report
     cache/{task}/query, …/document ──read_embeddings──> rows ──deadheat.profile_judged──> TieProfile
@@ -40,20 +40,20 @@ def profile_predictions(
     split: str | None = None,
     ignore_identical_ids: bool = False,
 ) -> TieProfile:
-    """Count what is closer and what is tied among MTEB's predictions, and what is not known beyond them.
+    """Count what is closer and what is tied among MTEB's predictions, and what is unknown beyond them.
 
     Parameters
     ----------
     predictions : path or dict
-        A file as in `read_predictions`, or what that returns.
+        A file as in `read_predictions`, or the result of that.
     qrels : path or dict
         As in `deadheat.profile_run`: ``{query_id: {doc_id: grade}}``, a task's ``relevant_docs``.
     n_documents : int or None
-        How many documents the corpus has. None for reranking, where the predictions hold all that is ranked.
+        The number of documents in the corpus. None for reranking, where the predictions hold everything that is ranked.
     subset, split
         As in `read_predictions`.
     ignore_identical_ids : bool
-        Whether a document with the id of the query is taken out, as the task's attribute of this name says.
+        Whether to exclude the document with the id of the query: the task's attribute of the same name.
 
     Returns
     -------
@@ -68,9 +68,9 @@ def profile_predictions(
 
     Notes
     -----
-    Ties: documents tie whose scores are equal; MTEB ranks them by their id, descending. Which of those that tie with
-    the last one are among the best 1000 was up to its sort, so that a relevant document that was not saved may be
-    anywhere from there on. Lower and upper hold for all of that.
+    Ties: documents tie whose scores are equal; MTEB ranks them by their id, descending. Its sort
+    decided which of those that tie with the last one are among the best 1000, so that a relevant document that was not
+    saved may be anywhere from that tie on. Lower and upper hold for all of these places.
 
     Examples
     --------
@@ -154,8 +154,8 @@ def read_embeddings(folder: str | os.PathLike[str], texts: Sequence[str]) -> NDA
     folder : path
         ``cache/{task}/query`` or ``cache/{task}/document``.
     texts : sequence of str
-        What was encoded: of a document its title, a blank and its text, stripped; of a query its text, a blank and its
-        instruction, where there is one.
+        The encoded texts: of a document its title, a space and its text, stripped; of a query its text, a space and its
+        instruction, if any.
 
     Returns
     -------
@@ -166,16 +166,16 @@ def read_embeddings(folder: str | os.PathLike[str], texts: Sequence[str]) -> NDA
     OSError
         If a file of the cache cannot be read.
     FileError
-        If a file holds something else than MTEB writes.
+        If a file is not as MTEB writes it.
     InvalidValueError, InvalidTypeError
-        If a text is not in the cache, or is none.
+        If a text is not in the cache, or not a string.
     """
     texts, folder = list(texts), Path(folder)
     odd = next((text for text in texts if not isinstance(text, str)), None)
     if odd is not None:
         raise InvalidTypeError("texts", f"must be strings, but one is {odd!r:.50}")
     dim, index = _number(folder / "dimension"), _index(folder / "index.json")
-    vectors = folder / "vectors.npy"  # a name only: it holds numbers, without the head of such a file
+    vectors = folder / "vectors.npy"  # despite its name, raw numbers without the header of NumPy
     if vectors.stat().st_size % (4 * dim):
         raise FileError(vectors, f" must hold rows of {dim} float32, but has {vectors.stat().st_size} bytes")
     rows = [index.get(hashlib.sha256(text.encode()).hexdigest(), -1) for text in texts]

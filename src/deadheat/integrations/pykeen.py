@@ -26,7 +26,7 @@ _NAMES = {
 
 
 class TieAwareRankBasedMetricResults(_pykeen.RankBasedMetricResults):  # type: ignore[misc, name-defined]
-    """PyKEEN's results, which also know ``both.lower.mrr``, ``head.expected.hits@10`` and ``tail.upper.amri``."""
+    """PyKEEN's results, with ``both.lower.mrr``, ``head.expected.hits@10``, ``tail.upper.amri`` and so on."""
 
     @classmethod
     def key_from_string(cls, s: str | None) -> Any:
@@ -38,7 +38,7 @@ class TieAwareRankBasedMetricResults(_pykeen.RankBasedMetricResults):  # type: i
 
 
 class TieAwareRankBasedEvaluator(_pykeen.RankBasedEvaluator):  # type: ignore[misc, name-defined]
-    """PyKEEN's `RankBasedEvaluator`, which also gives bounds and expectation of MR, MRR, hits, AMR, AMRI and the like.
+    """PyKEEN's `RankBasedEvaluator`, which also gives bounds and expectation of MR, MRR, hits, AMR, AMRI and others.
 
     Parameters are PyKEEN's; give the class as `evaluator` to its ``pipeline``. For early stopping, or to optimise
     hyperparameters, name a metric such as ``both.lower.inverse_harmonic_mean_rank``.
@@ -65,7 +65,7 @@ class TieAwareRankBasedEvaluator(_pykeen.RankBasedEvaluator):  # type: ignore[mi
 
 
 def _name(metric: Any) -> str | None:
-    """What deadheat calls a metric of PyKEEN's; None for one that it does not have."""
+    """The name of a PyKEEN metric in deadheat; None for one that it does not have."""
     if metric.key == "adjusted_hits_at_k":  # whatever k is
         return f"adjusted Hits@{metric.base.k}"
     of_hits = metric.key.startswith("hits_at_")

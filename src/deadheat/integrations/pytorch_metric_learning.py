@@ -3,8 +3,8 @@
     query, reference ──ranking_of──> a distance of deadheat's ──┐
     their labels ──classes_of──> numbers of classes ────────────┴──> TieProfile ──values_of──> calculator ──> dictionary
 
-A ranking is known if it sorts in the same order for every input, with the same ties between real numbers. What has no
-exact equal here is left to the library's own code, and a warning says so once.
+A ranking is known if it gives the same order for every input, with the same ties between real numbers. Everything else
+is left to the library's own code, with one warning.
 """
 
 from __future__ import annotations
@@ -46,29 +46,29 @@ _SENTENCE = "pytorch-metric-learning computes {} by its own code, as one value w
 class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
     """The calculator of pytorch-metric-learning, with the bounds that ties leave for each metric.
 
-    A subclass: testers, hooks and subclasses of its own take it as they take the original, `calculate_*` methods that
-    somebody adds are called with the arguments that they ask for, and those that somebody overrides are theirs.
+    A subclass: testers, hooks and subclasses work as with the original. Added `calculate_*` methods are called with the
+    arguments that they name, and overridden ones are used.
 
     Parameters
     ----------
     include, exclude : tuple or list of str
-        Metrics to compute, all by default, and metrics not to.
+        Metrics to compute, by default all, and metrics to omit.
     avg_of_avgs : bool
-        Whether to average over classes the mean over the queries of a class.
+        Whether to average the means of the classes.
     return_per_class : bool
-        Whether to return a list, the mean of each class that has a query with a relevant item, labels ascending.
+        Whether to return a list: the mean of each class that has a query with a relevant item, labels ascending.
     k : int, "max_bin_count" or None
-        Ranks that count: so many, as many as the largest class has relevant items, or all.
+        Ranks that count: the first k, as many as the largest class has relevant items, or all.
     label_comparison_fn : callable, optional
         With one, pytorch-metric-learning computes everything.
     device : torch.device, optional
-        Where pytorch-metric-learning computes what it computes. Tie groups are counted on the processor.
+        Where pytorch-metric-learning computes. Tie groups are counted on the CPU.
     knn_func : callable, optional
         How to rank; by default `FaissKNN`, which is Euclidean distance. Known are `FaissKNN` with ``IndexFlatL2`` or
         ``IndexFlatIP``, and `CustomKNN` with `CosineSimilarity`, `DotProductSimilarity`, or `LpDistance` with p of 2
         or, not normalised, 1; with another, pytorch-metric-learning computes everything.
     kmeans_func : callable, optional
-        How to cluster, for NMI and AMI, which are pytorch-metric-learning's.
+        How to cluster for NMI and AMI, which pytorch-metric-learning computes.
 
     Raises
     ------
@@ -81,9 +81,9 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
     -----
     Ties: `precision_at_1`, `r_precision`, `mean_average_precision`, `mean_average_precision_at_r` and
     `mean_reciprocal_rank` are expectations over all orders of tied items, with the bounds under the same name and
-    ``_lower`` or ``_upper``; the three are equal where no tie matters. Whatever is computed by the library's own code
-    has one value, without bounds, and a warning says so once. Undefined: NaN if no query has a relevant item; a query
-    without one does not count. Embeddings are compared as they came, and not cast to float32.
+    ``_lower`` or ``_upper``; the three are equal where no tie matters. Metrics computed by the library's own code
+    have one value without bounds, with one warning. Undefined: NaN if no query has a relevant item; a query
+    without one does not count. Embeddings are compared in their own type, not cast to float32.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
     """
 
     _announced = False
-    _bounded = True  # whether the last call was one whose metrics come with bounds
+    _bounded = True  # whether the metrics of the last call have bounds
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
             Whether the first n_query items of the reference are the queries; then each is left out of its own ranking,
             by its place.
         include, exclude : tuple or list of str
-            Further choice among the metrics of this calculator, for this call alone.
+            A further selection from the metrics of this calculator, for this call only.
 
         Returns
         -------
@@ -189,14 +189,14 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
         ]
 
     def requires_knn(self) -> list[str]:
-        """The metrics of which pytorch-metric-learning has to know neighbours: it forgets one."""
+        """The metrics that need neighbours; pytorch-metric-learning omits one."""
         return [*super().requires_knn(), "mean_reciprocal_rank"]
 
     def _ranking(self) -> Ranking | None:
         return ranking_of(self.knn_func) if self.label_comparison_fn is original.EQUALITY else None
 
     def _standard(self, functions: dict[str, Any]) -> list[str]:
-        """The metrics among them that are measures of a tie profile, and that nobody has overridden."""
+        """Those that are measures of a tie profile and not overridden."""
         return [
             name
             for name, function in functions.items()
@@ -205,13 +205,13 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
         ]
 
     def _announce(self, metrics: list[str]) -> None:
-        """Say, once, that some metrics come without bounds, and why."""
+        """Warn, once, that some metrics come without bounds, and why."""
         if metrics and not self._announced:
             self._announced = True
             if self.label_comparison_fn is not original.EQUALITY:
                 reason = "label_comparison_fn decides what is relevant"
             elif self._ranking() is None:
-                reason = "knn_func ranks as no distance of deadheat's does"
+                reason = "knn_func ranks differently from every distance of deadheat"
             else:
                 reason = "there are rows of zeros, which have no direction, for a knn_func that normalises"
             warn(_SENTENCE.format(", ".join(metrics), reason), UserWarning)
@@ -243,7 +243,7 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
 
 
 _REMEDY = "leave out reference, or give ref_includes_query=True"
-_SHORTEST = 1e-12  # rows that are shorter are not brought to length 1: `eps` of torch.nn.functional.normalize
+_SHORTEST = 1e-12  # shorter rows are not normalised to length 1: `eps` of torch.nn.functional.normalize
 
 
 class Ranking(NamedTuple):
@@ -254,15 +254,15 @@ class Ranking(NamedTuple):
     distance : str
         A name that `deadheat.profile` knows.
     by_length : bool
-        Whether rows of length 1 are compared by the length of their difference. That ranks as the cosine does; but
-        rows of zeros stay zeros, which are nearer to the others than a right angle.
+        Whether rows of length 1 are compared by the length of their difference. This ranks as the cosine does, except
+        that rows of zeros are closer to the others than orthogonal rows.
     """
 
     distance: str
     by_length: bool = False
 
     def holds(self, rows: Sequence[Array]) -> bool:
-        """Whether it is the order of these rows: those that are normalised must not be too short for it."""
+        """Whether this is the order of these rows: rows that are normalised must not be too short."""
         if self.distance != "cosine":
             return True
         zero = np.concatenate([~part.any(axis=1) for part in rows])
@@ -275,9 +275,9 @@ class Ranking(NamedTuple):
 def profile_of(
     ranking: Ranking, rows: Sequence[Array], classes: Classes, ref_includes_query: bool, threads: int
 ) -> TieProfile:
-    """The tie profile of the rows of queries and reference, where each query may be left out by its place.
+    """The tie profile of the rows of queries and reference, where each query may be excluded by its index.
 
-    Where both are the same array, that is leave one out, which takes half as long.
+    If both are the same array, this is leave one out, which takes half as long.
     """
     if rows[0].shape[1] != rows[1].shape[1]:
         rule = f"must have the same dim, but have {rows[0].shape[1]} and {rows[1].shape[1]} columns"
@@ -293,11 +293,10 @@ def profile_of(
 
 
 def ranking_of(knn_func: Any) -> Ranking | None:
-    """The ranking of a `knn_func`, or None if nothing here is its exact equal.
+    """The ranking of a `knn_func`, or None if no distance here equals it exactly.
 
     Known are `FaissKNN` with a flat index, for L2 or inner products, and `CustomKNN` with the Lp distance for p of 1
-    and 2, the dot product and the cosine similarity; no subclass of any, as it may do anything. Rows may be normalised
-    for p of 2: other norms round them.
+    and 2, the dot product and the cosine similarity, but no subclasses. Rows may be normalised for p of 2 only.
     """
     if type(knn_func) is inference.FaissKNN:
         return _of_index(knn_func)
@@ -308,7 +307,7 @@ def ranking_of(knn_func: Any) -> Ranking | None:
 
 
 def _of_index(knn: Any) -> Ranking | None:
-    """That of faiss, unless somebody fills the index before, or reads it afterwards."""
+    """The ranking of faiss, unless the index is filled before or kept afterwards."""
     if knn.reset_before and knn.reset_after:
         if knn.index_init_fn is inference.faiss.IndexFlatL2:
             return Ranking("euclidean")
@@ -318,7 +317,7 @@ def _of_index(knn: Any) -> Ranking | None:
 
 
 def _of_distance(distance: Any) -> Ranking | None:
-    """That of a distance; a positive power of a number that is not negative changes no order."""
+    """The ranking of a distance; positive powers of non-negative numbers keep the order."""
     by_length = type(distance) is distances.LpDistance and distance.power > 0
     by_product = type(distance) in (distances.CosineSimilarity, distances.DotProductSimilarity) and distance.power == 1
     if not by_length and not by_product:
@@ -329,7 +328,7 @@ def _of_distance(distance: Any) -> Ranking | None:
     return None if name is None else Ranking(name)
 
 
-_EXACT = 2**53  # beyond which a float64 may stand for several integers
+_EXACT = 2**53  # beyond which a float64 may represent several integers
 
 
 class Classes(NamedTuple):
@@ -346,7 +345,7 @@ def classes_of(query_labels: Any, reference_labels: Any) -> Classes:
     Parameters
     ----------
     query_labels, reference_labels : (n,) or (n, levels), integers, floats or bool
-        Tensors, wherever they are, or arrays.
+        Tensors on any device, or arrays.
 
     Raises
     ------

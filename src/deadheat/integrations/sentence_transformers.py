@@ -1,11 +1,12 @@
 """sentence-transformers: its InformationRetrievalEvaluator, with bounds that no order of the documents can change.
 
-Everything but the ranking is theirs: the constructor, the encoding, the keys, the model card. The ranking is a tie
-profile for each score function; `reports` and `results` have the values of all queries after a call.
+Only the ranking differs from the original; the constructor, the encoding, the keys and the model card are inherited.
+The ranking is a tie profile for each score function; `reports` and `results` have the values of all queries after a
+call.
 
     queries, corpus ──embed_inputs──> embeddings
-    one of their functions, dense embeddings ──exact distances──────────────────────> profile ──> measures, their keys
-    any other function                       ──the function, some queries at a time─> profile ──> measures, their keys
+    built-in function, dense embeddings ──exact distances──────────────────────> profile ──> measures, original keys
+    any other function                  ──the function, some queries at a time─> profile ──> measures, original keys
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _Theirs: Any = require("sentence_transformers.sentence_transformer.evaluation", 
 _DISTANCES = {"cosine": "cosine", "dot": "inner_product", "euclidean": "euclidean", "manhattan": "cityblock"}
 _MEASURES = {"accuracy": "Hit", "precision": "P", "recall": "Recall", "ndcg": "nDCG", "mrr": "MRR", "map": "mAP"}
 ENDS = {"": "expected", "_lower": "lower", "_upper": "upper"}
-_BLOCK_SCORES = 1 << 24  # scores of a function that are in memory at once
+_BLOCK_SCORES = 1 << 24  # scores of a function in memory at once
 
 logger = logging.getLogger(__name__)
 
@@ -53,26 +54,26 @@ logger = logging.getLogger(__name__)
 class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     """sentence-transformers' InformationRetrievalEvaluator with a lower bound, the expectation and an upper bound.
 
-    Theirs ranks tied documents by their id, so that the ids decide what a model is worth whose embeddings coincide.
-    Here every key holds the exact expectation over all orders of tied documents, and next to it are the worst and the
-    best: ``cosine_ndcg@10``, ``cosine_ndcg@10_lower``, ``cosine_ndcg@10_upper``. `primary_metric` is a lower bound; a
+    The original ranks tied documents by their id, so that ids affect the score of a model whose embeddings coincide.
+    Here every key holds the exact expectation over all orders of tied documents, with the worst and the best next to
+    it: ``cosine_ndcg@10``, ``cosine_ndcg@10_lower``, ``cosine_ndcg@10_upper``. `primary_metric` is a lower bound; a
     trainer selects by it with ``metric_for_best_model="eval_cosine_ndcg@10_lower"``.
 
     Parameters
     ----------
     queries, corpus : dict of id to text
     relevant_docs : dict of query id to set of document ids
-        Queries without a relevant document are left out.
+        Queries without a relevant document are excluded.
     ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
-        What tied means, by name only; see `deadheat.profile`.
+        The meaning of tied, see `deadheat.profile`; keyword only.
     threads : int, optional
-        For counting, by name only; by default as many as there are processors.
+        For counting, by default as many as there are processors; keyword only.
     bounds : iterable of str, optional
-        The metrics whose bounds are among the keys, and in the file, such as ``["ndcg@10", "map@100"]``; by name only.
-        By default all, three keys for each of theirs. nDCG at the last cutoff, whose lower bound is `primary_metric`,
-        has them always. `results` and `reports` have everything.
+        The metrics whose bounds are among the keys and in the file, such as ``["ndcg@10", "map@100"]``, by default all;
+        keyword only. nDCG at the last cutoff, whose lower bound is `primary_metric`, always has bounds. `results` and
+        `reports` have all bounds.
     *args, **kwargs
-        All that theirs takes, in the same order: `corpus_chunk_size`, `mrr_at_k`, `ndcg_at_k`, `accuracy_at_k`,
+        Parameters of the original, in the same order: `corpus_chunk_size`, `mrr_at_k`, `ndcg_at_k`, `accuracy_at_k`,
         `precision_recall_at_k`, `map_at_k`, `show_progress_bar`, `batch_size`, `name`, `write_csv`, `truncate_dim`,
         `score_functions`, `main_score_function`, `query_prompt`, `query_prompt_name`, `corpus_prompt`,
         `corpus_prompt_name`, `write_predictions`.
@@ -92,14 +93,14 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
 
     Notes
     -----
-    Ties: for their own functions (cosine, dot, euclidean, manhattan) documents tie when their distances to the query
-    are equal as real numbers. A function of one's own is called as they call it, and documents tie whose scores come
-    out equal; equal documents then do not always tie, as a float32 product need not give them the same bits.
+    Ties: for the built-in functions (cosine, dot, euclidean, manhattan) documents tie when their distances to the query
+    are equal as real numbers. For any other function, documents with equal scores tie; equal documents then need not
+    tie, as a float32 product may give them different bits.
 
-    ``map@k`` divides by min(k, R), as theirs does; `deadheat`'s ``mAP@k`` divides by R, the number of relevant
-    documents. ``recall@k`` is the share of the relevant documents that are found, ``accuracy@k`` is deadheat's Hit@k.
+    ``map@k`` divides by min(k, R), as in the original; `deadheat`'s ``mAP@k`` divides by R, the number of relevant
+    documents. ``recall@k`` is the share of the relevant documents found, ``accuracy@k`` is deadheat's Hit@k.
 
-    All embeddings of the corpus are kept while they are compared, where theirs keeps one chunk.
+    All embeddings of the corpus are in memory during the comparison; the original keeps one chunk.
 
     Examples
     --------
@@ -137,8 +138,8 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1, *args: Any, **kwargs: Any
     ) -> dict[str, float]:
-        """Their metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
-        write_csv, self.write_csv = self.write_csv, False  # theirs would leave the bounds out
+        """The metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
+        write_csv, self.write_csv = self.write_csv, False  # the original would write no bounds
         try:
             metrics: dict[str, float] = super().__call__(model, output_path, epoch, steps, *args, **kwargs)
         finally:
@@ -175,14 +176,14 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         self._name_primary_metric(scores)
         for name, report in self.reports.items():
             logger.info("Score-Function: %s\n%s", name, report)
-        if self.write_predictions and output_path is not None:  # theirs writes them, in its order
+        if self.write_predictions and output_path is not None:  # the original writes them, in its order
             super().compute_all_metrics(model, corpus_embeddings=_torch.cat(chunks), output_path=output_path)
         return scores
 
     compute_metrices = compute_all_metrics
 
     def output_scores(self, scores: Any) -> None:
-        """Nothing: the report has been logged, with its bounds."""
+        """Do nothing: the report, with bounds, has been logged."""
 
     def _require_main_score_function(self) -> None:
         main = self.main_score_function
@@ -191,7 +192,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
             raise InvalidValueError("main_score_function", f"must be one of {names}, but is {main.value}")
 
     def _chunks(self, model: Any) -> Iterator[Any]:
-        """The embeddings of the corpus, on the CPU, a chunk of documents at a time."""
+        """The embeddings of the corpus on the CPU, in chunks of documents."""
         for start in range(0, len(self.corpus), self.corpus_chunk_size):
             embeddings = self.embed_inputs(
                 model, self.corpus[start : start + self.corpus_chunk_size], encode_fn_name="document",
@@ -230,7 +231,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         return over_min_of_k_and_relevant(result, k) if key == "map" else result
 
     def _scores(self, name: str) -> dict[str, dict[int, float]]:
-        """The values of a score function as their `compute_all_metrics` has them, then their bounds."""
+        """The values of a score function as in the original `compute_all_metrics`, then their bounds."""
         scores: dict[str, dict[int, float]] = {f"{key}@k{end}": {} for end in ENDS for key in self._cutoffs}
         for key, k in self._keys:
             for end, which in self._ends(f"{key}@{k}").items():
@@ -238,7 +239,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         return scores
 
     def _name_primary_metric(self, scores: dict[str, dict[str, dict[int, float]]]) -> None:
-        """nDCG at the last cutoff, as theirs, but its lower bound, of the score function for which that is highest."""
+        """The lower bound of nDCG at the last cutoff, of the score function for which it is highest."""
         if self.primary_metric:
             return
         k = max(self.ndcg_at_k)
@@ -250,7 +251,7 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         return f"{self.name}_{name}_{metric}" if self.name else f"{name}_{metric}"
 
     def _columns(self) -> dict[str, float]:
-        """The columns of the file after epoch and steps: theirs, then the same for the bounds."""
+        """The columns of the file after epoch and steps: those of the original, then the bounds."""
         columns = {}
         for end in ENDS:
             for column in self.csv_headers[2:]:
@@ -268,7 +269,7 @@ def _require_cutoffs(values: Any, name: str) -> None:
 
 
 def append_row(path: Path, row: dict[str, float]) -> None:
-    """Add a line to a file; what its lines have no column for gets one, and stays empty in those that were there."""
+    """Append a line to a file, with new columns if needed, which are empty in earlier lines."""
     rows: list[dict[str, Any]] = [row]
     if path.exists():
         with path.open(encoding="utf-8", newline="") as file:
@@ -290,7 +291,7 @@ class Judged(NamedTuple):
 
 
 def distance_of(function: str | Callable[..., Any]) -> str | None:
-    """The distance that their name or their function stands for; None for anything else."""
+    """The distance of a built-in function or its name; None for anything else."""
     if isinstance(function, str):
         return _DISTANCES.get(function)
     theirs = {name: _similarity.SimilarityFunction.to_similarity_fn(name) for name in _DISTANCES}
@@ -301,7 +302,7 @@ def profile_of_scores(
     function: Callable[..., Any], distance: str | None, queries: Any, chunks: list[Any], judged: Judged,
     options: CountingOptions,
 ) -> TieProfile:  # fmt: skip
-    """The tie profile of all queries against the chunks of a corpus, one after another."""
+    """The tie profile of all queries against the chunks of a corpus."""
     names = tuple(map(str, judged.relevant))
     rows = [row for row in map(_rows, (queries, *chunks)) if row is not None]
     if distance is None or len(rows) <= len(chunks):
@@ -317,7 +318,7 @@ def _from_function(
     function: Callable[..., Any], queries: Any, chunks: list[Any], judged: Judged, options: CountingOptions
 ) -> TieProfile:
     if not options.rule.exact_only:
-        raise InvalidValueError("ties", "must be exact for a score function of your own, which can round by itself")
+        raise InvalidValueError("ties", "must be exact for a score function of your own, which can round its scores")
     place = {document: column for column, document in enumerate(judged.corpus_ids)}
     ids, parts, step = list(judged.relevant), [], max(1, _BLOCK_SCORES // len(place))
     for start in range(0, len(ids), step):
@@ -334,7 +335,7 @@ def _from_function(
 
 
 def _rows(embeddings: Any) -> NDArray[Any] | None:
-    """Embeddings as an array with the same numbers; None unless they are a plain matrix."""
+    """Embeddings as an array of the same numbers; None unless they are a dense matrix."""
     if _torch.is_tensor(embeddings) and embeddings.layout != _torch.strided:
         return None
     plain = getattr(embeddings, "ndim", 0) == 2
@@ -342,7 +343,7 @@ def _rows(embeddings: Any) -> NDArray[Any] | None:
 
 
 def _some(queries: Any, start: int, stop: int) -> Any:
-    """Some of the queries; a sparse tensor has no slices."""
+    """A range of the queries; sparse tensors cannot be sliced."""
     if _torch.is_tensor(queries) and queries.is_sparse:
         return queries.index_select(0, _torch.arange(start, stop, device=queries.device))
     return queries[start:stop]

@@ -1,6 +1,6 @@
-"""The evaluators of reranking: theirs but for the ranking of the candidates, which is a tie profile.
+"""The evaluators of reranking, with a tie profile in place of the ranking of the candidates.
 
-samples ──candidates, positives marked──> scores of the model, or exact distances ──> profile ──> measures by their keys
+samples ──candidates, positives marked──> scores of the model, or exact distances ──> profile ──> measures by key
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 
 class _Bounded:
-    """What both evaluators share: keys, model card and file, each with the bounds."""
+    """Common to both evaluators: keys, model card and file, each with the bounds."""
 
     at_k: int
     name: str
@@ -55,13 +55,13 @@ class _Bounded:
 
     @property
     def _measures(self) -> dict[str, str]:
-        """What we call each of their metrics."""
+        """The name in deadheat of each metric."""
         return {"map": "mAP", f"mrr@{self.at_k}": f"MRR@{self.at_k}", f"ndcg@{self.at_k}": f"nDCG@{self.at_k}"}
 
     def _deliver(
         self, model: Any, profile: TieProfile, base: TieProfile | None, path: str | None, epoch: int, steps: int
     ) -> dict[str, float]:
-        """The metrics by their keys, which go onto the model card and into the file too."""
+        """The metrics by key, also written to the model card and the file."""
         self.report = measure(profile, list(self._measures.values()), singletons="zero")
         prefix = f"{self.name}_" if self.name else ""
         self.results = {prefix + key: self.report[name] for key, name in self._measures.items()}
@@ -88,8 +88,8 @@ class _Bounded:
 class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: ignore[misc]
     """sentence-transformers' CrossEncoderRerankingEvaluator with a lower bound, the expectation and an upper bound.
 
-    Theirs takes the rank of the first relevant candidate from one sort, in which equal scores keep the order of the
-    candidates, reversed; the positives stand first. Here every key holds the exact expectation over all orders of tied
+    The original ranks by one sort, in which equal scores are in the reverse order of the candidates, with the positives
+    first. Here every key holds the exact expectation over all orders of tied
     candidates, with the worst and the best order next to it: ``ndcg@10``, ``ndcg@10_lower``, ``ndcg@10_upper``.
     `primary_metric` is a lower bound: ``metric_for_best_model="eval_ndcg@10_lower"``.
 
@@ -98,10 +98,10 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
     samples : list of dict
         With "query", "positive", and either "negative" or "documents".
     scores : {"activations", "logits"}
-        By name only. What ranks: what `model.predict` gives, or the same before the model's activation, where a sigmoid
-        cannot make large logits equal. In float32 a sigmoid is 1 from 17 on, in bfloat16 from 6.
+        Rank by the output of `model.predict`, or by the logits before the model's activation: a sigmoid makes large
+        logits equal, in float32 from 17 on, in bfloat16 from 6. Keyword only.
     *args, **kwargs
-        All that theirs takes, in the same order: `at_k`, `always_rerank_positives`, `name`, `prompt_name`,
+        Parameters of the original, in the same order: `at_k`, `always_rerank_positives`, `name`, `prompt_name`,
         `batch_size`, `show_progress_bar`, `write_csv`, `mrr_at_k`.
 
     Attributes
@@ -119,11 +119,12 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
 
     Notes
     -----
-    Ties: candidates tie when their scores are the same number. The ranking before (``base_map`` and so on) is that of
-    `documents` and has no ties.
+    Ties: candidates with equal scores tie. The ranking before (``base_map`` and so on) is that of `documents`, without
+    ties.
 
-    ``map`` is the mean of average precision over orders; theirs is scikit-learn's, which is over thresholds and with
-    ties can lie outside the bounds. A query without a relevant candidate counts 0, as in theirs.
+    ``map`` is the expectation of average precision over orders; the original uses scikit-learn's, which is over
+    thresholds and with ties can lie outside the bounds. A query without a relevant candidate counts 0, as in the
+    original.
 
     Examples
     --------
@@ -145,7 +146,7 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
-        """Their metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
+        """The metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
         self._require_samples()
         asked = [_Candidates.of(sample, self.always_rerank_positives, i) for i, sample in enumerate(self.samples)]
         lists = [each.relevant for each in asked]
@@ -178,11 +179,11 @@ class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
     Parameters
     ----------
     samples : list of dict
-        With "query", "positive" and "negative"; those without a positive or a negative are left out, as in theirs.
+        With "query", "positive" and "negative"; those without a positive or a negative are excluded, as originally.
     ties : {"exact", "float16", "bfloat16", "float32"}, Rounded or Tolerance
-        What tied means, by name only; see `deadheat.profile`.
+        The meaning of tied, see `deadheat.profile`; keyword only.
     *args, **kwargs
-        All that theirs takes, in the same order: `at_k`, `name`, `write_csv`, `similarity_fct`, `batch_size`,
+        Parameters of the original, in the same order: `at_k`, `name`, `write_csv`, `similarity_fct`, `batch_size`,
         `show_progress_bar`, `use_batched_encoding`, `truncate_dim`, `mrr_at_k`.
 
     Raises
@@ -192,9 +193,9 @@ class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
 
     Notes
     -----
-    Ties: for their own functions (cosine, dot, euclidean, manhattan) candidates tie when their distances to the query
-    are equal as real numbers, whatever the rounding of a float32 product. A function of one's own is called as they
-    call it, and candidates tie whose scores come out equal.
+    Ties: for the built-in functions (cosine, dot, euclidean, manhattan) candidates tie when their distances to the
+    query are equal as real numbers, whatever a float32 product gives. For any other function, candidates with equal
+    scores tie.
 
     Examples
     --------
@@ -212,21 +213,23 @@ class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
-        """Their metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
+        """The metrics for a model, each with ``_lower`` and ``_upper``, as fractions."""
         self._require_samples()
         distance = distance_of(self.similarity_fct)
         if distance is not None:
             profile = TieProfile.joined([self._counted(distance, *each) for each in self._embedded(model)])
         elif not self._options.rule.exact_only:
-            raise InvalidValueError("ties", "must be exact for a score function of your own, which can round by itself")
+            raise InvalidValueError(
+                "ties", "must be exact for a score function of your own, which can round its scores"
+            )
         else:
-            lists = [_relevant(sample) for sample in self.samples]
+            lists = [_marked(sample["positive"], sample["negative"]) for sample in self.samples]
             scores = np.concatenate([self._scored(query, documents) for _, query, documents in self._embedded(model)])
             profile = profile_lists(_checked(scores, sum(map(len, lists))), *_joined(lists))
         return self._deliver(model, profile, None, output_path, epoch, steps)
 
     def _embedded(self, model: Any) -> Iterator[tuple[int, Any, Any]]:
-        """Of each sample the number of its positives, its query, (dim,), and its candidates, positives first."""
+        """For each sample: the number of positives, the query (dim,), and the candidates, positives first."""
         options = {"show_progress_bar": self.show_progress_bar}
         step = len(self.samples) if self.use_batched_encoding else 1
         for start in range(0, len(self.samples), step):
@@ -252,11 +255,11 @@ class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
 
 
 class _Candidates(NamedTuple):
-    """What is ranked for a query, and whether each candidate is relevant.
+    """The candidates of a query, and whether each is relevant.
 
     Attributes
     ----------
-    before : bool of each candidate in the ranking before, positives that it lacks last; None without one
+    before : bool of each candidate in the ranking before, with missing positives last; None without one
     """
 
     query: Any
@@ -266,7 +269,7 @@ class _Candidates(NamedTuple):
 
     @classmethod
     def of(cls, sample: dict[str, Any], with_all: bool, number: int) -> _Candidates:
-        """The candidates of a sample, as theirs has them."""
+        """The candidates of a sample, as in the original."""
         if not {"query", "positive"} <= sample.keys() or len({"negative", "documents"} & sample.keys()) != 1:
             rule = "must each have a 'query', a 'positive' and either a 'negative' or 'documents'"
             raise InvalidValueError(
@@ -290,10 +293,6 @@ class _Candidates(NamedTuple):
 
 def _marked(positive: Sequence[Any], negative: Sequence[Any]) -> list[bool]:
     return [True] * len(positive) + [False] * len(negative)
-
-
-def _relevant(sample: dict[str, Any]) -> list[bool]:
-    return _marked(sample["positive"], sample["negative"])
 
 
 def _joined(lists: list[list[bool]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

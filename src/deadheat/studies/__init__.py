@@ -1,7 +1,7 @@
 """The studies behind `deadheat reproduce`: published tables and figures, recomputed and compared.
 
-In come the names of studies and folders; out go a folder for each study, with PNG and CSV files, and one page that
-shows them.
+Input: names of studies, and folders. Output: a folder for each study with PNG and CSV files, and one page that shows
+them.
 
     study       what a study is given and what it finds
     runner      which studies there are; runs them and writes what they find

@@ -1,64 +1,55 @@
 """Figures 2, 3 and 4 of Nicolaou et al. 2018: which neighbours collide, and which of the collisions are ties.
 
-The published picture calls it a collision where two neighbours in rank are less than e apart in rounded distances. That
-rule is compared with the exact one, on the paper's data if it is there, and on sets that need no file.
+The published picture marks a collision where the rounded distances of two neighbours in rank differ by less than e.
+That rule is compared with the exact one, on the paper's data if present, and on sets that need no file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deadheat.analyses.collisions import collisions
+from deadheat.analyses.collisions import Collisions, Counts, Kind, collisions, collisions_of_distances
 from deadheat.engine.counting.ranking import Rankings
+from deadheat.engine.literals import DistanceName
 from deadheat.engine.ties.rounded import Rounded
+from deadheat.engine.ties.rule import Exact, Ties
+from deadheat.plots import style
+from deadheat.plots.images import collision_image, collision_legend, distance_matrix, shift_matrix
 from deadheat.reports.evaluating import evaluate
 from deadheat.studies import published
-from deadheat.studies.collisions_rule import (
-    DISTANCES,
-    Data,
-    Matrix,
-    Ruled,
-    as_published,
-    count_table,
-    distances_of,
-    group_numbers,
-    matrices,
-    precision_picture,
-    published_rule,
-    row_of_images,
-    rule_table,
-    split_and_merged,
-)
 from deadheat.studies.published import GEORGE_WASHINGTON, WASHINGTON_MAP, WASHINGTON_ROUNDED, digits, george_washington
-from deadheat.studies.study import Finding, Mark, Outcome, Setting, Study, Table, compared, joined, missing
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, compared, joined, missing
+from deadheat.support.lazy import require
 
 _SOURCE = (
     "Nicolaou et al. 2018, Non-deterministic Behavior of Ranking-based Metrics when Evaluating Embeddings, "
     "arXiv:1806.07171, figures 2, 3 and 4, and the code and data that were published with it (anguelos/embedding_map)."
 )
 _ABOUT = (
-    "The paper draws, for every query and rank, whether two neighbours in rank are closer together than e, and takes "
-    "this for the ambiguity of the ranking. Two neighbours that are that close need not tie. Here each collision is "
-    "looked at exactly: is it a tie of the real numbers, and is the group relevant, irrelevant, or mixed? Only a mixed "
+    "The paper draws, for every query and rank, whether the distances of two neighbours in rank differ by less than e, "
+    "and takes this for the ambiguity of the ranking. Such neighbours need not tie. Here each collision is examined in "
+    "exact arithmetic: is it a tie of the real numbers, and is the group relevant, irrelevant, or mixed? Only a mixed "
     "group can change a measure."
 )
-ALMOST_ALL = 0.95  # of the collisions, at least: the choice of this study, as the source has no number
-FEW = 100  # collisions, of which no share is taken
+ALMOST_ALL = 0.95  # of the collisions, at least: this study's choice, as the source gives no number
+FEW = 100  # collisions: of fewer, no share is taken
 _NOTES = "not published: measured with SciPy's float64 distances on the same file"
 
 
 def run(setting: Setting) -> Outcome:
     text = [
-        "The paper shows figures 2 and 3 without a count, so that only the pictures can be compared. Orange is a "
+        "The paper gives no counts for figures 2 and 3, so that only the pictures can be compared. Orange is a "
         "relevant collision (red in the paper), blue an irrelevant one, as in the paper; black is a mixed one, which "
         "the paper does not distinguish.",
-        "The published rule sorts the query itself among the items, and counts the gap between it and its nearest "
-        "neighbour; deadheat takes the query out by its index.",
+        "The published rule ranks the query itself among the items, and counts the gap between it and its nearest "
+        "neighbour; deadheat excludes the query by its index.",
     ]
     outcome = joined([part(setting) for part in (washington, white_noise, pixels, grid)], text)
     return replace(outcome, conclusion=_conclusion(outcome))
@@ -72,13 +63,13 @@ def _conclusion(outcome: Outcome) -> str:
         rows = [row for row in rule.rows if row[0] == name]
         counted.append(f"{name} {sum(row[ties] for row in rows):,} of {sum(row[count] for row in rows):,}")
     return (
-        "A small gap between two neighbours is seldom a tie of float embeddings, and nearly always one of integers. "
+        "A small gap between two neighbours is rarely a tie for float embeddings, and nearly always one for integers. "
         f"Collisions by the published rule that are ties of the real numbers: {'; '.join(counted)}."
     )
 
 
 def published_noise(n: int, dim: int) -> Matrix:
-    """White noise, (n, dim) in [0, 1), as the published code draws it: the same generator, seed and draws before it."""
+    """White noise, (n, dim) in [0, 1), as the published code draws it: same generator, seed and preceding draws."""
     random = np.random.RandomState(1337)
     random.shuffle(np.arange(1000))
     for _ in range(30):  # the random embeddings that are compared with the all-zero one
@@ -98,17 +89,20 @@ def white_noise(setting: Setting) -> Outcome:
     everything = Data("white noise", "White noise", published_noise(len(labels), 504), labels, 1e-5)
     part, samples = everything[first:], f"{first} to {len(labels) - 1}"
     setting.say(f"white noise: {len(part.labels)} samples")
-    origin = "George Washington" if file else "made words"
+    origin = "George Washington" if file else "synthetic words"
     caption = (
-        f"Figure 3: uniform noise in 504 dimensions with the labels of {origin}, samples {samples}. Above, the "
-        "published rule with e = 1e-5; below, the groups within 1e-5 in exact arithmetic."
+        f"Figure 3: uniform noise in 504 dimensions with the labels of {origin}, samples {samples}. Top: the "
+        "published rule with e = 1e-5. Bottom: the groups within 1e-5 in exact arithmetic."
     )
     picture, kinds = as_published(part, "noise", caption, setting)
     rule, pairs = rule_table(part, samples, setting)
     amplified = row_of_images(
-        "noise-amplified", "The lower row of the picture above, amplified by 3 ranks and 3 queries.", kinds, amplify=3
+        "noise-amplified",
+        "The bottom row of the picture above, each mark widened by 3 ranks and 3 queries.",
+        kinds,
+        amplify=3,
     )
-    why = "" if file else f"labels that were made here stand in for those of {GEORGE_WASHINGTON}"
+    why = "" if file else f"synthetic labels in place of those of {GEORGE_WASHINGTON}"
     findings = rule_findings(part, samples, pairs, "figure 3", Mark.NEW if file else Mark.OTHER_DATA, why)
     judged, which = not setting.quick, f"samples {samples}"
     findings.append(fewer(part, which, pairs, judged=judged))
@@ -117,7 +111,7 @@ def white_noise(setting: Setting) -> Outcome:
 
 
 def pixels(setting: Setting) -> Outcome:
-    """Digits: their pixels are integers, which truly tie."""
+    """Digits: their pixels are integers, so that exact ties are common."""
     images, labels = digits()
     n, shown = (300, 150) if setting.quick else (len(labels), 450)
     data = Data("digits", "scikit-learn's digits", images[:n], labels[:n], 1e-10)
@@ -137,7 +131,6 @@ def pixels(setting: Setting) -> Outcome:
 
 
 def _rounding_findings(data: Data, setting: Setting) -> list[Finding]:
-    """What float64 makes of exact ties."""
     findings = []
     for distance in DISTANCES:
         rankings = Rankings(data.embeddings, distance=distance, threads=setting.threads)
@@ -148,14 +141,14 @@ def _rounding_findings(data: Data, setting: Setting) -> list[Finding]:
                 f"{data.name}, {distance}: exact tie groups, those that are mixed, those that float64 distances split",
                 f"{counted.together.groups}, {counted.mixed.groups}, {split}",
                 Mark.NEW,
-                why=f"groups of equal float64 distances that are no tie: {merged}",
+                why=f"groups of equal float64 distances that are not ties: {merged}",
             )
         )
     return findings
 
 
 def grid(setting: Setting) -> Outcome:
-    """Points of a grid, in classes that can be seen: every tie is mixed or not for a reason."""
+    """Points of a grid, whose ties can be checked by eye."""
     side = 10
     points = np.stack(np.meshgrid(np.arange(1, side + 1), np.arange(1, side + 1)), axis=-1).reshape(-1, 2)
     labels = (points[:, 0] > side // 2) + 2 * (points[:, 1] > side // 2)
@@ -164,8 +157,8 @@ def grid(setting: Setting) -> Outcome:
         (distance, collisions(points, labels, distance=distance, threads=setting.threads)) for distance in DISTANCES
     ]
     caption = (
-        f"Exact ties of the {side} × {side} points (1, 1) to ({side}, {side}), whose class is the quarter that they "
-        "lie in. With cosine, what lies in one direction from the origin ties."
+        f"Exact ties of the {side} × {side} points (1, 1) to ({side}, {side}), whose class is the quadrant that they "
+        "lie in. With cosine, points in the same direction from the origin tie."
     )
     picture = row_of_images("grid", caption, images)
     return Outcome(_rounding_findings(data, setting), [picture], [count_table(data, "all", setting)])
@@ -201,15 +194,15 @@ def washington(setting: Setting) -> Outcome:
 def _drawn(part: Data, samples: str, types: Sequence[str], setting: Setting) -> Outcome:
     setting.say(f"{part.title}: {len(part.labels)} samples for the pictures")
     caption = (
-        f"Figure 2: {part.title}, samples {samples}. Above, the published rule: two neighbours in rank less than "
-        "1e-10 apart in float64, coloured by the farther one, the query itself at rank 0. Below, the groups within "
-        "1e-10 in exact arithmetic, coloured by what is in the group."
+        f"Figure 2: {part.title}, samples {samples}. Top: the published rule, two neighbours in rank whose "
+        "float64 distances differ by less than 1e-10, coloured by the farther one, with the query itself at rank 0. "
+        "Bottom: the groups within 1e-10 in exact arithmetic, coloured by what the group holds."
     )
     picture, kinds = as_published(part, "gw", caption, setting)
     amplified = row_of_images(
         "gw-amplified",
-        "The lower row of the picture above, amplified: every mark is widened by 3 ranks and 3 queries on every "
-        "side, so that single collisions can be seen. The area of the marks says nothing about how many there are.",
+        "The bottom row of the picture above, each mark widened by 3 ranks and 3 queries on every side, so that single "
+        "collisions can be seen. The area of the marks does not show how many there are.",
         kinds,
         amplify=3,
     )
@@ -227,18 +220,17 @@ def _drawn(part: Data, samples: str, types: Sequence[str], setting: Setting) -> 
 
 
 def _all_samples(everything: Data, types: Sequence[str], setting: Setting) -> Outcome:
-    """The same counts for all samples, and what was measured on them before."""
     setting.say(f"{everything.title}: all {len(everything.labels)} samples")
     rule, pairs = rule_table(everything, "all", setting)
     counts = count_table(everything, "all", setting, types)
-    findings = rule_findings(everything, "all", pairs, "figure 2 shows a part of them", Mark.NEW)
+    findings = rule_findings(everything, "all", pairs, "figure 2 shows some of them", Mark.NEW)
     findings.append(fewer(everything, "all samples", pairs, judged=True))
     findings += right_side(everything, "all samples", pairs, judged=True)
     return Outcome([*findings, *_noted(everything, counts, setting)], tables=[rule, counts])
 
 
 def _counted(data: Data) -> list[Finding]:
-    """Queries and classes that the slides count, and the collision that they say moves mAP."""
+    """The queries and classes counted in the slides, and the collision that they say changes mAP."""
     size = np.unique(data.labels, return_counts=True)[1]
     several = size > 1
     report = evaluate(data.embeddings, data.labels, measures=["mAP"])
@@ -247,7 +239,7 @@ def _counted(data: Data) -> list[Finding]:
     printed = published.WASHINGTON_QUERIES, published.WASHINGTON_CLASSES
     return [
         Finding(
-            "George Washington: queries with another of their class, and classes of these",
+            "George Washington: queries with another sample of their class, and their classes",
             "{}, {}".format(*here),
             Mark.of(here == printed),
             "{} samples, {} classes".format(*printed),
@@ -255,26 +247,24 @@ def _counted(data: Data) -> list[Finding]:
             f"all {len(data.labels)} samples stay in the gallery, of {len(size)} classes",
         ),
         Finding(
-            "George Washington, cosine: tie groups that can move mAP, and by how much",
+            "George Washington, cosine: tie groups that can change mAP, and by how much",
             f"{mixed}; {100 * (result.upper - result.lower):.2f} points",
             Mark.of(mixed == 1),
             f"one collision, about {published.WASHINGTON_EFFECT} %",
             published.TIES_SLIDES,
-            "in float64 one pair of samples is at distance 0, which is no tie of the real numbers (below); the "
-            "published code takes the wrong one of the two for the query itself (the study of the exploit)",
+            "in float64 one pair of samples is at distance 0, which is not a tie of the real numbers (below); the "
+            "published code takes the wrong one of the two for the query itself (deadheat reproduce exploit)",
         ),
     ]
 
 
 def load(file: Path) -> Data:
-    """The file, with the e of the published picture."""
     return Data("George Washington", "PHOCNet embeddings of George Washington", *george_washington(file), 1e-10)
 
 
 def rule_findings(
     data: Data, samples: str, pairs: dict[str, Ruled], figure: str, mark: Mark, why: str = ""
 ) -> list[Finding]:
-    """How many collisions the published rule sees, and how many of them are ties."""
     which = "all samples" if samples == "all" else f"samples {samples}"
     return [
         Finding(
@@ -283,7 +273,7 @@ def rule_findings(
             mark,
             "a picture, no count",
             f"{published.TIES}, {figure}",
-            why or f"pairs of neighbours in rank less than {data.eps:g} apart; a tie is equally far as a real number",
+            why or f"neighbours in rank, distances within {data.eps:g}; in a tie they are equal as real numbers",
         )
         for distance, ruled in pairs.items()
     ]
@@ -336,17 +326,17 @@ def _nearest_pair(data: Data, setting: Setting) -> list[Finding]:
             "George Washington: the exact cosine distance of these samples",
             ", ".join(f"{float(gap):.4g}" for gap in away) or "none",
             Mark.NEW,
-            why="where it is not 0, neither of the two ties with the query itself",
+            why="where it is not 0, the other sample does not tie with the query itself",
         ),
     ]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# what the sources say of the collisions that they draw, judged by the counts
+# statements of the sources about their pictures, judged by the counts
 
 
 def fewer(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool) -> Finding:
-    """How many collisions there are under cosine for each under euclidean, against "about 20", to one digit."""
+    """The ratio of collisions under cosine to those under euclidean, against "about 20", to one digit."""
     cosine, euclidean = pairs["cosine"].n_collision, pairs["euclidean"].n_collision
     agrees = euclidean > 0 and float(f"{cosine / euclidean:.0e}") == published.FEWER_COLLISIONS
     return Finding(
@@ -360,7 +350,7 @@ def fewer(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool)
 
 
 def right_side(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool) -> list[Finding]:
-    """Which share of the collisions is on the right side of the picture, by distance; not of fewer than `FEW`."""
+    """The share of the collisions on the right side of the picture, by distance, unless there are fewer than `FEW`."""
     return [
         Finding(
             f"{data.name}, {samples}, {distance}: collisions in the right half of the ranks, and in the last quarter",
@@ -376,7 +366,7 @@ def right_side(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: 
 
 
 def noise_eps(part: Data, samples: str, *, judged: bool) -> list[Finding]:
-    """What 10,000 times the e of figure 2 finds in white noise, and what that e itself finds."""
+    """Collisions in white noise for the e of figure 2, and for 10,000 and 100,000 times that."""
     findings = []
     for eps, often in ((1e-10, "as in"), (1e-6, "10,000 times that of"), (1e-5, "100,000 times that of")):
         data = Data(part.name, part.title, part.embeddings, part.labels, eps)
@@ -398,8 +388,247 @@ def noise_eps(part: Data, samples: str, *, judged: bool) -> list[Finding]:
     return findings
 
 
+# ---------------------------------------------------------------------------------------------------------------------
+# the rule of the published picture: neighbours in rank collide within e
+
+
+DISTANCES: tuple[DistanceName, ...] = ("cosine", "euclidean", "cityblock")
+_TITLES = {"cityblock": "city block"}
+
+Matrix = NDArray[Any]
+Int64 = NDArray[np.int64]
+Bool = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Data:
+    """Embeddings and labels, their names in messages, and the e of the published picture."""
+
+    name: str
+    title: str
+    embeddings: Matrix
+    labels: Matrix
+    eps: float
+
+    def __getitem__(self, rows: slice) -> Data:
+        return Data(self.name, self.title, self.embeddings[rows], self.labels[rows], self.eps)
+
+    @property
+    def relevant(self) -> Bool:
+        return np.asarray(self.labels[:, None] == self.labels)
+
+
+@dataclass(frozen=True)
+class Published:
+    """The collisions of the published picture, of n items, the query itself among them."""
+
+    order: Int64  # (n, n): all items in the order of rounded distances
+    gap: NDArray[np.float64]  # (n, n - 1): the difference in distance between each item and the one before it
+    colliding: Bool  # (n, n - 1): where that gap is below e
+    relevant: Bool  # (n, n - 1): whether the farther item is relevant
+
+    @property
+    def with_itself(self) -> Bool:
+        itself = self.order == np.arange(len(self.order))[:, None]
+        return np.asarray(self.colliding & (itself[:, :-1] | itself[:, 1:]))
+
+    @property
+    def kind(self) -> NDArray[np.int8]:
+        """The picture: each colliding pair is marked by the kind of its farther item."""
+        marks = np.where(self.relevant, Kind.RELEVANT, Kind.IRRELEVANT)
+        return np.where(self.colliding, marks, Kind.NONE).astype(np.int8)
+
+
+class Ruled(NamedTuple):
+    """How many collisions of the published picture there are, how many of them tie, and where they are.
+
+    The shares are of the collisions in the right half of the ranks, and in the last quarter; NaN without a collision.
+    """
+
+    n_collision: int
+    n_tie: int
+    right_half: float
+    last_quarter: float
+
+    @classmethod
+    def of(cls, published: Published, ties: int = 0) -> Ruled:
+        place, n_place = np.nonzero(published.colliding)[1], published.colliding.shape[1]
+        shares = (float((place >= start * n_place).mean()) if len(place) else np.nan for start in (0.5, 0.75))
+        return cls(len(place), ties, *shares)
+
+
+def published_rule(distances: Matrix, relevant: Bool, eps: float) -> Published:
+    """Two neighbours in rank collide where their rounded distances differ by less than eps.
+
+    Parameters
+    ----------
+    distances : (n, n) float64
+        Of every item to every item.
+    relevant : (n, n) bool
+    """
+    order = np.argsort(distances, axis=1, kind="stable")
+    gap = np.diff(np.take_along_axis(distances, order, axis=1), axis=1)
+    return Published(order, gap, gap < eps, np.take_along_axis(relevant, order[:, 1:], axis=1))
+
+
+def real_ties(rankings: Rankings, published: Published) -> int:
+    """Count the colliding pairs of the published picture that are at equal distances as real numbers."""
+    row, place = np.nonzero(published.colliding)
+    near, far = published.order[row, place], published.order[row, place + 1]
+    itself = published.with_itself[row, place]
+    number = group_numbers(rankings)
+    ties = int((number[row, near] == number[row, far])[~itself].sum())
+    metric = rankings.metric
+    columns = metric.columns.column_of_item
+    nearer, farther = (metric.exact_closeness(row[itself], columns[item[itself]]) for item in (near, far))
+    pairs = np.arange(len(nearer))
+    return ties + int((nearer.compare(pairs, farther, pairs) == 0).sum())
+
+
+def group_numbers(rankings: Rankings) -> NDArray[np.int32]:
+    """The number of each item's exact tie group for each query, −1 for the query itself; (n_query, n_gallery)."""
+    number = np.full((rankings.n_query, rankings.n_gallery), -1, dtype=np.int32)
+    for block in rankings:
+        row, place = np.nonzero(block.items >= 0)
+        number[block.queries[row], block.items[row, place]] = block.group[row, place]
+    return number
+
+
+def split_and_merged(number: NDArray[np.int32], distances: Matrix) -> tuple[int, int]:
+    """Count exact tie groups that rounding splits, and groups of equal rounded distances that are not one exact tie.
+
+    Examples
+    --------
+    >>> split_and_merged(np.array([[0, 0, 1, 2]]), np.array([[0.1, 0.2, 0.3, 0.3]]))
+    (1, 1)
+    """
+    split = merged = 0
+    for groups, values in zip(number, distances, strict=True):
+        ranked = groups >= 0
+        value = np.unique(values[ranked], return_inverse=True)[1]
+        both = np.unique(np.stack([groups[ranked], value]), axis=1)
+        split += int((np.bincount(both[0]) > 1).sum())
+        merged += int((np.bincount(both[1]) > 1).sum())
+    return split, merged
+
+
+def distances_of(data: Data, distance: str) -> Matrix:
+    cdist = require("scipy.spatial.distance", "stats", "the published rule").cdist
+    return np.asarray(cdist(data.embeddings, data.embeddings, distance))
+
+
+def row_of_images(
+    name: str, caption: str, images: Sequence[tuple[str, Collisions]], amplify: int | None = None
+) -> Picture:
+    figure = style.figure(11, 4.5)
+    for ax, (title, image) in zip(figure.subplots(1, len(images), sharey=True), images, strict=True):
+        collision_image(image, ax=ax, amplify=amplify, legend=False).set_title(_TITLES.get(title, title))
+        ax.label_outer(remove_inner_ticks=False)
+    collision_legend(figure)
+    return Picture(name, caption, figure)
+
+
+def as_published(data: Data, name: str, caption: str, setting: Setting) -> tuple[Picture, list[tuple[str, Collisions]]]:
+    """The published picture for three distances, below it the exact groups within e; and these groups by distance."""
+    figure = style.figure(11, 8.2)
+    axes = figure.subplots(2, len(DISTANCES), sharex=True, sharey=True)
+    kinds: list[tuple[str, Collisions]] = []
+    for (above, below), distance in zip(axes.T, DISTANCES, strict=True):
+        pairs = published_rule(distances_of(data, distance), data.relevant, data.eps)
+        collision_image(pairs.kind, ax=above, legend=False).set_title(_TITLES.get(distance, distance))
+        within = collisions(data.embeddings, data.labels, distance=distance, within=data.eps, threads=setting.threads)
+        collision_image(within, ax=below, legend=False)
+        kinds.append((distance, within))
+    for ax, title in zip(axes[:, 0], ("published rule, by item", f"within {data.eps:g}, by group"), strict=True):
+        ax.set_ylabel(f"{title}\nquery")
+    for ax in axes.flat:
+        ax.label_outer()
+    collision_legend(figure)
+    return Picture(name, caption, figure), kinds
+
+
+def matrices(data: Data, first: int) -> Picture:
+    """Figure 4."""
+    figure = style.figure(10, 4)
+    left, right = figure.subplots(1, 2)
+    distance_matrix(distances_of(data, "cosine"), ax=left, label="cosine distance").set_title("D")
+    shift_matrix(data.relevant, ax=right).set_title("E")
+    caption = (
+        f"Figure 4: the matrices D and E of samples {first} to {first + len(data.labels) - 1}. The paper shifts the "
+        "distances D by E, so that e orders items at equal distances."
+    )
+    return Picture("matrices", caption, figure)
+
+
+def precision_picture(part: Data, samples: str, setting: Setting) -> Picture:
+    rules: dict[str, Ties] = {name: Rounded(name, of="distance") for name in ("float32", "float16")}
+    images = [
+        (name, collisions(part.embeddings, part.labels, ties=ties, threads=setting.threads))
+        for name, ties in ({"exact": Exact()} | rules).items()
+    ]
+    groups = ", ".join(f"{image.counts.together.groups} groups ({name})" for name, image in images)
+    caption = (
+        f"Ties of the cosine distance, {part.title}, samples {samples}, exact and with the exact distances rounded to "
+        f"float32 and to float16: {groups}."
+    )
+    return row_of_images("gw-precision", caption, images)
+
+
+def rule_table(data: Data, rows: str, setting: Setting) -> tuple[Table, dict[str, Ruled]]:
+    lines: list[list[Any]] = []
+    numbers: dict[str, Ruled] = {}
+    for distance in DISTANCES:
+        pairs = published_rule(distances_of(data, distance), data.relevant, data.eps)
+        ties = real_ties(Rankings(data.embeddings, distance=distance, threads=setting.threads), pairs)
+        numbers[distance] = ruled = Ruled.of(pairs, ties)
+        count, marks = ruled.n_collision, pairs.kind
+        lines.append(
+            [
+                data.name, rows, distance, data.eps, count, int((marks == Kind.RELEVANT).sum()),
+                int((marks == Kind.IRRELEVANT).sum()), int(pairs.with_itself.sum()), int((pairs.gap == 0).sum()), ties,
+                1 - ties / count if count else np.nan, ruled.right_half, ruled.last_quarter,
+            ]
+        )  # fmt: skip
+    columns = (
+        "set", "samples", "distance", "e", "collisions", "relevant", "irrelevant", "with the query itself",
+        "equal in float64", "ties of the real numbers", "share that are not ties",
+        "in the right half of the ranks", "in the last quarter",
+    )  # fmt: skip
+    caption = (
+        "The published rule on SciPy's float64 distances: neighbours in rank whose distances differ by less than e."
+    )
+    return Table("published-rule", caption, columns, lines, percent=columns[-3:]), numbers
+
+
+def count_table(data: Data, rows: str, setting: Setting, short_types: Sequence[str] = ()) -> Table:
+    """Collision groups by distance: exact, of SciPy's float64 distances, rounded to shorter types, and within e."""
+    lines = []
+    rules: list[tuple[str, dict[str, Any]]] = [("exact", {})]
+    rules += [(f"{name} distance", {"ties": Rounded(name, of="distance")}) for name in short_types]
+    rules += [(f"within {data.eps:g}", {"within": data.eps})]
+    for rule, how in rules:
+        counted = collisions(data.embeddings, data.labels, distance=DISTANCES, threads=setting.threads, **how)
+        lines += [_count_row(data, rows, distance, rule, counted[distance]) for distance in counted]
+    for distance in DISTANCES:
+        rounded = collisions_of_distances(distances_of(data, distance), data.relevant, leave_one_out=True)
+        lines.append(_count_row(data, rows, distance, "float64 distance (SciPy)", rounded.counts))
+    caption = "Collision groups without the query itself. A group has at least two items; only a mixed one can matter."
+    columns = (
+        "set", "samples", "distance", "collision", "relevant groups", "irrelevant groups", "mixed groups",
+        "colliding items", "of items", "queries", "largest group",
+    )  # fmt: skip
+    return Table("counts", caption, columns, lines)
+
+
+def _count_row(data: Data, rows: str, distance: str, rule: str, counts: Counts) -> list[Any]:
+    together = counts.together
+    groups = [kind.groups for kind in (counts.relevant, counts.irrelevant, counts.mixed)]
+    numbers = (together.items, counts.n_place, together.queries, together.largest)
+    return [data.name, rows, distance, rule, *groups, *numbers]
+
+
 STUDY = Study(
-    title="Collisions: which neighbours are equally far",
+    title="Collisions: which neighbours are at equal distances",
     source=_SOURCE,
     about=_ABOUT,
     run=run,

@@ -1,6 +1,6 @@
 """Ranking measures with a model's confidence: the experiment of the study arrrrrmin/ranking-metrics.
 
-In comes a setting; out come the curves of the experiment with their bounds, on draws of our own and on the study's own.
+Input: a setting. Output: the curves of the experiment with their bounds, on new draws and on the study's own.
 Its tests draw one after the other: the README's number is that of tests/test_uncertainty.py run alone, the number in
 the figure that of all tests run together, where the toy examples are drawn first.
 """
@@ -29,16 +29,16 @@ _SOURCE = (
     "tinkoff-ai/probabilistic-embeddings; excess AURC: Geifman, Uziel, El-Yaniv 2019"
 )
 _ABOUT = (
-    "In the second toy example, 100 drawn labels are flipped. The flipped points all get one confidence, which moves "
-    "from 0.05 to 1, and the measures of confidence are to notice. Because the flipped are equally confident, the "
-    "study's single numbers depend on a sort; here each has a lower bound, an expectation and an upper bound. Then the "
-    "norm and the entropy of the neighbours' labels serve as confidences of real embeddings. Stand-in models of digits "
-    "that are blurred, cropped and annotated by stand-in annotators show what a σ-target says, and which items lie in "
-    "the credible regions of a posterior."
+    "In the second toy example, 100 labels are flipped at random. The flipped points all get one confidence, which "
+    "rises from 0.05 to 1; a measure of confidence should show this. Because the flipped points are equally confident, "
+    "the study's single numbers depend on a sort; here each has a lower bound, an expectation and an upper bound. Then "
+    "the norm and the entropy of the neighbours' labels serve as confidences of real embeddings. Stand-in models of "
+    "digits that are blurred, cropped and labelled by stand-in annotators show what a σ-target measures, and which "
+    "items lie in the credible regions of a posterior."
 )
 
 STEPS = np.arange(1, 21) / 20
-SCALE = 12500.0  # another scale for the same confidences, as in the study
+SCALE = 12500.0  # a second scale for the same confidences, as in the study
 _ACCURACY, _DEFAULT, _BEST = "confidence against Recall@1", "by scikit-learn's default", "best accuracy"
 _BY_HIT, _BY_MAP, _MAJORITY = "ERC by Hit@1", "ERC by MAP@R", "majority"
 
@@ -47,7 +47,8 @@ Steps = Mapping[str, Float64]  # by measure: a value or a triple for each step; 
 
 
 def run(setting: Setting) -> Outcome:
-    """The experiment over several draws and on the study's own, real embeddings, σ-targets, and credible regions."""
+    """Run the experiment on several draws and on the study's own; then real embeddings, σ-targets, and credible "
+    "regions."""
     n, seeds = (400, range(2)) if setting.quick else (2000, range(20))
     setting.say(f"{len(seeds)} draws of {n} points, {len(STEPS)} steps each")
     draws = [measured(flip(seed, n), setting.threads) for seed in seeds]
@@ -69,10 +70,10 @@ def _conclusion(steps: Steps) -> str:
     area, accuracy = steps[_BY_HIT], steps[_ACCURACY][..., 1]
     first, last = 100 * area[:, 0, 1].mean(), 100 * area[:, -1, 1].mean()
     return (
-        f"The error-reject area notices wrong confidences: it rises from {first:.1f} to {last:.1f} % as the flipped "
-        f"points become the most confident. But it is no single number where confidences tie: the order of the equally "
-        f"confident moves it by up to {_width(area)} points. Confidence against Recall@1 averages over all thresholds "
-        f"({_range(accuracy)}), and stays below the guess that every query is "
+        f"The error-reject area shows wrong confidences: it rises from {first:.1f} to {last:.1f} % as the flipped "
+        f"points become the most confident. But where confidences tie it is not a single number: the order of equally "
+        f"confident queries moves it by up to {_width(area)} points. Confidence against Recall@1 averages over all "
+        f"thresholds ({_range(accuracy)}), and stays below the guess that every query is "
         f"right in {100 * (accuracy <= steps[_MAJORITY]).mean():.0f} % of the cases."
     )
 
@@ -82,10 +83,10 @@ def _text(draws: Sequence[Draw]) -> str:
     unflipped = np.concatenate([draw.data.original[~draw.data.flipped] for draw in draws])
     wrong = [1 - draw.hit.expected[draw.data.flipped].mean() for draw in draws]
     return (
-        f"The flipped points are drawn with replacement, so that {min(flipped)} to {max(flipped)} of them are "
-        f"different. Of these, {100 * min(wrong):.0f} to {100 * max(wrong):.0f} % have a nearest neighbour of the "
+        f"The flipped points are drawn with replacement; {min(flipped)} to {max(flipped)} of them are "
+        f"distinct. Of these, {100 * min(wrong):.0f} to {100 * max(wrong):.0f} % have a nearest neighbour of the "
         f"other label. The confidences of all other points lie between {unflipped.min():.3f} and "
-        f"{unflipped.max():.3f}, so that nothing changes while that of the flipped moves below or above this range."
+        f"{unflipped.max():.3f}, so that nothing changes while that of the flipped points is below or above this range."
     )
 
 
@@ -140,7 +141,6 @@ def confidences(points: Float64) -> Float64:
 
 
 def measured(data: Flipped, threads: int | None = None) -> Draw:
-    """Points with flipped labels, measured at every step."""
     report = dh.evaluate(data.points, data.labels, distance="euclidean", measures=["Hit@1", "MAP@R"], threads=threads)
     hit, map_at_r = report["Hit@1"].per_query, report["MAP@R"].per_query
     return Draw(data, hit, map_at_r, _steps(data, hit, map_at_r))
@@ -195,31 +195,31 @@ def _shapes(steps: Steps) -> list[Finding]:
         least = np.array([STEPS[curve == curve.min()].max() for curve in curves])
         found.append(
             Finding(
-                f"draws in which {what} with the confidence of the flipped",
+                f"draws in which {what} with the confidence of the flipped points",
                 f"{n_hold} of {len(curves)}",
                 Mark.of_every_draw(n_hold, len(curves)),
                 said,
                 published.RANKING_METRICS,
-                f"at its best while the flipped are the least confident, up to {_span(least)}",
+                f"best while the flipped points are the least confident, up to a confidence of {_span(least)}",
             )
         )
     return found
 
 
 def _numbers(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
-    """What the single numbers leave out: ties, guesses that are better, and the scale."""
+    """What the single numbers hide: ties, better guesses, and the scale."""
     bounds, majority, by_default = steps[_ACCURACY], steps[_MAJORITY], steps[_DEFAULT]
     accuracy = bounds[..., 1]
     scaled = _steps(*draws[0][:3], SCALE)[_ACCURACY]
     same = int((scaled == draws[0].steps[_ACCURACY]).all(axis=1).sum())
     areas = [
         Finding(
-            f"error-reject area by {by}: largest distance of lower and upper",
+            f"error-reject area by {by}: largest difference between lower and upper",
             f"{_width(steps[name])} points",
             Mark.NEW,
             "a single number",
             "metrics.py, error_vs_reject_curve",
-            "the order of the equally confident decides, and a sort decides that",
+            "the order of equally confident queries decides, and a sort chooses that order",
         )
         for by, name in (("Hit@1", _BY_HIT), ("MAP@R", _BY_MAP))
     ]
@@ -236,8 +236,9 @@ def _numbers(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
             Mark.NEW,
             "drop_intermediate=False",
             "metrics.py, conf_vs_recall_at_1",
-            "all thresholds, as here, is what the study's code asks for; the default drops those at which the curve "
-            f"goes on as before: up to {100 * abs(by_default - accuracy).max():.2f} points away",
+            "the study's code uses all thresholds, as deadheat does; scikit-learn's default drops those at which the "
+            f"curve does not bend, which changes the value by up to {100 * abs(by_default - accuracy).max():.2f} points"
+            "",
         ),
         Finding(
             f"steps at which confidence against Recall@1 has the same bits with all confidences times {SCALE:g}",
@@ -245,12 +246,12 @@ def _numbers(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
             Mark.of(same < len(STEPS)),
             "only works with confidences in [0, 1]",
             published.RANKING_METRICS,
-            "a ROC curve sees the order of the confidences alone; what needs probabilities is calibration",
+            "a ROC curve depends on the order of the confidences alone; only calibration needs probabilities",
         ),
         Finding(
-            "confidence against Recall@1: largest distance of lower and upper",
+            "confidence against Recall@1: largest difference between lower and upper",
             f"{_width(bounds)} points",
-            why="equal confidences are on one side of every threshold: no tie can decide",
+            why="equal confidences are on the same side of every threshold, so that ties have no effect",
         ),
         *areas,
         _sorts(draws),
@@ -272,7 +273,7 @@ def _range(values: Float64) -> str:
 
 
 def _sorts(draws: Sequence[Draw]) -> Finding:
-    """The same sort on the same samples, in two orders, where that makes the greatest difference."""
+    """The same sort of the same samples in two orders, where the difference is greatest."""
     areas = []
     for draw in draws:
         for confidence in STEPS.tolist():
@@ -280,9 +281,9 @@ def _sorts(draws: Sequence[Draw]) -> Finding:
             areas.append((by_a_sort(hit, moved), by_a_sort(hit[::-1], moved[::-1]), confidence))
     forth, back, confidence = max(areas, key=lambda area: abs(area[0] - area[1]))
     return Finding(
-        "error-reject area by Hit@1, one stable sort: samples as drawn, and backwards",
+        "error-reject area by Hit@1, one stable sort: samples in the order drawn, and reversed",
         f"{100 * forth:.3f} and {100 * back:.3f} %",
-        why=f"the draw and step of the greatest difference, at a confidence of {confidence:g}",
+        why=f"the draw and step with the greatest difference, at a confidence of {confidence:g}",
     )
 
 
@@ -295,9 +296,9 @@ def _cut(draw: Draw) -> Finding:
         "MAP@R of one draw with its flipped labels, and by the study's code",
         f"{100 * ours:.3f} %",
         Mark.of(abs(ours - theirs) <= 1e-12),
-        f"{100 * theirs:.3f} % (computed here)",
+        f"{100 * theirs:.3f} % (recomputed)",
         "metrics.py, mean_average_precision_at_r",
-        f"the classes have {sizes.min()} and {sizes.max()} points; there, R is {sizes.min() - 1} for both",
+        f"the classes have {sizes.min()} and {sizes.max()} points; the study's R is {sizes.min() - 1} for both",
     )
 
 
@@ -318,7 +319,7 @@ def _correlations(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
             "tests/test_uncertainty.py",
         ),
         Finding(
-            "draws in which Spearman's rho peaks within a step of the flipped points' average confidence before",
+            "draws in which Spearman's rho peaks within a step of the flipped points' original average confidence",
             f"{near} of {len(draws)}",
             Mark.NEW,
             "the score is the highest at the average",
@@ -334,10 +335,10 @@ def _correlations(draws: Sequence[Draw], steps: Steps) -> list[Finding]:
 
 
 def drawn_there(toys_first: bool) -> tuple[Flipped, float]:
-    """What the tests of the study draw, after those of the toy examples or without them.
+    """What the tests of the study draw, with or without the tests of the toy examples before them.
 
-    The points of the first test with their flipped labels; of the second, the average of the drawn confidences on the
-    other scale, rounded as its code rounds it.
+    Returns the points of the first test with their flipped labels, and from the second test the average of the drawn
+    confidences on the second scale, rounded as its code rounds it.
     """
     uniform = toy.Uniform()
     for stripes in toy.STRIPES.values() if toys_first else ():
@@ -366,7 +367,7 @@ def own_draws(setting: Setting) -> Outcome:
         columns = steps[_ACCURACY][:, 1], steps[_DEFAULT], *steps[_BY_HIT].T, *steps[_BY_MAP].T
         rows += [[run, *row] for row in zip(STEPS, *columns, strict=True)]
     names = [f"{name}: {end}" for name in (_BY_HIT, _BY_MAP) for end in Triple._fields]
-    headings = ["run", "confidence of the flipped", "all thresholds", "scikit-learn's default", *names]
+    headings = ["run", "confidence of the flipped points", "all thresholds", "scikit-learn's default", *names]
     table = Table("own-draws", "The study's own draws", headings, rows, percent=headings[2:])
     return Outcome([*averages, *areas, default], tables=[table])
 
@@ -380,7 +381,7 @@ def _error(run: str, steps: Steps) -> Finding:
         Mark.of(abs(expected - published.MOVED_ERROR) <= 0.5),
         f"about {published.MOVED_ERROR} %",
         published.MOVED_FIGURE,
-        "read off the axis, to half a point; where in the interval the study's number lies, its sort decides",
+        "read off the axis, to half a point; the study's sort decides where in the interval its number lies",
     )
 
 
@@ -389,8 +390,8 @@ def _default(steps: Steps) -> Finding:
     return Finding(
         "confidence against Recall@1 at a confidence of 0.5: all thresholds, and scikit-learn's default",
         f"{100 * steps[_ACCURACY][at, 1]:.2f} and {100 * steps[_DEFAULT][at]:.2f} %",
-        why="the study's own points, tests/test_uncertainty.py alone; its code asks for all thresholds "
-        "(drop_intermediate=False), the default drops those at which the ROC curve goes on as before",
+        why="the study's own points, tests/test_uncertainty.py alone; its code uses all thresholds "
+        "(drop_intermediate=False), the default drops those at which the ROC curve does not bend",
     )
 
 
@@ -400,13 +401,14 @@ def _default(steps: Steps) -> Finding:
 
 def _pictures(draws: Sequence[Draw]) -> list[Picture]:
     about = {
-        "points": "Example 2 with flipped labels (ringed). The fainter a point, the less confident; the flipped are as "
-        "confident as can be, as in the study's picture.",
-        "moved": "What the confidence of the flipped does. One draw is strong, with a band where the order of the "
-        "equally confident decides; the other draws are pale.",
-        "curves": "Error against reject by Hit@1, one draw, at three confidences of the flipped. In the bands, their "
-        "order decides.",
-        "correlation": "Rank correlation with the original confidences, on two scales: the same values. One draw.",
+        "points": "Example 2 with flipped labels (ringed). The fainter a point, the less confident; the flipped "
+        "points have confidence 1, as in the study's picture.",
+        "moved": "Effect of the confidence of the flipped points. One draw is drawn dark, with a band where the order "
+        "of equally confident queries decides; the other draws are pale.",
+        "curves": "Error against reject by Hit@1, one draw, at three confidences of the flipped points. In the bands, "
+        "their order decides.",
+        "correlation": "Rank correlation with the original confidences, on two scales: the values are the same. One "
+        "draw.",
     }
     figures = _points(draws[0]), _moved(draws), _curves(draws[0]), _correlation(draws[0])
     return [Picture(name, text, figure) for (name, text), figure in zip(about.items(), figures, strict=True)]
@@ -426,7 +428,6 @@ def _points(draw: Draw) -> Figure:
 
 
 def _moved(draws: Sequence[Draw]) -> Figure:
-    """Three measures against the confidence of the flipped: expected, and a band from lower to upper."""
     figure = style.figure(8.6, 3.6)
     left, right = figure.subplots(1, 2)
     for number, (name, label) in enumerate(
@@ -457,7 +458,6 @@ def _curves(draw: Draw) -> Figure:
 
 
 def _correlation(draw: Draw) -> Figure:
-    """Both rank correlations on two scales, and a line at the average that the flipped had before."""
     figure = style.figure(8.2, 3.4)
     average = float(draw.data.original[draw.data.flipped].mean())
     for ax, scale in zip(figure.subplots(1, 2, sharey=True), (1.0, SCALE), strict=True):
@@ -475,7 +475,7 @@ def _correlation(draw: Draw) -> Figure:
 
 
 def _table(steps: Steps) -> Table:
-    columns: dict[str, Float64] = {"confidence of the flipped": STEPS}
+    columns: dict[str, Float64] = {"confidence of the flipped points": STEPS}
     for name, values in steps.items():
         mean = values.mean(axis=0)
         if mean.ndim == 2:

@@ -1,6 +1,6 @@
 """Confidences of real embeddings, norm and label entropy, and highest density intervals of known distributions.
 
-In comes a setting; out come error-reject curves on scikit-learn's digits and George Washington's words, and the errors
+Input: a setting. Output: error-reject curves on scikit-learn's digits and George Washington's words, and the errors
 of intervals by a density, by samples of it, and of two modes.
 """
 
@@ -30,12 +30,10 @@ _BY = ("Hit@1", "MAP@R")
 _NORM, _AGREEMENT = "norm", "agreement of the labels around"
 _SHAPE = 3.0  # of the gamma distribution: a precision, say, skewed
 _MODES, _DEVIATION = (-2.0, 2.0), 0.5
-_WHY = "cells of the density, or chance in the samples and a kernel density estimate of two modes"
+_WHY = "due to the grid of the density, or to random samples and a kernel density estimate of two modes"
 
 
 class Real(NamedTuple):
-    """Embeddings with their measures and their confidences."""
-
     name: str
     title: str
     report: dh.Report
@@ -46,7 +44,6 @@ class Real(NamedTuple):
 
 
 def norms_and_entropies(setting: Setting) -> Outcome:
-    """Curves, areas and correlations of each data set that is there."""
     file = setting.file(GEORGE_WASHINGTON)
     images, labels = digits()
     kept = slice(400 if setting.quick else None)
@@ -60,7 +57,7 @@ def norms_and_entropies(setting: Setting) -> Outcome:
     return Outcome(
         findings=findings,
         pictures=[
-            *[Picture(real.name, f"{real.title}: two confidences, by Hit@1. In the bands, equal confidences decide.",
+            *[Picture(real.name, f"{real.title}: two confidences, by Hit@1. Bands: any order of equal confidences.",
                       _curves(real)) for real in sets],
             Picture("reliability", f"{sets[0].title}: is the agreement of the labels around a probability that the "
                     "nearest is right? The area of a mark is its number of queries.", _reliability(sets[0])),
@@ -96,7 +93,7 @@ def _real_findings(real: Real) -> list[Finding]:
                 f"{100 * area.expected:.2f} % [{100 * area.lower:.2f}, {100 * area.upper:.2f}]",
                 Mark.NEW,
                 why=f"{better} that of a random order, {100 * random:.2f} %; {curve.n_tied} of {curve.n_query} queries "
-                f"have a confidence that another has too",
+                f"share their confidence with another",
             )
         )
     correlation = confidence_correlation.rank_correlation(real.confidences[_NORM], real.confidences[_AGREEMENT])
@@ -147,7 +144,6 @@ def _real_table(sets: Sequence[Real]) -> Table:
 
 
 def densities(setting: Setting) -> Outcome:
-    """Intervals by density and by samples, and those of the distributions."""
     stats, optimize = (require(f"scipy.{name}", "stats", "the confidence study") for name in ("stats", "optimize"))
     gamma, random = stats.gamma(_SHAPE), np.random.default_rng(0)
     x = np.linspace(0, 16, 1601)

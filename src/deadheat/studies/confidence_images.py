@@ -1,9 +1,9 @@
 """σ-targets and credible regions, on damaged digits, by a model in place of a probabilistic one.
 
-No probabilistic model and no data with several annotators come with scikit-learn. Its handwritten digits do: one half
-trains linear discriminants, the other half are queries. In comes a setting; out come the rank correlations of
-confidences with the levels of the damage and with the entropy of what annotators say, and the shares of items of the
-same instance, and of the same class, in regions of rising mass.
+scikit-learn has neither a probabilistic model nor data with several annotators, but it has handwritten digits: one half
+trains linear discriminants, the other half are queries. Input: a setting. Output: the rank correlations of confidences
+with the levels of the damage and with the entropy of the annotations, and the shares of items of the same instance, and
+of the same class, in regions of increasing mass.
 """
 
 from __future__ import annotations
@@ -51,7 +51,6 @@ class Halves(NamedTuple):
 
 
 def halves(quick: bool) -> Halves:
-    """Every other image; of the queries a part if it is to be quick."""
     images, labels = digits()
     n_query = 150 if quick else None
     return Halves(images[::2], labels[::2], images[1::2][:n_query], labels[1::2][:n_query])
@@ -67,7 +66,7 @@ def blurred(images: Float64, deviation: float) -> Float64:
 
 
 def cropped(images: Float64, width: float) -> Float64:
-    """Images (n, 64) of which nothing is left outside a window in the middle, `width` pixels wide."""
+    """Images (n, 64), zero outside a central window `width` pixels wide."""
     left = int(SIDE - width) // 2
     window = np.zeros((SIDE, SIDE))
     window[left : left + int(width), left : left + int(width)] = 1
@@ -75,13 +74,13 @@ def cropped(images: Float64, width: float) -> Float64:
 
 
 def discriminants(images: Float64, labels: Int64) -> Any:
-    """Linear discriminants: `transform` embeds, classes having a deviation of 1; `predict_proba` guesses."""
+    """Fit linear discriminants: `transform` embeds, with unit deviation in each class; `predict_proba` classifies."""
     module = require("sklearn.discriminant_analysis", "demo", "the confidence study")
     return module.LinearDiscriminantAnalysis().fit(images, labels)
 
 
 class Damage(NamedTuple):
-    """A way to make images ambiguous: what does it, and its levels, from none at all."""
+    """A way to make images ambiguous, and its levels, the first of which leaves them as they are."""
 
     name: str
     change: Callable[[Float64, float], Float64]
@@ -96,11 +95,11 @@ DAMAGES = (
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# σ-targets: confidences judged by their order
+# σ-targets
 
 
 class Judged(NamedTuple):
-    """The confidences of a model in damaged images, and what they should be in the order of."""
+    """The confidences of a model in damaged images, and how they rank with the two targets."""
 
     damage: Damage
     model: str
@@ -118,21 +117,20 @@ def targets(setting: Setting) -> Outcome:
     return Outcome(
         findings=[_target_finding(one) for one in judged],
         pictures=[
-            Picture("targets", "Digits with rising damage: how sure two stand-in models are, as the share of queries "
-                    "that are less sure, and how often the nearest image shows the same digit.",
+            Picture("targets", "Digits with increasing damage: the confidence of two stand-in models, as the share of "
+                    "queries with less, and how often the nearest image shows the same digit.",
                     _targets_figure(judged)),
         ],
         tables=[_targets_table(judged)],
         text=[
             "The models are linear discriminants of one half of scikit-learn's digits, and the confidence is their "
-            "largest probability of a class: stand-ins for a probabilistic model, as are the annotators, "
-            f"{_N_ANNOTATOR} nearest-neighbour rules that have each seen another {_N_SEEN} images.",
+            f"largest class probability. They stand in for a probabilistic model, and {_N_ANNOTATOR} "
+            f"nearest-neighbour rules, each with {_N_SEEN} random images, stand in for annotators.",
         ],
     )  # fmt: skip
 
 
 def _judged(damage: Damage, data: Halves, random: np.random.Generator, setting: Setting) -> list[Judged]:
-    """Both models on queries each of which has a random level of the damage."""
     level = random.integers(0, len(damage.levels), len(data.query))
     query = _damaged(data.query, damage, level)
     entropy = confidence_targets.annotation_entropy(_annotations(query, data, random))
@@ -164,7 +162,7 @@ def _damaged(images: Float64, damage: Damage, level: Int64) -> Float64:
 
 
 def _annotations(query: Float64, data: Halves, random: np.random.Generator) -> Int64:
-    """What each annotator takes each image for, (n, n_annotator): the nearest of the images that it has seen."""
+    """The label of each image by each annotator, (n, n_annotator): that of the nearest image that it has seen."""
     seen = [random.choice(len(data.train), _N_SEEN, replace=False) for _ in range(_N_ANNOTATOR)]
     away = ((query[:, None] - data.train[None]) ** 2).sum(axis=2)
     return np.stack([data.train_labels[own[away[:, own].argmin(axis=1)]] for own in seen], axis=1)
@@ -179,7 +177,7 @@ def _target_finding(judged: Judged) -> Finding:
         Mark.OTHER_DATA,
         "a confidence is judged by its rank correlation with a σ-target",
         _TARGETS,
-        f"a good confidence is below 0; with the {_ENTROPY} {entropy.spearman:.3f}; the error-reject area is "
+        f"a good confidence has a negative one; with the {_ENTROPY} {entropy.spearman:.3f}; the error-reject area is "
         f"{100 * area.expected:.1f} % by the confidence, {100 * ideal.expected:.1f} % [{100 * ideal.lower:.1f}, "
         f"{100 * ideal.upper:.1f}] by the {_LEVEL}",
     )
@@ -223,11 +221,10 @@ def _by_level(judged: Sequence[Judged], ax: Axes) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# credible regions: the posterior is known, of one image and of a class
+# credible regions of a known posterior: of an image, and of a class
 
 
 def regions(setting: Setting) -> Outcome:
-    """Posteriors of images by draws, and of classes by a formula."""
     found = _found(halves(setting.quick))
     figure = style.figure(7.4, 5.0)
     ax = figure.subplots()
@@ -237,14 +234,14 @@ def regions(setting: Setting) -> Outcome:
     return Outcome(
         findings=[_region_finding(name, recall) for name, recall in found.items()],
         pictures=[Picture("regions", "How many items of the same instance, or class, lie in the highest density region "
-                          "of a query's posterior. In the band, the ends of regions decide.", figure)],
+                          "of a query's posterior. In the band, ties at the boundary decide.", figure)],
         tables=[_regions_table(found)],
         text=[
-            "The posterior of an image is that of its embedding under blur and crop, by "
-            f"{_N_DRAW} draws out of 12 kinds of damage; {_N_ITEM} further draws are the items of the same instance. "
-            "Since draws repeat, items are often exactly as dense as the draw at the end of a region. The posterior of "
-            "a class is normal: discriminants give each class a deviation of 1 in each dimension, so that the "
-            "difference of two of its members has \N{SQUARE ROOT}2.",
+            "The posterior of an image is that of its embedding under blur and crop: "
+            f"{_N_DRAW} draws from 12 kinds of damage; {_N_ITEM} further draws are the items of the same instance. "
+            "Since draws repeat, items often have exactly the density of the draw at the boundary of a region. The "
+            "posterior of a class is normal: discriminants give each class a standard deviation of 1 in each "
+            "dimension, so that the difference of two of its members has \N{SQUARE ROOT}2.",
         ],
     )  # fmt: skip
 
@@ -282,8 +279,8 @@ def _region_finding(name: str, found: CredibleRecall) -> Finding:
         Mark.NEW,
         "",
         _REGIONS,
-        f"of all other items {others.expected:.1f} %; the end of a region decides {found.n_open} of {found.n_query} "
-        "queries",
+        f"of all other items {others.expected:.1f} %; ties at the boundary matter for {found.n_open} of "
+        f"{found.n_query} queries",
     )
 
 

@@ -1,62 +1,51 @@
 """The dropout table and the size figure: is the gap between train and test overfitting, or the number of classes?
 
-In come embeddings of train and test sets, from files or, in place of the paper's data, from networks trained here on
-pictures of words; out go the gap of the plain and of the grouped measure for each amount of dropout, and both measures
+Input: embeddings of train and test sets, from files or, in place of the paper's data, from networks trained here on
+pictures of words. Output: the gap of the plain and of the grouped measure for each amount of dropout, and both measures
 against the number of classes.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
+from deadheat.analyses.gaps import Gap, generalization_gap
+from deadheat.analyses.grouped import grouped
 from deadheat.errors import FileError, InvalidValueError
 from deadheat.inputs.samples import read
 from deadheat.plots import style
-from deadheat.plots.grouped import Band
+from deadheat.plots.grouped import Band, measure_against_classes
+from deadheat.reports.evaluating import evaluate
 from deadheat.studies import dropout_network as network
 from deadheat.studies import published
-from deadheat.studies.dropout_gaps import (
-    GROUPED,
-    MEASURE,
-    PLAIN,
-    Case,
-    Sample,
-    both_gaps,
-    by_kind,
-    by_size,
-    cases_figure,
-    compare,
-    printed_gaps,
-    sizes_findings,
-    sizes_picture,
-    sizes_table,
-    table_of,
-)
 from deadheat.studies.dropout_network import Embedded, Pictures, Recipe
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, joined, missing
+from deadheat.studies.grouped_populations import GROUPED, MEASURE, PLAIN
+from deadheat.studies.published import GROUP_SIZE
+from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Study, Table, joined, missing
 
 _SOURCE = published.GROUPED
 _ABOUT = (
-    "A network that has learned its training classes by heart finds them better than new ones. Recall@1 (Hit@1) should "
-    "show this as a gap between train and test, but it also falls with the number of classes, so that the gap of two "
-    "sets of different size mixes both. In groups of 10 classes the sets compare. The table has both gaps for several "
-    "amounts of dropout."
+    "A network that overfits its training classes retrieves them better than new ones. Recall@1 (Hit@1) should show "
+    "this as a gap between train and test, but it also falls with the number of classes, so that the gap between sets "
+    "of different sizes mixes both. In groups of 10 classes the sets are comparable. The table has both gaps for "
+    "several amounts of dropout."
 )
 
 _OF_TABLE_2 = "CIFAR-100"
-_SEED = 5
+_SEED, _REPEATS = 5, 10
 _FILE = re.compile(r"(?P<stem>[a-z0-9]+)(-dropout(?P<dropout>[0-9.]+))?-(?P<part>train|test)\.(npz|csv|tsv|parquet)")
 
 
 class Extent(NamedTuple):
-    """How much is computed."""
-
     many: int  # words
     few: int
     per_word: int  # pictures
@@ -77,7 +66,6 @@ def run(setting: Setting) -> Outcome:
 
 
 def from_files(setting: Setting) -> Outcome:
-    """The table of each of the paper's data sets that is there as files, and what is missing of it."""
     findings, cases = [], []
     for name, stem in published.IMAGE_SETS.items():
         case, of_case = _by_files(setting, name, stem)
@@ -88,7 +76,6 @@ def from_files(setting: Setting) -> Outcome:
 
 
 def _by_files(setting: Setting, name: str, stem: str) -> tuple[Case, list[Finding]]:
-    """One data set: every pair of files of the same dropout, compared."""
     case = Case(f"{stem}-dropout", f"{name}, from files.", [])
     findings = []
     pairs = _pairs(setting.data, stem) or {None: {}}
@@ -109,15 +96,15 @@ def _by_files(setting: Setting, name: str, stem: str) -> tuple[Case, list[Findin
         except ValueError as error:
             raise FileError(pairs[dropout]["train"], f" and {pairs[dropout]['test']}: {error}") from None
         case.rows.append(row)
-        why = "the embeddings given, not the paper's"
+        why = "embeddings from files, not the paper's"
         findings.append(Finding(about, both_gaps(row), Mark.OTHER_DATA, printed, source, why))
     return case, findings
 
 
 def _pairs(folder: Path | None, stem: str) -> dict[float | None, dict[str, Path]]:
-    """For each dropout that a data set has files of (None where the name has none), the files by train and test.
+    """The files of a data set by dropout (None where the name has none), and by train and test.
 
-    Where there are several of one kind, ``.npz`` goes first.
+    Of several formats, ``.npz`` is taken.
     """
     pairs: dict[float | None, dict[str, Path]] = {}
     for path in sorted(folder.iterdir(), key=lambda path: (path.suffix != ".npz", path.name)) if folder else ():
@@ -135,12 +122,12 @@ def _amount(text: str | None) -> float | None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# in place of the paper's data: networks that learn pictures of words, and what they make of other words
+# in place of the paper's data: networks that learn pictures of words, and embed other words
 
 
 def of_words(setting: Setting, extent: Extent) -> Outcome:
     words = render(setting, extent)
-    about = "Words as the fonts draw them (left, a font a column), and distorted, as the networks see them (right)."
+    about = "Words as drawn by the fonts (left, one font per column), and distorted, as the networks see them (right)."
     sheet = Picture("words", about, contact_sheet(words))
     text = [about_words(extent, len(words.fonts))]
     if not network.is_installed():
@@ -151,7 +138,7 @@ def of_words(setting: Setting, extent: Extent) -> Outcome:
     caption = (
         f"Left: {MEASURE} against dropout, filled marks for train and open ones for test, in the first of "
         f"{extent.seeds} trainings. Right: train less test, with 95 % intervals over the words; small open marks are "
-        "other trainings. In the last row neither set was learned: a gap there is no overfitting."
+        "other trainings. In the last row neither set was learned: a gap there is not overfitting."
     )
     table = Picture("dropout", caption, cases_figure(cases))
     size = sizes_picture(sizes, extent.many, extent.draws)
@@ -174,14 +161,13 @@ def _conclusion(cases: Sequence[Case]) -> str:
         for sides in (many[PLAIN], many[GROUPED], unseen[PLAIN], unseen[GROUPED])
     ]
     return (
-        f"The plain gap mixes overfitting with the number of classes: of many learned words it is {ranges[0]} points "
-        f"by dropout, {GROUPED} {ranges[1]}. Between two sets of which nothing was learned, so that nothing can be "
-        f"overfitted, it is still {ranges[2]} points; {GROUPED} {ranges[3]}."
+        f"The plain gap mixes overfitting with the number of classes: for many learned words it is {ranges[0]} points "
+        f"by dropout, {GROUPED} {ranges[1]}. Between two sets of unseen words, where nothing can be overfitted, it is "
+        f"still {ranges[2]} points; {GROUPED} {ranges[3]}."
     )
 
 
 def _measure(setting: Setting, extent: Extent, words: Words) -> tuple[list[Case], dict[str, dict[str, Band]]]:
-    """All networks, one after another: the three cases, and the bands of the size figure for two amounts of dropout."""
     many, few = extent.many, extent.few
     cases = [
         Case("many-learned", f"{many} learned words against {few} unseen ones.", []),
@@ -207,10 +193,10 @@ def _measure(setting: Setting, extent: Extent, words: Words) -> tuple[list[Case]
 
 
 def _network(setting: Setting, extent: Extent, words: Words, n_word: int, dropout: float, seed: int) -> Embedded:
-    """The embeddings of a network that learned the first so many words.
+    """The embeddings of a network that learned the first `n_word` words.
 
-    By one thread unless another number was given: the networks are small, so that more help little, wait for each other
-    when the processors have other work, and round differently.
+    One thread unless another number was given: with small networks more threads help little, wait for each other on a
+    busy machine, and round differently.
     """
     rows = slice(n_word * extent.per_word)
     learned = Pictures(words.learned.images[rows], words.learned.words[rows])
@@ -226,7 +212,6 @@ def _network(setting: Setting, extent: Extent, words: Words, n_word: int, dropou
 
 
 def _pairs_of_sets(extent: Extent, larger: Embedded, smaller: Embedded) -> list[tuple[Sample, Sample]]:
-    """Train and test of the three cases: many learned, few learned, and two sets of which nothing was learned."""
     cut = extent.few * extent.per_word
     few, many = slice(cut), slice(cut, None)
     return [
@@ -237,7 +222,7 @@ def _pairs_of_sets(extent: Extent, larger: Embedded, smaller: Embedded) -> list[
 
 
 class Words(NamedTuple):
-    """Pictures of words: to learn, and never learned, of which the first few and the others are two sets."""
+    """Pictures of words to learn, and of unseen words, of which the first few and the others are two sets."""
 
     learned: Pictures
     unseen: Pictures
@@ -245,7 +230,6 @@ class Words(NamedTuple):
 
 
 def render(setting: Setting, extent: Extent) -> Words:
-    """As many words to learn as `many`, and other words: `few`, then `many` again."""
     fonts = network.find_fonts()
     setting.say(f"  drawing {2 * extent.many + extent.few} words in {len(fonts)} fonts")
     words = network.pseudo_words(2 * extent.many + extent.few, _SEED)
@@ -255,7 +239,7 @@ def render(setting: Setting, extent: Extent) -> Words:
 
 
 def contact_sheet(words: Words, n_word: int = 6, n_font: int = 4) -> Figure:
-    """Words in a few fonts without distortion, and the first pictures of each as they are learned."""
+    """Words in a few fonts without distortion, and the first distorted pictures of each."""
     fonts = [words.fonts[at * len(words.fonts) // n_font] for at in range(min(n_font, len(words.fonts)))]
     per_word = len(words.learned.words) // len(np.unique(words.learned.words))
     shown = list(dict.fromkeys(words.learned.words.tolist()))[:n_word]
@@ -271,10 +255,10 @@ def contact_sheet(words: Words, n_word: int = 6, n_font: int = 4) -> Figure:
 
 def about_words(extent: Extent, n_font: int) -> str:
     return (
-        "CARS196, CUB200, InShop, SOP and CIFAR-100 are taken as files of embeddings, in the folder given as --data "
+        "CARS196, CUB200, InShop, SOP and CIFAR-100 are read as files of embeddings in the folder given as --data "
         "(cars196-train.npz and cars196-test.npz; cars196-dropout0.5-train.npz and so on). In their place, "
         f"pseudo-words are the classes, each drawn {extent.per_word} times in fonts of the system "
-        f"({n_font} here), slanted, stretched, blurred and noisy. A small network of convolutions learns some of the "
+        f"({n_font} here), slanted, stretched, blurred and noisy. A small convolutional network learns some of the "
         "words, and never sees the others. It shows the effect; its values are not those of the paper, and they change "
         "with the fonts and the version of PyTorch."
     )
@@ -291,15 +275,14 @@ def _worst_dropout(case: Case) -> Finding:
     }
     here, there = ("; ".join(f"{kind} {value:g}" for kind, value in each.items()) for each in (ours, theirs))
     why = (
-        "in Table 2 the gap in groups grows with dropout up to 0.7, and the two measures name different amounts; with "
-        "the words it falls with dropout, as dropout is meant to act"
+        "in Table 2 the gap in groups grows with dropout up to 0.7, and the two measures point to different amounts; "
+        "with the words it falls with dropout, as intended"
     )
     what = f"{case.caption.rstrip('.')}: the dropout with the largest gap"
     return Finding(what, here, Mark.OTHER_DATA, there, published.GROUPED_TABLE_2, why)
 
 
 def of_cases(cases: Sequence[Case]) -> list[Finding]:
-    """Both gaps of every case and dropout, in the first training, and what the cases say together."""
     why = "words rendered here and a small network, not the paper's photographs and ResNet34"
     each = [
         Finding(
@@ -321,13 +304,247 @@ def of_cases(cases: Sequence[Case]) -> list[Finding]:
         *each,
         _worst_dropout(cases[0]),
         Finding(
-            f"two unseen sets, {len(unseen)} networks: 95 % intervals of the gap that leave out 0",
+            f"two unseen sets, {len(unseen)} networks: 95 % intervals of the gap that exclude 0",
             f"{PLAIN} {away[PLAIN]}, {GROUPED} {away[GROUPED]}", Mark.OTHER_DATA,
             "Recall@K depends on the number of classes, the grouped one does not", "arXiv:2306.13357, abstract",
-            "neither set was learned, so that there is nothing to overfit: what gap there is comes from the sizes",
+            "neither set was learned, so that nothing can be overfitted: any gap comes from the sizes",
         ),
-        Finding("comparisons of the words in which ties leave the gap open", str(open_ties), Mark.NEW),
+        Finding("comparisons of the words in which ties affect the gap", str(open_ties), Mark.NEW),
     ]  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# both measures of two sets of embeddings: tables, pictures, findings
+
+
+class Values(NamedTuple):
+    """One measure on two sets, as fractions: the values, their difference, its interval and the bound on it.
+
+    The first three are expectations over ties. `least` and `most` are the bounds of the difference over tie-breakings;
+    the interval and the bound on its size hold for all of them.
+    """
+
+    train: float
+    test: float
+    gap: float
+    low: float
+    high: float
+    bound: float
+    least: float
+    most: float
+
+
+class Compared(NamedTuple):
+    """Two sets of embeddings from one network; `dropout` and `seed` are None where unknown."""
+
+    dropout: float | None
+    seed: int | None
+    n_train: int
+    n_test: int
+    plain: Values
+    grouped: Values
+
+
+class Case(NamedTuple):
+    """Comparisons of the same two sets of classes under different networks; `name` is also a file's name."""
+
+    name: str
+    caption: str
+    rows: list[Compared]
+
+
+class Sample(NamedTuple):
+    """Embeddings (n, dim) and labels (n,)."""
+
+    embeddings: Any
+    labels: NDArray[Any]
+
+
+def compare(
+    train: Sample, test: Sample, *, dropout: float | None = None, seed: int | None = None, threads: int | None = None
+) -> Compared:
+    gap = generalization_gap(
+        *train, *test, group_size=GROUP_SIZE, measure=MEASURE, seed=_SEED, repeats=_REPEATS, threads=threads
+    )
+    sizes = gap.train_groups.n_class, gap.test_groups.n_class
+    return Compared(dropout, seed, *sizes, _sides(gap.plain), _sides(gap.grouped))
+
+
+def _sides(gap: Gap) -> Values:
+    interval = gap.interval(confidence_level=LEVEL)
+    low, high = interval.lower.low, interval.upper.high
+    values = gap.train.expected, gap.test.expected, gap.expected
+    return Values(*values, low, high, gap.bound(confidence_level=LEVEL), gap.lower, gap.upper)
+
+
+def by_kind(rows: Sequence[Compared]) -> dict[str, list[Values]]:
+    return {PLAIN: [row.plain for row in rows], GROUPED: [row.grouped for row in rows]}
+
+
+def both_gaps(row: Compared) -> str:
+    return f"{PLAIN} {_points(row.plain)}; {GROUPED} {_points(row.grouped)} points"
+
+
+def printed_gaps(dropout: float | None) -> str:
+    """The gaps in Table 2 of the paper for an amount of dropout; empty where it has no such row."""
+    row = None if dropout is None else published.DROPOUTS.get(dropout)
+    if row is None:
+        return ""
+    return f"{PLAIN} {row.gap_recall:.1f}; {GROUPED} {row.gap_grouped:.1f} points"
+
+
+def _points(side: Values) -> str:
+    around = "no interval" if math.isnan(side.low) else f"{100 * side.low:.1f} to {100 * side.high:.1f}"
+    return f"{100 * side.gap:.1f} ({around})"
+
+
+def table_of(case: Case) -> Table:
+    about = ["train classes", "test classes", "dropout", "training", "measure"]
+    columns = [*about, "train", "test", "gap", "95 % from", "to", "bound", "gap at least", "gap at most"]
+    rows = [
+        [row.n_train, row.n_test, row.dropout, row.seed, name, *side]
+        for row in case.rows
+        for name, side in ((MEASURE, row.plain), (f"{MEASURE} {GROUPED}", row.grouped))
+    ]
+    caption = (
+        f"{case.caption} Gap: train less test, expected over ties; at least, at most: bounds over tie-breakings. The "
+        "95 % interval and the bound on the size of the gap hold for all of these."
+    )
+    return Table(case.name, caption, columns, rows, percent=columns[len(about) :])
+
+
+def cases_figure(cases: Sequence[Case]) -> Figure:
+    figure = style.figure(7.6, 0.7 + 2.3 * len(cases))
+    grid = figure.subplots(len(cases), 2, squeeze=False, sharex="row")
+    for (left, right), case in zip(grid, cases, strict=True):
+        _draw_values(left, case)
+        _draw_gaps(right, case)
+        left.set_title(case.caption.rstrip("."), fontsize="small", loc="left")
+    for ax in grid[-1]:
+        ax.set_xlabel("dropout")
+    return legend(figure, grid[0, 0])
+
+
+def _draw_values(ax: Axes, case: Case) -> None:
+    rows = [row for row in case.rows if not row.seed]
+    for number, (kind, sides) in enumerate(by_kind(rows).items()):
+        look: dict[str, Any] = {"color": style.CYCLE[1 - number], "marker": style.MARKERS[1 - number]}
+        ax.plot([100 * s.train for s in sides], "-", label=f"train, {kind}", **look)
+        ax.plot([100 * s.test for s in sides], "--", label=f"test, {kind}", mfc="white", **look)
+    ax.set_ylabel(f"{MEASURE} (%)")
+    _dropouts(ax, rows)
+
+
+def _draw_gaps(ax: Axes, case: Case) -> None:
+    rows = [row for row in case.rows if not row.seed]
+    places = {row.dropout: place for place, row in enumerate(rows)}
+    ax.axhline(0, color=style.INK, linewidth=0.8)
+    for number, (kind, sides) in enumerate(by_kind(rows).items()):
+        shift, colour = 0.16 * number - 0.08, style.CYCLE[1 - number]
+        marker = style.MARKERS[1 - number]
+        values, low, high = (100 * np.array([getattr(s, name) for s in sides]) for name in ("gap", "low", "high"))
+        ax.errorbar(np.arange(len(rows)) + shift, values, [values - low, high - values], color=colour, marker=marker,
+                    linestyle=":", linewidth=0.9, elinewidth=1.1, capsize=2.5)  # fmt: skip
+        later = [row for row in case.rows if row.seed]
+        at = [places[row.dropout] + shift * 2.6 for row in later]
+        ax.plot(at, [100 * s.gap for s in by_kind(later)[kind]], linestyle="", color=colour, marker=marker,
+                markersize=3.5, mfc="white")  # fmt: skip
+    ax.set_ylabel("train less test (points)")
+    _dropouts(ax, rows)
+
+
+def _dropouts(ax: Axes, rows: Sequence[Compared]) -> None:
+    style.quiet(ax)
+    ax.set_xlim(-0.4, len(rows) - 0.6)
+    ax.set_xticks(range(len(rows)), ["not known" if row.dropout is None else f"{row.dropout:g}" for row in rows])
+
+
+def legend(figure: Figure, ax: Axes) -> Figure:
+    """A legend above the figure, from one of its axes: plain on the left, in groups on the right."""
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside upper left", ncols=2, frameon=False, fontsize="small",
+                  handlelength=3.2)  # fmt: skip
+    return figure
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Hit@1 of random subsets of the words, against how many words there are
+
+
+def by_size(sets: dict[str, Sample], sizes: tuple[int, ...], n_draw: int, threads: int | None) -> dict[str, Band]:
+    bands = {}
+    for name, sample in sets.items():
+        draws = [[subset_values(sample, size, draw, threads) for draw in range(n_draw)] for size in sizes]
+        for at, kind in enumerate((PLAIN, GROUPED)):
+            values = [[value[at] for value in drawn] for drawn in draws]
+            low, high = np.quantile(values, [0.025, 0.975], axis=1)
+            bands[f"{name}, {kind}"] = Band(sizes, np.mean(values, axis=1), low, high)
+    return bands
+
+
+def subset_values(sample: Sample, size: int, draw: int, threads: int | None) -> tuple[float, float]:
+    words = np.unique(sample.labels)
+    chosen = np.random.default_rng([_SEED, size, draw]).choice(words, size, replace=False)
+    rows = np.isin(sample.labels, chosen)
+    part = Sample(sample.embeddings[rows], sample.labels[rows])
+    plain = evaluate(*part, measures=MEASURE, threads=threads)
+    inside = grouped(*part, group_size=GROUP_SIZE, measures=MEASURE, seed=draw, threads=threads)
+    return plain[MEASURE].expected, inside[MEASURE].expected
+
+
+def sizes_picture(by_size: dict[str, dict[str, Band]], n_learned: int, n_draw: int) -> Picture:
+    figure = style.figure(7.6, 3.6)
+    axes = figure.subplots(1, len(by_size), sharey=True, squeeze=False)[0]
+    for ax, (name, bands) in zip(axes, by_size.items(), strict=True):
+        measure_against_classes(bands, measure=MEASURE, ax=ax)
+        ax.set_xlabel(f"words ({name})")
+        ax.get_legend().remove()
+    lowest = 100 * min(np.min(band.low) for bands in by_size.values() for band in bands.values())
+    axes[0].set_ylim(10 * np.floor(lowest / 10), 102)  # so that no mark at 100 is cut
+    for ax in axes[1:]:
+        ax.set_ylabel("")
+    legend(figure, axes[0])
+    caption = (
+        f"{MEASURE} of random subsets of the words, plain and in groups of {GROUP_SIZE} words, by a network that "
+        f"learned {n_learned} words. Lines: means of {n_draw} draws; bands: the middle 95 % of the draws."
+    )
+    return Picture("size", caption, figure)
+
+
+def sizes_findings(by_size: dict[str, dict[str, Band]], n_draw: int) -> list[Finding]:
+    found = []
+    for name, bands in by_size.items():
+        for kind in (PLAIN, GROUPED):
+            band = bands[f"unseen, {kind}"]
+            at, value = np.asarray(band.at), 100 * np.asarray(band.value)
+            found.append(
+                Finding(
+                    f"{name}, unseen words: {MEASURE} {kind} of {at[0]} and of {at[-1]} words",
+                    f"{value[0]:.1f} % and {value[-1]:.1f} %",
+                    Mark.OTHER_DATA,
+                    "falls as classes are added" if kind == PLAIN else "does not fall",
+                    "arXiv:2306.13357, figure 1, which prints no values",
+                    f"means of {n_draw} draws",
+                )
+            )
+        gaps = [
+            float(np.asarray(bands[f"learned, {kind}"].value)[-1] - np.asarray(bands[f"unseen, {kind}"].value)[-1])
+            for kind in (PLAIN, GROUPED)
+        ]
+        here = f"{PLAIN} {100 * gaps[0]:.1f}, {GROUPED} {100 * gaps[1]:.1f} points"
+        why = "sets of the same size are comparable without groups too, but the gap is for this size only"
+        found.append(Finding(f"{name}, {at[-1]} words each, learned less unseen", here, Mark.OTHER_DATA, why=why))
+    return found
+
+
+def sizes_table(by_size: dict[str, dict[str, Band]]) -> Table:
+    rows = [
+        [name, *line.split(", "), *row]
+        for name, bands in by_size.items()
+        for line, band in bands.items()
+        for row in np.stack([np.asarray(column, dtype=np.float64) for column in band], axis=1).tolist()
+    ]
+    columns = ["network", "words", "measure", "number of words", MEASURE, "2.5th percentile", "97.5th percentile"]
+    return Table("size", f"{MEASURE} of random subsets of the words.", columns, rows, percent=columns[4:])
 
 
 STUDY = Study(

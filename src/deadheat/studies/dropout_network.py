@@ -1,13 +1,12 @@
-"""Pictures of words, and a small network that learns words from them, with a cache of the embeddings that it makes.
+"""Pictures of words, and a small network that learns words from them, with a cache of its embeddings.
 
-In come a number of words, fonts and a seed; out come grey images (n, height, width) uint8, bright ink on dark, and the
-word of each. A picture is a function of its word, its number, the seed and the fonts alone: more words or more pictures
-of a word leave the others as they are. Other fonts, or another version of FreeType, draw other pictures.
+Input: a number of words, fonts and a seed. Output: grey images (n, height, width) uint8, bright ink on dark, and the
+word of each. A picture depends only on its word, its number, the seed and the fonts: more words or more pictures of a
+word leave the others unchanged. Other fonts, or another version of FreeType, give other pictures.
 
-From pictures come embeddings (n, dim) float32. The network is trained as a classifier of its training words: the logits
-are cosines between the embedding and one learned vector a word (normalised softmax). Dropout, if any, stands right
-before the layer that makes the embedding, and is off when pictures are embedded. PyTorch is imported only when one is
-trained.
+Embeddings are (n, dim) float32. The network is trained as a classifier of its training words: the logits are cosines
+between the embedding and one learned vector per word (normalised softmax). Dropout, if any, comes right before the
+embedding layer, and is off when pictures are embedded. PyTorch is imported only for training.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ if TYPE_CHECKING:
 _CONSONANTS, _VOWELS = "bdfghklmnprstvz", "aeiou"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _NOT_FOR_TEXT = ("math", "symbol", "dingbat", "emoji", "display", "stixsiz", "stixnonuni", "cmex", "cmmi", "cmsy")
-_POINTS = 40  # size that a word is drawn in before it is fitted into the picture
-_FINE = 2  # pictures are drawn this many times finer, then averaged: smooth edges
-_SEEN = 16  # side of the square that a letter is compared in
+_POINTS = 40  # font size of a word before it is fitted into the picture
+_FINE = 2  # pictures are drawn this many times larger, then averaged: smooth edges
+_SEEN = 16  # side of the square in which letters are compared
 
 Grey = NDArray[np.uint8]
 _AT_ONCE = 512  # pictures embedded in one go
@@ -60,22 +59,22 @@ class Pictures(NamedTuple):
 
 @dataclass(frozen=True)
 class Distortion:
-    """How far a picture may be from a plain one; every amount is drawn evenly between its bounds."""
+    """How strongly a picture is distorted; every amount is uniform between its bounds."""
 
     height: int = 24  # of a picture, in pixels
     width: int = 64
-    fill: tuple[float, float] = (0.75, 0.98)  # share of the width (or of the height, if that is less) that a word takes
+    fill: tuple[float, float] = (0.75, 0.98)  # share of the width (or of the height, if that is less) that a word fills
     stretch: tuple[float, float] = (0.85, 1.2)  # height of the letters against their width
     slant: float = 0.25  # largest shear, either way
     turn: float = 4.0  # largest rotation, either way, in degrees
-    stroke: int = 1  # largest weight that is added to the letters, before they are fitted
+    stroke: int = 1  # largest weight added to the letters before they are fitted
     blur: float = 0.7  # largest radius of a Gaussian blur, in pixels
-    noise: float = 25.0  # largest standard deviation of what is added to each pixel, in grey levels of 255
+    noise: float = 25.0  # largest standard deviation of the noise of a pixel, in grey levels of 255
     ink: float = 0.6  # lowest brightness of the letters, as a share of white
 
 
 def pseudo_words(n: int, seed: int = 0) -> list[str]:
-    """Different words that mean nothing: consonant and vowel in turn, four to six letters.
+    """Distinct meaningless words: alternating consonants and vowels, four to six letters.
 
     The first `m` of them are the same for every ``n >= m``.
 
@@ -95,13 +94,13 @@ def pseudo_words(n: int, seed: int = 0) -> list[str]:
 def find_fonts(most: int = 40) -> list[str]:
     """Paths of fonts that draw Latin letters: those of the system, and those that come with Matplotlib.
 
-    A font that is there twice (the same family and style) is taken once, fonts for mathematics and symbols are left
-    out, and of more than `most` fonts, as many are taken evenly from the list in order of name.
+    Duplicate fonts (the same family and style) are taken once, fonts for mathematics and symbols are excluded, and of
+    more than `most` fonts, an evenly spaced selection in order of name is taken.
 
     Raises
     ------
     ValueError
-        If there is none; Matplotlib brings some, so that its folder of data must be missing.
+        If there is none: then Matplotlib's own folder of data must be missing.
     """
     own = Path(matplotlib.get_data_path(), "fonts", "ttf")
     paths = [*sorted(map(str, own.glob("*.ttf"))), *sorted(font_manager.findSystemFonts())]
@@ -118,10 +117,9 @@ def find_fonts(most: int = 40) -> list[str]:
 
 
 def draws_latin(path: str) -> bool:
-    """Whether a quarter of the letters from a to z look like themselves in DejaVu Sans or DejaVu Serif.
+    """Whether over a quarter of the letters from a to z match themselves best in DejaVu Sans or DejaVu Serif.
 
-    That is: more like that letter than like any other. This leaves out fonts of other scripts and of symbols,
-    whatever shapes they have at the places of the letters.
+    This excludes fonts of other scripts and of symbols, whatever they draw for the letters.
     """
     try:
         seen = _letters(path)
@@ -137,7 +135,8 @@ def draws_latin(path: str) -> bool:
 def render(
     words: Sequence[str], fonts: Sequence[str], per_word: int, *, seed: int = 0, distortion: Distortion = Distortion()
 ) -> Pictures:
-    """Draw each word a number of times, as far as can be in a different font each time; those of a word together."""
+    """Draw each word a number of times, in different fonts as far as there are enough; pictures of a word are "
+    "adjacent."""
     images = [draw(word, fonts, copy, seed=seed, distortion=distortion) for word in words for copy in range(per_word)]
     return Pictures(np.stack(images), np.repeat(np.array(words, dtype=np.str_), per_word))
 
@@ -162,7 +161,7 @@ def _ink(word: str, path: str, stroke: int) -> Image:
 
 
 def _fit(ink: Image, random: np.random.Generator, how: Distortion) -> Image:
-    """The word turned, slanted and stretched, somewhere in the picture; all of it is to be seen."""
+    """Rotate, slant and stretch the word, and place it at random, entirely inside the picture."""
     width, height = how.width * _FINE, how.height * _FINE
     angle, slant = np.deg2rad(random.uniform(-how.turn, how.turn)), random.uniform(-how.slant, how.slant)
     stretch, fill = random.uniform(*how.stretch), random.uniform(*how.fill)
@@ -172,7 +171,7 @@ def _fit(ink: Image, random: np.random.Generator, how: Distortion) -> Image:
     scale = fill * min(width / reach[0], height / reach[1])
     free = np.array([width, height]) - scale * reach
     centre = np.array([width, height]) / 2 + free * (random.uniform(size=2) - 0.5)
-    back = np.linalg.inv(scale * forth)  # Pillow asks where a pixel comes from
+    back = np.linalg.inv(scale * forth)  # Pillow takes the inverse map
     shift = np.array([ink.width, ink.height]) / 2 - back @ centre
     where = (back[0, 0], back[0, 1], shift[0], back[1, 0], back[1, 1], shift[1])
     pillow = _pillow("Image")
@@ -188,9 +187,9 @@ def _spoil(fine: Image, random: np.random.Generator, how: Distortion) -> Grey:
 
 
 def _letters(path: str) -> NDArray[np.float64]:
-    """The letters a to z as unit vectors, each cut to its edges and drawn into one square; zero where nothing is seen.
+    """The letters a to z as unit vectors of pixels, each cropped and scaled to a square; zero for a blank letter.
 
-    The shape of the box counts too: without it, an l looks like a block.
+    The aspect ratio counts too: without it, an l looks like a block.
     """
     rows = []
     for letter in _LETTERS:
@@ -216,7 +215,7 @@ def _name(path: str) -> tuple[str, str] | None:
 
 @lru_cache(maxsize=256)
 def _font(path: str, points: int) -> Any:
-    """An open font; the plain layout, which does not depend on what Pillow was built with."""
+    """An open font, with the basic layout, which every build of Pillow has."""
     fonts = _pillow("ImageFont")
     return fonts.truetype(path, points, layout_engine=fonts.Layout.BASIC)
 
@@ -231,21 +230,13 @@ def _pillow(module: str) -> Any:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a network is built and trained."""
-
-    dropout: float = (
-        0.0  # share of the features, in [0, 1), dropped at random before the layer that makes the embedding
-    )
-    seed: int = 0  # of the first weights, the order of the pictures and what is dropped
-    epochs: int = 20  # times that every training picture is seen
-    batch: int = 64  # pictures in a step; the few that are left over at the end of an epoch wait for the next
+    dropout: float = 0.0  # share of the features, in [0, 1), dropped before the embedding layer
+    seed: int = 0  # of the initial weights, the order of the pictures and the dropout
+    epochs: int = 20
+    batch: int = 64  # pictures per step; an incomplete last batch of an epoch is dropped
     rate: float = 4e-3  # highest learning rate (Adam, one cycle)
-    sharpness: float = 16.0  # what the cosines are multiplied by before the softmax
-    channels: tuple[int, int, int] = (
-        16,
-        32,
-        48,
-    )  # of the three layers of convolution, each of which halves the picture
+    sharpness: float = 16.0  # factor of the cosines before the softmax
+    channels: tuple[int, int, int] = (16, 32, 48)  # of the three convolutional layers, each of which halves the picture
     dim: int = 64  # of the embedding
 
 
@@ -268,8 +259,8 @@ def embedded(
 ) -> Embedded:  # fmt: skip
     """Embeddings of the training and the test pictures by a network that learned the training pictures.
 
-    What was computed before from the same pictures, recipe, code and version of PyTorch is read from `cache`, a folder.
-    The number of threads does not count: it changes rounding alone. `say` takes a line when a network is trained.
+    Results for the same pictures, recipe, code and version of PyTorch are read from the folder `cache`. The number of
+    threads is ignored there, as it changes rounding only. `say` takes a line when a network is trained.
     """
     torch = require("torch", "torch", "training a network")
     settings = {
@@ -288,9 +279,9 @@ def embedded(
 
 
 def kept(cache: Path, name: str, settings: dict[str, Any], make: Callable[[], Embedded]) -> Embedded:
-    """What is kept under these settings, or else what `make` returns, which is kept then.
+    """The result saved under these settings, or else that of `make`, which is then saved.
 
-    A file that is damaged, or that was made under other settings, is replaced.
+    A file that is damaged, or has other settings, is replaced.
     """
     key = json.dumps(settings, sort_keys=True)
     path = cache / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.npz"
@@ -313,22 +304,21 @@ def digest(pictures: Pictures) -> str:
 
 
 def learn(pictures: Pictures, to_embed: Sequence[Grey], recipe: Recipe, threads: int | None = None) -> list[Float32]:
-    """Train a network on pictures, and embed some with it.
+    """Train a network on pictures, and embed others with it.
 
-    Seeded: the same bits each time with the same number of threads, processor and version of PyTorch. PyTorch's own
-    generator and its number of threads are left as they were.
+    Reproducible to the bit with the same number of threads, processor and version of PyTorch. PyTorch's global
+    generator and number of threads are restored.
     """
     torch = require("torch", "torch", "training a network")
     classes, targets = np.unique(pictures.words, return_inverse=True)
     with torch.random.fork_rng(devices=[]), _threads(torch, checks.thread_count(threads)):
-        torch.default_generator.manual_seed(recipe.seed)  # of this processor: those of other devices stay
+        torch.default_generator.manual_seed(recipe.seed)  # of the CPU only
         network = _build(torch, recipe, pictures.images.shape[1:])
         _train(torch, network, pictures.images, targets, len(classes), recipe)
         return [_embed(torch, network, images) for images in to_embed]
 
 
 def _build(torch: Any, recipe: Recipe, shape: tuple[int, ...]) -> Any:
-    """Three layers of convolution, dropout, and a linear layer that makes the embedding."""
     nn = torch.nn
     first, second, third = recipe.channels
     layers = [nn.Conv2d(1, first, 5, stride=2, padding=2, bias=False), nn.BatchNorm2d(first), nn.ReLU()]
@@ -366,7 +356,6 @@ def _train(torch: Any, network: Any, images: Grey, targets: NDArray[np.intp], n_
 
 
 def _embed(torch: Any, network: Any, images: Grey) -> Float32:
-    """The embeddings, with dropout off and the statistics of the normalisation fixed."""
     network.eval()
     with torch.inference_mode():
         parts = [network(_input(torch, images[at : at + _AT_ONCE])) for at in range(0, len(images), _AT_ONCE)]

@@ -1,6 +1,6 @@
 """Grouped measures: number of classes, coverage of intervals, gaps where there are none, models, cost.
 
-In come made populations and, where they are given, files of embeddings; out go pictures, tables and findings.
+Input: synthetic populations and, where given, files of embeddings. Output: pictures, tables and findings.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from deadheat.studies.grouped_populations import (
     CLUSTERED,
     DISTANCE,
     FULL,
-    GROUP_SIZE,
     GROUPED,
     LEVEL_TEXT,
     MEASURE,
@@ -42,17 +41,18 @@ from deadheat.studies.grouped_populations import (
     ends,
     percent,
 )
+from deadheat.studies.published import GROUP_SIZE
 from deadheat.studies.study import LEVEL, WIDE, Finding, Mark, Outcome, Picture, Setting, Study, Table, joined, missing
 
 _SOURCE = published.GROUPED
 _ABOUT = (
-    "Hit@1, which metric learning calls Recall@1, falls as classes are added, so that it does not compare between sets "
-    "with different numbers of them. Grouped, it is taken inside groups of 10 classes and averaged: it stays where it "
-    "is, costs less, and comes with an interval. The paper's data sets are taken as files; everything else is drawn "
-    "here, from populations whose value is known."
+    "Hit@1, which metric learning calls Recall@1, falls as classes are added, so that sets with different numbers of "
+    "classes cannot be compared by it. The grouped measure averages it over groups of 10 classes: it does not depend "
+    "on the number of classes, costs less, and comes with an interval. The paper's data sets are read from files; all "
+    "other data is drawn from populations whose value is known."
 )
 _CLAIM = "arXiv:2306.13357, abstract and figure 1, which prints no values"
-_CLASSES = (200, 50)  # of the gap that is none
+_CLASSES = (200, 50)  # of the gap that should be 0
 _SAMPLES, _DIM, _MOST_PLAIN = 10, 64, 64_000
 _SEED = 7
 
@@ -72,18 +72,18 @@ def run(setting: Setting) -> Outcome:
         by_cost(setting, extent),
         *(by_file(setting, name, stem) for name, stem in published.IMAGE_SETS.items()),
     ]
-    return joined(parts, _text(known, extent))  # each part concludes for itself
+    return joined(parts, _text(known, extent))  # each part has its conclusion
 
 
 def _text(known: Known, extent: Extent) -> list[str]:
     m = CLUSTERED.samples
     return [
-        f"Made populations have {m} samples a class in {CLUSTERED.dim} dimensions and Euclidean distance. Random: "
-        f"labels mean nothing, so that the expected {MEASURE} inside a group is ({m} - 1) / ({GROUP_SIZE} x {m} - 1). "
-        "Clustered: classes are clouds of different sizes round normally distributed centres. Its value inside a group "
-        f"was taken once from {extent.large:,} groups: {percent(known.value)}, with a standard error of "
-        f"{100 * known.error:.2f} points.",
-        "The paper's data sets are not part of deadheat. Next to its Table 1 are made sets with as many classes, "
+        f"Synthetic populations have {m} samples per class in {CLUSTERED.dim} dimensions; distances are Euclidean. "
+        f"Random: labels are meaningless, so that the expected {MEASURE} inside a group is ({m} - 1) / ({GROUP_SIZE} x "
+        f"{m} - 1). Clustered: classes are clouds of different sizes around normally distributed centres. Its value "
+        f"inside a group was computed once from {extent.large:,} groups: {percent(known.value)}, with a standard error "
+        f"of {100 * known.error:.2f} points.",
+        "The paper's data sets are not part of deadheat. Next to its Table 1 are synthetic sets with as many classes, "
         "which show the same effect with other values. By its section 3.2 the mean of N groups is normal with variance "
         "σ²/N, so that its bound must be the value + z σ/√N, and the bound on the difference of two halves twice as "
         "far from 0 as that bound is from the value.",
@@ -95,7 +95,6 @@ def _text(known: Known, extent: Extent) -> list[str]:
 
 
 def by_chance(value: Known) -> Outcome:
-    """Random embeddings have the value that counting gives."""
     exact = RANDOM.chance(GROUP_SIZE)
     agrees = abs(value.value - exact) <= 3 * value.error
     finding = Finding(
@@ -103,14 +102,13 @@ def by_chance(value: Known) -> Outcome:
         f"{percent(value.value)} (s.e. {100 * value.error:.2f})",
         Mark.by_interval(agrees, 3 * value.error, exact),
         percent(exact),
-        "exact: the share of the right ones among the others",
+        "exact: the share of relevant items among the others",
         "" if agrees else "more than three standard errors away",
     )
     return Outcome([finding])
 
 
 def by_size(setting: Setting, extent: Extent, known: Known) -> Outcome:
-    """Plain and grouped values of the first classes of one draw."""
     setting.say(f"  {MEASURE} of {extent.sizes[0]} to {extent.sizes[-1]} classes")
     rows = _values(*CLUSTERED.draw(extent.sizes[-1], _SEED), extent.sizes, DISTANCE, setting.threads)
     plain, inside = (rows[rows["what"] == what] for what in (PLAIN, GROUPED))
@@ -118,7 +116,7 @@ def by_size(setting: Setting, extent: Extent, known: Known) -> Outcome:
     holding = int(((inside["low"] <= known.value) & (known.value <= inside["high"])).sum())
     numbers = f"{extent.sizes[0]} and {extent.sizes[-1]:,} classes"
     shown = [f"{percent(each['value'][0], 1)} and {percent(each['value'][-1], 1)}" for each in (plain, inside)]
-    made = f"a made population; inside groups its value is {percent(known.value, 1)}"
+    made = f"a synthetic population; inside groups its value is {percent(known.value, 1)}"
     return Outcome(
         [
             Finding(
@@ -127,7 +125,7 @@ def by_size(setting: Setting, extent: Extent, known: Known) -> Outcome:
                 Mark.OTHER_DATA if falls else Mark.DIFFERS,
                 "depends on the number of classes",
                 _CLAIM,
-                made if falls else "it does not fall by more than its interval",
+                made if falls else "it falls by less than its interval",
             ),
             Finding(
                 f"{MEASURE} with {numbers}, {GROUPED}",
@@ -148,10 +146,8 @@ def by_size(setting: Setting, extent: Extent, known: Known) -> Outcome:
 def _values(
     embeddings: NDArray[Any], labels: NDArray[Any], sizes: Sequence[int], distance: DistanceName, threads: int | None
 ) -> NDArray[Any]:
-    """Plain and grouped values of some of the classes, with intervals that ties cannot leave; a record each.
-
-    The classes are put in a random order, and the first of them taken.
-    """
+    """Plain and grouped values of the first classes of a random order, with intervals that hold under any "
+    "tie-breaking."""
     names, codes = np.unique(labels, return_inverse=True)
     place = np.random.default_rng(_SEED).permutation(len(names))[codes]
     rows = []
@@ -203,7 +199,7 @@ def by_file(setting: Setting, name: str, stem: str) -> Outcome:
     n_class = len(np.unique(samples["test"][1]))
     sizes = [n for n in FULL.sizes if n < n_class] + [n_class]
     rows = _values(*samples["test"], sizes, "cosine", setting.threads)
-    why, findings = "the embeddings given, not the paper's", []
+    why, findings = "embeddings from files, not the paper's", []
     for what in (PLAIN, GROUPED):
         value = rows[rows["what"] == what]["value"]
         here = " and ".join(percent(end, 1) for end in (value[0], value[-1]))
@@ -222,7 +218,7 @@ def by_file(setting: Setting, name: str, stem: str) -> Outcome:
 
 
 def _printed_values(name: str, *which: str) -> tuple[str, str]:
-    """What Table 1 has of a data set, plain and in groups or one of them, and where; CIFAR-100 is not in it."""
+    """The values of Table 1 for a data set, and their source; empty for CIFAR-100, which is not in it."""
     printed = published.TEST_SETS.get(name)
     if printed is None:
         return "", ""
@@ -232,7 +228,6 @@ def _printed_values(name: str, *which: str) -> tuple[str, str]:
 
 
 def by_null_gap(setting: Setting, extent: Extent) -> Outcome:
-    """The gap between two sets with different numbers of classes, both from one population."""
     setting.say(f"  gaps of {_CLASSES[0]} to {_CLASSES[1]} classes of one population")
     pairs = populations.null_gaps(CLUSTERED, _CLASSES, extent.null_draws)
     sides = {PLAIN: [plain for _, plain in pairs], GROUPED: [inside for inside, _ in pairs]}
@@ -240,7 +235,7 @@ def by_null_gap(setting: Setting, extent: Extent) -> Outcome:
     gap_histogram({name: [gap.expected for gap in gaps] for name, gaps in sides.items()}, ax=figure.subplots())
     caption = (
         f"The gap in {MEASURE} between {_CLASSES[0]} and {_CLASSES[1]} classes of the clustered population, "
-        f"{extent.null_draws} draws. There is none to be found."
+        f"{extent.null_draws} draws. The true gap is 0."
     )
     columns = ["what", "draw", "gap", "low", "high", "bound"]
     rows = [
@@ -252,8 +247,8 @@ def by_null_gap(setting: Setting, extent: Extent) -> Outcome:
         [_null_finding(name, gaps) for name, gaps in sides.items()],
         [Picture("gaps", caption, figure)],
         [Table("gaps", "Gaps between two sets of one population", columns, rows, percent=columns[2:])],
-        conclusion=f"Between sets of {_CLASSES[0]} and {_CLASSES[1]} classes that differ in nothing else, the gap in "
-        f"{MEASURE} is on average {_mean_gap(sides[PLAIN]):.1f} points; {GROUPED} {_mean_gap(sides[GROUPED]):.1f}.",
+        conclusion=f"Between sets of {_CLASSES[0]} and {_CLASSES[1]} classes that differ in nothing else, the mean "
+        f"gap in {MEASURE} is {_mean_gap(sides[PLAIN]):.1f} points, and {GROUPED} {_mean_gap(sides[GROUPED]):.1f}.",
     )
 
 
@@ -276,7 +271,7 @@ def _null_finding(name: str, gaps: Sequence[Gap]) -> Finding:
         mark,
         "0 points",
         "by construction",
-        "" if agrees else "the set with more classes has more to be mistaken for",
+        "" if agrees else "with more classes there are more wrong neighbours",
     )
 
 
@@ -315,7 +310,7 @@ def _white_noise(n_class: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
 
 
 def _timed(work: Callable[[], Any], times: int) -> tuple[Any, float]:
-    """What some work gives, and the least processor time that it took: others on the machine do not count."""
+    """The result, and the least processor time of several runs, in which other processes do not count."""
     result, shortest = None, math.inf
     for _ in range(times):
         begin = time.process_time()
@@ -338,14 +333,14 @@ def _cost_findings(table: NDArray[Any]) -> list[Finding]:
                 Mark.by_interval(agrees, 2 * error, power),
                 printed,
                 "by its definition",
-                "" if agrees else "work that is not done pair by pair counts too, most at few samples",
+                "" if agrees else "work outside the pairs counts too, most at few samples",
             )
         )
     return findings
 
 
 def slope_of(n: ArrayLike, values: ArrayLike) -> tuple[float, float]:
-    """The slope of a straight line through logarithms, by least squares, and its standard error."""
+    """The least-squares slope of the logarithms, and its standard error."""
     x, y = np.log(np.asarray(n, dtype=np.float64)), np.log(np.asarray(values, dtype=np.float64))
     x, y = x - x.mean(), y - y.mean()
     slope = float(x @ y / (x @ x))

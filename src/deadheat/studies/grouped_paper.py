@@ -1,4 +1,4 @@
-"""The paper's Table 1 and figures 2 and 3 on made classes, and what it says of its Table 2.
+"""The paper's Table 1 and figures 2 and 3 on synthetic classes, and its statements about its Table 2.
 
 By its section 3.2 the mean of N independent groups is normal with variance σ²/N. So the bound of the measure must be
 its value + z σ/√N, and that of the difference of two halves, with N/2 groups each, z √(σ²/(N/2) + σ²/(N/2)) = 2 z σ/√N.
@@ -18,7 +18,8 @@ from deadheat.analyses.model_trends import GapTrend, ModelCorrelation, gap_trend
 from deadheat.plots import grouped as plot_grouped
 from deadheat.plots import style
 from deadheat.studies import published
-from deadheat.studies.grouped_populations import CLUSTERED, DISTANCE, GROUP_SIZE, LEVEL_TEXT, MEASURE, Extent
+from deadheat.studies.grouped_populations import CLUSTERED, DISTANCE, LEVEL_TEXT, MEASURE, Extent
+from deadheat.studies.published import GROUP_SIZE
 from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Table
 
 Float64 = NDArray[np.float64]
@@ -28,9 +29,9 @@ _INNER, _SAMPLES, _SPREAD, _UNEVENNESS = 12, 4, 1.3, 0.7
 _SHRINKAGES = (0.001, 0.03, 0.3)
 _REPEATS = 5
 _MODELS_SEED = 17
-_WHY = "linear maps learned from made classes, not networks and photographs"
+_WHY = "linear maps learned from synthetic classes, not networks and photographs"
 _TABLE_SEED = 11
-_CIFAR_CLASSES = 100  # of CIFAR-100: there cannot be more in either set
+_CIFAR_CLASSES = 100  # at most in either set of CIFAR-100
 _CLAIMS_SEED = 13
 
 
@@ -39,7 +40,7 @@ _CLAIMS_SEED = 13
 
 
 class Row(NamedTuple):
-    """One set of classes: fractions; the last two are a mean over random halves, and a standard deviation."""
+    """One set of classes, in fractions; the last two are means over random halves with standard deviations."""
 
     plain: float
     grouped: float
@@ -49,7 +50,6 @@ class Row(NamedTuple):
 
 
 def by_table(setting: Setting, extent: Extent) -> Outcome:
-    """Made sets with as many classes as the paper's test sets, in the columns of its Table 1."""
     rows = {}
     for number, (name, printed) in enumerate(published.TEST_SETS.items()):
         if printed.n_class <= extent.most_classes:
@@ -62,7 +62,7 @@ def by_table(setting: Setting, extent: Extent) -> Outcome:
 
 
 def table_row(embeddings: NDArray[np.float32], labels: NDArray[np.int64], *, n_draw: int, threads: int | None) -> Row:
-    """The columns of Table 1 for one set; its halves are drawn anew so many times."""
+    """The columns of Table 1 for one set, over `n_draw` random splits into halves."""
     halves = split_half(
         embeddings, labels, group_size=GROUP_SIZE, measure=MEASURE, splits=n_draw, distance=DISTANCE, threads=threads
     )
@@ -79,7 +79,7 @@ def ratio_by_theory(n_class: int) -> float:
 
 
 def printed_ratio(row: published.TestSet) -> tuple[float, float]:
-    """The same from the printed values: the least and the most that their rounding leaves."""
+    """The same from the printed values: the least and the most that their rounding allows."""
     above, between = row.bound - row.grouped, row.bound_on_difference[0]
     return (between - 0.05) / (above + 0.1), (between + 0.05) / (above - 0.1)
 
@@ -87,7 +87,7 @@ def printed_ratio(row: published.TestSet) -> tuple[float, float]:
 def _row_findings(name: str, row: Row) -> list[Finding]:
     printed = published.TEST_SETS[name]
     set_name = f"as many classes as {name} ({printed.n_class})"
-    made = "a made population, not the paper's photographs"
+    made = "a synthetic population, not the paper's photographs"
     plain, inside, bound = (f"{100 * value:.1f}" for value in row[:3])
     low, high = printed_ratio(printed)
     theory = ratio_by_theory(printed.n_class)
@@ -117,7 +117,7 @@ def _row_findings(name: str, row: Row) -> list[Finding]:
             Mark.of(agrees),
             f"{low:.2f} to {high:.2f} as rounded in print; {theory:.2f} by section 3.2",
             published.GROUPED_TABLE_1,
-            "" if agrees else "each half of few groups has a σ of its own; the table does not say which was taken",
+            "" if agrees else "the halves have few groups and different σ; the table does not say which was used",
         ),
     ]
 
@@ -127,20 +127,19 @@ def _spread(value: tuple[float, float]) -> str:
 
 
 def _table_1(rows: dict[str, Row]) -> Table:
-    """Printed and made rows, one after the other."""
     lines = []
     for name, printed in published.TEST_SETS.items():
         flat = (*printed[1:4], *printed.difference, *printed.bound_on_difference)
-        lines.append([name, printed.n_class, "the paper, its data", *(value / 100 for value in flat)])
+        lines.append([name, printed.n_class, "the paper's data", *(value / 100 for value in flat)])
         if name in rows:
             row = rows[name]
-            lines.append([name, printed.n_class, "here, made classes", *row[:3], *row[3], *row[4]])
+            lines.append([name, printed.n_class, "synthetic classes", *row[:3], *row[3], *row[4]])
     values = (
         MEASURE, "in groups", "bound",
-        "difference of halves", "its spread", "bound on the difference", "spread of that",
+        "difference of halves", "its spread", "bound on the difference", "spread of the bound",
     )  # fmt: skip
     caption = (
-        "Table 1 of the paper, and made sets with as many classes. Here: bounds by section 3.2, "
+        "Table 1 of the paper, and synthetic sets with as many classes. Synthetic: bounds by section 3.2, "
         f"value + z σ/√N and z √(σ₁²/N₁ + σ₂²/N₂) at {LEVEL_TEXT}; spread: the standard deviation over random halves"
     )
     return Table("table-1", caption, ["set", "classes", "of", *values], lines, percent=values)
@@ -151,7 +150,6 @@ def _table_1(rows: dict[str, Row]) -> Table:
 
 
 def by_claims(setting: Setting, extent: Extent) -> Outcome:
-    """What the paper says of its Table 2, judged by the table and by what sampling leaves of such gaps."""
     setting.say("  claims about Table 2")
     gaps = [row.gap_grouped for row in published.DROPOUTS.values()]
     steps = [abs(later - earlier) for earlier, later in pairwise(gaps)]
@@ -167,8 +165,8 @@ def _approaches_zero(gaps: list[float]) -> Finding:
         Mark.of(all(abs(later) <= abs(earlier) for earlier, later in pairwise(gaps))),
         '"the gap slowly approaches zero"',
         "arXiv:2306.13357, text; values of its Table 2",
-        "it grows up to dropout 0.7, and changes its sign where train and test both fall; deadheat reproduce dropout "
-        "has the gaps of networks that are trained here, with intervals",
+        "it grows up to dropout 0.7, and changes sign where train and test both fall; deadheat reproduce dropout "
+        "trains networks and has their gaps with intervals",
     )
 
 
@@ -183,7 +181,7 @@ def _margin(setting: Setting, extent: Extent, steps: list[float]) -> Finding:
     shown = ", ".join(f"{margin:.1f} ({name})" for name, margin in printed.items())
     return Finding(
         f"margin of error ({LEVEL_TEXT}) of a gap between two sets of {_CIFAR_CLASSES} classes",
-        f"{100 * math.fsum(margins) / len(margins):.1f} points, made classes",
+        f"{100 * math.fsum(margins) / len(margins):.1f} points, synthetic classes",
         Mark.OTHER_DATA,
         f"{shown} points: the bounds on the difference of halves, for {_CIFAR_CLASSES // GROUP_SIZE} groups in each",
         published.GROUPED_TABLE_1,
@@ -200,11 +198,11 @@ def margin_by_table(name: str) -> float:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# figures 2 and 3, on maps that are learned here
+# figures 2 and 3, on learned linear maps
 #
-# Made classes have centres in a few dimensions and noise of uneven size in all of them. A model is a linear map that
-# Fisher's discriminant learns from some classes: it whitens the noise within them and keeps the directions in which
-# their centres differ most. The more directions it keeps, the more it has learned by heart.
+# Synthetic classes have centres in a few dimensions and noise of uneven size in all of them. A model is a linear map
+# that Fisher's discriminant learns from some classes: it whitens the noise within them and keeps the directions in
+# which their centres differ most. The more directions it keeps, the more it overfits.
 
 
 class Samples(NamedTuple):
@@ -215,7 +213,7 @@ class Samples(NamedTuple):
 
 
 def draw(n_class: int, seed: int) -> Samples:
-    """Classes drawn anew; centres and noise have the same axes in every draw."""
+    """Draw classes; centres and noise have the same axes in every draw."""
     world, rng = np.random.default_rng(_MODELS_SEED), np.random.default_rng([_MODELS_SEED, seed])
     axes = np.linalg.qr(world.standard_normal((DIM, DIM)))[0]
     noise = np.exp(_UNEVENNESS * world.standard_normal(DIM))
@@ -226,7 +224,7 @@ def draw(n_class: int, seed: int) -> Samples:
 
 
 def learned(samples: Samples, n_direction: int, shrinkage: float) -> Float64:
-    """Fisher's discriminant as a map (DIM, n_direction); the scatter within classes is drawn to a sphere by a share."""
+    """Fisher's discriminant as a map (DIM, n_direction); the scatter within classes is shrunk towards a sphere."""
     n_class = int(samples.labels.max()) + 1
     means = samples.points.reshape(n_class, -1, DIM).mean(axis=1)
     rest = samples.points - means[samples.labels]
@@ -291,7 +289,7 @@ def _of_trend(trend: GapTrend) -> Finding:
         Mark.OTHER_DATA,
         "even ResNet101 has a negative gap on CARS196, InShop and SOP",
         "arXiv:2306.13357, figure 3, which prints no values",
-        f"{_WHY}; a negative plain gap here is one of the number of classes",
+        f"{_WHY}; a negative plain gap here comes from the number of classes",
     )
 
 

@@ -1,4 +1,4 @@
-"""Seeded draws from populations that are known: their values, and how many intervals hold them."""
+"""Seeded draws from known populations: their values, and the coverage of intervals."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from deadheat.reports.averaging import Average
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.statistics import intervals
 from deadheat.reports.statistics.interval import Interval, Intervals
+from deadheat.studies.published import GROUP_SIZE
 from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Table
 from deadheat.support.lazy import require
 
-GROUP_SIZE = 10
 MEASURE: Final = "Hit@1"
 DISTANCE: Final = "euclidean"
 PLAIN, GROUPED = "plain", f"in groups of {GROUP_SIZE}"
 LEVEL_TEXT = f"{100 * LEVEL:.0f} %"
-OVER_GROUPS = {"z": "normal", "Student's t": "t", "bootstrap": "percentile"}  # by what the method is called here
+OVER_GROUPS = {"z": "normal", "Student's t": "t", "bootstrap": "percentile"}  # methods of an interval, by title
 OF_PLAIN: dict[str, Average] = {"plain, z over queries": "query", "plain, z over classes": "class"}
 REPEATED = "Student's t, 4 repeats"
 _RESAMPLES = 999
@@ -39,23 +39,21 @@ _DRAWS, _LARGE, _PLAIN, _GAP = range(4)
 
 
 class Extent(NamedTuple):
-    """How much is computed."""
-
     sizes: tuple[int, ...]  # classes
     large: int  # groups that a population's value is taken from
     draws: int
     plain_draws: int
     null_draws: int
     cost: tuple[int, ...]  # classes
-    times: int  # of which the shortest counts
-    most_classes: int  # of the made sets that are compared with Table 1
-    halves: int  # random ones of each
+    times: int  # runs, of which the shortest counts
+    most_classes: int  # of the synthetic sets that are compared with Table 1
+    halves: int  # random splits of each into halves
     maps: tuple[int, ...]  # directions that learned maps keep
-    map_classes: tuple[int, int]  # that they are learned from, and others
+    map_classes: tuple[int, int]  # to learn from, and others
 
 
 def ends(interval: Intervals) -> tuple[float, float]:
-    """The ends that neither ties nor sampling leave."""
+    """The outer ends over ties and sampling."""
     return interval.lower.low, interval.upper.high
 
 
@@ -72,16 +70,16 @@ QUICK = Extent((50, 100, 200, 500), 300, 20, 10, 10, (100, 200, 400), 1, 500, 3,
 
 @dataclass(frozen=True)
 class Population:
-    """Classes as clouds of points: centres from a normal distribution, samples from another round each centre."""
+    """Classes as clouds of points: normal centres, and normal samples around each."""
 
     name: str
-    spread: float  # standard deviation of the centres, that of a sample being 1 on average; 0: labels mean nothing
+    spread: float  # standard deviation of the centres, where samples have about 1; 0: labels are meaningless
     unevenness: float  # standard deviation of the logarithm of the size of a class's cloud
     samples: int = 4  # of each class
     dim: int = 16
 
     def draw(self, n_class: int, *seed: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Embeddings (n_class · samples, dim) and labels of classes that are drawn anew."""
+        """Draw embeddings (n_class · samples, dim) and labels of new classes."""
         rng = np.random.default_rng((*seed, round(10 * self.spread)))
         centres = self.spread * rng.standard_normal((n_class, self.dim), dtype=np.float32)
         sizes = np.exp(self.unevenness * rng.standard_normal(n_class, dtype=np.float32))
@@ -90,7 +88,7 @@ class Population:
         return centres[labels] + sizes[labels, None] * points, labels
 
     def chance(self, n_class: int) -> float:
-        """The expected Hit@1 among so many classes if labels mean nothing: the share of the right among the others."""
+        """The expected Hit@1 among `n_class` classes if labels are meaningless."""
         return (self.samples - 1) / (n_class * self.samples - 1)
 
 
@@ -113,8 +111,8 @@ class Coverage(NamedTuple):
     n_group: int
     n_draw: int
     n_hold: int
-    known: Known  # the value that they are for
-    mean: float  # over the draws, of the value found
+    known: Known  # the true value
+    mean: float  # of the values found, over the draws
     width: float  # of the interval, the mean over the draws
 
     @property
@@ -122,7 +120,6 @@ class Coverage(NamedTuple):
         return self.n_hold / self.n_draw
 
     def interval(self, confidence_level: float = LEVEL) -> Interval:
-        """What the number of draws leaves open."""
         return binomial(self.n_hold, self.n_draw, confidence_level)
 
 
@@ -137,7 +134,7 @@ def value_in_groups(population: Population, n_group: int) -> Known:
 
 
 def value_of_plain(population: Population, n_class: int, n_draw: int) -> Known:
-    """The value of the plain measure on so many classes, from draws that are not used again."""
+    """The value of the plain measure on `n_class` classes, from separate draws."""
     values = [
         evaluate(*population.draw(n_class, _PLAIN, n_class, number), **_PLAIN_SETTINGS)[MEASURE].expected
         for number in range(n_draw)
@@ -167,7 +164,7 @@ def coverages_over_groups(
 
 
 def coverages_of_plain(population: Population, n_group: int, n_draw: int, known: Known) -> list[Coverage]:
-    """The same of the plain measure on as many classes, its intervals over queries and over classes."""
+    """The same for the plain measure on as many classes, with intervals over queries and over classes."""
     drawn: dict[str, list[tuple[float, Interval]]] = {}
     for number in range(n_draw):
         report = evaluate(*population.draw(n_group * GROUP_SIZE, _DRAWS, n_group, number), **_PLAIN_SETTINGS)
@@ -178,7 +175,7 @@ def coverages_of_plain(population: Population, n_group: int, n_draw: int, known:
 
 
 def null_gaps(population: Population, n_class: tuple[int, int], n_draw: int) -> list[tuple[Gap, Gap]]:
-    """Gaps, grouped and plain, between two sets of classes that one population gave: there is none."""
+    """Gaps, grouped and plain, between two sets of classes of one population, where the true gap is 0."""
     gaps = []
     for number in range(n_draw):
         train, test = (population.draw(n, _GAP, n, number) for n in n_class)
@@ -192,7 +189,7 @@ def null_gaps(population: Population, n_class: tuple[int, int], n_draw: int) -> 
 def _coverage(
     population: Population, method: str, n_group: int, known: Known, drawn: Sequence[tuple[float, Interval]]
 ) -> Coverage:
-    """Count; an interval that is NaN holds nothing."""
+    """Count; a NaN interval holds nothing."""
     return Coverage(
         population.name,
         method,
@@ -206,20 +203,20 @@ def _coverage(
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# coverage: how many intervals hold the value that they are for
+# coverage: how many intervals hold the true value
 
 _GROUPS, _REPEATED_AT = (5, 10, 20, 50), 10
 _WHY = {
-    "z": "of few groups the standard deviation is itself uncertain, which z does not allow for",
+    "z": "with few groups the standard deviation is itself uncertain, which z ignores",
     "Student's t": "the mean of a few skewed values is not normal",
-    "bootstrap": "it has the fault of z for few groups, and takes N for N - 1",
-    REPEATED: "a mean over repeats scatters less than that of one draw, whose error it is given: too wide",
-    "plain, z over queries": "queries of one class rise and fall together",
-    "plain, z over classes": "classes are in each other's gallery, so that they are not quite independent",
+    "bootstrap": "as z with few groups, and it divides by N instead of N - 1",
+    REPEATED: "a mean over repeats varies less than a single draw, whose error it is given: too wide",
+    "plain, z over queries": "queries of one class are dependent",
+    "plain, z over classes": "classes are in each other's gallery, so that they are not fully independent",
 }
 _VALUES = ("population_value", "population_error", "mean_value", "mean_width")
 _NAIVE = "plain, z over queries"
-_WHY_RANDOM = f"about {RANDOM.samples - 1} hits are expected in all, however many classes there are: far from normal"
+_WHY_RANDOM = f"about {RANDOM.samples - 1} hits are expected in all, for any number of classes: far from normal"
 
 
 def by_coverage(setting: Setting, extent: Extent, known: Known) -> Outcome:
@@ -250,13 +247,13 @@ def _conclusion(coverages: Sequence[Coverage]) -> str:
     over = {name: [each.share for each in coverages if each.method == name] for name in ("Student's t", _NAIVE)}
     ranges = [f"{100 * min(shares):.0f} to {100 * max(shares):.0f} %" for shares in over.values()]
     return (
-        f"Of {LEVEL_TEXT} intervals, those of Student over groups hold the value in {ranges[0]} of the draws; those "
-        f"over the queries of the plain measure in {ranges[1]}."
+        f"Of {LEVEL_TEXT} intervals, Student's t over groups holds the value in {ranges[0]} of the draws; z over the "
+        f"queries of the plain measure in {ranges[1]}."
     )
 
 
 def _coverage_findings(coverages: Sequence[Coverage]) -> list[Finding]:
-    """One for each population and method; it differs where a number of groups rules the level out."""
+    """One for each population and method; it differs if the level is excluded for any number of groups."""
     kinds = dict.fromkeys((each.population, each.method) for each in coverages)
     return [finding_of([each for each in coverages if (each.population, each.method) == kind]) for kind in kinds]
 
@@ -294,8 +291,8 @@ def _coverage_picture(coverages: Sequence[Coverage]) -> Picture:
         handles, names, loc="outside upper center", ncols=len(names), frameon=False, fontsize="small", handlelength=3.0
     )
     caption = (
-        f"How many of the {LEVEL_TEXT} intervals for {MEASURE} hold the population's value. Bars: what the number of "
-        "draws leaves open. The plain measure is of as many classes as the groups have, for the value of so many."
+        f"How many of the {LEVEL_TEXT} intervals for {MEASURE} hold the population's value. Bars: confidence "
+        "intervals of this share. The plain measure is of as many classes as the groups have, and for their value."
     )
     return Picture("coverage", caption, figure)
 

@@ -1,6 +1,6 @@
-"""How often `compare` says p < 0.05 where nothing differs: queries as the units that are swapped, and classes.
+"""How often `compare` gives p < 0.05 where nothing differs, with queries or classes as the units that are swapped.
 
-In comes a `Setting`; out go the shares, for leave one out and, for comparison, for queries against a separate gallery.
+Input: a `Setting`. Output: the shares, for leave one out and, for comparison, for queries against a separate gallery.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Stu
 
 _SOURCE = "No publication: a check of deadheat.compare where the null hypothesis holds by construction."
 _ABOUT = (
-    "Points are drawn from classes. A sees one half of their dimensions and B the other, and both halves are drawn "
-    "from one law, so that neither system is better. A test at 0.05 should say p < 0.05 in 5 of 100 test sets. In "
-    "leave one out the points are queries and gallery at once. For comparison, both systems get one gallery, and each "
-    "query is drawn by itself."
+    "Points are drawn from classes. System A uses one half of their dimensions and B the other, and both halves have "
+    "the same distribution, so that neither system is better. A test at level 0.05 should give p < 0.05 in 5 of 100 "
+    "test sets. In leave one out the points are both queries and gallery. For comparison, both systems have the same "
+    "gallery, and the queries are drawn independently."
 )
 
 ALPHA = 0.05
@@ -63,7 +63,7 @@ def run(setting: Setting) -> Outcome:
         for kind in kinds
     ]
     columns = ["classes", *map(str, kinds)]
-    caption = f"Share of {n_set} test sets without any difference for which the test says p < {ALPHA:g}."
+    caption = f"Share of {n_set} test sets without any difference for which the test gives p < {ALPHA:g}."
     rows = [[n_class, *shares.values()] for n_class, shares in found.items()]
     curves = {kind: [shares[kind] for shares in found.values()] for kind in kinds}
     figure = shares_figure(
@@ -84,14 +84,13 @@ def _conclusion(curves: dict[Kind, list[float]]) -> str:
         for chosen in (("leave one out", "query"), ("leave one out", "class"), ("separate gallery", "query"))
     )
     return (
-        f"Where nothing differs, p < {ALPHA:g} should come in {100 * ALPHA:.0f} % of the test sets. In leave one out "
-        f"a test over queries says it in {alone}, one over classes in {in_classes}; with a gallery of its own, a test "
+        f"Where nothing differs, p < {ALPHA:g} should occur in {100 * ALPHA:.0f} % of the test sets. In leave one out "
+        f"a test over queries gives it in {alone}, one over classes in {in_classes}; with a separate gallery, a test "
         f"over queries in {separate}."
     )
 
 
 def false_alarms(n_class: int, n_set: int, threads: int | None = None, seed: int = 0) -> dict[Kind, float]:
-    """Shares of the test sets for which the test says p < 0.05, by kind."""
     rng = np.random.default_rng([seed, n_class])
     units: dict[str, tuple[Average, ...]] = {"leave one out": ("query", "class"), "separate gallery": ("query",)}
     counts = {Kind(gallery, unit, name): 0 for gallery in units for unit in units[gallery] for name in MEASURES}
@@ -106,14 +105,14 @@ def false_alarms(n_class: int, n_set: int, threads: int | None = None, seed: int
 
 
 def leave_one_out(rng: np.random.Generator, n_class: int, threads: int | None) -> tuple[Report, Report]:
-    """A and B on one test set: the halves of the dimensions of points that are queries and gallery at once."""
+    """A and B on one test set: the halves of the dimensions of points that are both queries and gallery."""
     labels = np.repeat(np.arange(n_class), PER_CLASS)
     points = points_of(rng, rng.normal(size=(n_class, 2 * DIM)), spreads(rng, n_class), labels)
     return _reports(points, (labels,), threads)
 
 
 def separate_gallery(rng: np.random.Generator, n_class: int, threads: int | None) -> tuple[Report, Report]:
-    """A and B on one test set: both have one gallery, and each query is drawn by itself, class and all."""
+    """A and B on one test set: both have the same gallery; each query, with its class, is drawn independently."""
     labels = np.repeat(np.arange(n_class), PER_CLASS)
     drawn = rng.integers(0, n_class, len(labels))
     centres, sizes = rng.normal(size=(n_class, DIM)), spreads(rng, n_class)

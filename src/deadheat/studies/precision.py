@@ -1,7 +1,7 @@
 """The same embeddings, and the same scores, in fewer and fewer bits.
 
-In come PHOCNet's embeddings of George Washington's letters, images of digits, and made clusters; out go bounds and
-ties by precision.
+Input: PHOCNet's embeddings of George Washington's letters, images of digits, and synthetic clusters. Output: bounds and
+ties by type.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _SOURCE = (
     "arXiv:1806.07171 (ties come from quantized distances); data of github.com/anguelos/embedding_map"
 )
 _ABOUT = (
-    "Embeddings are stored and compared in ever shorter numbers. Each number of an embedding is rounded to a type, and "
-    "then distances are compared exactly: what changes is what rounding did. For comparison the scores are rounded "
-    "instead, as a system does that serves them in a short type. Cosine distance, leave one out."
+    "Embeddings are stored and compared in shorter and shorter types. Each number of an embedding is rounded to a "
+    "type, and distances are then compared exactly, so that every change is due to rounding. For comparison the scores "
+    "are rounded instead, as in a system that serves them in a short type. Cosine distance, leave one out."
 )
 
 MEASURES = ("mAP", "Hit@1")
@@ -39,18 +39,18 @@ _FORMATS = ("float64", "float32", "bfloat16", "float16", "int8", "1 bit")
 _SCORE_TYPES = ("float32", "bfloat16", "float16")
 _PAPER = published.TIES
 _RANGE = "{} to {} %".format(*published.WASHINGTON_RANGE)
-_BY_CDIST = "not published: SciPy's cdist in float64 and a sort, the query taken out by its index"
+_BY_CDIST = "not published: SciPy's cdist in float64 and a sort, the query excluded by its index"
 _TEXT = (
-    "float64, float32, bfloat16 and float16: each number to the nearest of the type. int8: x / max|x| · 127 to the "
-    "nearest integer, one scale for all. 1 bit: whether a number is at least 0; or, where none is negative, "
-    "at least half of the largest there can be.",
-    "Where similarity or distance is rounded, the embeddings are as they were, and 1 − cosine or the cosine is "
-    "rounded from its exact value.",
+    "float64, float32, bfloat16 and float16: each number is rounded to the nearest of the type. int8: x / max|x| · "
+    "127, rounded to an integer, one scale for all. 1 bit: whether a number is at least 0; where none is negative, "
+    "also whether it is at least half of the largest possible value.",
+    "Where similarity or distance is rounded, the embeddings are unchanged, and the exact value of the cosine, or of "
+    "1 − cosine, is rounded.",
 )
 
 
 class Data(NamedTuple):
-    """Embeddings and labels, and where to split a number in two if one bit is to mean more than its sign."""
+    """Embeddings and labels, and the threshold for one bit where that is not 0."""
 
     name: str
     title: str
@@ -60,7 +60,6 @@ class Data(NamedTuple):
 
 
 def run(setting: Setting) -> Outcome:
-    """Round each data set in every way, and compare George Washington's numbers with what is known of them."""
     findings: list[Finding] = []
     pictures, tables, conclusions = [], [], []
     for data in _data(setting):
@@ -93,15 +92,14 @@ def washington_letters(features: NDArray[Any], labels: NDArray[Any]) -> Data:
 
 
 def clusters(n_class: int, size: int = 10, dim: int = 32) -> Data:
-    """Clusters of normal points round normal centres, both with deviation 1, in float64."""
+    """Clusters of normal points around normal centres, both with standard deviation 1, in float64."""
     random = np.random.default_rng(6)
     labels = np.repeat(np.arange(n_class), size)
     points = random.normal(size=(n_class, dim))[labels] + random.normal(size=(len(labels), dim))
-    return Data("clusters", f"{n_class} made clusters of {size}, {dim} normal numbers each", points, labels, None)
+    return Data("clusters", f"{n_class} synthetic clusters of {size}, {dim} normal numbers each", points, labels, None)
 
 
 def rounded(data: Data, threads: int | None) -> dict[str, Report]:
-    """A report for each way to round: first the embedding, then the score."""
     settings: dict[str, Any] = {"measures": MEASURES, "threads": threads}
     reports = dict(compare_formats(data.embeddings, data.labels, formats=_FORMATS, **settings).reports)
     if data.split is not None:
@@ -115,9 +113,8 @@ def rounded(data: Data, threads: int | None) -> dict[str, Report]:
 
 
 def _exact_values(data: Data, cosine: Report, threads: int | None) -> list[Finding]:
-    """Our values, the paper's, and those of SciPy's distances."""
     value, (low, high) = 100 * cosine["mAP"].expected, published.WASHINGTON_RANGE
-    why = "their code takes the first of a ranking for the query itself, and counts a miss at rank 1: docs/ties.md"
+    why = "their code takes the first item of a ranking for the query itself, and counts a miss at rank 1: docs/ties.md"
     mark = Mark.of(low <= value <= high)
     findings = [Finding("George Washington, mAP, cosine", f"{value:.4f} %", mark, _RANGE, _PAPER, why)]
     for distance, known in WASHINGTON_MAP.items():
@@ -128,7 +125,6 @@ def _exact_values(data: Data, cosine: Report, threads: int | None) -> list[Findi
 
 
 def _rounded_distances(dtype: str, report: Report) -> list[Finding]:
-    """Ties and bounds of George Washington's cosine distances, rounded to a type."""
     groups, lower, upper, decimals = WASHINGTON_ROUNDED[dtype]
     title = f"George Washington, cosine distance in {dtype}"
     result, mixed = report["mAP"], report.ties.mixed_groups
@@ -159,11 +155,11 @@ def _conclusion(data: Data, reports: Mapping[str, Report]) -> str:
 
 def _bits(name: str) -> int | str:
     row = FORMATS.get(name.split(",")[0])
-    return "" if row is None else row.bits  # empty where the score is what is rounded
+    return "" if row is None else row.bits  # empty where the score is rounded
 
 
 def _table(data: Data, reports: Mapping[str, Report]) -> Table:
-    columns = ["rounded to", "bits a number", "measure", "lower", "expected", "upper", "upper - lower",
+    columns = ["rounded to", "bits per number", "measure", "lower", "expected", "upper", "upper - lower",
                "mixed tie groups", "queries with one", "largest"]  # fmt: skip
     rows: list[Sequence[Any]] = []
     for measure in MEASURES:
@@ -185,8 +181,8 @@ def _picture(data: Data, reports: Mapping[str, Report]) -> Picture:
         ax.axhline(len(reports) - 2 * len(_SCORE_TYPES) - 0.5, color=style.INK, linewidth=0.8, linestyle=":")
     caption = (
         f"{data.title}. Left: mAP against that of float64, lower, expected and upper. Right: queries with a mixed tie "
-        "group, with how many groups, and the "
-        "size of the largest. Above the dotted line embeddings were rounded, below it scores."
+        "group, the number of such groups, and the size of the largest. Above the dotted line embeddings are rounded, "
+        "below it scores."
     )
     return Picture(f"precision-{data.name}", caption, figure)
 

@@ -18,7 +18,7 @@ from deadheat.support.lazy import require
 
 GROUPED = "M. Zhdanov, I. Karpukhin, Catching Image Retrieval Generalization, 2023, arXiv:2306.13357"
 GROUPED_TABLE_1, GROUPED_TABLE_2 = "arXiv:2306.13357, Table 1", "arXiv:2306.13357, Table 2"
-GROUP_SIZE = 10  # section 5.3: the same splitting by 10 classes for a group
+GROUP_SIZE = 10  # section 5.3: groups of 10 classes
 
 
 class TestSet(NamedTuple):
@@ -64,11 +64,11 @@ DROPOUTS = {
 }
 
 RANKING_METRICS = "README of arrrrrmin/ranking-metrics"
-RANK_CORRELATION_PEAK = 6827.5  # confidence of the flipped at which the score is the highest, their scale: 12500
+RANK_CORRELATION_PEAK = 6827.5  # confidence of the flipped points with the highest score, on their scale of 12500
 RANK_CORRELATION_FIGURE = "figures/rank_corr_over_simulated_sigmas.png, legend"
 RANK_CORRELATION_AVERAGE = 6777.5  # the same in the figure: "Avrg. of original confidences"
 MOVED_FIGURE = "figures/confidence_recall_metrics.png, right axis"
-MOVED_ERROR = 23  # per cent, read off: the error by Recall@1 where the flipped have a confidence of 1
+MOVED_ERROR = 23  # per cent, read off: the error by Recall@1 where the flipped points have confidence 1
 
 TOY_FIGURES = "figures/reality_check_example1.png to example3.png, titles"
 TOY_MEASURES = ("Hit@1", "R-Precision", "MAP@R")  # Hit@1 is printed as Recall@1
@@ -84,11 +84,11 @@ WASHINGTON_RANGE = (95.34, 95.36)
 ZERO_GAIN = 155  # standard deviations of random embeddings, at least: slides
 
 GEORGE_WASHINGTON = "phocnet_gw.npz"
-# What was measured on it with SciPy's float64 distances: mAP in per cent by distance; and for the cosine distance in
-# another type, mixed tie groups, lower and upper mAP, and their digits.
+# Measured with SciPy's float64 distances: mAP in per cent by distance; and for the cosine distance rounded to a shorter
+# type, mixed tie groups, lower and upper mAP, and their digits.
 WASHINGTON_MAP: dict[DistanceName, float] = {"cosine": 95.5491, "euclidean": 95.7809, "cityblock": 95.6911}
 WASHINGTON_ROUNDED = {"float32": (33, 95.54905, 95.54910, 5), "float16": (173, 95.5351, 95.5620, 4)}
-# Data sets of arXiv:2306.13357, and what the names of their files begin with: cars196-test.npz.
+# Data sets of arXiv:2306.13357, and the prefix of their files: cars196-test.npz.
 IMAGE_SETS = {"CARS196": "cars196", "CUB200": "cub200", "InShop": "inshop", "SOP": "sop", "CIFAR-100": "cifar100"}
 
 

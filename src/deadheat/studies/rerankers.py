@@ -1,6 +1,6 @@
-"""What a reranker earns where its inputs are cut off: pairs become equal, and the rule for ties decides.
+"""A reranker with truncated inputs: pairs become equal, and the rule for ties decides its score.
 
-In comes a `Setting`; out go MRR@10 by five rules for ties and its bounds, by the length at which inputs are cut.
+Input: a `Setting`. Output: MRR@10 by five rules for ties and its bounds, by the length at which inputs are cut.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Stu
 
 _SOURCE = "embeddings-benchmark/mteb issue 5092 and results pull request 706: WebLINXCandidatesReranking, 2026."
 _ABOUT = (
-    "Constructed as that task is: each query has one positive among many candidates, the positive is listed first, "
-    "and ids are numbered in the order of the list. A pair is the query followed by the candidate, cut at a maximum "
-    "length. Candidates begin alike, as elements of one page do. The reranker is a function of what it sees, so that "
-    "equal inputs get equal scores: the sum of a weight for each word, higher on average for words of the positive. "
-    "Five rules break the ties: the order of the list (MTEB's MRR before 2.18.19), the same reversed (an ascending "
+    "Constructed like that task: each query has one positive among many candidates, the positive is listed first, and "
+    "ids are numbered in the order of the list. A pair is the query followed by the candidate, cut at a maximum "
+    "length. Candidates begin with the same words, as elements of one page do. The reranker is a function of its "
+    "input, so that equal inputs get equal scores: the sum of word weights, higher on average for the positive. "
+    "Five rules break the ties: the order of the list (MTEB's MRR before 2.18.19), the reverse (an ascending "
     "sort read backwards, as in sentence-transformers' evaluator of cross-encoders), ids ascending (its evaluator of "
     "retrieval), ids descending (trec_eval, pytrec_eval, MTEB since), and the mean over all orders (scikit-learn's "
     "nDCG)."
@@ -29,7 +29,7 @@ MEASURE = "MRR@10"
 MEAN = "mean over all orders"
 _ISSUE = "mteb issue 5092, constant scorer"
 _COMMON, _LENGTH, _WORDS = 16, 48, 1000  # words at the beginning of all candidates, of a candidate, in the vocabulary
-_MARGIN = 0.35  # by which words of the positive weigh more, in standard deviations of a weight
+_MARGIN = 0.35  # added to the weights of the positive's words, in standard deviations of a weight
 
 
 class Truncated(NamedTuple):
@@ -61,14 +61,13 @@ def run(setting: Setting) -> Outcome:
     caption = f"{MEASURE} by rule for ties, over {n_query} queries of {n_candidate} candidates."
     return Outcome(
         findings,
-        [Picture("lengths", caption + " The band is what ties leave.", _figure(found))],
+        [Picture("lengths", caption + " The band is between the bounds.", _figure(found))],
         [Table("lengths", caption, columns, rows, percent=columns[1:])],
         conclusion=_conclusion(found, rules[0]),
     )
 
 
 def truncated(length: int, n_query: int, n_candidate: int, seed: int = 0) -> Truncated:
-    """The reranker on inputs cut at a length."""
     scores = scores_of(length, n_query, n_candidate, seed)
     judged = {query: {next(iter(row)): 1} for query, row in scores.items()}  # the first
     result = evaluate_run(scores, judged, measures=MEASURE)[MEASURE]
@@ -112,7 +111,6 @@ def _conclusion(found: dict[int, Truncated], first: str) -> str:
 
 
 def _figure(found: dict[int, Truncated]) -> Figure:
-    """Values in per cent by length, over the band between the bounds."""
     figure = style.figure(5.6, 4.0)
     ax = style.quiet(figure.subplots())
     lengths = list(found)
@@ -127,5 +125,5 @@ def _figure(found: dict[int, Truncated]) -> Figure:
 
 
 STUDY = Study(
-    title="Rerankers: cut inputs, equal scores, and five rules for ties", source=_SOURCE, about=_ABOUT, run=run
+    title="Rerankers: truncated inputs, equal scores, and five rules for ties", source=_SOURCE, about=_ABOUT, run=run
 )

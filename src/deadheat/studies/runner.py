@@ -23,18 +23,18 @@ from deadheat.support import checks
 from deadheat.support.atomic import replacing
 from deadheat.support.lazy import require
 
-STUDIES = {  # by module, in the order of the page: what each asks
+STUDIES = {  # by module, in the order of the page: the question of each
     "toy": "three toy embeddings that Hit@1 cannot distinguish",
     "confidence": "ranking measures with a model's confidence",
-    "collisions": "which neighbours are equally far",
-    "exploit": "what the order of the samples is worth",
-    "words": "edit distances and PHOC codes, where nearly everything ties",
+    "collisions": "which neighbours are at equal distances",
+    "exploit": "how far the order of the samples changes a score",
+    "words": "edit distances and PHOC codes, where nearly all distances tie",
     "precision": "the same embeddings in fewer bits",
     "grouped": "Grouped Recall@K: cost, intervals, and the number of classes",
-    "sampling": "what intervals hold when queries are drawn, or whole classes",
-    "null": "how often a test says p < 0.05 where nothing differs",
-    "rerankers": "what rules for ties make of a reranker whose inputs are cut off",
-    "dropout": "a network on rendered words: train, test, and the gap between",
+    "sampling": "coverage of intervals when queries, or whole classes, are sampled",
+    "null": "how often a test gives p < 0.05 where nothing differs",
+    "rerankers": "five rules for ties, and a reranker whose inputs are truncated",
+    "dropout": "a network on rendered words: train, test, and the gap between them",
 }
 PAGE = "index.html"
 _RECORD = "outcome.json"
@@ -60,24 +60,24 @@ def reproduce(
     threads: int | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Outcome]:
-    """Run studies and write what they find: figures (PNG), tables (CSV), and ``index.html`` that shows them together.
+    """Run studies and write their figures (PNG), their tables (CSV), and ``index.html``, which shows them together.
 
     Parameters
     ----------
     names : iterable of str
         Names from `STUDIES`; none for all of them.
     out : path
-        A folder, made if need be. What it holds of other studies stays on the page.
+        A folder, created if needed. Results of other studies in it stay on the page.
     data : path, optional
-        A folder with data that is no part of deadheat: ``phocnet_gw.npz``, ``words.txt``, embeddings of CARS196 and the
-        like. What is not there is marked so.
+        A folder with data that is not part of deadheat: ``phocnet_gw.npz``, ``words.txt``, embeddings of CARS196 and
+        so on. Findings without their data are marked "no data".
     cache : path, optional
         Where trained networks are kept; by default ``cache`` in `out`.
     quick : bool
         Smaller sizes, for a first look.
     threads : int, optional
     say : callable
-        Takes lines that say what is going on.
+        Takes lines about the progress.
 
     Returns
     -------
@@ -114,7 +114,6 @@ def _folder(place: Path, argument: str) -> Path:
 
 
 def _write_study(own: Path, study: Study, outcome: Outcome, quick: bool) -> None:
-    """Write a study's pictures, tables and record into its own folder."""
     own.mkdir(exist_ok=True)
     for picture in outcome.pictures:
         content = io.BytesIO()

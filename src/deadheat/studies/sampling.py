@@ -1,6 +1,6 @@
-"""How many of the 95 % intervals hold the value of the population: queries drawn singly, and classes drawn whole.
+"""Coverage of 95 % intervals for the value of a population, with queries or whole classes drawn.
 
-In comes a `Setting`; out go the shares, for each way to draw a test set and each kind of interval.
+Input: a `Setting`. Output: the coverage for each way to draw a test set and each kind of interval.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setti
 
 _SOURCE = "No publication: a check of Report.interval on a population with known mean."
 _ABOUT = (
-    "Points are drawn from classes whose centres and spreads are drawn too, and evaluated with leave one out. The mean "
-    "over many test sets is the population's value. A 95 % interval from one test set should hold it 95 times in 100. "
-    "For comparison, queries are drawn one by one against a gallery that stays."
+    "Points are drawn from classes with random centres and spreads, and evaluated with leave one out. The mean over "
+    "many test sets is the population's value. A 95 % interval from one test set should hold it 95 times in 100. For "
+    "comparison, queries are drawn one by one against a fixed gallery."
 )
 
 DIM, PER_CLASS, N_RESAMPLES = 8, 10, 999
@@ -68,14 +68,14 @@ def _conclusion(rows: Sequence[Sequence[float]]) -> str:
     return (
         f"Where whole classes are drawn, as with leave one out, 95 % intervals over queries hold the value in only "
         f"{held['query, percentile']} of the test sets; over classes in {held['class, t']} (Student's t). Where "
-        f"queries are drawn singly against a gallery that stays, intervals over queries hold it in {held[SINGLY]}."
+        f"queries are drawn singly against a fixed gallery, intervals over queries hold it in {held[SINGLY]}."
     )
 
 
 def whole_classes(n_class: int, n_set: int, threads: int | None = None, seed: int = 0) -> dict[str, float]:
     """Shares of the intervals of each kind that hold the population's mAP, where whole classes are drawn.
 
-    The population's value is the mean over all the test sets and as many again.
+    The population's value is the mean over all the test sets and equally many others.
     """
     rng, labels = np.random.default_rng([seed, n_class]), np.repeat(np.arange(n_class), PER_CLASS)
     reports = []
@@ -94,7 +94,7 @@ def whole_classes(n_class: int, n_set: int, threads: int | None = None, seed: in
 
 
 def single_queries(n_class: int, n_set: int, threads: int | None = None, seed: int = 0) -> float:
-    """The share of the query intervals that hold the population's mAP, where the gallery stays.
+    """The share of the query intervals that hold the population's mAP, where the gallery is fixed.
 
     Each test set has as many queries as the gallery has items, each of a class drawn at random. The population's value
     is the mean over the queries of all the sets.
@@ -122,7 +122,7 @@ def _holds(interval: Interval, truth: float) -> bool:
 
 
 def spreads(rng: np.random.Generator, n_class: int) -> Float64:
-    """The deviation of the points of each class: some classes are easy, some hard."""
+    """The standard deviation of the points of each class: some classes are easy, some hard."""
     return np.asarray(np.exp(_SPREAD * rng.normal(size=n_class)))
 
 
@@ -140,7 +140,6 @@ def range_of(shares: Sequence[float]) -> str:
 
 
 def shares_figure(n_class: Sequence[int], curves: dict[str, list[float]], level: float, ylabel: str) -> Figure:
-    """Shares in per cent against the number of classes, and a line where they should be."""
     figure = style.figure(5.6, 4.0)
     ax = style.quiet(figure.subplots())
     for number, (name, shares) in enumerate(curves.items()):
@@ -155,7 +154,7 @@ def shares_figure(n_class: Sequence[int], curves: dict[str, list[float]], level:
 
 
 STUDY = Study(
-    title="Intervals: queries or classes as the units that are drawn",
+    title="Intervals: queries or classes as sampling units",
     source=_SOURCE,
     about=_ABOUT,
     run=run,

@@ -1,7 +1,7 @@
-"""What a study is given and what it finds: values compared with published ones, tables and pictures.
+"""The input and output of a study: values compared with published ones, tables and pictures.
 
-A study is a module that exports one `Study`; a part of it, like the whole, takes a `Setting` and finds an `Outcome`.
-Nothing here writes a file: that is `deadheat.studies.runner`.
+A study is a module that exports one `Study`; a part of it, like the whole, takes a `Setting` and returns an `Outcome`.
+Only `deadheat.studies.runner` writes files.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WIDE = 0.1  # of what is compared: half an interval that is wider decides nothing
-LEVEL = 0.95  # of intervals
+WIDE = 0.1  # of the value compared: the half-width of an interval above which nothing is decided
+LEVEL = 0.95  # of confidence intervals
 
 
 class Mark(StrEnum):
@@ -26,7 +26,7 @@ class Mark(StrEnum):
     AGREES = "agrees"
     DIFFERS = "differs"
     TOO_FEW = "too few draws to tell"  # the published value lies inside an interval that is too wide
-    OTHER_DATA = "other data"  # than the publication's: the effect, not the value
+    OTHER_DATA = "other data"  # not the publication's: shows the effect, not the value
     NEW = "new"  # nothing was published
     NO_DATA = "no data"  # needs a file that was not found
 
@@ -36,7 +36,7 @@ class Mark(StrEnum):
 
     @classmethod
     def by_interval(cls, holds: bool, half_width: float, scale: float) -> Mark:
-        """How a value from random draws compares: its interval holds the published one or not, and is narrow or not.
+        """Compare a value from random draws: whether its interval holds the published one, and is narrow enough.
 
         A value outside the interval differs, however wide it is. One inside agrees only if half the width is at most a
         tenth (`WIDE`) of `scale`: the published value, or the range of the measure for a share or a published 0.
@@ -50,7 +50,7 @@ class Mark(StrEnum):
 
     @classmethod
     def of_every_draw(cls, n_hold: int, n_draw: int) -> Mark:
-        """How a claim about every draw compares with the draws in which it holds.
+        """Compare a claim about every draw with the number of draws in which it holds.
 
         One draw in which it does not hold refutes it. If it holds in all n, the interval of Clopper and Pearson for the
         share reaches from 0.025^(1/n) to 1.
@@ -68,28 +68,27 @@ class Mark(StrEnum):
 class Setting:
     """What a study runs with."""
 
-    data: Path | None  # a folder with files that are no part of deadheat
-    cache: Path  # a folder that keeps what takes minutes to compute; it exists
+    data: Path | None  # a folder with files that are not part of deadheat
+    cache: Path  # an existing folder for results that take minutes to compute
     quick: bool = False  # smaller sizes, for a first look and for tests; the page says so
     threads: int | None = None
-    say: Callable[[str], None] = lambda line: None  # takes one line that says what is going on
+    say: Callable[[str], None] = lambda line: None  # takes one line about the progress
 
     def file(self, name: str) -> Path | None:
-        """This file of the data folder, if it is there."""
         path = None if self.data is None else self.data / name
         return path if path is not None and path.is_file() else None
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One value, and the published one if there is one. Both are written as a person reads them."""
+    """One value, and the published one if there is one, both formatted for readers."""
 
     what: str
     here: str  # the value found; empty where data was missing
     mark: Mark = Mark.NEW
     published: str = ""
     source: str = ""  # where it was published
-    why: str = ""  # what explains a difference, what stands in for what, which file was not found
+    why: str = ""  # explains a difference, a substitute, or a missing file
 
 
 def compared(
@@ -162,10 +161,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a study found.
+    """The results of a study.
 
-    `conclusion` is the answer to its question, made of the values that were found; the page opens with it. `text` is
-    paragraphs of plain text below.
+    `conclusion` answers its question with the values found, and comes first on the page; `text` is paragraphs of plain
+    text below it.
     """
 
     findings: Sequence[Finding]
@@ -176,9 +175,9 @@ class Outcome:
 
 
 def joined(parts: Iterable[Outcome], text: Sequence[str] = (), conclusion: str = "") -> Outcome:
-    """One outcome of several, which come one after another; tables of one name become one table, with all their rows.
+    """Join outcomes in their order; tables of the same name become one, with all their rows.
 
-    `text` comes before that of the parts; `conclusion` is that of the whole, by default those of the parts together.
+    `text` comes before the texts of the parts; `conclusion` is by default the conclusions of the parts together.
     """
     outcomes = list(parts)
     tables: dict[str, Table] = {}
@@ -198,8 +197,8 @@ def joined(parts: Iterable[Outcome], text: Sequence[str] = (), conclusion: str =
 class Study:
     """A study: its heading on the page, what was published where, what is done, and the function that does it.
 
-    `needs` names the optional packages without which it cannot run, as they are imported; Matplotlib and Jinja are
-    taken for granted.
+    `needs` names the optional packages without which it cannot run, as they are imported; Matplotlib and Jinja
+    are always needed.
     """
 
     title: str

@@ -1,10 +1,10 @@
 """The toy examples of "A Metric Learning Reality Check": stripes of two classes that Hit@1 cannot distinguish.
 
-In comes a setting; out come the measures of each example over several draws, and what the code of the study
-arrrrrmin/ranking-metrics makes of the same points. Its own points are drawn here too. Its tests seed PyTorch with 42
-and draw one after the other, so that a picture depends on which tests were run before. PyTorch's generator on a
+Input: a setting. Output: the measures of each example over several draws, and the values that the code of the study
+arrrrrmin/ranking-metrics gives for the same points. Its own points are drawn here too. Its tests seed PyTorch with 42
+and draw one after the other, so that a picture depends on which tests ran before it. PyTorch's generator on a
 processor is the Mersenne Twister, which NumPy has too, and a uniform float32 is the low 24 bits of one of its numbers:
-the study's points come out bit by bit, without PyTorch.
+the study's points are reproduced bit by bit, without PyTorch.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Scores(NamedTuple):
 
 
 def draw(example: int, seed: int, n: int = 2000, *, wider: bool = False) -> Points:
-    """The points of an example: as many in each stripe, even across it and up to height 1.
+    """Draw the points of an example: equally many in each stripe, uniform across it and up to height 1.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class Uniform:
         self._twister = np.random.RandomState(seed)
 
     def draw(self, low: float, high: float, n: int) -> NDArray[np.float32]:
-        """N numbers from `low` to below `high`."""
+        """Draw n numbers in [low, high)."""
         bits = self._twister.randint(0, 2**32, size=n, dtype=np.uint32) & np.uint32(2**24 - 1)
         unit = bits.astype(np.float32) / np.float32(2**24)
         return np.asarray(np.float32(low) + unit * (np.float32(high) - np.float32(low)))
@@ -138,7 +138,7 @@ def as_published(toy: Points) -> Scores:
 
 
 def as_first_published(toy: Points) -> Scores:
-    """The study's first code: the query is its own nearest neighbour, and "recall@k" is the share of hits among k."""
+    """The study's first code: the query is its own nearest neighbour, and "recall@k" is precision at k."""
     r = int(np.bincount(toy.labels).min()) - 1
     hits = hits_by_sorting(toy)[:, :r]
     precision = np.cumsum(hits, axis=1) / np.arange(1, r + 1)
@@ -171,13 +171,13 @@ def run(setting: Setting) -> Outcome:
             Finding(f"mixed tie groups in all {3 * len(seeds)} evaluations", str(n_tied), Mark.NEW,
                     why="the tables have lower bounds" if n_tied else "so lower, expected and upper are one value"),
             Finding("values printed with the original examples", "", Mark.NO_DATA, "", "arXiv:2003.08505",
-                    "the figure prints NMI, F1, Recall@1, R-Precision and MAP@R of its own points, "
-                    "which were not published"),
+                    "the figure prints NMI, F1, Recall@1, R-Precision and MAP@R of points that were "
+                    "not published"),
         ],
         pictures=[
             Picture("examples", f"One draw of each example; means ± standard deviation of {len(seeds)} draws.",
                     _examples(values, n)),
-            Picture("draws", f"The measures of {len(seeds)} draws: a mark a draw.", _draws(values)),
+            Picture("draws", f"The measures of {len(seeds)} draws: one mark per draw.", _draws(values)),
         ],
         tables=[_measures_table(values), _titles_table(titles, values), _versions_table(versions)],
         conclusion=_conclusion(values),
@@ -249,7 +249,6 @@ def _printed(titles: Titles) -> list[Finding]:
 
 
 def _other_code(versions: dict[tuple[str, int], tuple[Scores, Scores]], n: int) -> list[Finding]:
-    """Where the study's code differs from the definitions, computed both ways on the same points."""
     later, ours = versions["later", 3]
     first, plain = versions["first", 2]
     size = n // 2
@@ -258,25 +257,25 @@ def _other_code(versions: dict[tuple[str, int], tuple[Scores, Scores]], n: int) 
             "example 3: R-Precision, and by the study's code",
             f"{100 * ours.r_precision:.2f} %",
             Mark.DIFFERS,
-            f"{100 * later.r_precision:.2f} % (computed here)",
+            f"{100 * later.r_precision:.2f} % (recomputed)",
             "metrics.py, r_precision",
-            f"it counts hits among the {size - 1} nearest others and divides by the size of the class, {size}, "
-            f"which the query is one of: a perfect embedding gets {100 * (size - 1) / size:.2f} %",
+            f"it counts hits among the {size - 1} nearest other points but divides by the size of the class, {size}, "
+            f"which includes the query: a perfect embedding gets {100 * (size - 1) / size:.2f} %",
         ),
         Finding(
             "example 3: MAP@R, and by the study's code",
             f"{100 * ours.map_at_r:.2f} %",
             Mark.of(abs(ours.map_at_r - later.map_at_r) < 1e-12),
-            f"{100 * later.map_at_r:.2f} % (computed here)",
+            f"{100 * later.map_at_r:.2f} % (recomputed)",
             "metrics.py, mean_average_precision_at_r",
         ),
         Finding(
             "example 2: Hit@10, and recall@10 by the study's first code",
             f"{100 * plain.recall_at_10:.2f} %",
             Mark.DIFFERS,
-            f"{100 * first.recall_at_10:.2f} % (computed here)",
+            f"{100 * first.recall_at_10:.2f} % (recomputed)",
             "embed_metrics.py at its first commit",
-            "there the query was its own nearest neighbour, and the share of hits among ten was printed as recall",
+            "it took the query for its own nearest neighbour, and printed the share of hits among ten as recall",
         ),
     ]
 
@@ -298,7 +297,7 @@ def _measures_table(values: Values) -> Table:
         for example, table in values.items()
         for drawn, name in zip(table.T, MEASURES, strict=True)
     ]
-    columns = ["example", "measure", "mean", "standard deviation", "least", "most", "draws"]
+    columns = ["example", "measure", "mean", "standard deviation", "lowest", "highest", "draws"]
     return Table("measures", "The measures over the draws", columns, rows, percent=columns[2:-1])
 
 
@@ -309,7 +308,15 @@ def _titles_table(titles: Titles, values: Values) -> Table:
             drawn = values[example][:, MEASURES.index(name)]
             printed = published.TOY_TITLES[example][at] / 100
             rows.append([example, name, printed, theirs[at], ours[at], drawn.mean(), drawn.std(ddof=1)])
-    columns = ["example", "measure", "printed", "its points, its code", "its points, deadheat", "our draws", "± draws"]
+    columns = [
+        "example",
+        "measure",
+        "printed",
+        "study's points and code",
+        "study's points, deadheat",
+        "new draws, mean",
+        "new draws, deviation",
+    ]
     return Table("printed", "The titles of the study's figures", columns, rows, percent=columns[2:])
 
 

@@ -1,7 +1,7 @@
 """torchmetrics: metrics of batches, of epochs and of several processes. `pip install 'deadheat[torchmetrics]'`.
 
 EmbeddingRetrieval   embeddings and labels, as `deadheat.evaluate` takes them
-ScoredRetrieval      scores, targets and the queries that they belong to, as the metrics of `torchmetrics.retrieval` do
+ScoredRetrieval      scores, targets and their queries, as the metrics of `torchmetrics.retrieval` take them
 
 Both are a `torchmetrics.Metric` whose value is a dictionary: of each measure ``mAP``, ``mAP_lower`` and ``mAP_upper``.
 """

@@ -1,11 +1,11 @@
-"""Batches of embeddings, checked and ready to be kept; and all of them together, read again, without copies.
+"""Checked batches of embeddings to keep; and all of them together, without copies.
 
-Whatever is kept is a tensor of numbers, so that torchmetrics can move, copy and gather it. Labels that are text are
-kept as their bytes in UTF-8 (`text`, all in one row of bytes) and the length of each (`labels`).
+All states are tensors of numbers, so that torchmetrics can move, copy and gather them. Text labels are kept as UTF-8
+bytes (`text`, joined) and the length of each (`labels`).
 
-`torch.utils.data.DistributedSampler` deals the samples out in turn, and then begins again until every process has as
-many as the others. In leave one out a copy is the nearest neighbour of its own sample, so copies must be removed before
-anything is counted. With the ids of the samples they are known; without, they show at the ends of the processes' rows.
+`torch.utils.data.DistributedSampler` deals the samples out in turn, and repeats the first ones until all processes have
+equally many. In leave one out a copy is the nearest neighbour of its own sample, so that copies must be removed before
+counting. The ids of the samples identify them; without ids, they are visible at the ends of the processes' rows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TEXT, _WITH_IDS = 4, 8  # added to the role, 0 for both at once, in `kinds`
 
 
 class KeptRows(NamedTuple):
-    """Some of the rows that were kept."""
+    """Some of the kept rows."""
 
     embeddings: NDArray[Any]  # (n, dim)
     labels: NDArray[Any]  # (n,)
@@ -40,13 +40,12 @@ class KeptRows(NamedTuple):
     rank: Int64  # (n,), the process that each row is from
 
     def take(self, index: Any) -> KeptRows:
-        """Some of them."""
         ids = None if self.ids is None else self.ids[index]
         return KeptRows(self.embeddings[index], self.labels[index], ids, self.rank[index])
 
 
 def checked_batch(embeddings: Tensor, labels: Any, ids: Any, role: str | None) -> dict[str, Tensor]:
-    """What to append to each state for a batch, or an error that names the argument."""
+    """The rows to append to each state for a batch."""
     if not isinstance(embeddings, Tensor):
         raise InvalidTypeError("embeddings", f"must be a tensor, but is {type(embeddings).__name__}")
     if embeddings.layout != torch.strided or embeddings.is_complex() or embeddings.is_quantized:
@@ -70,7 +69,7 @@ def checked_batch(embeddings: Tensor, labels: Any, ids: Any, role: str | None) -
 
 
 def samples_by_role(states: Mapping[str, Tensor | None], rows_of_ranks: list[int]) -> dict[str | None, KeptRows]:
-    """All rows: under None those that are queries and gallery at once, else under "query" and under "gallery"."""
+    """All rows: under None those that are both queries and gallery, else under "query" and "gallery"."""
     if states["kinds"] is None or states["embeddings"] is None:
         return {}
     kinds = conversion.plain(states["kinds"], "kinds")
@@ -108,10 +107,10 @@ def _labels(labels: Any, n: int) -> tuple[Tensor, Tensor | None]:
 def _integers(values: Any, n: int, name: str) -> Tensor:
     try:
         tensor = values if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
-    except (TypeError, ValueError, OverflowError):  # what is no number, or one that 64 bits do not hold
+    except (TypeError, ValueError, OverflowError):  # not a number, or beyond 64 bits
         raise InvalidTypeError(name, "must be integers from -2^63 to 2^63 - 1") from None
     whole = not (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.uint64)
-    if not whole and tensor.numel():  # an empty list is one of floats
+    if not whole and tensor.numel():  # an empty list has floats
         allowed = "integers or strings" if name == "labels" else "integers of at most 63 bits"
         raise InvalidTypeError(name, f"must be {allowed}, but has dtype {tensor.dtype}")
     if tensor.shape != (n,):
@@ -129,16 +128,16 @@ def _strings(lengths: Int64, text: Tensor | None) -> NDArray[Any]:
     return array
 
 
-_ROUNDING = 0.05  # of a row's largest number: what batches of another size may do to one sample, in bfloat16 too
+_ROUNDING = 0.05  # of a row's largest number: the effect of another batch size on a sample, also in bfloat16
 
 
 def without_copies(samples: KeptRows) -> KeptRows:
-    """One row for each id, ascending; as they are where there are no ids.
+    """One row for each id, ascending; unchanged without ids.
 
     Raises
     ------
     InvalidValueError
-        If rows with one id are not one sample: their labels differ, or their embeddings do by more than rounding.
+        If rows with the same id differ in their labels, or in their embeddings by more than rounding.
     """
     if samples.ids is None:
         return samples
@@ -147,14 +146,14 @@ def without_copies(samples: KeptRows) -> KeptRows:
     original = first[inverse[copies]]
     same = (samples.labels[copies] == samples.labels[original]) & _close(samples.embeddings, copies, original)
     if not same.all():
-        odd = samples.ids[copies[np.flatnonzero(~same)[0]]]
-        rule = f"must name one sample each, as its row of the dataset does, but rows of different ones have id {odd}"
+        wrong = samples.ids[copies[np.flatnonzero(~same)[0]]]
+        rule = f"must name one sample each, as its row of the dataset does, but rows of different ones have id {wrong}"
         raise InvalidValueError("ids", f"{rule}: is it the place in a batch, or was reset() left out?")
     return samples.take(first)
 
 
 def n_padded(samples: KeptRows) -> int:
-    """How many rows seem to be copies that `DistributedSampler` added: 0 unless all processes have equally many.
+    """The number of rows that seem to be copies by `DistributedSampler`: 0 unless all processes have equally many.
 
     With p copies the last rows of the last p processes are the first rows of the first p.
 
@@ -178,7 +177,7 @@ def n_padded(samples: KeptRows) -> int:
 
 
 def _close(embeddings: NDArray[np.generic], rows: Int64, others: Int64) -> Bool:
-    """Whether rows are equal to others but for rounding, pair by pair."""
+    """Whether pairs of rows are equal up to rounding."""
     left, right = (embeddings[index].astype(np.float64) for index in (rows, others))
     reach = _ROUNDING * np.abs(right).max(axis=1, initial=0)
     return np.asarray(np.abs(left - right).max(axis=1, initial=0) <= reach)

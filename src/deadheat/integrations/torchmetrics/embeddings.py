@@ -1,7 +1,7 @@
-"""The metric of embeddings and labels: what `deadheat.evaluate` returns for all rows that the updates brought.
+"""The metric of embeddings and labels: the result of `deadheat.evaluate` for the rows of all updates.
 
-Every process has all rows. It profiles a run of the queries against the whole gallery; then all gather the integers of
-all, put them together in the order of the queries, and measure the same profile: the bits are those of one process.
+Every process has all rows, and profiles some of the queries against the whole gallery. The profiles are then gathered
+and joined in the order of the queries, so that every process measures the same one, with the bits of a single process.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ from deadheat.support.arrays import Int64, offsets_of
 class EmbeddingRetrieval(RowMetric):
     """Rank the gallery for each query by distance, over all batches of an epoch and all processes.
 
-    The value is that of `deadheat.evaluate` for the same rows, bit for bit, however they came: in batches of any size,
-    on any number of processes, in any order.
+    The value is that of `deadheat.evaluate` for the same rows, bit for bit, for any batch size, number of processes and
+    order.
 
     Parameters
     ----------
     measures, distance, ties, singletons, average, threads
-        As in `deadheat.evaluate`. Processes of one machine share its processors: give each its part of the `threads`.
+        As in `deadheat.evaluate`. Processes on one machine share its processors: divide the `threads` among them.
     value : {"lower", "expected", "upper"}, optional
-        For one measure: which number alone is the value, for wrappers and loggers that need a scalar. The lower bound
-        is what to select checkpoints by, the expected value what to report. By default, all three in a dictionary.
+        For one measure: a single number as the value, for wrappers and loggers that need a scalar. Select checkpoints
+        by the lower bound; report the expected value with both bounds. By default, all three in a dictionary.
     device : str or torch.device, optional
         Where distances are computed, as in `deadheat.evaluate`; by default by NumPy. The value is the same.
     **kwargs
@@ -120,21 +120,21 @@ class EmbeddingRetrieval(RowMetric):
         Parameters
         ----------
         embeddings : (n, dim) tensor
-            Floats of any size, bfloat16 among them, integers or bool, on any device; kept without its graph. A batch
+            Floats of any size, including bfloat16, integers or bool, on any device; detached from its graph. A batch
             may be empty.
         labels : (n,) integers or strings
             A tensor, array or list. Integers of up to 64 bits stay distinct, however large.
         ids : (n,) integers, optional
-            The row of the dataset that each sample is. Rows with one id are copies, such as those that a
-            `DistributedSampler` adds, and count once. Without ids they are only warned of.
+            The index of each sample in the dataset. Rows with the same id are copies, such as those that a
+            `DistributedSampler` adds, and count once. Without ids there is only a warning.
         role : {"query", "gallery"}, optional
-            What these rows are. By default they are both, and each is ranked against all others. Copies are looked
-            for among the rows of one role.
+            The role of these rows. By default both, where each is ranked against all others. Copies are found
+            among the rows of one role.
 
         Raises
         ------
         ValueError, TypeError
-            If an argument is not as described. What depends on the numbers, NaN for one, `compute` refuses.
+            If an argument is not as described. The numbers themselves, such as NaN, are checked by `compute`.
         """
         self.keep(checked_batch(embeddings, labels, ids, role))
 
@@ -188,7 +188,7 @@ class EmbeddingRetrieval(RowMetric):
     def _measured(self, pair: Pair) -> Report:
         options, share = self._counting(), self.share()
         with warnings.catch_warnings():
-            if share[0]:  # the first process says it for all
+            if share[0]:  # the first process warns for all
                 warnings.simplefilter("ignore", QueryInGalleryWarning)
             n_in_gallery = queries_in_gallery(pair, options)
         return report_on(
@@ -204,20 +204,20 @@ class EmbeddingRetrieval(RowMetric):
 
 
 def _warn_of_padding(role: str | None, samples: KeptRows) -> None:
-    """Say where copies seem to be among the rows, and no ids tell."""
+    """Warn of rows without ids that seem to be copies."""
     n = n_padded(samples) if samples.ids is None else 0
     if n:
         rows = "rows" if role is None else f"rows of role {role!r}"
         rank_zero_warn(
             f"all processes have equally many {rows}, and the last of {n} seems to be a copy that DistributedSampler "
-            "added, which counts as a sample of its own: give update() the ids of the samples, and copies are left out"
+            "added, which counts as another sample: give update() the ids of the samples to exclude copies"
         )
 
 
 def shared_profile(
     pair: Pair, options: CountingOptions, share: tuple[int, int], gather: Callable[[Int64], list[Int64]]
 ) -> TieProfile:
-    """The profile of all queries; `share` says which process this is, of how many."""
+    """The profile of all queries; `share` is the rank of this process and their number."""
     rank, n_rank = share
     if n_rank == 1:
         return profile_pair(pair, options)

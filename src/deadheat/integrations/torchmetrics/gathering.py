@@ -1,9 +1,9 @@
-"""Metrics that keep rows: as they came, on every device, put together correctly over processes, and drawn.
+"""Metrics that keep rows unchanged, on every device, with correct synchronisation over processes, and plots.
 
-torchmetrics gathers list states as tensors of one type and one number of dimensions in all processes, which a process
-that saw nothing, or something of another type, does not have: the gathering aborts. Here all agree beforehand:
+torchmetrics gathers list states as tensors of the same type and dimensions in all processes. It aborts if a process has
+no rows, or rows of another type. Here all processes agree beforehand:
 
-    lists of rows ──each process──> what it has ──all──> one type and width for each state ──> torchmetrics' own sync
+    lists of rows ──each process──> type and width ──all──> common type and width of each state ──> torchmetrics' sync
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _ENDS = {"expected": "", "lower": "_lower", "upper": "_upper"}  # of the keys
 
 Gather = Callable[[Tensor], list[Tensor]]
 
-# What is kept, each by its number here, which processes tell each other. The rest becomes one of these: see `kept`.
+# The types of states; processes exchange the index here. Other types are converted to one of these: see `kept`.
 _TYPES = (
     torch.float32, torch.float64, torch.float16, torch.bfloat16,
     torch.int64, torch.int32, torch.int8, torch.uint8, torch.bool,
 )  # fmt: skip
-_WIDER = {torch.int16: torch.int32, torch.uint16: torch.int32, torch.uint32: torch.int64}  # gloo does not carry these
+_WIDER = {torch.int16: torch.int32, torch.uint16: torch.int32, torch.uint32: torch.int64}  # gloo does not support these
 
 
 class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
@@ -60,14 +60,14 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         self._rows_of_ranks: list[int] = []  # of what was gathered last
 
     def keep(self, batch: dict[str, Tensor]) -> None:
-        """Append rows to each state, or to none if one of them does not fit what is there."""
+        """Append rows to each state, or to none if one of them does not match earlier rows."""
         for name, rows in batch.items():
             _require_common_kind(_filled([*getattr(self, name)[-1:], rows]), name)
         for name, rows in batch.items():
             getattr(self, name).append(rows)
 
     def rows(self, name: str) -> Tensor | None:
-        """Everything in a state, one after another; None if there is nothing."""
+        """All rows of a state; None if there are none."""
         state = getattr(self, name)
         parts = [state] if isinstance(state, Tensor) else state
         filled = _filled(parts)
@@ -81,7 +81,7 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         should_sync: bool = True,
         distributed_available: Callable[[], bool] | None = None,
     ) -> None:
-        """As `torchmetrics.Metric.sync`, which every process has to call; some may have seen nothing."""
+        """As `torchmetrics.Metric.sync`, which every process has to call; some may have no rows."""
         available = distributed_available or self.distributed_available_fn
         if should_sync and not self._is_synced and available():
             self._agree(partial(dist_sync_fn or gather_all_tensors, group=process_group or self.process_group))
@@ -102,31 +102,31 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         self._rows_of_ranks = everyone[:, 0, 0].tolist()
 
     def share(self) -> tuple[int, int]:
-        """Which process this is, and of how many that compute a value together; (0, 1) where it works by itself."""
+        """The rank of this process and the number of processes that compute together; (0, 1) for a single one."""
         if not (self._is_synced and self._to_sync and self.dist_sync_fn is None):
             return 0, 1
         return torch.distributed.get_rank(self.process_group), torch.distributed.get_world_size(self.process_group)
 
     def gather(self, rows: Int64) -> list[Int64]:
-        """The rows of all processes that share the work, of one width, by rank."""
+        """The rows of all processes that compute together, in order of rank; all have the same width."""
         states = (getattr(self, name) for name in self._defaults)
         device = next((state.device for state in states if isinstance(state, Tensor)), self.device)  # as gathered
         gathered = gather_all_tensors(torch.from_numpy(rows).to(device), group=self.process_group)
         return [part.cpu().numpy() for part in gathered]
 
     def set_dtype(self, dst_type: str | torch.dtype) -> RowMetric:
-        """Do nothing: rows stay as they came, since rounding them would change the result."""
+        """Do nothing: rounding rows would change the result."""
         return self
 
     def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Any = "") -> torch.nn.Module:
-        """Move to another device, and round nothing on the way."""
+        """Move to another device without changing types."""
         moved: torch.nn.Module = super()._apply(lambda tensor: tensor.to(fn(tensor).device), exclude_state)
         return moved
 
     def answer(self, results: Mapping[str, Result | Triple[float]]) -> Any:
-        """The value of the metric: numbers by key, or the one that `value` asks for.
+        """The value of the metric: numbers by key, or the one that `value` selects.
 
-        They are float64, whose bits are those of `deadheat.evaluate`; float32 on devices that have no other.
+        They are float64 with the bits of `deadheat.evaluate`; float32 on devices without float64.
         """
         dtype = torch.float32 if self.device.type == "mps" else torch.float64
         numbers = {
@@ -142,14 +142,14 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         return self.answer(dict.fromkeys(self.measures, Triple(*[math.nan] * 3)))
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
-        """Draw lower, expected and upper value of each measure; of several steps, as lines in their bands.
+        """Draw lower, expected and upper value of each measure; for several steps, as lines in bands.
 
         With `value`, which is one number, as `torchmetrics.Metric.plot` does.
 
         Parameters
         ----------
         val : dict of tensors, or sequence of these, optional
-            What `compute` or `forward` gave, once or step by step; by default what `compute` gives now.
+            The result of `compute` or `forward`, of one step or several; by default that of `compute` now.
         ax : matplotlib.axes.Axes, optional
 
         Returns
@@ -166,20 +166,20 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
 
 
 def kept(tensor: Tensor) -> Tensor:
-    """A tensor as a state holds it: without its graph, and alone in its memory, in a type that can be gathered."""
+    """A tensor as a state holds it: detached, copied, in a type that can be gathered."""
     wider = tensor.detach().to(_WIDER.get(tensor.dtype, tensor.dtype))
     return wider.clone(memory_format=torch.contiguous_format)
 
 
 def _described(rows: Tensor | None) -> list[int]:
-    """How many rows, the number of their type, and how wide they are, 0 for numbers."""
+    """The number of rows, the index of their type, and their width, 0 for numbers."""
     if rows is None:
         return [0, 0, 0]
     return [len(rows), _TYPES.index(rows.dtype), rows.shape[1] if rows.ndim > 1 else 0]
 
 
 def _like(n: int, number: int, width: int) -> Tensor:
-    """A row like those that are described, without numbers."""
+    """A row of the described type and width, without data."""
     return torch.empty((1, width) if width else 1, dtype=_TYPES[number], device="meta")
 
 
@@ -188,7 +188,7 @@ def _filled(parts: list[Tensor]) -> list[Tensor]:
 
 
 def _require_common_kind(parts: list[Tensor], name: str) -> None:
-    """Refuse rows of different width, and numbers of different kinds, which no type need hold exactly."""
+    """Refuse rows of different widths, and mixed kinds of numbers, which may have no common exact type."""
     for first, part in pairwise(parts):
         if part.shape[1:] != first.shape[1:]:
             came = f"{first.shape[1]} in some batches and {part.shape[1]} in others"

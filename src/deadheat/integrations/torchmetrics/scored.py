@@ -1,4 +1,4 @@
-"""The metric of scores that somebody else gave, called as the metrics of `torchmetrics.retrieval` are."""
+"""The metric of given scores, called like the metrics of `torchmetrics.retrieval`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ALL = "`indexes`, `preds` and `target`"
 
 
 class ScoredRetrieval(RowMetric):
-    """Rank the items of each query by their scores, with what the ties among the scores leave open.
+    """Rank the items of each query by their scores, with bounds over the ties among them.
 
     Called as `RetrievalMAP` and its siblings are, for any number of measures at once.
 
@@ -36,18 +36,18 @@ class ScoredRetrieval(RowMetric):
     measures : str or iterable of str, optional
         As in `deadheat.evaluate`: ``"mAP, MRR, nDCG@10, P@5, Recall@5, Hit@1, R-Precision, AUC"``.
     empty_target_action : {"neg", "pos", "skip", "error"}
-        What a query without a relevant item counts as: 0, 1, left out, or a ValueError.
+        How a query without a relevant item counts: as 0, as 1, not at all, or as a ValueError.
     ignore_index : int, optional
-        Items with this target are left out.
+        Items with this target are excluded.
     aggregation : {"mean", "median", "min", "max"} or callable
-        What becomes of the values of the queries, for lower, expected and upper value each by itself. A callable takes
-        a float64 tensor (n_query,) and ``dim=None``; lower and upper remain bounds if no larger value makes it smaller.
+        How to aggregate the values of the queries, separately for lower, expected and upper. A callable takes a float64
+        tensor (n_query,) and ``dim=None``; lower and upper remain bounds if it is monotone.
     top_k : int, optional
-        The cutoff of every measure, as theirs have it: ``ScoredRetrieval("P, Recall", top_k=5)`` is that of
-        ``"P@5, Recall@5"``, and its keys are these.
+        The cutoff of every measure, as in torchmetrics: ``ScoredRetrieval("P, Recall", top_k=5)`` is the same as
+        ``"P@5, Recall@5"``, with the same keys.
     value : {"lower", "expected", "upper"}, optional
-        For one measure: which number alone is the value, for wrappers and loggers that need a scalar. The lower bound
-        is what to select checkpoints by, the expected value what to report. By default, all three in a dictionary.
+        For one measure: a single number as the value, for wrappers and loggers that need a scalar. Select checkpoints
+        by the lower bound; report the expected value with both bounds. By default, all three in a dictionary.
     threads : int, optional
         As in `deadheat.measure`.
     **kwargs
@@ -63,14 +63,14 @@ class ScoredRetrieval(RowMetric):
     The value is a dictionary of float64 tensors: ``"mAP"``, ``"mAP_lower"``, ``"mAP_upper"``. Under `value`, one
     of them.
 
-    **Ties:** scores that are the same number, in the type that they came in; torchmetrics makes them float32, and there
-    the order of ties is whatever the sort does. **Undefined:** NaN, with a warning, where no query counts; torchmetrics
+    **Ties:** equal scores, in their own type; torchmetrics casts them to float32, and its sort decides the order of
+    ties. **Undefined:** NaN, with a warning, where no query counts; torchmetrics
     gives 0.
 
-    What differs from torchmetrics, ties excepted: an item counts whatever the sign of its score (`RetrievalMAP`,
-    `RetrievalMRR`, `RetrievalPrecision` and `RetrievalRecall` take relevant items with a score of 0 or less for
-    irrelevant); mAP@k is divided by all relevant items, not by those found; gains of nDCG are whole grades from 0 on; a
-    query without an irrelevant item has no AUC, and is left out, where torchmetrics gives 0.
+    Differences to torchmetrics, apart from ties: an item counts whatever the sign of its score (`RetrievalMAP`,
+    `RetrievalMRR`, `RetrievalPrecision` and `RetrievalRecall` treat relevant items with a score of 0 or less as
+    irrelevant); mAP@k divides by all relevant items, not by those found; gains of nDCG are whole grades from 0 on; a
+    query without an irrelevant item has no AUC and is excluded, where torchmetrics gives 0.
 
     Examples
     --------
@@ -111,17 +111,17 @@ class ScoredRetrieval(RowMetric):
         Parameters
         ----------
         preds : (n, ...) tensor of floats
-            Scores, higher is better; infinite ones too.
+            Scores, higher is better; may be infinite.
         target : (n, ...) tensor of bool or whole numbers
-            1 is relevant and 0 is not; higher grades are allowed if nDCG is among the measures, and for the others
-            count as 1.
+            1 is relevant and 0 is not; higher grades are allowed if nDCG is among the measures, and count as 1 for the
+            others.
         indexes : (n, ...) tensor of int64
             The query that each item belongs to.
 
         Raises
         ------
         ValueError
-            If an argument is not as described; what the messages begin with is what torchmetrics says.
+            If an argument is not as described; the messages begin as those of torchmetrics.
         """
         self._check(preds, target, indexes)
         self.keep({
@@ -183,7 +183,7 @@ class ScoredRetrieval(RowMetric):
             raise InvalidValueError("`target`", f"{rule}, but holds {odd[0].item()}")
 
     def _report(self) -> Report | None:
-        """The report on the items that are here; None if there are none."""
+        """The report on the items of this process or of all; None without items."""
         states = {name: self.rows(name) for name in STATES}
         if any(rows is None for rows in states.values()):
             return None
