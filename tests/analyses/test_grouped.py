@@ -593,7 +593,7 @@ def test_gap_of_a_set_with_one_group_has_no_interval() -> None:
 def test_gap_as_text_and_dictionary() -> None:
     gap = generalization_gap(*two_sets(), group_size=3, repeats=2)
     content = json.loads(json.dumps(gap.to_dict(confidence_level=0.9), allow_nan=False))
-    assert json.loads(gap.to_json(confidence_level=0.9)) == content
+    assert json.loads(gap.to_json(confidence_level=0.9)) == content | {"deadheat": dh.__version__, "schema": 1}
     assert content["n_class"] == {"train": 17, "test": 12}
     assert content["plain"]["expected"] == gap.plain.expected
     assert content["grouped"]["interval"]["upper"] == list(gap.grouped.interval(confidence_level=0.9).upper)

@@ -229,7 +229,7 @@ def test_the_table_of_the_page_says_what_is_computed() -> None:
     assert said.pop("all queries skipped") == (f"{theirs:g}", f"{str(ours).replace('nan', 'NaN')}, with a warning")
 
     theirs, ours = both("RetrievalAUROC", "AUC", ([2.0, 1.0], [1, 1]))
-    assert said.pop("a query without anything irrelevant, AUC") == (f"{theirs:g}", "left out")
+    assert said.pop("a query without anything irrelevant, AUC") == (f"{theirs:g}", "excluded")
     assert np.isnan(ours)
 
     odd = [([3.0, 2.0], [-2.0, 1.0]), ([3.0, 2.0], [0.5, 1.5])]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import deadheat as dh
 from deadheat.reports import tables
 from deadheat.reports.tables import Table, TabularResult, plain
 
@@ -73,7 +74,8 @@ def test_a_table_without_rows() -> None:
 
 
 def test_json_holds_plain_values() -> None:
-    assert json.loads(Prices("a").to_json(unit="$")) == {"$": {"a": [0.5, None]}}
+    about = {"deadheat": dh.__version__, "schema": 1}
+    assert json.loads(Prices("a").to_json(unit="$")) == about | {"$": {"a": [0.5, None]}}
     assert plain({"n": np.int64(3), "rows": np.array([1.0, np.nan]), "name": "x", "none": None}) == {
         "n": 3, "rows": [1.0, None], "name": "x", "none": None,
     }  # fmt: skip

@@ -230,7 +230,7 @@ def test_the_command_lists_runs_and_says_where_the_page_is(tmp_path: Path, made:
     done = command("two", "--out", tmp_path / "out", "--quick")
     assert done.exit_code == 0
     assert done.stdout == f"two  1 differs, 1 no data, 1 new\n{tmp_path / 'out' / 'index.html'}\n"
-    assert done.stderr == "two: the second\nhalf way\n"
+    assert done.stderr == "deadheat: two: the second\ndeadheat: half way\n"
     wrong = command("three", "--out", tmp_path / "out")
     assert (wrong.exit_code, wrong.stdout) == (2, "")
     assert wrong.stderr.startswith("deadheat: study must be one of one, two, but is 'three'")

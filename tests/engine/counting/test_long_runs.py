@@ -235,10 +235,11 @@ from deadheat.engine import counting
 from deadheat.engine.counting import layout
 layout.BLOCK_ROWS, layout.SHARD_BYTES = 64, 1  # so that there is a report for each block
 rng = np.random.default_rng(0)
-rows, labels = rng.standard_normal((3000, 16)), np.arange(3000) % 300
+checkpoint = sys.argv[1] if len(sys.argv) > 1 else None
+n = 60_000 if checkpoint is None else 3000  # without a checkpoint it is one shard, with a report now and then
+rows, labels = rng.standard_normal((n, 16)), np.arange(n) % 300
 dh.profile(rows[:99], labels[:99])
 print("ready", flush=True)
-checkpoint = sys.argv[1] if len(sys.argv) > 1 else None
 try:
     print(dh.profile(rows, labels, checkpoint=checkpoint, progress=lambda *_: time.sleep(0.1)).digest())
 finally:

@@ -225,7 +225,7 @@ def test_commands_write_pages(tmp_path: Path) -> None:
     found = Reader(page.read_text())
     assert {"reject", "collisions"} <= set(found.ids)
     assert f"data set{tmp_path / 'a.npz'}" in found.text
-    assert "commanddeadheat " in found.text
+    assert "commanddeadheat" in found.text
     first = page.read_text()
     run("evaluate", tmp_path / "a.npz", "--html", page, "--confidence", tmp_path / "c.npy", "--collisions", 3)
     assert page.read_text() == first
