@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "check.h"
+#include "exact/dot2.h"
 #include "exact/root_keys.h"
 #include "exact/root_thresholds.h"
 #include "exact/rows.h"
@@ -335,6 +336,45 @@ TEST(inverse_roots_are_as_near_as_they_say) {
                 static constexpr Limb ONE = 1;
                 add_signed(1, product, -1, {&ONE, 1, 0}, rest);
                 CHECK(rest.length == 0 || Natural(rest).top() <= 3 - 64 * (limbs - 1));
+            }
+}
+
+// Double-double --------------------------------------------------------------------------------------------------------
+
+template <class T>
+void dot2_is_within_its_error(KeyKind kind, Index m, Index dim, Random &random) {
+    constexpr Index n = 2;
+    Padded<T> left = integers<T>(n, dim, 10, random), right = integers<T>(m, dim, 10, random);
+    const Dot2Rows pairs(kind, Matrix<const T>(left.view()), Matrix<const T>(right.view()), 9);
+    Dot2Thresholds thresholds(n, m);
+    std::vector<std::int64_t> rows, others, low, high;
+    Padded<std::int32_t> counts(n, 2 * m + 1, 1);
+    for (Index i = 0; i < n; ++i) {
+        for (Index slot = 0; slot <= 2 * m; ++slot) counts.set(i, slot, 0);
+        for (Index j = 0; j < m; ++j) {
+            const Dot2Number found = pairs.closeness(i, j);
+            if (kind == KeyKind::distance)
+                CHECK(std::fabs(found.value * 0x1p18 - static_cast<double>(closeness(kind, left, i, right, j))) <=
+                      found.error * 0x1p18);
+            rows.push_back(i), others.push_back(j), low.push_back(j), high.push_back(j + 1);
+        }
+    }
+    CHECK(thresholds.unknown(rows, low, high).size() == rows.size());
+    thresholds.add(pairs, rows, others, rows, low);
+    const std::vector<std::int32_t> weights(rows.size(), 3);
+    const auto decided = std::make_unique<bool[]>(rows.size());
+    thresholds.count(pairs, rows, others, rows, low, high, weights, counts.view(), {decided.get(), rows.size()});
+    for (std::size_t p = 0; p < rows.size(); ++p)
+        CHECK(!decided[p] && low[p] + 1 == high[p]);  // every pair ties with itself
+}
+
+TEST(dot2_is_within_its_error) {
+    Random random(36);
+    for (KeyKind kind : {KeyKind::product, KeyKind::distance, KeyKind::cosine})
+        for (Index m : {0, 1, 9})
+            for (Index dim : DIMS) {
+                dot2_is_within_its_error<float>(kind, m, dim, random);
+                dot2_is_within_its_error<double>(kind, m, dim, random);
             }
 }
 

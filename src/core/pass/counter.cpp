@@ -14,6 +14,8 @@ constexpr double MANY_OPEN = 1.0 / 8;   // share of a square beyond which float6
 constexpr Index ENOUGH_SEEN = 1 << 10;  // items that only exact arithmetic has decided before it is used at once,
 constexpr double MOSTLY = 0.75;         // if it decides so many of all open ones
 constexpr std::size_t MOST_EXACT = 1 << 15;  // items that are decided exactly before anybody asks whether to go on
+constexpr std::size_t SAMPLE = 1 << 10;      // items that show whether double-double decides enough:
+constexpr double ENOUGH_DECIDED = 1.0 / 6;   // as it takes a tenth of the time of integers
 constexpr std::size_t MOST_EDGES = 4;        // tables that are kept: those of bands that have been passed are not
 
 /// How many bins to spread over so many edges: about two each, as long as a row of them stays in cache.
@@ -266,12 +268,13 @@ void Counter::decide(OpenItems &open, Matrix<std::int32_t> tally, Decision *deci
         open = {};
         return;
     }
+    if (problem_.exact->tries_dot2()) decide_dot2(open, tally, stop);
     if (!thresholds_)
         thresholds_ = std::make_unique<RootThresholds>(problem_.exact->kind(), cuts_.low.rows, cuts_.low.columns);
-    know_thresholds(open, stop);
+    know<RootRows>(*thresholds_, open, stop);
     Numbers64 query, item;
     pairs_of(open, query, item);
-    problem_.exact->each(query, item, stop, [&](const ReadyPairs &pairs) {
+    problem_.exact->each<RootRows>(query, item, stop, [&](const ReadyPairs<RootRows> &pairs) {
         for (std::size_t begin = 0; begin < pairs.which.size(); begin += MOST_EXACT) {
             if (stop) throw Stopped();
             const std::size_t count = std::min(MOST_EXACT, pairs.which.size() - begin);
@@ -345,8 +348,9 @@ void Counter::pairs_of(const OpenItems &open, Numbers64 &query, Numbers64 &item)
 }
 
 /// Add the thresholds between which items lie to those that are known.
-void Counter::know_thresholds(const OpenItems &open, const std::atomic<bool> &stop) {
-    const auto unknown = thresholds_->unknown(open.rows, open.low, open.high);
+template <class Rows, class Thresholds>
+void Counter::know(Thresholds &thresholds, const OpenItems &open, const std::atomic<bool> &stop) {
+    const auto unknown = thresholds.unknown(open.rows, open.low, open.high);
     Numbers64 row(unknown.size()), group(unknown.size()), query(unknown.size());
     for (std::size_t p = 0; p < unknown.size(); ++p) {
         row[p] = unknown[p].first, group[p] = unknown[p].second;
@@ -354,9 +358,39 @@ void Counter::know_thresholds(const OpenItems &open, const std::atomic<bool> &st
     }
     Numbers64 item = members_(row, group);
     for (std::int64_t &each : item) each = problem_.scores->item_of_column[at(each)];
-    problem_.exact->each(query, item, stop, [&](const ReadyPairs &pairs) {
-        thresholds_->add(pairs.rows, pairs.left, pairs.right, chosen(row, pairs.which), chosen(group, pairs.which));
+    problem_.exact->each<Rows>(query, item, stop, [&](const ReadyPairs<Rows> &pairs) {
+        thresholds.add(pairs.rows, pairs.left, pairs.right, chosen(row, pairs.which), chosen(group, pairs.which));
     });
+}
+
+/// Count what double-double decides; the others are left open, between thresholds that may be closer.
+void Counter::decide_dot2(OpenItems &open, Matrix<std::int32_t> tally, const std::atomic<bool> &stop) {
+    const std::size_t n = open.rows.size();
+    if (!dot2_) dot2_ = std::make_unique<Dot2Thresholds>(cuts_.low.rows, cuts_.low.columns);
+    std::vector<char> decided(n);
+    for (std::size_t begin = 0, size = 0; begin < n; begin += size) {
+        if (static_cast<double>(n_decided_) < ENOUGH_DECIDED * static_cast<double>(n_tried_)) break;
+        size = std::min(n_tried_ == 0 ? SAMPLE : MOST_EXACT, n - begin);
+        const OpenItems some = open.part(begin, size);
+        know<Dot2Rows>(*dot2_, some, stop);
+        Numbers64 query, item;
+        pairs_of(some, query, item);
+        problem_.exact->each<Dot2Rows>(query, item, stop, [&](const ReadyPairs<Dot2Rows> &pairs) {
+            Numbers64 low = chosen(some.low, pairs.which), high = chosen(some.high, pairs.which);
+            const auto found = std::make_unique<bool[]>(low.size());
+            dot2_->count(pairs.rows, pairs.left, pairs.right, chosen(some.rows, pairs.which), low, high,
+                         chosen(some.weights, pairs.which), tally, {found.get(), low.size()});
+            for (std::size_t k = 0; k < low.size(); ++k) {
+                const std::size_t p = begin + at(pairs.which[k]);
+                decided[p] = found[k], open.low[p] = low[k], open.high[p] = high[k];
+                ++n_tried_, n_decided_ += found[k];
+            }
+        });
+    }
+    OpenItems left;
+    for (std::size_t p = 0; p < n; ++p)
+        if (!decided[p]) left.add(open.rows[p], open.columns[p], open.low[p], open.high[p], open.weights[p]);
+    open = std::move(left);
 }
 
 template Index Counter::count(Square<float>, Matrix<const std::int32_t>, const Finer &, Tally &);

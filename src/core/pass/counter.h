@@ -5,6 +5,7 @@
 //     2  refine   float64 scores, of the square where many are open, else of single pairs ──decided──> counted
 //                     │ open
 //     3  decide   exact closeness, as integers (exact/), against that of a member of the group ──────> counted
+//                 in front of it double-double, for single pairs, as long as that decides enough
 //
 // Levels of scores that are exact close every interval, and nothing is open below them. A shortcut stands in front of rung
 // 2: items whose rows meet the query's as those of a group do surely tie with it (counting/same_pattern.h). Where rung 3
@@ -95,7 +96,9 @@ private:
                  Matrix<std::int32_t> counts, Matrix<std::int32_t> opened);
     const Meetings *meetings();
     void pairs_of(const OpenItems &open, Numbers64 &query, Numbers64 &item) const;
-    void know_thresholds(const OpenItems &open, const std::atomic<bool> &stop);
+    template <class Rows, class Thresholds>
+    void know(Thresholds &thresholds, const OpenItems &open, const std::atomic<bool> &stop);
+    void decide_dot2(OpenItems &open, Matrix<std::int32_t> counts, const std::atomic<bool> &stop);
     void decide_at_once(Index row, Index column, const OpenItems &open, const Finer &finer, Matrix<std::int32_t> counts);
     void decide_short(const OpenItems &open, Matrix<std::int32_t> counts);
     void count_between(const ShortNumber &number, std::size_t p, const OpenItems &open, Matrix<std::int32_t> counts);
@@ -116,6 +119,8 @@ private:
     std::once_flag numbered_;
     std::vector<ShortNumber> short_thresholds_;   // of all groups, row by row, where rows are short integers
     std::unique_ptr<RootThresholds> thresholds_;  // made when they are asked for
+    std::unique_ptr<Dot2Thresholds> dot2_;
+    Index n_tried_ = 0, n_decided_ = 0;  // in double-double
 };
 
 }  // namespace deadheat

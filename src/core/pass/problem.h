@@ -49,6 +49,12 @@ struct OpenItems {
         for (std::size_t p = 0; p < others.rows.size(); ++p)
             add(others.rows[p], others.columns[p], others.low[p], others.high[p], others.weights[p]);
     }
+    /// So many items from one on.
+    OpenItems part(std::size_t begin, std::size_t n) const {
+        OpenItems some;
+        for (std::size_t p = begin; p < begin + n; ++p) some.add(rows[p], columns[p], low[p], high[p], weights[p]);
+        return some;
+    }
 };
 
 /// What "tied" means for some queries, where it is not the exact closeness: what Python made of them.

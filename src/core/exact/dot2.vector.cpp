@@ -1,0 +1,83 @@
+#include "exact/dot2.h"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include "support/error_free.h"
+#include "support/lanes.h"
+
+namespace deadheat::DEADHEAT_TARGET {
+
+namespace {
+
+using Doubles = Vector<double>;
+constexpr int WIDTH = LANES<double>;
+constexpr int GROUP = 4;  // vectors of sums side by side
+
+/// What a·b is beyond the float nearest to it, exactly but where it underflows.
+inline Doubles rest_of(Doubles a, Doubles b, Doubles product) {
+#if defined(__AVX512F__)
+    return _mm512_fmsub_pd(a, b, product);
+#elif defined(__AVX2__)
+    return _mm256_fmsub_pd(a, b, product);
+#else
+    return rest_of_product(a, b, product);
+#endif
+}
+
+/// The lanes with those that are HALF away changed for each other.
+template <int HALF>
+inline Doubles swapped(Doubles x) {
+#if defined(__AVX512F__)
+    if constexpr (HALF == 4) return __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3);
+    if constexpr (HALF == 2) return __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5);
+    return __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6);
+#elif defined(__AVX2__)
+    if constexpr (HALF == 2) return __builtin_shufflevector(x, x, 2, 3, 0, 1);
+    return __builtin_shufflevector(x, x, 1, 0, 3, 2);
+#else
+    return Doubles{x[1], x[0]};
+#endif
+}
+
+/// Sums with what they have lost, and the sums of the sizes of their terms.
+struct Sums {
+    Doubles value = {}, rest = {}, size = {};
+
+    void add(Doubles a, Doubles b) {
+        const Doubles term = a * b, sum = value + term;
+        rest += rest_of(a, b, term) + rest_of_sum(value, term, sum);
+        size += absolute<double>(term);
+        value = sum;
+    }
+    void add(const Sums &others) {
+        const Doubles sum = value + others.value;
+        rest = (rest + others.rest) + rest_of_sum(value, others.value, sum);
+        size += others.size;
+        value = sum;
+    }
+    /// Add to each lane those of its half: in the end every lane has the sum of all.
+    template <int HALF>
+    void fold() {
+        add(Sums{swapped<HALF>(value), swapped<HALF>(rest), swapped<HALF>(size)});
+        if constexpr (HALF > 1) fold<HALF / 2>();
+    }
+};
+
+Dot2Sum product(const double *left, const double *right, Index padded) {
+    Sums sums[GROUP];
+    for (Index begin = 0; begin < padded; begin += GROUP * WIDTH)
+#pragma GCC unroll 4
+        for (int v = 0; v < GROUP; ++v) sums[v].add(load(left + begin + v * WIDTH), load(right + begin + v * WIDTH));
+    sums[0].add(sums[2]), sums[1].add(sums[3]), sums[0].add(sums[1]);
+    sums[0].fold<WIDTH / 2>();
+    const double total = sums[0].value[0], rest = sums[0].rest[0], value = total + rest;
+    return {value, rest_of_sum(total, rest, value), sums[0].size[0]};
+}
+
+}  // namespace
+
+extern const Dot2Loops dot2_loops = {product};
+
+}  // namespace deadheat::DEADHEAT_TARGET
