@@ -241,7 +241,7 @@ def test_the_table_of_the_page_says_what_is_computed() -> None:
             both("RetrievalNormalizedDCG", "nDCG", each)
     whole = both("RetrievalNormalizedDCG", "nDCG", ([3.0, 2.0], [1.0, 3.0]))  # twice these gains
     assert found[1].compute().item() == pytest.approx(whole[1])
-    assert said.pop("gains of nDCG that are below 0 or not whole") == ("taken; values can be above 1", "refused")
+    assert said.pop("gains of nDCG that are below 0 or not whole") == ("accepted; values can be above 1", "an error")
     assert list(said) == ["a process without items"]  # the rest is in `test_torchmetrics_ranks.py`
 
 

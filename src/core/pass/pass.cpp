@@ -20,7 +20,15 @@ constexpr Index LOW_ROWS = 48, LONG_COLUMNS = 4128;  // the same where rows keep
 constexpr Index MUCH = 256;                          // intervals that are much
 constexpr Index PANEL = 48;                          // a multiple of the rows in any panel
 constexpr Index PADDING = 16;  // columns more than are used: rows a power of two apart would share lines of the cache
+constexpr std::size_t MOST_OPEN = 1 << 18;     // items left open for a mirrored block before it decides them, if it is free
 constexpr std::size_t READY_BYTES = 64 << 20;  // what the rows of all blocks may take that are kept ready
+
+/// How many items private counts have left open.
+std::size_t n_open(const std::vector<Tally> &tallies) {
+    std::size_t n = 0;
+    for (const Tally &tally : tallies) n += tally.open.rows.size();
+    return n;
+}
 
 /// How long the sides of squares are into which so many rows are cut, about equally.
 Index side_of_squares(Index n) {
@@ -258,6 +266,10 @@ void Pass::count_range(const Range &range, const Some &blocks, Block *mirror, co
             sides.push_back({mirror, range_of_.at(number).start, range_of_.at(number).band, &private_tallies});
         Visit(problem_, level, rows, left, sides).count();
         block.decide(tallies);
+        if (mirror != nullptr && mirror != &block && n_open(private_tallies) > MOST_OPEN) {
+            const std::unique_lock hold_mirror(mirror->counting, std::try_to_lock);  // to wait could be for each other
+            if (hold_mirror) mirror->decide(private_tallies);
+        }
         done += static_cast<std::int64_t>(block.queries().size()) * (range.stop - range.start) *
                 static_cast<std::int64_t>(sides.size());
     }
