@@ -241,7 +241,7 @@ def kill_one(executor: ProcessPoolExecutor) -> int:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_a_killed_worker_is_replaced_where_a_function_makes_executors(tmp_path: Path) -> None:
-    rows, labels = samples(1500, size=50)
+    rows, labels = samples(1500, classes=500)  # small answers: of one that is cut off, Python awaits the rest forever
     made: list[ProcessPoolExecutor] = []
     killed: list[int] = []
 
@@ -262,7 +262,7 @@ def test_a_killed_worker_is_replaced_where_a_function_makes_executors(tmp_path: 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_a_killed_worker_ends_a_run_on_an_executor_that_was_given_and_a_checkpoint_goes_on(tmp_path: Path) -> None:
-    rows, labels = samples(1500, size=50)
+    rows, labels = samples(1500, classes=500)  # small answers, as above
     with processes() as executor:
         killed: list[int] = []
 
