@@ -285,7 +285,7 @@ def test_a_killed_worker_ends_a_run_on_an_executor_that_was_given_and_a_checkpoi
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs SIGSTOP")
 def test_a_worker_that_never_answers_is_passed_over() -> None:
-    rows, labels = samples(1500, size=50)
+    rows, labels = samples(1500, classes=500)  # small answers, as above
     with processes() as executor:
         stopped: list[int] = []
 
