@@ -64,6 +64,17 @@ def test_mixed_queries_hold_the_numbers(ax: Axes) -> None:
     assert [bar.get_width() for bar in mixed.patches] == [100 * r.ties.queries / r.n_query for r in reports.values()]
 
 
+@pytest.mark.parametrize(("draw", "what"), [(dh.plots.mixed_queries, "report"), (dh.plots.tie_sizes, "profile")])
+def test_ties_of_nothing_are_refused(draw: Any, what: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{what}s must hold at least one {what}, but is empty$"):
+        draw({})
+
+
+def test_sizes_of_ties_need_relevant_items() -> None:
+    with pytest.raises(ValueError, match=r"^profiles must have relevant items, but 'alone' has none$"):
+        dh.plots.tie_sizes({"alone": dh.profile([[0.0], [1.0]], [0, 1])})
+
+
 def reciprocal_ranks(queries: list[tuple[int, int] | None]) -> dh.Report:
     """A report on queries with one relevant item, in a group of `tied` items behind `closer` others; None has none."""
     groups = [[] if query is None else [(query[0], 0, query[1], 1)] for query in queries]

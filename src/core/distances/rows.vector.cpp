@@ -119,7 +119,6 @@ void pair_dots(const ScaledRows<A> &left, Span<const std::int64_t> rows, const S
                Span<const std::int64_t> columns, Span<double> out) {
     constexpr bool narrow = std::is_same_v<A, float> && std::is_same_v<B, float>;  // whose products cannot overflow
     const bool divide_left = left.divide, divide_right = right.divide;
-    const FlushingResultsMode mode;  // every product of numbers up to 1 may lose a smallest normal number
     for (std::size_t p = 0; p < out.size(); ++p) {
         if (p + AHEAD < out.size()) {
             ask_for(left.raw.row(rows[p + AHEAD]), left.raw.columns);
@@ -142,18 +141,14 @@ template <class A, class B>
 void pair_sum(PairSum kind, const ScaledRows<A> &left, Span<const std::int64_t> rows, const ScaledRows<B> &right,
               Span<const std::int64_t> columns, Span<double> out) {
     using Doubles = Vector<double>;
-    switch (kind) {
-        case PairSum::products:
-            return pair_dots(left, rows, right, columns, out);
-        case PairSum::sizes:
-            return sums_of_pairs(left, rows, right, columns, out,
-                                 [](Doubles x, Doubles y) { return absolute<double>(x * y); });
-        case PairSum::overlaps:
-            return sums_of_pairs(left, rows, right, columns, out, [](Doubles x, Doubles y) { return x < y ? x : y; });
-        case PairSum::differences:
-            return sums_of_pairs(left, rows, right, columns, out,
-                                 [](Doubles x, Doubles y) { return -absolute<double>(x - y); });
+    if (kind == PairSum::products || kind == PairSum::sizes) {
+        const FlushingResultsMode mode;  // every product of numbers up to 1 may lose a smallest normal number
+        if (kind == PairSum::products) return pair_dots(left, rows, right, columns, out);
+        return sums_of_pairs(left, rows, right, columns, out, [](Doubles x, Doubles y) { return absolute<double>(x * y); });
     }
+    if (kind == PairSum::overlaps)
+        return sums_of_pairs(left, rows, right, columns, out, [](Doubles x, Doubles y) { return x < y ? x : y; });
+    sums_of_pairs(left, rows, right, columns, out, [](Doubles x, Doubles y) { return -absolute<double>(x - y); });
 }
 
 /// Sums of products, and what they have lost.

@@ -1,4 +1,4 @@
-"""The names that `distance`, `ties` and `singletons` take, as types: mypy finds "cosin" where it stands.
+"""The names that `distance` and `ties` take, as types: mypy finds "cosin" where it stands.
 
 At run time the names are checked by `checks.choice`, which takes them in any case.
 """
@@ -16,5 +16,3 @@ TiesName = Literal[
     "exact", "float16", "bfloat16", "float32",
     "fp16", "f16", "half", "bf16", "fp32", "f32", "single",
 ]  # fmt: skip
-
-SingletonsName = Literal["skip", "zero", "one", "balanced"]

@@ -58,6 +58,10 @@ def tie_sizes(profiles: Mapping[str, TieProfile], *, ax: Axes | None = None) -> 
     >>> dh.plots.tie_sizes({"all at one point": dh.profile([[0.0]] * 4, [0, 0, 1, 1])}).get_xscale()
     'log'
     """
+    style.check_some(profiles, "profile")
+    for name, profile in profiles.items():
+        if not len(profile.tied):
+            raise InvalidValueError("profiles", f"must have relevant items, but {name!r} has none")
     ax = style.quiet(style.axes(ax, (6.4, 1.2 + 0.36 * len(profiles))), grid="x")
     levels = np.array(
         [np.quantile(group_sizes(profile), (0.05, 0.25, 0.5, 0.75, 0.95, 1.0)) for profile in profiles.values()]
@@ -88,6 +92,7 @@ def mixed_queries(reports: Mapping[str, Report], *, ax: Axes | None = None) -> A
         A bar is the share of the queries with a mixed tie group, of those that have a relevant item, in per cent. At
         its end stands how many groups there are, and how many items are in the largest.
     """
+    style.check_some(reports, "report")
     names, rows = list(reports), np.arange(len(reports))
     ax = style.quiet(style.axes(ax, (5.0, 1.3 + 0.33 * len(names))), grid="x")
     shares = []
@@ -101,7 +106,7 @@ def mixed_queries(reports: Mapping[str, Report], *, ax: Axes | None = None) -> A
     ax.set_xlim(0, 100)
     ax.set_xlabel("queries with a mixed tie (%)")
     ax.text(103, -0.62, "mixed tie groups", va="bottom", fontsize="small")
-    most = int(np.nanargmax(shares)) if shares else 0
+    most = int(np.nanargmax(shares))
     return style.legend_above(ax, title=f"Ties reach {shares[most]:.1f} % of the queries of {names[most]}")
 
 

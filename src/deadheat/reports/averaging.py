@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.engine.literals import SingletonsName
 from deadheat.errors import InvalidValueError
 from deadheat.inputs import labels as input_labels
 from deadheat.inputs.samples import LabelsLike, open_labels
@@ -23,7 +22,7 @@ from deadheat.support.means import exact_mean, exact_total
 NO_LABELS = "No labels are known, so each query counts as independent; where queries come in classes, give labels."
 
 
-Singletons = SingletonsName
+Singletons = Literal["skip", "zero", "one", "balanced"]
 Average = Literal["query", "class"]
 
 

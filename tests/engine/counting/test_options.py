@@ -16,7 +16,6 @@ from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.exact import formats
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.errors import InputError
-from deadheat.reports.averaging import Singletons
 
 
 def test_names_become_what_they_stand_for():
@@ -30,7 +29,6 @@ def test_every_name_is_in_the_types_and_no_other():
     distances = {name.lower() for name in get_args(literals.DistanceName)}
     assert distances == {*distance_registry.names(), *distance_registry.ALIASES}
     assert set(get_args(literals.TiesName)) == {"exact", *formats.FORMATS, *formats.ALIASES}
-    assert get_args(literals.SingletonsName) == get_args(Singletons)
 
 
 @pytest.mark.parametrize(
