@@ -12,25 +12,12 @@
 // Left and right rows are packed in one way: a panel is a whole number of blocks of left rows, and of vectors of right ones.
 #include "distances/products.h"
 
-#include "support/lanes.h"
+#include "distances/panel.h"
 #include "support/transposing.h"
 
 namespace deadheat::DEADHEAT_TARGET {
 
 namespace {
-
-// ROWS · VECTORS sums, VECTORS of right numbers and one of left ones fit the registers: 32, or 16 on older processors.
-#if defined(__AVX512F__)
-constexpr int ROWS = 8, VECTORS = 3;
-#elif defined(__AVX2__)
-constexpr int ROWS = 4, VECTORS = 3;
-#elif defined(__aarch64__)
-constexpr int ROWS = 4, VECTORS = 4;
-#else
-constexpr int ROWS = 4, VECTORS = 2;
-#endif
-template <class T>
-constexpr int WIDTH = VECTORS * LANES<T>;
 
 constexpr Index STRIP = 96;  // left rows, at least, that run along a panel of right ones before the next
 

@@ -1,6 +1,8 @@
 #include "pass/block.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "counting/groups.h"
@@ -97,6 +99,41 @@ void Block::count(Square<T> square, const Finer &finer, std::vector<Tally> &tall
 template void Block::count(Square<float>, const Finer &, std::vector<Tally> &);
 template void Block::count(Square<double>, const Finer &, std::vector<Tally> &);
 
+std::vector<float> Block::limits(Index band) const {
+    constexpr double TINY = 0x1p-100;  // what may have underflowed
+    constexpr float LEAST = -std::numeric_limits<float>::infinity();
+    const Scores &scores = *problem_.scores;
+    std::vector<float> found(queries_.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        double low = std::numeric_limits<double>::infinity();
+        for (const auto &counter : counters_) low = std::min(low, counter->cuts().low(static_cast<Index>(i), 0));
+        const auto near = static_cast<float>(low - scores.reach(0, queries_[i], scores.bands[at(band)]).absolute - TINY);
+        found[i] =
+            low < std::numeric_limits<double>::infinity() ? std::nextafter(std::nextafter(near, LEAST), LEAST) : -LEAST;
+    }
+    return found;
+}
+
+void Block::leave_out(Numbers64 &rows, Numbers64 &columns) const {
+    const Matrix<const std::int32_t> excluded = excluded_;
+    std::size_t n = 0;
+    for (std::size_t p = 0; p < rows.size(); ++p) {
+        const auto of_row = excluded[rows[p]];
+        if (!std::binary_search(of_row.begin(), of_row.end(), columns[p])) rows[n] = rows[p], columns[n++] = columns[p];
+    }
+    rows.resize(n), columns.resize(n);
+}
+
+void Block::count(const Numbers64 &rows, const Numbers64 &columns, const Numbers64 &weights, std::vector<Tally> &tallies) {
+    const std::size_t n = rows.size();
+    Numbers64 query(n);
+    for (std::size_t p = 0; p < n; ++p) query[p] = queries_[at(rows[p])];
+    std::vector<double> scores(n);
+    problem_.scores->pair_scores(query, columns, scores);
+    for (std::size_t k = 0; k < counters_.size(); ++k)
+        counters_[k]->place(rows, columns, scores, Numbers64(n, -1), weights, tallies[k]);
+}
+
 void Block::decide(std::vector<Tally> &tallies) {
     for (std::size_t k = 0; k < tallies.size(); ++k)
         counters_[k]->decide(tallies[k].open, counters_[k]->counts, decision_.get(), stop_);
@@ -114,13 +151,8 @@ void Block::place(Numbers64 rows, Numbers64 columns, Numbers64 weights) {
         if (weights[p] > 0) rows[n] = rows[p], columns[n] = columns[p], weights[n++] = weights[p];
     rows.resize(n), columns.resize(n), weights.resize(n);
     if (n == 0) return;
-    Numbers64 query(n);
-    for (std::size_t p = 0; p < n; ++p) query[p] = queries_[at(rows[p])];
-    std::vector<double> scores(n);
-    problem_.scores->pair_scores(query, columns, scores);
     std::vector<Tally> tallies = own_tallies();
-    for (std::size_t k = 0; k < counters_.size(); ++k)
-        counters_[k]->place(rows, columns, scores, Numbers64(n, -1), weights, tallies[k]);
+    count(rows, columns, weights, tallies);
     decide(tallies);
 }
 

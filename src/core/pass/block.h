@@ -20,6 +20,8 @@ public:
     bool tiled() const { return tiled_; }
     /// The level at which tiles are best computed.
     int level() const { return level_; }
+    /// Whether the int8 filter may be tried, as long as it has left little open.
+    std::atomic<bool> far{true};
     Matrix<const std::int32_t> excluded() const { return excluded_; }
     std::vector<std::unique_ptr<Counter>> &counters() { return counters_; }
 
@@ -28,6 +30,12 @@ public:
     /// Count a square for every sequence of cuts.
     template <class T>
     void count(Square<T> square, const Finer &finer, std::vector<Tally> &tallies);
+    /// What a score of the int8 filter is not above for any item of a band that may be as close as a relevant one.
+    std::vector<float> limits(Index band) const;
+    /// Leave out those of some rows and columns that tiles leave out.
+    void leave_out(Numbers64 &rows, Numbers64 &columns) const;
+    /// Count single items for every sequence of cuts.
+    void count(const Numbers64 &rows, const Numbers64 &columns, const Numbers64 &weights, std::vector<Tally> &tallies);
     /// Decide what tallies have left open. With `counting` held.
     void decide(std::vector<Tally> &tallies);
     /// Add what was counted next to its own counts. With `counting` held.
@@ -62,6 +70,13 @@ private:
     std::vector<std::unique_ptr<Counter>> counters_;
     std::map<std::int64_t, Numbers64> ascending_;  // the relevant columns by score, of rows that somebody asked for
     std::mutex asking_;
+};
+
+/// A block, and the columns of a tile that are counted for it.
+struct Side {
+    Block *block;
+    Index start, band;
+    std::vector<Tally> *tallies;
 };
 
 }  // namespace deadheat

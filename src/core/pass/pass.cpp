@@ -5,21 +5,16 @@
 #include <condition_variable>
 #include <system_error>
 #include <thread>
+#include <utility>
 
+#include "pass/int8_filter.h"
+#include "pass/visit.h"
 #include "support/float_mode.h"
 
 namespace deadheat {
 
 namespace {
 
-// A square and the same transposed fit the second-level cache together; so does a strip of a tile that need not be
-// transposed. What a row keeps for counting is fetched once for each, so that they must not be narrow.
-constexpr Index SIDE = 384;
-constexpr Index STRIP_ROWS = 144, STRIP_COLUMNS = 1056;
-constexpr Index LOW_ROWS = 48, LONG_COLUMNS = 4128;  // the same where rows keep much: fetched once for so many columns
-constexpr Index MUCH = 256;                          // intervals that are much
-constexpr Index PANEL = 48;                          // a multiple of the rows in any panel
-constexpr Index PADDING = 16;  // columns more than are used: rows a power of two apart would share lines of the cache
 constexpr std::size_t MOST_OPEN = 1 << 18;     // items left open for a mirrored block before it decides them, if it is free
 constexpr std::size_t READY_BYTES = 64 << 20;  // what the rows of all blocks may take that are kept ready
 
@@ -28,20 +23,6 @@ std::size_t n_open(const std::vector<Tally> &tallies) {
     std::size_t n = 0;
     for (const Tally &tally : tallies) n += tally.open.rows.size();
     return n;
-}
-
-/// How long the sides of squares are into which so many rows are cut, about equally.
-Index side_of_squares(Index n) {
-    const Index parts = std::max<Index>((n + SIDE - 1) / SIDE, 1), each = (n + parts - 1) / parts;
-    return (each + PANEL - 1) / PANEL * PANEL;
-}
-
-template <class T>
-void transpose(Matrix<const T> square, Matrix<T> out) {
-    if constexpr (sizeof(T) == 4)
-        counting_loops().transpose_single(square, out);
-    else
-        counting_loops().transpose_double(square, out);
 }
 
 }  // namespace
@@ -98,139 +79,14 @@ void Threads::each(Index n, const std::function<void(Index)> &work) {
 
 // A block and a range ------------------------------------------------------------------------------------------------
 
-/// The rows of a range of columns for each level, made ready when they are asked for.
-class RangeRows {
-public:
-    RangeRows(const Scores &scores, const Range &range, const Ready *first)
-        : scores_(scores), range_(range), first_(first) {}
-
-    const Ready &at_level(int level) {
-        if (level == 0 && first_ != nullptr) return *first_;
-        if (!made_.contains(level)) made_.emplace(level, scores_.ready_columns(level, range_.start, range_.stop));
-        return made_.at(level);
-    }
-
-private:
-    const Scores &scores_;
-    Range range_;
-    const Ready *first_;
-    std::map<int, Ready> made_;
-};
-
-/// The tile of a block's queries and a range of columns, counted for the block, and transposed for another one.
-class Visit {
-public:
-    struct Side {
-        Block *block;
-        Index start, band;  // of the columns that are counted for it
-        std::vector<Tally> *tallies;
-    };
-
-    Visit(const Problem &problem, int level, RangeRows &right, const Ready *left, std::vector<Side> sides)
-        : scores_(*problem.scores),
-          level_(level),
-          right_(right),
-          left_(left),
-          sides_(std::move(sides)),
-          exact_(problem.exact) {}
-
-    void count() {
-        if (left_ == nullptr) left_ = &left_at(level_);
-        with_type(scores_.levels[at(level_)].wide, [&](auto type) { count_squares<decltype(type)>(); });
-    }
-
-private:
-    const Ready &left_at(int level) {
-        if (!made_.contains(level)) made_.emplace(level, scores_.ready_queries(level, sides_[0].block->queries()));
-        return made_.at(level);
-    }
-
-    template <class T>
-    void count_squares() {
-        const Ready &right = right_.at_level(level_);
-        const bool both = sides_.size() > 1;
-        bool low = false;
-        for (const auto &counter : sides_[0].block->counters()) low |= counter->cuts().low.columns > MUCH;
-        const Index rows = both ? side_of_squares(left_->n) : low ? LOW_ROWS : STRIP_ROWS;
-        const Index columns = both ? side_of_squares(right.n) : std::min(right.n, low ? LONG_COLUMNS : STRIP_COLUMNS);
-        const Index stride = (both ? SIDE : columns) + PADDING;
-        Buffer<T> products(at(rows * stride)), transposed(both ? at(columns * stride) : 0);
-        for (column_ = 0; column_ < right.n; column_ += columns)
-            for (row_ = 0; row_ < left_->n; row_ += rows) {
-                n_ = std::min(rows, left_->n - row_), m_ = std::min(columns, right.n - column_);
-                wide_.clear(), tile_.reset();
-                const Matrix<T> square{products.data(), n_, m_, stride}, other{transposed.data(), m_, n_, stride};
-                scores_.products<T>(level_, *left_, row_, right, column_, square);
-                if (both) transpose<T>(square, other);  // before scores are left out
-                count_side<T>(0, square);
-                if (both) count_side<T>(1, other);
-            }
-    }
-
-    template <class T>
-    void count_side(int number, Matrix<T> square) {
-        const Side &side = sides_[at(number)];
-        const Index row = number == 0 ? row_ : column_, column = side.start + (number == 0 ? column_ : row_);
-        scores_.finish<T>(scores_.item_of_column.subspan(at(column), at(square.columns)), square);
-        Finer finer;
-        finer.scores = [&](const Numbers64 &of_rows, const Numbers64 &columns, bool all, Span<double> out) {
-            if (all)
-                from_square(number, of_rows, columns, row, column, out);
-            else
-                from_pairs(*side.block, of_rows, columns, out);
-        };
-        finer.integers = [&] { return integers(number, row, column, square.rows, square.columns); };
-        side.block->count<T>({square, row, column, level_, side.band}, finer, *side.tallies);
-    }
-
-    /// The exact tile of the square; the other side has the same, transposed, where the rows are the same.
-    std::pair<const IntegerTile *, bool> integers(int number, Index row, Index column, Index n, Index m) {
-        const IntegerRows &rows = *exact_->integers();
-        if (number == 1 && tile_ && rows.symmetric()) return {&*tile_, true};
-        const auto queries = sides_[at(number)].block->queries().subspan(at(row), at(n));
-        tile_ = rows.tile(queries, scores_.item_of_column.subspan(at(column), at(m)));
-        return {&*tile_, false};
-    }
-
-    void from_pairs(const Block &block, const Numbers64 &rows, const Numbers64 &columns, Span<double> out) const {
-        Numbers64 queries(rows.size());
-        for (std::size_t p = 0; p < rows.size(); ++p) queries[p] = block.queries()[at(rows[p])];
-        scores_.pair_scores(queries, columns, out);
-    }
-
-    /// Scores of the last level from its products for the whole square, which are made once.
-    void from_square(int number, const Numbers64 &rows, const Numbers64 &columns, Index row, Index column,
-                     Span<double> out) {
-        const int last = scores_.last();
-        if (wide_.empty()) {
-            wide_.resize(at(n_ * m_));
-            const Matrix<double> square{wide_.data(), n_, m_, m_};
-            scores_.products<double>(last, left_at(last), row_, right_.at_level(last), column_, square);
-        }
-        for (std::size_t p = 0; p < rows.size(); ++p) {
-            const Index i = rows[p] - row, j = columns[p] - column;
-            double score = wide_[at(number == 0 ? i * m_ + j : j * m_ + i)];
-            if (!scores_.offset.empty()) score -= scores_.offset[at(scores_.item_of_column[at(columns[p])])];
-            out[p] = score;
-        }
-    }
-
-    const Scores &scores_;
-    int level_;
-    RangeRows &right_;
-    const Ready *left_;
-    std::vector<Side> sides_;
-    std::map<int, Ready> made_;
-    Index row_ = 0, column_ = 0, n_ = 0, m_ = 0;  // of the square in hand
-    Buffer<double> wide_;                         // its products of the last level
-    std::optional<IntegerTile> tile_;             // and its exact tile
-    const ExactPairs *exact_;
-};
+Span<const std::int64_t> Pass::columns_of(const Range &range) const {
+    return problem_.scores->item_of_column.subspan(at(range.start), at(range.stop - range.start));
+}
 
 void Pass::count_range(const Range &range, const Some &blocks, Block *mirror, const ReadyRows &ready, const Ready *right,
                        const std::atomic<bool> &stop) {
     if (mirror != nullptr && !ready.empty()) right = &ready.at(range.block);
-    RangeRows rows(*problem_.scores, range, right);
+    ColumnRows rows(*problem_.scores, columns_of(range), few_pass_int8_, right);
     std::vector<Table<std::int32_t>> private_counts;
     std::vector<Tally> private_tallies;
     if (mirror != nullptr)
@@ -261,10 +117,10 @@ void Pass::count_range(const Range &range, const Some &blocks, Block *mirror, co
         const Ready *left = mirror == &block ? &rows.at_level(level) : nullptr;
         if (left == nullptr && level == 0 && !ready.empty()) left = &ready.at(number);
         std::vector<Tally> tallies = block.own_tallies();
-        std::vector<Visit::Side> sides{{&block, range.start, range.band, &tallies}};
+        std::vector<Side> sides{{&block, range.start, range.band, &tallies}};
         if (mirror != nullptr && mirror != &block)
             sides.push_back({mirror, range_of_.at(number).start, range_of_.at(number).band, &private_tallies});
-        Visit(problem_, level, rows, left, sides).count();
+        count_tile(problem_, level, rows, left, sides);
         block.decide(tallies);
         if (mirror != nullptr && mirror != &block && n_open(private_tallies) > MOST_OPEN) {
             const std::unique_lock hold_mirror(mirror->counting, std::try_to_lock);  // to wait could be for each other
@@ -310,6 +166,14 @@ Pass::Others Pass::collect(Blocks &blocks, bool all, Groups64 groups, Threads &t
     return others;
 }
 
+/// Decide once whether the int8 filter is used.
+void Pass::try_int8(const Queries &queries, Threads &threads) {
+    if (std::exchange(tried_int8_, true)) return;
+    Numbers64 all;
+    for (const auto &[number, of_block] : queries) all.insert(all.end(), of_block.begin(), of_block.end());
+    threads.each(1, [&](Index) { few_pass_int8_ = few_pass_int8(problem_, all, threads.stop); });
+}
+
 /// The queries of blocks made ready for the first level, if all of them are few enough to be kept.
 Pass::ReadyRows Pass::ready_rows(const Some &blocks, Threads &threads) const {
     std::size_t n_row = 0;
@@ -318,14 +182,16 @@ Pass::ReadyRows Pass::ready_rows(const Some &blocks, Threads &threads) const {
     ReadyRows ready;
     std::vector<std::pair<Block *, Ready *>> each;
     for (const auto &[number, block] : blocks) each.emplace_back(block, &ready[number]);
-    threads.each(static_cast<Index>(each.size()),
-                 [&](Index k) { *each[at(k)].second = problem_.scores->ready_queries(0, each[at(k)].first->queries()); });
+    threads.each(static_cast<Index>(each.size()), [&](Index k) {
+        *each[at(k)].second = problem_.scores->ready_queries(0, each[at(k)].first->queries(), few_pass_int8_);
+    });
     return ready;
 }
 
 Pass::Others Pass::count(const Queries &queries, const std::vector<Section> &sections, bool all, Groups64 groups,
                          Threads &threads) {
     const FreeKeptMemory at_end;
+    try_int8(queries, threads);
     Blocks made = make(queries, threads);
     Some tiled;
     for (const auto &[number, block] : made) {
@@ -360,10 +226,11 @@ Pass::Others Pass::count(const Queries &queries, const std::vector<Section> &sec
 
 Pass::Others Pass::stream(const Queries &queries, const std::vector<Range> &ranges, Groups64 groups, Threads &threads) {
     const FreeKeptMemory at_end;
+    try_int8(queries, threads);
     if (streamed_.size() != ranges.size()) {
         streamed_.resize(ranges.size());
         threads.each(static_cast<Index>(ranges.size()), [&](Index k) {
-            streamed_[at(k)] = problem_.scores->ready_columns(0, ranges[at(k)].start, ranges[at(k)].stop);
+            streamed_[at(k)] = problem_.scores->ready_columns(0, columns_of(ranges[at(k)]), few_pass_int8_);
         });
     }
     std::vector<Span<const std::int64_t>> listed;
@@ -373,7 +240,7 @@ Pass::Others Pass::stream(const Queries &queries, const std::vector<Range> &rang
         Block block(problem_, listed[at(k)], threads.stop);
         if (block.tiled()) {
             ReadyRows left;
-            left[0] = problem_.scores->ready_queries(0, block.queries());
+            left[0] = problem_.scores->ready_queries(0, block.queries(), few_pass_int8_);
             for (std::size_t r = 0; r < ranges.size(); ++r)
                 count_range(ranges[r], {{0, &block}}, nullptr, left, &streamed_[r], threads.stop);
         } else {

@@ -80,9 +80,12 @@ private:
     ReadyRows ready_rows(const Some &blocks, Threads &threads) const;
     void count_range(const Range &range, const Some &blocks, Block *mirror, const ReadyRows &ready, const Ready *right,
                      const std::atomic<bool> &stop);
+    Span<const std::int64_t> columns_of(const Range &range) const;
+    void try_int8(const Queries &queries, Threads &threads);
     std::vector<OtherGroup> finish(Block &block, bool all, Groups64 groups) const;
 
     const Problem &problem_;
+    bool tried_int8_ = false, few_pass_int8_ = false;
     std::map<std::int64_t, Range> range_of_;  // the columns that a block is
     std::vector<Ready> streamed_;             // all columns, where blocks are streamed
 };

@@ -34,12 +34,12 @@ std::vector<std::int64_t> Scores::items_of(Span<const std::int64_t> columns) con
     return items;
 }
 
-Ready Scores::ready_queries(int level, Span<const std::int64_t> queries) const {
-    return ready(level, query, query_words, queries);
+Ready Scores::ready_queries(int level, Span<const std::int64_t> queries, bool int8) const {
+    return ready(level, query, query_words, queries, int8);
 }
 
-Ready Scores::ready_columns(int level, Index start, Index stop) const {
-    return ready(level, item, item_words, item_of_column.subspan(at(start), at(stop - start)));
+Ready Scores::ready_columns(int level, Span<const std::int64_t> items, bool int8) const {
+    return ready(level, item, item_words, items, int8);
 }
 
 Index Scores::bytes_of_row(int level) const {
@@ -47,7 +47,7 @@ Index Scores::bytes_of_row(int level) const {
 }
 
 Ready Scores::ready(int level, const ScaledSource &source, Matrix<const std::uint64_t> bits,
-                    Span<const std::int64_t> numbers) const {
+                    Span<const std::int64_t> numbers, bool int8) const {
     Ready made;
     made.n = static_cast<Index>(numbers.size()), made.dim = dim();
     if (form == Form::bits) {
@@ -61,6 +61,7 @@ Ready Scores::ready(int level, const ScaledSource &source, Matrix<const std::uin
         const Matrix<T> matrix{rows.data(), made.n, made.dim, made.dim};
         source.take(numbers, matrix);
         if (form != Form::product) return;
+        if (int8) made.int8 = std::make_unique<Int8Rows>(rounded_rows<T>(matrix));
         panels = std::make_unique<Panels<T>>(packed<T>(matrix));
         rows = {};
     };
@@ -121,7 +122,7 @@ template <class T>
 void Scores::tile(int level, Span<const std::int64_t> queries, Span<const std::int64_t> columns, Matrix<T> out) const {
     const Ready left = ready_queries(level, queries);
     const std::vector<std::int64_t> items = items_of(columns);
-    const Ready right = ready(level, item, item_words, items);
+    const Ready right = ready_columns(level, items);
     products(level, left, 0, right, 0, out);
     finish<T>(items, out);
 }

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "distances/products.h"
+#include "distances/int8.h"
 #include "pass/source.h"
 
 namespace deadheat {
@@ -65,6 +65,7 @@ struct Ready {
     Buffer<float> narrow_rows;
     Buffer<double> wide_rows;
     Buffer<std::uint64_t> words;
+    std::unique_ptr<Int8Rows> int8;  // where they were asked for, of the first level
     Index n = 0, dim = 0;
 
     template <class T>
@@ -90,8 +91,8 @@ public:
     // Tiles ----------------------------------------------------------------------------------------------------------
 
     /// Queries, or columns, made ready for a level.
-    Ready ready_queries(int level, Span<const std::int64_t> queries) const;
-    Ready ready_columns(int level, Index start, Index stop) const;
+    Ready ready_queries(int level, Span<const std::int64_t> queries, bool int8 = false) const;
+    Ready ready_columns(int level, Span<const std::int64_t> items, bool int8 = false) const;
     /// How many bytes a row takes that is made ready for a level.
     Index bytes_of_row(int level) const;
     /// What scores of a level are made from, for some rows and columns from these on, multiples of 48.
@@ -115,8 +116,8 @@ public:
                      Span<double> bounds) const;
 
 private:
-    Ready ready(int level, const ScaledSource &source, Matrix<const std::uint64_t> words,
-                Span<const std::int64_t> numbers) const;
+    Ready ready(int level, const ScaledSource &source, Matrix<const std::uint64_t> words, Span<const std::int64_t> numbers,
+                bool int8) const;
     std::vector<std::int64_t> items_of(Span<const std::int64_t> columns) const;
     void pair_sums(Form of, bool sizes, Span<const std::int64_t> queries, Span<const std::int64_t> items,
                    Span<double> out) const;

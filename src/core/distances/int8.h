@@ -1,0 +1,56 @@
+// Rows rounded to int8, whose products show which items may reach a limit.
+//
+// A row q is unit·n and a rest, with integers |n_k| ≤ 127. Then, by Cauchy and Schwarz,
+//
+//     |q·x − unit_q·unit_x·Σ n_k m_k|  ≤  ‖rest_q‖·‖x‖ + ‖unit_q·n‖·‖rest_x‖,
+//
+// where the sum of integers is exact. What float32 rounds in this is added to ‖rest_q‖: see `rounded_rows`.
+#pragma once
+
+#include <vector>
+
+#include "distances/products.h"
+
+namespace deadheat {
+
+/// Rows of so many dimensions at most: a sum of products with bytes of 0 to 255 is below 2^31.
+constexpr Index MOST_INT8_DIM = 1 << 16;
+
+struct Int8Rows {
+    Panels<float> panels;                  // the bits of four numbers in each, filled up with zeros
+    std::vector<std::int32_t> sum;         // of a row's integers
+    std::vector<float> unit;               // 0: all of the row is rest
+    std::vector<float> size, whole, rest;  // ‖x‖, ‖unit·n‖ and ‖rest‖, or a little more
+};
+
+template <class T>
+Int8Rows rounded_rows(Matrix<const T> rows);
+
+/// For each row of one side: a score of less than `limit` cannot matter to it, and what is taken off its products where it
+/// is the item.
+struct Int8Limits {
+    Span<const float> limit, offset;
+};
+
+/// Places in a square, row and column by turns: where a score may reach the limit of the row, and that of the column.
+struct Reaching {
+    std::size_t most;  // places, after which no more are looked for
+    std::vector<std::int32_t> of_row, of_column;
+};
+
+struct Int8Loops {
+    /// The integers of a row, whose largest size is known, four to a float; returns their sum and that of the squares of
+    /// what they leave.
+    void (*round_single)(Span<const float> row, double unit, std::int8_t *out, std::int32_t &sum, double &rest);
+    void (*round_double)(Span<const double> row, double unit, std::int8_t *out, std::int32_t &sum, double &rest);
+    /// Append what reaches a limit in the square from these rows and columns on, multiples of 48; no limits of columns: of
+    /// rows alone.
+    void (*reaching)(const Int8Rows &left, Index row, Int8Limits of_rows, const Int8Rows &right, Index column,
+                     Int8Limits of_columns, Reaching &found);
+    /// Whether the processor multiplies bytes fast enough for this to be worth while.
+    bool (*fast)();
+};
+
+DEADHEAT_DECLARE_LOOPS(Int8Loops, int8_loops)
+
+}  // namespace deadheat

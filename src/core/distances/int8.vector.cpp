@@ -1,0 +1,141 @@
+// Products of bytes at the speed of the vector units: four dimensions at once, in blocks as in products.vector.cpp. No
+// product is stored: each is compared with the limits while it is in a register.
+#include "distances/int8.h"
+
+#include <algorithm>
+
+#include "distances/panel.h"
+#include "support/gather.h"
+
+namespace deadheat::DEADHEAT_TARGET {
+
+namespace {
+
+using Ints = Vector<std::int32_t>;
+using Floats = Vector<float>;
+constexpr int N = LANES<float>;
+constexpr Index PANEL = WIDTH<float>;
+constexpr Index STRIP = 96;  // left rows that run along a panel of right ones before the next
+constexpr std::int32_t UNSIGNED = static_cast<std::int32_t>(0x80808080);  // turns bytes of n into those of n + 128
+
+/// Sums, and the products of four bytes, 0 to 255, with four others, −128 to 127.
+inline Ints add_products(Ints sums, Ints bytes, Ints others) {
+#if defined(__AVX512F__)
+    __asm__("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(bytes), "v"(others));
+    return sums;
+#else
+    for (int shift = 0; shift < 32; shift += 8) sums += (bytes >> shift & 255) * (others << (24 - shift) >> 24);
+    return sums;
+#endif
+}
+
+/// A square from some row and column on.
+struct Square {
+    const Int8Rows &left, &right;
+    Index row, column, n, m;
+    Int8Limits of_rows, of_columns;
+};
+
+Floats some_of(const float *from, Index there) {
+    if (there >= N) return load(from);
+    float some[N] = {};
+    std::copy_n(from, std::max<Index>(there, 0), some);
+    return load(some);
+}
+
+/// Compare ROWS rows from i on, of which some may be missing, with the columns of a vector from j on.
+void compare(const Ints *sums, Index stride, const Square &of, Index i, Index j, Reaching &found) {
+    const Index there = std::min<Index>(of.m - j, N);
+    const bool both = !of.of_columns.limit.empty();
+    const auto at_columns = [&](const std::vector<float> &all) { return some_of(all.data() + of.column + j, there); };
+    const Floats unit = at_columns(of.right.unit), size = at_columns(of.right.size), rest = at_columns(of.right.rest),
+                 offset = some_of(of.of_columns.offset.data() + j, there),
+                 limit = both ? some_of(of.of_columns.limit.data() + j, there) : Floats{};
+    std::int32_t more[N] = {};  // from n + 128 in place of n
+    for (Index k = 0; k < there; ++k) more[k] = 128 * of.right.sum[at(of.column + j + k)];
+    const Bits every = static_cast<Bits>((std::uint64_t{1} << there) - 1);
+    for (Index r = 0; r < std::min<Index>(ROWS, of.n - i); ++r) {
+        const std::size_t row = at(of.row + i + r);
+        const Floats product = __builtin_convertvector(sums[r * stride] - load(more), Floats) * unit * of.left.unit[row],
+                     most = product + (of.left.rest[row] * size + of.left.whole[row] * rest);
+        const Bits of_row =
+            every & ~at_least<float, N>(repeat(of.of_rows.limit[at(i + r)]), most - offset);  // what is not a number, too
+        const Bits of_column = both ? every & ~at_least<float, N>(limit, most - of.of_rows.offset[at(i + r)]) : 0;
+        for (Bits left = of_row; left != 0; left &= left - 1)
+            found.of_row.insert(found.of_row.end(),
+                                {static_cast<std::int32_t>(i + r), static_cast<std::int32_t>(j) + std::countr_zero(left)});
+        for (Bits left = of_column; left != 0; left &= left - 1)
+            found.of_column.insert(found.of_column.end(), {static_cast<std::int32_t>(i + r),
+                                                           static_cast<std::int32_t>(j) + std::countr_zero(left)});
+    }
+}
+
+/// ROWS left rows and a panel of right ones.
+void block(const std::int32_t *left, const std::int32_t *right, Index quads, Ints (&sums)[ROWS][VECTORS]) {
+    for (auto &row : sums)
+        for (Ints &sum : row) sum = Ints{};
+    for (Index k = 0; k < quads; ++k) {
+        Ints columns[VECTORS];
+#pragma GCC unroll 4
+        for (int v = 0; v < VECTORS; ++v) columns[v] = load(right + v * N);
+#pragma GCC unroll 8
+        for (int r = 0; r < ROWS; ++r) {
+            const Ints bytes = repeat(left[r]);
+#pragma GCC unroll 4
+            for (int v = 0; v < VECTORS; ++v) sums[r][v] = add_products(sums[r][v], bytes, columns[v]);
+        }
+        left += PANEL, right += PANEL;
+    }
+}
+
+void reaching(const Int8Rows &left, Index row, Int8Limits of_rows, const Int8Rows &right, Index column,
+              Int8Limits of_columns, Reaching &found) {
+    const Index n = static_cast<Index>(of_rows.limit.size()), m = static_cast<Index>(of_columns.offset.size());
+    const Index quads = left.panels.dim();
+    const Square square{left, right, row, column, n, m, of_rows, of_columns};
+    std::vector<std::int32_t> bytes(at((n + PANEL - 1) / PANEL * PANEL * quads));
+    std::memcpy(bytes.data(), left.panels.from_row(row), bytes.size() * sizeof(std::int32_t));
+    for (std::int32_t &four : bytes) four ^= UNSIGNED;
+    for (Index begin = 0; begin < n; begin += STRIP)
+        for (Index j = 0; j < m; j += PANEL) {
+            if (found.of_row.size() + found.of_column.size() > 2 * found.most) return;
+            const auto *columns = reinterpret_cast<const std::int32_t *>(right.panels.from_row(column + j));
+            for (Index i = begin; i < std::min(begin + STRIP, n); i += ROWS) {
+                const Index within = i % PANEL;
+                Ints sums[ROWS][VECTORS];
+                block(bytes.data() + (i - within) * quads + within, columns, quads, sums);
+                for (int v = 0; v < VECTORS && j + v * N < m; ++v)
+                    compare(&sums[0][v], VECTORS, square, i, j + v * N, found);
+            }
+        }
+}
+
+/// Numbers to the nearest multiple of a unit, or one next to it.
+template <class T>
+void round_row(Span<const T> row, double unit, std::int8_t *out, std::int32_t &sum, double &rest) {
+    constexpr double TO_INTEGER = 0x1.8p52;  // added and taken off again: rounds to an integer
+    const double per_unit = 1 / unit;
+    double squares = 0;
+    std::int32_t total = 0;
+    for (std::size_t k = 0; k < row.size(); ++k) {
+        const double x = row[k], n = (x * per_unit + TO_INTEGER) - TO_INTEGER, off = x - n * unit;
+        out[k] = static_cast<std::int8_t>(n);
+        total += static_cast<std::int32_t>(n);
+        squares += off * off;
+    }
+    sum = total, rest = squares;
+}
+
+bool fast() {
+#if defined(__AVX512F__)
+    return __builtin_cpu_supports("avx512vnni");
+#else
+    return false;
+#endif
+}
+
+}  // namespace
+
+extern const Int8Loops int8_loops = {round_row<float>, round_row<double>, reaching, fast};
+
+}  // namespace deadheat::DEADHEAT_TARGET

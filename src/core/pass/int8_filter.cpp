@@ -1,0 +1,112 @@
+#include "pass/int8_filter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace deadheat {
+
+namespace {
+
+constexpr Index FEW = 32;           // a part of the items of a square so small that they are cheaper one by one
+constexpr Index PAIRS = 1 << 22;    // of queries and columns, for which it pays to judge by
+constexpr Index SAMPLED_ROWS = 32;  // so many queries
+constexpr Index SAMPLED_COLUMNS = 1024;
+
+/// What belongs to items, as float32 not above it.
+std::vector<float> offsets(const Scores &scores, Span<const std::int64_t> items) {
+    std::vector<float> found(items.size());
+    if (!scores.offset.empty())
+        for (std::size_t p = 0; p < items.size(); ++p) {
+            const double offset = scores.offset[at(items[p])];
+            found[p] = std::nextafter(static_cast<float>(offset), -std::numeric_limits<float>::infinity());
+        }
+    return found;
+}
+
+Span<const float> part(const std::vector<float> &all, Index from, Index n) {
+    return Span<const float>(all).subspan(at(from), at(n));
+}
+
+/// The items of a side in places, (row, column) by turns: rows of the block, and columns.
+void listed(const std::vector<std::int32_t> &places, Index row, Index column, bool transposed, Numbers64 &rows,
+            Numbers64 &columns) {
+    for (std::size_t p = 0; p < places.size(); p += 2) {
+        rows.push_back(row + places[p + (transposed ? 1 : 0)]);
+        columns.push_back(column + places[p + (transposed ? 0 : 1)]);
+    }
+}
+
+/// Every so manieth of some numbers.
+Numbers64 sample(Span<const std::int64_t> numbers, Index n) {
+    Numbers64 some;
+    for (std::size_t p = 0; p < numbers.size(); p += std::max<std::size_t>(1, numbers.size() / at(n)))
+        some.push_back(numbers[p]);
+    return some;
+}
+
+}  // namespace
+
+Int8Filter::Int8Filter(const Problem &problem, const Ready &left, const Ready &right, const std::vector<Side> &sides)
+    : problem_(problem), left_(*left.int8), right_(*right.int8), sides_(sides) {
+    const Scores &scores = *problem.scores;
+    for (const Side &side : sides) {
+        const Index n_column = limits_.empty() ? right.n : left.n;
+        limits_.push_back(
+            {side.block->limits(side.band), offsets(scores, scores.item_of_column.subspan(at(side.start), at(n_column)))});
+    }
+}
+
+bool Int8Filter::count(Index row, Index column, Index n, Index m) {
+    const bool both = sides_.size() > 1;
+    const Int8Limits of_rows{part(limits_[0].limit, row, n), both ? part(limits_[1].offset, row, n) : Span<const float>()},
+        of_columns{both ? part(limits_[1].limit, column, m) : Span<const float>(), part(limits_[0].offset, column, m)};
+    Reaching found{at(n * m), {}, {}};
+    int8_loops().reaching(left_, row, of_rows, right_, column, of_columns, found);
+    Numbers64 rows[2], columns[2];
+    for (std::size_t k = 0; k < sides_.size(); ++k) {
+        const Side &side = sides_[k];
+        listed(k == 0 ? found.of_row : found.of_column, k == 0 ? row : column, side.start + (k == 0 ? column : row), k == 1,
+               rows[k], columns[k]);
+        side.block->leave_out(rows[k], columns[k]);
+        if (static_cast<Index>(rows[k].size()) * FEW > n * m) return side.block->far = false;
+    }
+    for (std::size_t k = 0; k < sides_.size(); ++k) {
+        Numbers64 weights(columns[k].size());
+        for (std::size_t p = 0; p < weights.size(); ++p) weights[p] = problem_.weight[at(columns[k][p])];
+        sides_[k].block->count(rows[k], columns[k], weights, *sides_[k].tallies);
+    }
+    return true;
+}
+
+bool few_pass_int8(const Problem &problem, Span<const std::int64_t> queries, const std::atomic<bool> &stop) {
+    const Scores &scores = *problem.scores;
+    if (!int8_loops().fast() || scores.form != Form::product || !scores.squares.empty() || problem.has_junk() ||
+        problem.patterns != nullptr || scores.dim() > MOST_INT8_DIM ||
+        static_cast<Index>(queries.size()) * problem.n_column < PAIRS)
+        return false;
+    const Numbers64 some = sample(queries, SAMPLED_ROWS);
+    Block block(problem, some, stop);
+    if (!block.tiled()) return false;
+    std::vector<float> limit = block.limits(0);
+    for (std::size_t band = 1; band < scores.bands.size(); ++band) {
+        const std::vector<float> other = block.limits(static_cast<Index>(band));
+        for (std::size_t i = 0; i < limit.size(); ++i) limit[i] = std::min(limit[i], other[i]);
+    }
+    Numbers64 columns(at(problem.n_column));
+    std::iota(columns.begin(), columns.end(), 0);
+    columns = sample(columns, SAMPLED_COLUMNS);
+    Numbers64 items(columns.size());
+    for (std::size_t p = 0; p < items.size(); ++p) items[p] = scores.item_of_column[at(columns[p])];
+    const Ready left = scores.ready_queries(0, some, true), right = scores.ready_columns(0, items, true);
+    const std::vector<float> offset = offsets(scores, items);
+    Reaching found{some.size() * columns.size(), {}, {}};
+    int8_loops().reaching(*left.int8, 0, {limit, {}}, *right.int8, 0, {{}, offset}, found);
+    Numbers64 rows, places;
+    listed(found.of_row, 0, 0, false, rows, places);
+    for (std::int64_t &place : places) place = columns[at(place)];
+    block.leave_out(rows, places);
+    return rows.size() * at(FEW) < some.size() * columns.size();
+}
+
+}  // namespace deadheat
