@@ -212,6 +212,7 @@ struct OwnedPass {
         problem.n_column = static_cast<Index>(problem.scores->n_column());
         problem.weight = field<Span<const std::int32_t>>(from, "weight");
         problem.plain = field<bool>(from, "plain");
+        problem.least_for_int8 = field<Index>(from, "least_for_int8");
         problem.class_start = field<Int64s>(from, "class_start");
         problem.class_keys = field<Int64s>(from, "class_keys");
         problem.class_count = field<Int64s>(from, "class_count");

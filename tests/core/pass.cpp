@@ -28,6 +28,7 @@ struct Setting {
     bool junk = false;     // whether some pairs are junk
     bool mirrored = true;  // whether tiles are counted for both of their sides
     bool streamed = false;
+    bool far = false;  // whether nearly all classes are far from each other, for the int8 filter
     Index block = 50;
     int threads = 1;
 };
@@ -38,6 +39,9 @@ struct Data {
         : setting(setting_), rows(n, dim, 0) {
         for (float &number : rows.numbers) number = static_cast<float>(random.below(2 * reach + 1) - reach);
         for (Index i = 0; i < n; ++i) classes.push_back(i * n_class / n);
+        for (Index i = 0; i < n && setting.far; ++i)
+            for (Index k = 0; k < dim && i % 61 != 7; ++k)
+                rows.numbers[at(i * rows.stride + k)] += (classes[at(i)] * 7919 + k * k * 104729) % 61 < 30 ? 20.0F : -20.0F;
         for (Index i = 0; i < n; ++i)
             for (Index k = 0; k < dim; ++k) squares.resize(at(i + 1)), squares[at(i)] += key_of(i, k) * key_of(i, k);
         for (float number : rows.numbers) wide.push_back(number);
@@ -219,6 +223,19 @@ TEST(a_pass_counts_the_same_streamed_with_junk_and_from_rows_that_are_read) {
             setting.threads = threads, setting.streamed = way == 0, setting.junk = way == 1, setting.read = way == 2;
             if (way == 3) setting.open = 0, setting.block = 17;
             all_kinds(setting, random);
+        }
+}
+
+TEST(a_pass_with_the_int8_filter_counts_the_same) {
+    Random random(75);
+    for (KeyKind kind : {KeyKind::product, KeyKind::distance})
+        for (int way = 0; way < 4; ++way) {
+            Setting setting;
+            setting.far = true, setting.kind = kind, setting.threads = 1 + way % 2;
+            setting.mirrored = way != 1, setting.streamed = way == 2, setting.exact = way == 3;
+            is_counted({300, 24, 60, 1, setting, random});
+            setting.block = 200, setting.read = way == 0;
+            is_counted({420, 16, 12, 3, setting, random});
         }
 }
 

@@ -1,5 +1,7 @@
 // The ladder: how an item is placed between the cuts of a query, each rung by what its proven bound decides.
 //
+//     0  int8     where few items of a square may be closer than the farthest relevant one: these alone, to rung 2
+//                 (int8_filter.h)
 //     1  filter   float32 scores of a square of items ──decided──> counted
 //                     │ open: within the bound of a cut
 //     2  refine   float64 scores, of the square where many are open, else of single pairs ──decided──> counted

@@ -8,10 +8,11 @@ namespace deadheat {
 
 namespace {
 
-constexpr Index FEW = 32;           // a part of the items of a square so small that they are cheaper one by one
-constexpr Index PAIRS = 1 << 22;    // of queries and columns, for which it pays to judge by
-constexpr Index SAMPLED_ROWS = 32;  // so many queries
-constexpr Index SAMPLED_COLUMNS = 1024;
+constexpr std::size_t FEW = 16;       // a part of a row's items so small that they are cheaper one by one,
+constexpr std::size_t FEW_ROWS = 16;  // and a part of the rows so small that it pays to count these by themselves
+constexpr std::size_t FEW_ITEMS = 80;
+constexpr Index SAMPLED_ROWS = 16;  // queries to judge by
+constexpr Index SAMPLED_COLUMNS = 512;
 
 /// What belongs to items, as float32 not above it.
 std::vector<float> offsets(const Scores &scores, Span<const std::int64_t> items) {
@@ -37,6 +38,26 @@ void listed(const std::vector<std::int32_t> &places, Index row, Index column, bo
     }
 }
 
+/// Take out the items of rows that have more than a few, of so many; returns these rows.
+Numbers64 take_out_rows(Numbers64 &rows, Numbers64 &columns, Index first, Index n_row, Index n_column) {
+    std::vector<std::size_t> n_item(at(n_row));
+    for (std::int64_t row : rows) ++n_item[at(row - first)];
+    Numbers64 many;
+    for (Index i = 0; i < n_row; ++i)
+        if (n_item[at(i)] * FEW > at(n_column)) many.push_back(i);
+    if (many.empty()) return many;
+    std::size_t n = 0;
+    for (std::size_t p = 0; p < rows.size(); ++p)
+        if (n_item[at(rows[p] - first)] * FEW <= at(n_column)) rows[n] = rows[p], columns[n++] = columns[p];
+    rows.resize(n), columns.resize(n);
+    return many;
+}
+
+/// Whether so many rows and items of the others leave so little open that it pays.
+bool pays(std::size_t n_item, std::size_t rows_left, Index n_row, Index n_column) {
+    return rows_left * FEW_ROWS <= at(n_row) && n_item * FEW_ITEMS <= at(n_row * n_column);
+}
+
 /// Every so manieth of some numbers.
 Numbers64 sample(Span<const std::int64_t> numbers, Index n) {
     Numbers64 some;
@@ -58,6 +79,7 @@ Int8Filter::Int8Filter(const Problem &problem, const Ready &left, const Ready &r
 }
 
 bool Int8Filter::count(Index row, Index column, Index n, Index m) {
+    if (!sides_[0].block->far || !sides_.back().block->far) return false;
     const bool both = sides_.size() > 1;
     const Int8Limits of_rows{part(limits_[0].limit, row, n), both ? part(limits_[1].offset, row, n) : Span<const float>()},
         of_columns{both ? part(limits_[1].limit, column, m) : Span<const float>(), part(limits_[0].offset, column, m)};
@@ -66,10 +88,12 @@ bool Int8Filter::count(Index row, Index column, Index n, Index m) {
     Numbers64 rows[2], columns[2];
     for (std::size_t k = 0; k < sides_.size(); ++k) {
         const Side &side = sides_[k];
-        listed(k == 0 ? found.of_row : found.of_column, k == 0 ? row : column, side.start + (k == 0 ? column : row), k == 1,
-               rows[k], columns[k]);
+        const Index first = k == 0 ? row : column, n_row = k == 0 ? n : m, n_column = k == 0 ? m : n;
+        listed(k == 0 ? found.of_row : found.of_column, first, side.start + (k == 0 ? column : row), k == 1, rows[k],
+               columns[k]);
         side.block->leave_out(rows[k], columns[k]);
-        if (static_cast<Index>(rows[k].size()) * FEW > n * m) return side.block->far = false;
+        left_open_[k] = take_out_rows(rows[k], columns[k], first, n_row, n_column);
+        if (!pays(rows[k].size(), left_open_[k].size(), n_row, n_column)) return side.block->far = false;
     }
     for (std::size_t k = 0; k < sides_.size(); ++k) {
         Numbers64 weights(columns[k].size());
@@ -83,7 +107,7 @@ bool few_pass_int8(const Problem &problem, Span<const std::int64_t> queries, con
     const Scores &scores = *problem.scores;
     if (!int8_loops().fast() || scores.form != Form::product || !scores.squares.empty() || problem.has_junk() ||
         problem.patterns != nullptr || scores.dim() > MOST_INT8_DIM ||
-        static_cast<Index>(queries.size()) * problem.n_column < PAIRS)
+        static_cast<Index>(queries.size()) * problem.n_column < problem.least_for_int8)
         return false;
     const Numbers64 some = sample(queries, SAMPLED_ROWS);
     Block block(problem, some, stop);
@@ -106,7 +130,9 @@ bool few_pass_int8(const Problem &problem, Span<const std::int64_t> queries, con
     listed(found.of_row, 0, 0, false, rows, places);
     for (std::int64_t &place : places) place = columns[at(place)];
     block.leave_out(rows, places);
-    return rows.size() * at(FEW) < some.size() * columns.size();
+    const auto n_row = static_cast<Index>(some.size()), n_column = static_cast<Index>(columns.size());
+    const std::size_t left_open = take_out_rows(rows, places, 0, n_row, n_column).size();
+    return pays(rows.size(), left_open, n_row, n_column);
 }
 
 }  // namespace deadheat

@@ -10,8 +10,11 @@ class Int8Filter {
 public:
     Int8Filter(const Problem &problem, const Ready &left, const Ready &right, const std::vector<Side> &sides);
 
-    /// Count the few items of a square that may be close; returns false, with nothing counted, where they are not few.
+    /// Count the few items of a square that may be close, but for the rows that it leaves open; returns false, with nothing
+    /// counted, where there is too much to do so.
     bool count(Index row, Index column, Index n, Index m);
+    /// Rows of the last square, for a side, of whose items many may be close: none of them is counted.
+    const Numbers64 &left_open(std::size_t side) const { return left_open_[side]; }
 
 private:
     struct Limits {
@@ -22,6 +25,7 @@ private:
     const Int8Rows &left_, &right_;
     const std::vector<Side> &sides_;
     std::vector<Limits> limits_;
+    Numbers64 left_open_[2];
 };
 
 /// Whether few items pass the filter, to judge by some queries and columns.

@@ -96,6 +96,7 @@ struct Problem {
     Span<const bool> ranked;
     Matrix<const bool> junk;  // by pairs; no rows where none is
     ItemsOfColumns items;
+    Index least_for_int8 = 0;  // pairs of queries and columns, for which it pays to judge the filter: int8_filter.h
 
     bool has_junk() const { return junk.rows > 0; }
     /// In how many columns the class of a query is.

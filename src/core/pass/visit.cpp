@@ -62,22 +62,42 @@ private:
         for (column_ = 0; column_ < right.n; column_ += columns)
             for (row_ = 0; row_ < left_->n; row_ += rows) {
                 n_ = std::min(rows, left_->n - row_), m_ = std::min(columns, right.n - column_);
-                if (filter && sides_[0].block->far && sides_.back().block->far && filter->count(row_, column_, n_, m_))
-                    continue;
                 wide_.clear(), tile_.reset();
+                if (filter && filter->count(row_, column_, n_, m_)) {
+                    for (std::size_t k = 0; k < sides_.size(); ++k) count_rows<T>(static_cast<int>(k), filter->left_open(k));
+                    continue;
+                }
                 const Matrix<T> square{products.data(), n_, m_, stride}, other{transposed.data(), m_, n_, stride};
                 scores_.products<T>(level_, *left_, row_, right, column_, square);
                 if (both) transpose<T>(square, other);  // before scores are left out
-                count_side<T>(0, square);
-                if (both) count_side<T>(1, other);
+                count_part<T>(0, 0, square);
+                if (both) count_part<T>(1, 0, other);
             }
     }
 
+    /// Count some rows of the square one by one, for one side.
     template <class T>
-    void count_side(int number, Matrix<T> square) {
+    void count_rows(int number, const Numbers64 &some) {
+        if (some.empty()) return;
+        const Index row = number == 0 ? row_ : column_, n_column = number == 0 ? m_ : n_;
+        Numbers64 queries;
+        for (std::int64_t i : some) queries.push_back(sides_[at(number)].block->queries()[at(row + i)]);
+        const Ready own = scores_.ready_queries(level_, queries), &other = number == 0 ? right_.at_level(level_) : *left_;
+        Buffer<T> memory(some.size() * at(n_column));
+        const Matrix<T> products{memory.data(), own.n, n_column, n_column};
+        scores_.products<T>(level_, own, 0, other, number == 0 ? column_ : row_, products);
+        for (Index k = 0; k < own.n; ++k) {
+            tile_.reset();
+            count_part<T>(number, some[at(k)], {products.row(k), 1, n_column, n_column});
+        }
+    }
+
+    /// Count the rows of the square from one on, for one side, whose products these are.
+    template <class T>
+    void count_part(int number, Index first, Matrix<T> part) {
         const Side &side = sides_[at(number)];
         const Index row = number == 0 ? row_ : column_, column = side.start + (number == 0 ? column_ : row_);
-        scores_.finish<T>(scores_.item_of_column.subspan(at(column), at(square.columns)), square);
+        scores_.finish<T>(scores_.item_of_column.subspan(at(column), at(part.columns)), part);
         Finer finer;
         finer.scores = [&](const Numbers64 &of_rows, const Numbers64 &columns, bool all, Span<double> out) {
             if (all)
@@ -85,8 +105,8 @@ private:
             else
                 from_pairs(*side.block, of_rows, columns, out);
         };
-        finer.integers = [&] { return integers(number, row, column, square.rows, square.columns); };
-        side.block->count<T>({square, row, column, level_, side.band}, finer, *side.tallies);
+        finer.integers = [&] { return integers(number, row + first, column, part.rows, part.columns); };
+        side.block->count<T>({part, row + first, column, level_, side.band}, finer, *side.tallies);
     }
 
     /// The exact tile of the square; the other side has the same, transposed, where the rows are the same.

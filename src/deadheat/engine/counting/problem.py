@@ -17,6 +17,8 @@ from deadheat.engine.ties.rule import Exact, Relevant, Ties
 from deadheat.support.arrays import Int64, offsets_of
 from deadheat.support.lazy import hashlib
 
+LEAST_FOR_INT8 = 1 << 22  # pairs of queries and columns, for which it pays to look whether the int8 filter leaves few
+
 
 class RankingProblem:
     """The distance, what tied means, who is relevant, and how much each column weighs.
@@ -48,7 +50,7 @@ class RankingProblem:
             class_count=self.class_count, query_class=relevance.query_class, gallery_class=relevance.gallery_class,
             column_of_item=distance.columns.column_of_item, ranked=candidates.ranked, junk=candidates.junk,
             itself=np.empty(0, dtype=np.int64) if candidates.itself is None else candidates.itself,
-            items=items, items_start=items_start,
+            items=items, items_start=items_start, least_for_int8=LEAST_FOR_INT8,
         )  # fmt: skip
         return _core.Pass(described)
 

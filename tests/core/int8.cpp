@@ -1,0 +1,144 @@
+// Rows rounded to int8: what may reach a limit is found, whatever the rest of the rows is, and what is far from it is not.
+#include "distances/int8.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "check.h"
+
+namespace {
+
+using namespace deadheat;
+using namespace deadheat::tests;
+
+using Places = std::set<std::pair<std::int32_t, std::int32_t>>;
+
+Places places(const std::vector<std::int32_t> &listed) {
+    Places found;
+    for (std::size_t p = 0; p < listed.size(); p += 2) found.insert({listed[p], listed[p + 1]});
+    CHECK(found.size() * 2 == listed.size());
+    return found;
+}
+
+/// Rows of any sizes; in some, what rounding leaves points all in one direction.
+template <class T>
+Padded<T> rows_of(Index n, Index dim, Random &random) {
+    Padded<T> rows(n, dim, 0);
+    for (Index i = 0; i < n; ++i) {
+        const Index kind = random.below(6);
+        const T scale = kind == 1 ? T(1e-30) : kind == 2 ? T(1e25) : T(1);
+        for (Index k = 0; k < dim; ++k) {
+            const T x = static_cast<T>(random.below(2001) - 1000) / 1000;
+            rows.set(i, k, kind == 0 ? T(0) : kind == 3 ? (k == 0 ? T(127) : std::round(x) + T(0.499)) : x * scale);
+        }
+    }
+    return rows;
+}
+
+template <class T>
+double product(const Padded<T> &left, Index i, const Padded<T> &right, Index j) {
+    double sum = 0;
+    for (Index k = 0; k < left.columns; ++k) sum += static_cast<double>(left.at(i, k)) * right.at(j, k);
+    return sum;
+}
+
+template <class T>
+double length(const Padded<T> &rows, Index i) {
+    return std::sqrt(product(rows, i, rows, i));
+}
+
+/// How far a product of int8 may be off at most, for rows of more than 50 dimensions.
+template <class T>
+double coarse(const Padded<T> &left, Index i, const Padded<T> &right, Index j) {
+    return length(left, i) * length(right, j) * 0.02 * std::sqrt(static_cast<double>(left.columns)) + 1e-20;
+}
+
+/// Limits at the products of each row with another one: that one is found, and all that is closer.
+template <class T>
+void reaching_is_found(Index n, Index m, Index dim, bool both, Random &random) {
+    const Padded<T> left = rows_of<T>(n, dim, random), right = rows_of<T>(m, dim, random);
+    const Int8Rows a = rounded_rows<T>(left.view()), b = rounded_rows<T>(right.view());
+    std::vector<float> row_limit(at(n)), row_offset(at(n)), column_limit(both ? at(m) : 0), column_offset(at(m));
+    for (float &offset : row_offset) offset = static_cast<float>(random.below(5)) / 8;
+    for (float &offset : column_offset) offset = static_cast<float>(random.below(5)) / 8;
+    const auto below = [](double x) { return std::nextafter(static_cast<float>(x - std::fabs(x) * 1e-6), -INFINITY); };
+    for (Index i = 0; i < n && m > 0; ++i) {
+        const Index j = random.below(m);
+        row_limit[at(i)] = below(product(left, i, right, j) - column_offset[at(j)]);
+    }
+    for (Index j = 0; j < m && both && n > 0; ++j) {
+        const Index i = random.below(n);
+        column_limit[at(j)] = below(product(left, i, right, j) - row_offset[at(i)]);
+    }
+    Reaching found{at(n * m), {}, {}};
+    int8_loops().reaching(a, 0, {row_limit, row_offset}, b, 0, {column_limit, column_offset}, found);
+    const Places of_row = places(found.of_row), of_column = places(found.of_column);
+    bool none_missing = true, none_far = true;
+    const auto look = [&](double score, double limit, bool listed, double off) {
+        none_missing &= listed || score - std::fabs(score) * 1e-9 <= limit;
+        none_far &= !listed || dim < 50 || score >= limit - 2 * off - 2;
+    };
+    for (std::int32_t i = 0; i < n; ++i)
+        for (std::int32_t j = 0; j < m; ++j) {
+            const double score = product(left, i, right, j), off = coarse(left, i, right, j);
+            look(score - column_offset[at(j)], row_limit[at(i)], of_row.contains({i, j}), off);
+            if (both) look(score - row_offset[at(i)], column_limit[at(j)], of_column.contains({i, j}), off);
+        }
+    CHECK(none_missing);
+    CHECK(none_far);
+    CHECK(both || of_column.empty());
+}
+
+TEST(rows_that_reach_a_limit) {
+    Random random(1);
+    for (Index n : {0, 1, 5, 48, 97})
+        for (Index m : {0, 1, 15, 49, 130})
+            for (Index dim : {1, 2, 3, 4, 7, 64, 129}) {
+                reaching_is_found<float>(n, m, dim, random.below(2) == 0, random);
+                reaching_is_found<double>(n, m, dim, random.below(2) == 0, random);
+            }
+}
+
+TEST(nothing_reaches_what_is_far) {
+    Random random(2);
+    Padded<float> rows(60, 200, 0);
+    for (Index i = 0; i < 60; ++i)
+        for (Index k = 0; k < 200; ++k) rows.set(i, k, static_cast<float>(random.below(3) - 1));
+    const Int8Rows of = rounded_rows<float>(rows.view());
+    std::vector<float> most(60), zeros(60);
+    for (Index i = 0; i < 60; ++i) most[at(i)] = static_cast<float>(0.9 * product(rows, i, rows, i));
+    Reaching found{3600, {}, {}};
+    int8_loops().reaching(of, 0, {most, zeros}, of, 0, {most, zeros}, found);
+    Places itself;
+    for (std::int32_t i = 0; i < 60; ++i) itself.insert({i, i});
+    CHECK(places(found.of_row) == itself);
+    CHECK(places(found.of_column) == itself);
+}
+
+TEST(a_square_that_is_not_the_first) {
+    Random random(3);
+    const Padded<float> rows = rows_of<float>(150, 40, random);
+    const Int8Rows of = rounded_rows<float>(rows.view());
+    std::vector<float> limit(40, 0.5F), offset(40);
+    Reaching all{22500, {}, {}}, part{1600, {}, {}};
+    std::vector<float> of_all(150, 0.5F), none(150);
+    int8_loops().reaching(of, 0, {of_all, none}, of, 0, {{}, none}, all);
+    int8_loops().reaching(of, 48, {limit, offset}, of, 96, {{}, offset}, part);
+    Places expected;
+    for (const auto &[i, j] : places(all.of_row))
+        if (i >= 48 && i < 88 && j >= 96 && j < 136) expected.insert({i - 48, j - 96});
+    CHECK(places(part.of_row) == expected);
+    CHECK(!expected.empty() && expected.size() < 1600);
+}
+
+TEST(no_more_are_looked_for_than_matter) {
+    Padded<float> rows(480, 8, 0);
+    const Int8Rows of = rounded_rows<float>(rows.view());
+    std::vector<float> limit(480, -1.0F), offset(480);
+    Reaching found{100, {}, {}};
+    int8_loops().reaching(of, 0, {limit, offset}, of, 0, {{}, offset}, found);
+    CHECK(found.of_row.size() > 200 && found.of_row.size() < 2 * 480 * 96);
+}
+
+}  // namespace
