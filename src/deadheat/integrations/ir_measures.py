@@ -187,7 +187,7 @@ class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
         self.judged, self.score_dtype = judged, score_dtype
 
     @plain_floats
-    def _metrics(self, run: Any) -> list[Any]:
+    def _iter_calc(self, run: Any) -> Iterator[Any]:
         """The values of the queries in both; ir_measures adds those that the run lacks."""
         scores = trec.open_run(ir_measures.util.RunConverter(run).as_dict_of_dict(), may_be_empty=True)
         queries = [query for query in self.judged if query in scores]
@@ -203,10 +203,7 @@ class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
                 profiles[key] = make(scores, self._regraded(gains), queries, options)
             values = _values(profiles[key], measure)
             metrics += [ir_measures.Metric(q, measure, value) for q, value in zip(queries, values, strict=True)]
-        return metrics
-
-    def _iter_calc(self, run: Any) -> Iterator[Any]:
-        yield from self._metrics(run)
+        return iter(metrics)
 
     def _regraded(self, gains: Mapping[int, int] | None) -> trec.Checked:
         """The qrels with the gains of nDCG(gains=...) in place of the grades."""
@@ -243,6 +240,4 @@ _PIPELINE = ir_measures.DefaultPipeline.providers
 _PIPELINE[:] = [*(each for each in _PIPELINE if each.NAME != provider.NAME), provider]  # last: for measures of no other
 
 if __name__ == "__main__":
-    runpy.run_module(
-        "ir_measures", run_name="__main__", alter_sys=True
-    )  # the command of ir_measures, with this provider
+    runpy.run_module("ir_measures", run_name="__main__", alter_sys=True)
