@@ -6,8 +6,9 @@ import warnings
 from typing import Any
 
 import pytest
+from integrations.needs import require
 
-pytest.importorskip("torchmetrics", reason="needs torchmetrics: pip install -r tests/integrations/requirements-all.txt")
+require("torchmetrics")
 
 from integrations import ranks
 
