@@ -107,7 +107,7 @@ def embeddings_of(seed: int, samples: list[Sample], ties: bool) -> Texts:
 
 @pytest.mark.parametrize("options", [{}, {"always_rerank_positives": False}, {"at_k": 2, "name": "x"}], ids=str)
 @pytest.mark.parametrize("documents", [False, True])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_cross_encoder_without_ties(seed: int, documents: bool, options: dict[str, Any]) -> None:
     """Every key of theirs has their value, and the bounds are equal to it."""
     samples = samples_of(seed, documents)
@@ -178,18 +178,6 @@ def gain(ranked: list[bool]) -> Fraction:
     return sum((d for d, relevant in zip(discounts, ranked, strict=False) if relevant), Fraction()) / ideal
 
 
-def test_constant_reranker() -> None:
-    """One positive among ten, listed first: 1 by a stable sort, 0.1 by theirs, and every value is possible."""
-    samples = [{"query": "q", "positive": "a", "negative": [f"n{i}" for i in range(9)]}]
-    model = Pairs(dict.fromkeys(texts_of([{**samples[0], "positive": ["a"]}]), 0.5))
-    theirs, ours = cross_encoders(samples)
-    assert theirs(model)["mrr@10"] == 0.1
-    found = ours(model)
-    harmonic = sum(Fraction(1, i) for i in range(1, 11)) / 10
-    assert (found["mrr@10_lower"], found["mrr@10_upper"]) == (0.1, 1.0)
-    assert found["mrr@10"] == pytest.approx(float(harmonic), abs=1e-15)
-
-
 def test_logits() -> None:
     """They are asked for without the activation; by default the model's own is used."""
     import torch
@@ -215,12 +203,7 @@ def test_a_sigmoid_that_saturates() -> None:
 
     model = Saturated({("q", "a"): 21.0, ("q", "b"): 20.0})
     assert cross_encoders(samples)[1](model)["mrr@10_lower"] == 0.5
-    assert (
-        cross_encoders(
-            samples,
-        )[1].__class__(samples, scores="logits")(model)["mrr@10_lower"]
-        == 1.0
-    )
+    assert type(cross_encoders(samples)[1])(samples, scores="logits")(model)["mrr@10_lower"] == 1.0
 
 
 @pytest.mark.parametrize("batched", [True, False])
