@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -110,11 +111,6 @@ def test_too_few_and_all_equal() -> None:
 # bootstraps
 
 
-def draws_of(method_seed: int, n: int, n_resamples: int) -> np.ndarray:
-    """The units that a seeded bootstrap draws, (n_resamples, n)."""
-    return np.random.default_rng(method_seed).integers(0, n, (n_resamples, n))
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_bootstrap_is_a_slow_loop_with_the_same_draws(weighted: bool) -> None:
     rng = np.random.default_rng(1)
@@ -123,17 +119,11 @@ def test_bootstrap_is_a_slow_loop_with_the_same_draws(weighted: bool) -> None:
     classes = np.arange(n) if not weighted else np.array([0, 1, 1, 2, 2, 2, 3, 4, 4, 5, 5])
     units = [np.flatnonzero(classes == c) for c in np.unique(classes)]
     units.sort(key=lambda unit: [math.fsum(row[unit]) for row in rows])  # an order of their own
-    found = mean_intervals(
-        *rows,
-        classes=classes if weighted else None,
-        confidence_level=level,
-        method="percentile",
-        n_resamples=500,
-        seed=3,
-    )
+    how: dict = {"confidence_level": level, "method": "percentile", "n_resamples": 500, "seed": 3}
+    found = mean_intervals(*rows, classes=classes if weighted else None, **how)
     for row, interval in zip(rows, (found.lower, found.expected, found.upper), strict=True):
         means = []
-        for draw in draws_of(3, len(units), 500):
+        for draw in np.random.default_rng(3).integers(0, len(units), (500, len(units))):
             drawn = np.concatenate([units[i] for i in draw])
             means.append(math.fsum(row[drawn]) / len(drawn))
         low, high = np.quantile(means, [0.05, 0.95])
@@ -388,16 +378,7 @@ def test_labels_in_a_report_change_nothing_else() -> None:
 
 
 def test_bounds_without_an_expectation() -> None:
-    window = TieProfile(
-        offsets=np.array([0, 1, 2]),
-        closer=np.array([0, 0]),
-        closer_relevant=np.array([0, 0]),
-        tied=np.array([2, 1]),
-        tied_relevant=np.array([1, 1]),
-        n_ranked=np.array([2, 2]),
-        n_relevant=np.array([1, 1]),
-        bounds_only=True,
-    )
+    window = replace(TieProfile.from_groups([[(0, 0, 2, 1)], [(0, 0, 1, 1)]], n_ranked=[2, 2]), bounds_only=True)
     found = measure(window, "mAP").interval("mAP")
     assert (found.lower, found.upper) == ((0.5, 1), (1, 1))
     assert is_nothing(found.expected)
