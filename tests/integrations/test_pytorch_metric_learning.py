@@ -48,6 +48,8 @@ def ours(**options: Any) -> Any:
 
 
 def knn(distance: str, batch_size: int | None = None, **options: Any) -> Any:
+    if distance == "FaissKNN":
+        return FaissKNN(**options)
     return CustomKNN(getattr(distances, distance)(**options), batch_size=batch_size)
 
 
@@ -120,6 +122,7 @@ DISTANCES: list[tuple[str, dict[str, Any]]] = [
     ("LpDistance", {}),
     ("LpDistance", {"normalize_embeddings": False, "power": 2}),
     ("LpDistance", {"normalize_embeddings": False, "p": 1, "power": 0.5}),
+    ("FaissKNN", {"index_init_fn": faiss.IndexFlatIP}),
 ]
 
 
@@ -143,14 +146,6 @@ def test_distances_rank_as_theirs(name: str, options: dict[str, Any], how: str) 
                 assert found[f"{metric}_lower"] - 1e-6 <= expected[metric] <= found[f"{metric}_upper"] + 1e-6
                 if not few:
                     assert found[metric] == pytest.approx(expected[metric], abs=1e-6)
-
-
-def test_inner_products_of_faiss() -> None:
-    theirs, calculator = both(knn_func=FaissKNN(index_init_fn=faiss.IndexFlatIP))
-    call = random_call("prefix", 3, grid=False)
-    expected, found = theirs.get_accuracy(*call), calculator.get_accuracy(*call)
-    for metric in METRICS:
-        assert found[f"{metric}_lower"] == pytest.approx(expected[metric], abs=1e-6)
 
 
 def test_parallel_rows_tie_where_their_float32_does_not_see_it() -> None:
