@@ -201,7 +201,7 @@ class TabularResult(PlainFloats, ABC):
         Raises
         ------
         MissingPackageError
-            Without pyarrow, which the extra ``arrow`` brings.
+            Without pyarrow, which the extra ``files`` brings.
         """
         return require("pyarrow", "files", "a table of Arrow").table(dict(self.columns(**options)))
 
