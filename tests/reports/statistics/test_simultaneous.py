@@ -44,6 +44,10 @@ def test_one_test_is_the_paired_permutation_test() -> None:
         assert abs(step_down(row, n_resamples, 0)[0] - pvalue(tail, tail, "two-sided")) < (1e-12 if n == 8 else 0.02)
 
 
+def test_the_swap_that_was_observed_counts_among_random_ones() -> None:
+    assert tails(np.ones((1, 40)), 40.0, 99, 0) == [(1.0, 1 / 100)]
+
+
 def test_neither_the_scale_nor_the_order_of_tests_matters() -> None:
     rows = RNG.normal(0.2, 1, (9, 20))
     whole = step_down(rows, 999, 3)
