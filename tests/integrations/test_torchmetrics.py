@@ -78,15 +78,6 @@ def test_a_tolerance_has_bounds_and_no_expected_value() -> None:
     assert (values["mAP_lower"], values["mAP_upper"]) == (report["mAP"].lower, report["mAP"].upper)
 
 
-def test_forward_gives_the_batch_and_keeps_the_epoch() -> None:
-    embeddings, labels = samples()
-    metric = EmbeddingRetrieval(MEASURES)
-    for rows in (slice(0, 25), slice(25, 40)):
-        step = numbers(metric(embeddings[rows], labels[rows]))
-        assert step == expected(dh.evaluate(embeddings[rows], labels[rows], measures=MEASURES))
-    assert numbers(metric.compute()) == expected(dh.evaluate(embeddings, labels, measures=MEASURES))
-
-
 @pytest.mark.parametrize(
     "as_what",
     [

@@ -161,8 +161,8 @@ def mean_interval(
 
     Notes
     -----
-    The bootstrap draws n_resamples × n values, in flat memory. Where few of the values are distinct it draws how often
-    each occurs instead, which has the same distribution. BCa, which is SciPy's, leaves each value out: n² work.
+    Where few of the values are distinct, the bootstrap draws how often each occurs, which has the same distribution.
+    BCa is SciPy's, which leaves each value out: n² work.
 
     Examples
     --------
