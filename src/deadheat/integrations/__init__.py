@@ -1,3 +1,1 @@
 """Neighbours: one file each, imported on use, behind an extra of the same name whose absence is one line."""
-
-ENDS = {"": "expected", "_lower": "lower", "_upper": "upper"}  # of the keys of a value

@@ -13,9 +13,8 @@ from typing import Any, TypeAlias
 from deadheat.engine.counting.runs import profile_run
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.integrations import ENDS
 from deadheat.reports.evaluating import measure
-from deadheat.reports.result import Result, over_min_of_k_and_relevant
+from deadheat.reports.result import ENDS, Result, over_min_of_k_and_relevant
 from deadheat.support import checks
 
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]  # query id -> document id -> grade

@@ -23,10 +23,10 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.arrays import embeddings
 from deadheat.inputs.conversion import plain
 from deadheat.inputs.samples import Pair, open_samples
-from deadheat.integrations import ENDS
 from deadheat.measures.names import parse
 from deadheat.measures.values import all_bounds
 from deadheat.reports.averaging import Averaging
+from deadheat.reports.result import ENDS
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Float64, Int64
 from deadheat.support.lazy import require

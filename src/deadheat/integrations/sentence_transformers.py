@@ -30,10 +30,9 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import on_host
-from deadheat.integrations import ENDS
 from deadheat.reports.evaluating import measure
 from deadheat.reports.report import Report
-from deadheat.reports.result import Result, over_min_of_k_and_relevant
+from deadheat.reports.result import ENDS, Result, over_min_of_k_and_relevant
 from deadheat.support import checks
 from deadheat.support.atomic import replacing
 from deadheat.support.floats import plain_floats

@@ -21,11 +21,10 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import on_host
-from deadheat.integrations import ENDS
 from deadheat.integrations.sentence_transformers import NEEDS, append_row, distance_of
 from deadheat.reports.evaluating import measure
 from deadheat.reports.report import Report
-from deadheat.reports.result import Result
+from deadheat.reports.result import ENDS, Result
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require

@@ -23,8 +23,7 @@ from torchmetrics.utilities import rank_zero_warn
 from torchmetrics.utilities.distributed import gather_all_tensors
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.integrations import ENDS
-from deadheat.reports.result import Result
+from deadheat.reports.result import ENDS, Result
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.lazy import lazy
