@@ -12,12 +12,10 @@ from typing import Any
 
 import numpy as np
 import torch
-import torchmetrics
 from torch.utils.data import DistributedSampler
 
 from deadheat.integrations.torchmetrics import EmbeddingRetrieval, ScoredRetrieval
 from deadheat.integrations.torchmetrics import embeddings as embedding_metric
-from deadheat.support.triple import Triple
 
 N_RANK = 3
 MEASURES = "mAP, MAP@R, Hit@1, nDCG"
@@ -132,18 +130,6 @@ def by_role(rank: int, group: Any) -> dict[str, Any]:
     return {"values": values, "warned": [warning.category.__name__ for warning in caught]}
 
 
-def collected(rank: int, group: Any) -> dict[str, Any]:
-    """One number a metric, in a collection that keeps the rows once."""
-    embeddings, labels = samples()
-    mine = [slice(0, 5), slice(5, 35), slice(35, 47)][rank]
-    sides = {side: EmbeddingRetrieval("mAP", threads=1, value=side) for side in Triple._fields}
-    collection = torchmetrics.MetricCollection(sides)
-    for _ in range(2):
-        collection.reset()
-        in_batches(collection, [3, 2, 20, 10], embeddings[mine], labels[mine])
-    return {"values": numbers(collection.compute()), "n_group": len(collection.compute_groups)}
-
-
 def disagreeing(rank: int, group: Any) -> dict[str, Any]:
     """Rows of other widths on different processes: one line on all of them, and nobody waits for ever."""
     metric = EmbeddingRetrieval("mAP")
@@ -155,7 +141,7 @@ def disagreeing(rank: int, group: Any) -> dict[str, Any]:
     return {}
 
 
-CASES = (uneven, without_data, padded, each_step, by_role, collected, disagreeing)
+CASES = (uneven, without_data, padded, each_step, by_role, disagreeing)
 
 
 def process(rank: int, folder: str, found: Any) -> None:

@@ -62,19 +62,17 @@ def test_equal_without_ties(seed: int, ignore: bool) -> None:
 
 
 @needs("pytrec_eval")
-@pytest.mark.parametrize("seed", range(25))
-def test_around_theirs_with_ties(seed: int) -> None:
-    qrels, results = tables(seed, ties=True)
-    four = beir.evaluate(qrels, results, K_VALUES)
-    found = four[0] | four[1] | four[2] | four[3]
-    for key, value in theirs(qrels, results, True).items():
-        assert found[key + "_lower"] <= found[key] <= found[key + "_upper"]
-        assert found[key + "_lower"] - 1.1e-5 <= value <= found[key + "_upper"] + 1.1e-5
-
-
-def test_ties_show() -> None:
-    found = [beir.evaluate(*tables(seed, ties=True), [10])[0] for seed in range(10)]
-    assert max(each["NDCG@10_upper"] - each["NDCG@10_lower"] for each in found) > 0.1
+def test_around_theirs_with_ties() -> None:
+    width = 0.0
+    for seed in range(25):
+        qrels, results = tables(seed, ties=True)
+        four = beir.evaluate(qrels, results, K_VALUES)
+        found = four[0] | four[1] | four[2] | four[3]
+        for key, value in theirs(qrels, results, True).items():
+            assert found[key + "_lower"] <= found[key] <= found[key + "_upper"]
+            assert found[key + "_lower"] - 1.1e-5 <= value <= found[key + "_upper"] + 1.1e-5
+            width = max(width, found[key + "_upper"] - found[key + "_lower"])
+    assert width > 0.1
 
 
 def best_first(row: dict[str, float], qrels_row: dict[str, int], sign: int) -> list[str]:

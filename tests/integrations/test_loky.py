@@ -25,21 +25,11 @@ def make() -> Iterator[Any]:
     loky.get_reusable_executor(2).shutdown(wait=True, kill_workers=True)
 
 
-def samples() -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(3)
-    return rng.integers(-50, 51, (1500, 8)).astype(np.float32), rng.integers(0, 100, 1500)
-
-
-def test_the_profile_is_the_same(make: Any) -> None:
-    rows, labels = samples()
-    assert n_worker(make()) == 2
-    assert dh.profile(rows, labels, executor=make()).digest() == dh.profile(rows, labels).digest()
-
-
 @pytest.mark.filterwarnings("ignore:A worker stopped while some jobs:UserWarning")
 def test_a_worker_that_is_killed_in_the_middle(make: Any) -> None:
-    rows, labels = samples()
-    killed: list[int] = []
+    rng, killed = np.random.default_rng(3), list[int]()
+    rows, labels = rng.integers(-50, 51, (1500, 8)).astype(np.float32), rng.integers(0, 100, 1500)
+    assert n_worker(make()) == 2
 
     def progress(done: int, total: int) -> None:
         if done and not killed:

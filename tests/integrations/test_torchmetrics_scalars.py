@@ -1,21 +1,19 @@
-"""Metrics whose value is one number: what torchmetrics' wrappers and Lightning's `self.log` need."""
+"""Metrics whose value is one number: what torchmetrics' wrappers need."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
+from integrations.needs import require
 
-torchmetrics = pytest.importorskip(
-    "torchmetrics", reason="needs torchmetrics: pip install -r tests/integrations/requirements-all.txt"
-)
+require("torchmetrics")
 
 import torch
 from torchmetrics import MetricCollection
-from torchmetrics.wrappers import BootStrapper, MetricTracker, MinMaxMetric
+from torchmetrics.wrappers import MetricTracker
 
 import deadheat as dh
 from deadheat.integrations.torchmetrics import EmbeddingRetrieval, ScoredRetrieval
@@ -66,17 +64,6 @@ def test_the_value_is_one_of_the_three(case: Case, side: str) -> None:
 
 
 @CASES
-def test_the_smallest_and_the_largest_value(case: Case) -> None:
-    make, epochs = case
-    wrapped, known = MinMaxMetric(make(value="lower")), [each["lower"] for each in triples(case)]
-    for number, epoch in enumerate(epochs):
-        wrapped._base_metric.reset()
-        wrapped.update(*epoch)
-        values, seen = wrapped.compute(), known[: number + 1]
-        assert [values[name].item() for name in ("raw", "min", "max")] == [seen[-1], min(seen), max(seen)]
-
-
-@CASES
 def test_the_best_epoch(case: Case) -> None:
     make, epochs = case
     known = triples(case)
@@ -104,21 +91,6 @@ def test_arithmetic_of_metrics(case: Case) -> None:
     assert twice.compute().item() == twice(*epochs[0]).item() == 2 * known["expected"]
 
 
-def test_resampled_items() -> None:
-    """Of the wrapped metric what its items, drawn by the same numbers, are without a wrapper."""
-    make, (epoch, *_) = of_scores()
-    wrapped = BootStrapper(make(value="expected"), num_bootstraps=4, raw=True, quantile=0.5)
-    torch.manual_seed(3)
-    wrapped.update(*epoch)
-    torch.manual_seed(3)
-    found = wrapped.compute()
-    for value in found["raw"]:
-        drawn = torch.arange(60).repeat_interleave(torch.distributions.Poisson(1).sample((60,)).long())
-        assert value.item() == make()(*(column[drawn] for column in epoch))["mAP"].item()
-    assert found["std"] > 0
-    assert found["mean"].item() == found["raw"].mean().item()
-
-
 @CASES
 def test_a_collection_counts_rows_once_and_names_each_side(case: Case) -> None:
     make, epochs = case
@@ -143,10 +115,9 @@ def test_without_a_query_the_number_is_nan() -> None:
         assert any("every measure is NaN" in str(warning.message) for warning in caught) == (action == "skip")
 
 
-@CASES
-def test_plots_of_numbers_are_torchmetrics_own(case: Case) -> None:
+def test_plots_of_numbers_are_torchmetrics_own() -> None:
     pytest.importorskip("matplotlib")
-    make, epochs = case
+    make, epochs = of_scores()
     metric = make(value="lower")
     steps = [metric(*epoch) for epoch in epochs]
     _, ax = metric.plot(steps)
@@ -168,67 +139,3 @@ def test_plots_of_numbers_are_torchmetrics_own(case: Case) -> None:
 def test_refused(make: Any, line: str) -> None:
     with pytest.raises(ValueError, match=line):
         make()
-
-
-# Lightning ----------------------------------------------------------------------------------------------------------
-
-lightning: Any = pytest.importorskip(
-    "lightning", reason="needs lightning: pip install -r tests/integrations/requirements-all.txt"
-)
-
-
-class Embedder(lightning.LightningModule):
-    """Logs a metric as Lightning's pages do: the object itself, in `validation_step`."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer = torch.nn.Linear(3, 2)
-        self.metric = EmbeddingRetrieval("mAP", distance="euclidean", value="lower")
-        sides = {side: EmbeddingRetrieval("mAP", distance="euclidean", value=side) for side in SIDES[1:]}
-        self.others = MetricCollection(sides, prefix="val/")
-        self.seen: list[float] = []
-
-    def training_step(self, batch: Any, batch_idx: int) -> torch.Tensor:
-        return self.layer(batch[0]).square().mean()
-
-    def validation_step(self, batch: Any, batch_idx: int) -> None:
-        embeddings = self.layer(batch[0]).round()  # with ties
-        self.metric.update(embeddings, *batch[1:])
-        self.log("val/lower", self.metric)
-        self.others.update(embeddings, *batch[1:])
-        self.log_dict(self.others)
-
-    def on_validation_epoch_end(self) -> None:
-        if not self.trainer.sanity_checking:
-            self.seen.append(self.metric.compute().item())
-
-    def configure_optimizers(self) -> torch.optim.Optimizer:
-        return torch.optim.SGD(self.parameters(), lr=0.2)
-
-
-@pytest.mark.filterwarnings("ignore::Warning:lightning")
-def test_lightning_logs_the_metric_and_keeps_the_best_checkpoint(tmp_path: Path) -> None:
-    from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
-    from lightning.pytorch.plugins.environments import LightningEnvironment
-
-    torch.manual_seed(0)
-    images, labels = 3 * torch.randn(50, 3), torch.arange(50) % 4
-    dataset = torch.utils.data.TensorDataset(images, labels, torch.arange(50))
-    loader, module = torch.utils.data.DataLoader(dataset, batch_size=8), Embedder()
-    best = ModelCheckpoint(tmp_path, monitor="val/lower", mode="max")
-    trainer = lightning.Trainer(
-        callbacks=[best, EarlyStopping("val/lower", mode="max", patience=9)], max_epochs=4, accelerator="cpu",
-        plugins=[LightningEnvironment()], logger=False, enable_progress_bar=False, enable_model_summary=False,
-    )  # fmt: skip
-    trainer.fit(module, loader, loader)
-    assert len(set(module.seen)) > 1  # epochs differ
-    assert best.best_model_score is not None
-    assert best.best_model_score.item() == max(module.seen)
-    report = dh.evaluate(module.layer(images).round().detach(), labels, measures="mAP", distance="euclidean")
-    logged = {name: value.item() for name, value in trainer.callback_metrics.items()}
-    assert logged == {f"val/{side}": getattr(report["mAP"], side) for side in SIDES}  # of the last epoch: it was reset
-    assert logged["val/lower"] == module.seen[-1]
-    fresh = Embedder()
-    fresh.load_state_dict(torch.load(best.best_model_path, weights_only=True)["state_dict"])
-    kept = dh.evaluate(fresh.layer(images).round().detach(), labels, measures="mAP", distance="euclidean")
-    assert kept["mAP"].lower == max(module.seen)

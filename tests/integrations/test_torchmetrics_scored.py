@@ -11,27 +11,27 @@ from typing import Any
 
 import numpy as np
 import pytest
+from integrations.needs import require
 
-torchmetrics = pytest.importorskip(
-    "torchmetrics", reason="needs torchmetrics: pip install -r tests/integrations/requirements-all.txt"
-)
+require("torchmetrics")
 
 import torch
+import torchmetrics
 from torchmetrics import retrieval
 
 import deadheat as dh
 from deadheat.integrations.torchmetrics import ScoredRetrieval
 
 THEIRS = {
-    "mAP": lambda **options: retrieval.RetrievalMAP(**options),
-    "MRR": lambda **options: retrieval.RetrievalMRR(**options),
-    "MRR@3": lambda **options: retrieval.RetrievalMRR(top_k=3, **options),
-    "nDCG": lambda **options: retrieval.RetrievalNormalizedDCG(**options),
-    "nDCG@4": lambda **options: retrieval.RetrievalNormalizedDCG(top_k=4, **options),
-    "P@3": lambda **options: retrieval.RetrievalPrecision(top_k=3, **options),
-    "Recall@3": lambda **options: retrieval.RetrievalRecall(top_k=3, **options),
-    "Hit@2": lambda **options: retrieval.RetrievalHitRate(top_k=2, **options),
-    "R-Precision": lambda **options: retrieval.RetrievalRPrecision(**options),
+    "mAP": retrieval.RetrievalMAP,
+    "MRR": retrieval.RetrievalMRR,
+    "MRR@3": partial(retrieval.RetrievalMRR, top_k=3),
+    "nDCG": retrieval.RetrievalNormalizedDCG,
+    "nDCG@4": partial(retrieval.RetrievalNormalizedDCG, top_k=4),
+    "P@3": partial(retrieval.RetrievalPrecision, top_k=3),
+    "Recall@3": partial(retrieval.RetrievalRecall, top_k=3),
+    "Hit@2": partial(retrieval.RetrievalHitRate, top_k=2),
+    "R-Precision": retrieval.RetrievalRPrecision,
 }
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "torchmetrics.md"
 EXPECTED = ("nDCG", "nDCG@4")  # where torchmetrics gives the mean over ties, as AUC does
@@ -59,7 +59,7 @@ def values(metric: Any) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("action", ["neg", "pos", "skip"])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_without_ties_values_are_theirs(seed: int, action: str) -> None:
     batch = cases(seed, ties=False)
     mine = values(in_batches(ScoredRetrieval([*THEIRS], empty_target_action=action), batch))
@@ -123,17 +123,6 @@ def test_what_is_ignored_is_ignored_as_theirs() -> None:
     both = torchmetrics.MetricCollection({"all": whole, "some": ScoredRetrieval("mAP", ignore_index=0)})
     both.update(*cases(0, ties=True))  # they share what they keep, and leave out each its own
     assert both.compute()["all_mAP"] != both.compute()["some_mAP"]
-
-
-@pytest.mark.parametrize("top_k", [1, 3, 500])
-@pytest.mark.parametrize("seed", range(3))
-def test_top_k_is_theirs(seed: int, top_k: int) -> None:
-    batch = cases(seed, ties=False)
-    for name in ("RetrievalMRR", "RetrievalNormalizedDCG", "RetrievalPrecision", "RetrievalRecall", "RetrievalHitRate"):
-        theirs = in_batches(getattr(retrieval, name)(top_k=top_k), batch).compute().item()
-        assert in_batches(ScoredRetrieval(name, top_k=top_k, value="lower"), batch).compute().item() == pytest.approx(
-            theirs, abs=1e-6
-        )
 
 
 NO_COUNTERPART = {"RetrievalFallOut", "RetrievalPrecisionRecallCurve", "RetrievalRecallAtFixedPrecision"}
@@ -245,13 +234,6 @@ def test_the_table_of_the_page_says_what_is_computed() -> None:
     assert list(said) == ["a process without items"]  # the rest is in `test_torchmetrics_ranks.py`
 
 
-def test_items_count_whatever_the_sign_of_their_score() -> None:
-    """Known of torchmetrics: relevant items with a score of 0 or less are taken for irrelevant."""
-    batch = torch.tensor([0.0, -1.0, -2.0]), torch.tensor([1, 1, 0]), torch.tensor([0, 0, 0])
-    assert values(in_batches(ScoredRetrieval("mAP"), batch))["mAP"] == 1
-    assert in_batches(retrieval.RetrievalMAP(), batch).compute() == 0
-
-
 def test_scores_are_compared_in_the_type_that_they_come_in() -> None:
     preds = torch.tensor([0.5, 0.5 + 1e-9], dtype=torch.float64)
     metric = in_batches(ScoredRetrieval("MRR"), (preds, torch.tensor([1, 0]), torch.tensor([0, 0])))
@@ -296,16 +278,8 @@ LONG, ONES = torch.zeros(3, dtype=torch.long), torch.ones(3)
 @pytest.mark.parametrize(
     ("arguments", "theirs", "more"),
     [
-        (
-            (ONES, LONG[:2], LONG),
-            "`indexes`, `preds` and `target` must be of the same shape",
-            r", but have shapes \(3,\)",
-        ),
-        (
-            (ONES[:0], LONG[:0], LONG[:0]),
-            "`indexes`, `preds` and `target` must be non-empty and non-scalar tensors",
-            "",
-        ),
+        ((ONES, LONG[:2], LONG), f"{ALL} must be of the same shape", r", but have shapes \(3,\)"),
+        ((ONES[:0], LONG[:0], LONG[:0]), f"{ALL} must be non-empty and non-scalar tensors", ""),
         ((ONES, LONG, LONG.int()), "`indexes` must be a tensor of long integers", ", but has dtype torch.int32"),
         ((LONG, LONG, LONG), "`preds` must be a tensor of floats", ", but has dtype torch.int64"),
         ((ONES, LONG + 2, LONG), "`target` must contain `binary` values", ".* but holds 2"),
@@ -321,17 +295,17 @@ def test_lines_begin_as_theirs(arguments: Batch, theirs: str, more: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("options", "line"),
+    ("option", "line"),
     [
-        ({"empty_target_action": "casual"}, "Argument `empty_target_action` received a wrong value `casual`"),
-        ({"ignore_index": "casual"}, "Argument `ignore_index` must be an integer or None"),
-        ({"aggregation": "casual"}, "Argument `aggregation` must be one of"),
+        ("empty_target_action", "received a wrong value `casual`"),
+        ("ignore_index", "must be an integer or None"),
+        ("aggregation", "must be one of"),
     ],
 )
-def test_lines_about_options_begin_as_theirs(options: dict[str, Any], line: str) -> None:
+def test_lines_about_options_begin_as_theirs(option: str, line: str) -> None:
     for metric in (retrieval.RetrievalMAP, ScoredRetrieval):
-        with pytest.raises(ValueError, match=line):
-            metric(**options)
+        with pytest.raises(ValueError, match=f"Argument `{option}` {line}"):
+            metric(**{option: "casual"})
 
 
 def test_half_gains_and_nan_are_refused() -> None:

@@ -133,32 +133,6 @@ def test_a_range_search_cuts_no_tie() -> None:
     assert_array_equal(per_query(found, "P@1").lower, per_query(truth, "P@1").lower)
 
 
-@needs("faiss", "hnswlib", "usearch")
-def test_approximate_indexes_find_less_and_brute_force_agrees() -> None:
-    faiss, hnswlib = pytest.importorskip("faiss"), pytest.importorskip("hnswlib")
-    usearch = pytest.importorskip("usearch.index")
-    rng = np.random.default_rng(4)
-    base, queries = made("floats", 2000, 16, rng), made("floats", 50, 16, rng)
-    quantizer = faiss.IndexFlatL2(16)
-    lists = faiss.IndexIVFFlat(quantizer, 16, 40)
-    lists.train(base)
-    lists.add(base)
-    graph = hnswlib.Index("l2", 16)
-    graph.init_index(max_elements=2000, M=4, ef_construction=20)
-    graph.add_items(base)
-    other = usearch.Index(ndim=16, metric="l2sq", dtype="f32", connectivity=4, expansion_search=10)
-    other.add(np.arange(2000), base)
-    returned = {"ivf": lists.search(queries, 10)[1], "hnswlib": graph.knn_query(queries, 10)[0]}
-    returned["usearch"] = other.search(queries, 10).keys
-    result = dh.index_recall(returned, queries, base, 10, distance="euclidean")
-    squares = ((queries[:, None].astype(np.float64) - base[None].astype(np.float64)) ** 2).sum(axis=2)
-    truth = np.argsort(squares, axis=1)[:, :10]
-    for name, ids in returned.items():
-        want = [len(set(a.tolist()) & set(b.tolist())) / 10 for a, b in zip(truth, ids, strict=True)]
-        assert result[name].per_query.tolist() == want
-        assert 0.05 < result[name].recall < 1
-
-
 @needs("faiss", "hnswlib", "usearch", "sklearn")
 def test_the_example() -> None:
     """In a process of its own: other libraries put their own search in the place of faiss's."""

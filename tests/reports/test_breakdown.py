@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -83,10 +84,7 @@ def test_singletons_that_count_are_listed() -> None:
 
 
 def test_a_tolerance_orders_by_the_lower_bound() -> None:
-    windows = TieProfile(
-        offsets=np.array([0, 1, 2]), closer=np.array([0, 1]), closer_relevant=np.array([0, 0]), tied=np.array([2, 1]),
-        tied_relevant=np.array([1, 1]), n_ranked=np.array([2, 2]), n_relevant=np.array([1, 1]), bounds_only=True,
-    )  # fmt: skip
+    windows = replace(TieProfile.from_groups([[(0, 0, 2, 1)], [(1, 0, 1, 1)]], n_ranked=[2, 2]), bounds_only=True)
     assert "0             1  [50.00, 100.00]" in str(measure(windows, "mAP").worst())
     assert measure(windows, "mAP").worst().rows["query"] == [1, 0]
 

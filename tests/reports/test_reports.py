@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deadheat import profile_neighbors
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rounded import Rounded
 from deadheat.engine.ties.tolerance import Tolerance
@@ -23,16 +25,7 @@ from deadheat.reports.result import Result
 GROUPS = [[(0, 0, 2, 1)], [(0, 0, 1, 1)], [(1, 0, 1, 1)], []]
 PROFILE = TieProfile.from_groups(GROUPS, n_ranked=[2, 2, 2, 2])
 NO_TIES = TieProfile.from_groups(GROUPS[1:3], n_ranked=[2, 2])
-WINDOWS = TieProfile(
-    offsets=np.array([0, 1]),
-    closer=np.array([0]),
-    closer_relevant=np.array([0]),
-    tied=np.array([2]),
-    tied_relevant=np.array([1]),
-    n_ranked=np.array([2]),
-    n_relevant=np.array([1]),
-    bounds_only=True,
-)
+WINDOWS = replace(TieProfile.from_groups(GROUPS[:1], n_ranked=[2]), bounds_only=True)
 
 
 def triple(result: Result) -> tuple[float, float, float]:
@@ -232,7 +225,7 @@ def test_bounds_that_would_print_alike_get_the_decimals_that_distinguish_them() 
 def test_single_results_are_shown_in_a_notebook_too() -> None:
     report = measure(PROFILE, "mAP")
     page = report["mAP"]._repr_html_()
-    assert "<td>66.67</td><td>75.00</td><td>83.33</td>" in page
+    assert '<path d="M75.00 0V8"/></svg></td><td>66.67</td><td>75.00</td><td>83.33</td>' in page
     assert page.endswith("<p>Mean over 3 queries with a value.</p></div>")
     assert "<td>75.00</td></tr>" in measure(NO_TIES)["mAP"]._repr_html_()
     interval = report.interval("mAP")
@@ -243,6 +236,7 @@ def test_single_results_are_shown_in_a_notebook_too() -> None:
 def test_digits_are_checked(digits: object, message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=f"^digits must be {message}, but is {digits}$"):
         measure(PROFILE).to_text(digits=digits)
+    measure(PROFILE).to_text(digits=15)
 
 
 def test_one_column_where_no_tie_affects_a_value() -> None:
@@ -297,10 +291,14 @@ def test_a_report_is_a_mapping_of_its_measures() -> None:
     assert report != measure(PROFILE, "mAP, Hit@1")
 
 
-def test_text_is_ascii() -> None:
-    for singletons in ("skip", "zero", "one", "balanced"):
-        for profile in (PROFILE, NO_TIES, WINDOWS):
-            assert str(measure(profile, singletons=singletons)).isascii()
+def test_rankings_that_were_cut() -> None:
+    found = profile_neighbors([["a", "b"]], [[2.0, 1.0]], relevant=[{"a", "c"}], n_gallery=9)
+    assert str(measure(found, "Hit@1, mAP")).splitlines()[-1] == (
+        "Needs more neighbours: in 1 query relevant items were not returned or may tie with the last returned, so that "
+        "mAP has bounds and no expected value. A value at k needs k + 1 neighbours, and one more where the query's own "
+        "row is excluded."
+    )
+    assert str(measure(found, "Hit@1")).splitlines()[-1].endswith("this affects no value shown.")
 
 
 def test_repr_is_one_line_without_arrays() -> None:

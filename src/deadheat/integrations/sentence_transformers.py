@@ -18,7 +18,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import on_host
 from deadheat.reports.evaluating import measure
 from deadheat.reports.report import Report
-from deadheat.reports.result import Result, over_min_of_k_and_relevant
+from deadheat.reports.result import ENDS, Result, over_min_of_k_and_relevant
 from deadheat.support import checks
 from deadheat.support.atomic import replacing
 from deadheat.support.floats import plain_floats
@@ -45,7 +45,6 @@ _Theirs: Any = require("sentence_transformers.sentence_transformer.evaluation", 
 
 _DISTANCES = {"cosine": "cosine", "dot": "inner_product", "euclidean": "euclidean", "manhattan": "cityblock"}
 _MEASURES = {"accuracy": "Hit", "precision": "P", "recall": "Recall", "ndcg": "nDCG", "mrr": "MRR", "map": "mAP"}
-ENDS = {"": "expected", "_lower": "lower", "_upper": "upper"}
 _BLOCK_SCORES = 1 << 24  # scores of a function in memory at once
 
 logger = logging.getLogger(__name__)
@@ -128,7 +127,11 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         self._options = CountingOptions.checked(ties=ties, threads=threads)
         super().__init__(queries, corpus, relevant_docs, *args, **kwargs)
         for name in ("mrr_at_k", "ndcg_at_k", "accuracy_at_k", "precision_recall_at_k", "map_at_k"):
-            _require_cutoffs(getattr(self, name), name)
+            cutoffs = getattr(self, name)
+            if not isinstance(cutoffs, (list, tuple)) or not cutoffs:
+                raise InvalidTypeError(name, f"must be a list of at least one cutoff, but is {cutoffs!r}")
+            for cutoff in cutoffs:
+                checks.positive_integer(cutoff, name)
         if self.score_functions is not None and not all(map(callable, self.score_functions.values() or [None])):
             raise InvalidTypeError("score_functions", f"must be functions by name, but is {self.score_functions!r:.80}")
         self._bounded = self._with_bounds(bounds)
@@ -157,21 +160,26 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         if not self.queries_ids or not self.corpus_ids:
             got = f"{len(self.queries_ids)} queries with a relevant document and {len(self.corpus_ids)} documents"
             raise InvalidValueError("queries and corpus", f"must have at least one of each, but got {got}")
-        self._require_main_score_function()
+        main = self.main_score_function
+        if main is not None and main.value not in self.score_functions:
+            names = ", ".join(self.score_functions)
+            raise InvalidValueError("main_score_function", f"must be one of {names}, but is {main.value}")
         queries = self.embed_inputs(
             model, self.queries, encode_fn_name="query", prompt_name=self.query_prompt_name, prompt=self.query_prompt
         )
         chunks = list(self._chunks(corpus_model or model)) if corpus_embeddings is None else [corpus_embeddings]
-        judged = Judged({query: set(self.relevant_docs[query]) for query in self.queries_ids}, self.corpus_ids)
-        options = replace(self._options, progress=self.show_progress_bar)
+        measures = [f"{_MEASURES[key]}@{k}" for key, k in self._keys]
         self.reports = {}
         for name, function in self.score_functions.items():
             distance = distance_of(name if self._score_functions_from_model else function)
-            profile = profile_of_scores(function, distance, queries, chunks, judged, options)
-            self.reports[name] = measure(profile, self._measures, threads=options.threads)
-        self.results = {
-            self._key(name, f"{key}@{k}"): self._result(name, key, k) for name in self.reports for key, k in self._keys
-        }
+            profile = self._profile(function, distance, queries, chunks)
+            self.reports[name] = measure(profile, measures, threads=self._options.threads)
+        self.results = {}
+        for name, report in self.reports.items():
+            for key, k in self._keys:
+                result = report[f"{_MEASURES[key]}@{k}"]
+                found = over_min_of_k_and_relevant(result, k) if key == "map" else result
+                self.results[self._key(name, f"{key}@{k}")] = found
         scores = {name: self._scores(name) for name in self.reports}
         self._name_primary_metric(scores)
         for name, report in self.reports.items():
@@ -185,11 +193,41 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     def output_scores(self, scores: Any) -> None:
         """Do nothing: the report, with bounds, has been logged."""
 
-    def _require_main_score_function(self) -> None:
-        main = self.main_score_function
-        if main is not None and main.value not in self.score_functions:
-            names = ", ".join(self.score_functions)
-            raise InvalidValueError("main_score_function", f"must be one of {names}, but is {main.value}")
+    def _profile(
+        self, function: Callable[..., Any], distance: str | None, queries: Any, chunks: list[Any]
+    ) -> TieProfile:
+        """The tie profile of all queries against the chunks of the corpus."""
+        relevant = {query: set(self.relevant_docs[query]) for query in self.queries_ids}
+        rows = [row for row in map(_rows, (queries, *chunks)) if row is not None]
+        if distance is None or len(rows) <= len(chunks):
+            profile = self._profile_of_function(function, queries, chunks, relevant)
+        else:
+            options = replace(self._options, distance=distance, progress=self.show_progress_bar)
+            opened = options.open(rows[0], np.concatenate(rows[1:]))
+            grades = {query: dict.fromkeys(items, 1) for query, items in relevant.items()}
+            profile = profile_of_judged(opened, grades, list(relevant), self.corpus_ids, options)
+        return replace(profile, query_ids=tuple(map(str, relevant)), check=False)
+
+    def _profile_of_function(
+        self, function: Callable[..., Any], queries: Any, chunks: list[Any], relevant: dict[Any, set[Any]]
+    ) -> TieProfile:
+        if not self._options.rule.exact_only:
+            raise InvalidValueError(
+                "ties", "must be exact for a score function of your own, which can round its scores"
+            )
+        place = {document: column for column, document in enumerate(self.corpus_ids)}
+        ids, parts, step = list(relevant), [], max(1, _BLOCK_SCORES // len(place))
+        for start in range(0, len(ids), step):
+            some = _some(queries, start, min(start + step, len(ids)))
+            scores = np.concatenate(
+                [np.asarray(on_host(function(some, _on_device_of(some, chunk)), "scores")) for chunk in chunks], axis=1
+            )
+            marks = np.zeros(scores.shape, dtype=np.bool_)
+            for row, query in enumerate(ids[start : start + step]):
+                marks[row, [place[each] for each in relevant[query] if each in place]] = True
+            parts.append(profile_scores(scores, marks, threads=self._options.threads))
+        n_relevant = np.array([len(relevant[query]) for query in ids], dtype=np.int64)
+        return replace(TieProfile.joined(parts), n_relevant=n_relevant, check=False)
 
     def _chunks(self, model: Any) -> Iterator[Any]:
         """The embeddings of the corpus on the CPU, in chunks of documents."""
@@ -222,14 +260,6 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
     def _ends(self, metric: str) -> dict[str, str]:
         return {end: which for end, which in ENDS.items() if not end or metric in self._bounded}
 
-    @property
-    def _measures(self) -> list[str]:
-        return [f"{_MEASURES[key]}@{k}" for key, k in self._keys]
-
-    def _result(self, name: str, key: str, k: int) -> Result:
-        result = self.reports[name][f"{_MEASURES[key]}@{k}"]
-        return over_min_of_k_and_relevant(result, k) if key == "map" else result
-
     def _scores(self, name: str) -> dict[str, dict[int, float]]:
         """The values of a score function as in the original `compute_all_metrics`, then their bounds."""
         scores: dict[str, dict[int, float]] = {f"{key}@k{end}": {} for end in ENDS for key in self._cutoffs}
@@ -261,13 +291,6 @@ class TieAwareInformationRetrievalEvaluator(_Theirs):  # type: ignore[misc]
         return columns
 
 
-def _require_cutoffs(values: Any, name: str) -> None:
-    if not isinstance(values, (list, tuple)) or not values:
-        raise InvalidTypeError(name, f"must be a list of at least one cutoff, but is {values!r}")
-    for value in values:
-        checks.positive_integer(value, name)
-
-
 def append_row(path: Path, row: dict[str, float]) -> None:
     """Append a line to a file, with new columns if needed, which are empty in earlier lines."""
     rows: list[dict[str, Any]] = [row]
@@ -283,55 +306,12 @@ def append_row(path: Path, row: dict[str, float]) -> None:
         file.write(text.getvalue().encode())
 
 
-class Judged(NamedTuple):
-    """Which documents are relevant to each query, by id, and the ids of the corpus."""
-
-    relevant: dict[Any, set[Any]]
-    corpus_ids: list[Any]
-
-
 def distance_of(function: str | Callable[..., Any]) -> str | None:
     """The distance of a built-in function or its name; None for anything else."""
     if isinstance(function, str):
         return _DISTANCES.get(function)
     theirs = {name: _similarity.SimilarityFunction.to_similarity_fn(name) for name in _DISTANCES}
     return next((_DISTANCES[name] for name, known in theirs.items() if known is function), None)
-
-
-def profile_of_scores(
-    function: Callable[..., Any], distance: str | None, queries: Any, chunks: list[Any], judged: Judged,
-    options: CountingOptions,
-) -> TieProfile:  # fmt: skip
-    """The tie profile of all queries against the chunks of a corpus."""
-    names = tuple(map(str, judged.relevant))
-    rows = [row for row in map(_rows, (queries, *chunks)) if row is not None]
-    if distance is None or len(rows) <= len(chunks):
-        return replace(_from_function(function, queries, chunks, judged, options), query_ids=names, check=False)
-    options = replace(options, distance=distance)
-    opened = options.open(rows[0], np.concatenate(rows[1:]))
-    grades = {query: dict.fromkeys(items, 1) for query, items in judged.relevant.items()}
-    profile = profile_of_judged(opened, grades, list(judged.relevant), judged.corpus_ids, options)
-    return replace(profile, query_ids=names, check=False)
-
-
-def _from_function(
-    function: Callable[..., Any], queries: Any, chunks: list[Any], judged: Judged, options: CountingOptions
-) -> TieProfile:
-    if not options.rule.exact_only:
-        raise InvalidValueError("ties", "must be exact for a score function of your own, which can round its scores")
-    place = {document: column for column, document in enumerate(judged.corpus_ids)}
-    ids, parts, step = list(judged.relevant), [], max(1, _BLOCK_SCORES // len(place))
-    for start in range(0, len(ids), step):
-        some = _some(queries, start, min(start + step, len(ids)))
-        scores = np.concatenate(
-            [np.asarray(on_host(function(some, _on_device_of(some, chunk)), "scores")) for chunk in chunks], axis=1
-        )
-        relevant = np.zeros(scores.shape, dtype=np.bool_)
-        for row, query in enumerate(ids[start : start + step]):
-            relevant[row, [place[each] for each in judged.relevant[query] if each in place]] = True
-        parts.append(profile_scores(scores, relevant, threads=options.threads))
-    n_relevant = np.array([len(judged.relevant[query]) for query in ids], dtype=np.int64)
-    return replace(TieProfile.joined(parts), n_relevant=n_relevant, check=False)
 
 
 def _rows(embeddings: Any) -> NDArray[Any] | None:

@@ -21,10 +21,10 @@ from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs.conversion import on_host
-from deadheat.integrations.sentence_transformers import ENDS, NEEDS, append_row, distance_of
+from deadheat.integrations.sentence_transformers import NEEDS, append_row, distance_of
 from deadheat.reports.evaluating import measure
 from deadheat.reports.report import Report
-from deadheat.reports.result import Result
+from deadheat.reports.result import ENDS, Result
 from deadheat.support import checks
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
@@ -48,7 +48,8 @@ class _Bounded:
     report: Report | None
     results: dict[str, Result]
 
-    def _begin(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         checks.positive_integer(self.at_k, "at_k")
         self.primary_metric = f"ndcg@{self.at_k}_lower"
         self.report, self.results = None, {}
@@ -140,7 +141,6 @@ class TieAwareCrossEncoderRerankingEvaluator(_Bounded, _CrossEncoder):  # type: 
     ) -> None:
         self._scores = checks.choice(scores, ("activations", "logits"), "scores")
         super().__init__(samples, *args, **kwargs)
-        self._begin()
 
     @plain_floats
     def __call__(
@@ -207,7 +207,6 @@ class TieAwareRerankingEvaluator(_Bounded, _Encoder):  # type: ignore[misc]
     def __init__(self, samples: Any, *args: Any, ties: str | Ties = "exact", **kwargs: Any) -> None:
         self._options = CountingOptions.checked(ties=ties, threads=1)  # candidates are few
         super().__init__(samples, *args, **kwargs)
-        self._begin()
 
     @plain_floats
     def __call__(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -57,17 +57,9 @@ def _write_text(table: Columns, file: IO[bytes], delimiter: str) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     writer.writerow(table)
-    writer.writerows(zip(*map(_cells, table.values()), strict=True))
+    rows = zip(*(column.tolist() for column in table.values()), strict=True)
+    writer.writerows(["" if value != value else value for value in row] for row in rows)
     text.detach()
-
-
-def _cells(column: NDArray[Any]) -> Iterable[Any]:
-    values = column.tolist()
-    return ["" if value != value else repr(value) for value in values] if column.dtype.kind == "f" else values
-
-
-def _write_npz(table: Columns, file: IO[bytes]) -> None:
-    np.savez(file, allow_pickle=False, **table)
 
 
 def _write_parquet(table: Columns, file: IO[bytes]) -> None:
@@ -79,6 +71,6 @@ def _write_parquet(table: Columns, file: IO[bytes]) -> None:
 FORMATS: dict[str, Callable[[Columns, IO[bytes]], None]] = {
     ".csv": partial(_write_text, delimiter=","),
     ".tsv": partial(_write_text, delimiter="\t"),
-    ".npz": _write_npz,
+    ".npz": lambda table, file: np.savez(file, allow_pickle=False, **table),
     ".parquet": _write_parquet,
 }

@@ -29,6 +29,7 @@ else:
     intervals = lazy("deadheat.reports.statistics.intervals")
 
 
+ENDS = {"": "expected", "_lower": "lower", "_upper": "upper"}  # of the keys that a value has in other libraries
 DEFAULT_METHOD = "percentile"  # of an interval over queries or classes; see `deadheat.reports.statistics.intervals`
 
 

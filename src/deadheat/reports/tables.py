@@ -31,16 +31,12 @@ from deadheat.support.triple import Triple
 FRAMES = ("pandas", "polars")  # the first that is installed is what `to_pandas` returns
 
 _MOST_CHARACTERS = 200  # of a cell
-
 SCHEMA = 1  # of JSON; raised when a key goes, or changes its meaning
 DIGITS = 2  # decimals of a value in per cent, unless others are asked for
 _MOST_DIGITS = 15  # more than a float has
-
 _FINEST = 6  # decimals up to which lower and upper are told from each other where `DIGITS` print them alike
 _RECALL_AT = re.compile(r"\bRecall@\d")
 _ABOUT_RECALL = "Recall@k: the share of the relevant items among the first k; metric learning's Recall@K is Hit@k."
-
-
 _STYLE = """<style>
 .deadheat { overflow-x: auto }
 .deadheat table { border-collapse: collapse; margin: .4em 0; background: none; color: inherit }
@@ -205,7 +201,7 @@ class TabularResult(PlainFloats, ABC):
         Raises
         ------
         MissingPackageError
-            Without pyarrow, which the extra ``arrow`` brings.
+            Without pyarrow, which the extra ``files`` brings.
         """
         return require("pyarrow", "files", "a table of Arrow").table(dict(self.columns(**options)))
 
@@ -219,7 +215,9 @@ class TabularResult(PlainFloats, ABC):
         return narwhals.from_dict(dict(self.columns(**options)), backend=library).to_native()
 
     def _below(self, tables: Sequence[Table]) -> list[str]:
-        return [printable(note) for note in [*footnotes(tables), *self.notes()]]
+        cells = (cell for table in tables for row in (table.header, *table.rows) for cell in row)
+        about_recall = [_ABOUT_RECALL] if any(map(_RECALL_AT.search, cells)) else []
+        return [printable(note) for note in [*about_recall, *self.notes()]]
 
     def _with_notes(self, texts: list[str], tables: Sequence[Table]) -> str:
         notes = "\n".join(self._below(tables))
@@ -234,18 +232,6 @@ class TabularResult(PlainFloats, ABC):
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
-
-
-def footnotes(tables: Sequence[Table]) -> list[str]:
-    """What a reader has to know of what these tables show, whatever result they are of.
-
-    Examples
-    --------
-    >>> footnotes([Table(["measure (%)", "value"], [["Recall@1", "0.53"]])])
-    ["Recall@k: the share of the relevant items among the first k; metric learning's Recall@K is Hit@k."]
-    """
-    cells = (cell for table in tables for row in (table.header, *table.rows) for cell in row)
-    return [_ABOUT_RECALL] if any(map(_RECALL_AT.search, cells)) else []
 
 
 def percents(results: Iterable[Any], digits: int = DIGITS) -> list[list[str]]:

@@ -25,7 +25,6 @@ from deadheat.inputs.samples import Pair, Samples, open_pair
 from deadheat.inputs.source import Array, Source
 from deadheat.integrations.torchmetrics.batches import (
     STATES,
-    KeptRows,
     checked_batch,
     n_padded,
     samples_by_role,
@@ -179,13 +178,17 @@ class EmbeddingRetrieval(RowMetric):
             empty = [role for role, part in parts.items() if not len(part.labels)]
             raise UndefinedError(f"there are no rows{f' of role {empty[0]!r}' if empty else ''}")
         for role, part in parts.items():
-            _warn_of_padding(role, part)
+            n = n_padded(part) if part.ids is None else 0
+            if n:
+                rows = "rows" if role is None else f"rows of role {role!r}"
+                rank_zero_warn(
+                    f"all processes have equally many {rows}, and the last of {n} seems to be a copy that "
+                    "DistributedSampler added, which counts as another sample: give update() the ids of the samples to "
+                    "exclude copies"
+                )
         parts = {role: without_copies(part) for role, part in parts.items()}
         query, gallery = (parts[None], None) if None in parts else (parts["query"], parts["gallery"])
         pair = open_pair(*query[:2]) if gallery is None else open_pair(*query[:2], *gallery[:2])
-        return self._measured(pair)
-
-    def _measured(self, pair: Pair) -> Report:
         options, share = self._counting(), self.share()
         with warnings.catch_warnings():
             if share[0]:  # the first process warns for all
@@ -200,17 +203,6 @@ class EmbeddingRetrieval(RowMetric):
             n_in_gallery=n_in_gallery,
             separate_gallery=pair.gallery is not None and not n_in_gallery,
             threads=options.threads,
-        )
-
-
-def _warn_of_padding(role: str | None, samples: KeptRows) -> None:
-    """Warn of rows without ids that seem to be copies."""
-    n = n_padded(samples) if samples.ids is None else 0
-    if n:
-        rows = "rows" if role is None else f"rows of role {role!r}"
-        rank_zero_warn(
-            f"all processes have equally many {rows}, and the last of {n} seems to be a copy that DistributedSampler "
-            "added, which counts as another sample: give update() the ids of the samples to exclude copies"
         )
 
 

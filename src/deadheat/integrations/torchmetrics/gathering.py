@@ -23,13 +23,11 @@ from torchmetrics.utilities import rank_zero_warn
 from torchmetrics.utilities.distributed import gather_all_tensors
 
 from deadheat.errors import InvalidTypeError, InvalidValueError
-from deadheat.reports.result import Result
+from deadheat.reports.result import ENDS, Result
 from deadheat.support import checks
 from deadheat.support.arrays import Int64
 from deadheat.support.lazy import lazy
 from deadheat.support.triple import Triple
-
-_ENDS = {"expected": "", "lower": "_lower", "upper": "_upper"}  # of the keys
 
 Gather = Callable[[Tensor], list[Tensor]]
 
@@ -132,9 +130,10 @@ class RowMetric(torchmetrics.Metric):  # type: ignore[misc, unused-ignore]
         numbers = {
             name + end: torch.tensor(getattr(result, which), dtype=dtype, device=self.device)
             for name, result in results.items()
-            for which, end in _ENDS.items()
+            for end, which in ENDS.items()
         }
-        return numbers if self.value is None else numbers[self.measures[0] + _ENDS[self.value]]
+        end = "" if self.value == "expected" else f"_{self.value}"
+        return numbers if self.value is None else numbers[self.measures[0] + end]
 
     def undefined(self, why: object) -> Any:
         """The value where no query counts: NaN, with a warning."""

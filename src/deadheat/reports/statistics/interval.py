@@ -18,7 +18,7 @@ from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.inputs import conversion
 from deadheat.reports.tables import Table, notebook
 from deadheat.support import checks
-from deadheat.support.arrays import Float64, Int64
+from deadheat.support.arrays import Float64, Int64, offsets_of
 
 PARAMETRIC = ("auto", "normal", "t")
 BOOTSTRAP = ("percentile", "basic", "BCa")
@@ -193,14 +193,10 @@ def class_sums(rows: Float64, classes: NDArray[Any]) -> tuple[Float64, Float64]:
     >>> class_sums(np.array([[1.0, 2.0, 4.0]]), np.array([7, 3, 7]))
     (array([[2., 5.]]), array([1., 2.]))
     """
-    order = np.argsort(classes, kind="stable")
-    starts = np.flatnonzero(np.diff(classes[order])) + 1
-    ends = np.concatenate([[0], starts, [len(order)]])
+    sizes = np.unique(classes, return_counts=True)[1]
+    order, ends = np.argsort(classes, kind="stable"), offsets_of(sizes)
     sums = [[math.fsum(row[i:j]) for i, j in pairwise(ends.tolist())] for row in rows[:, order].tolist()]
-    sizes = np.diff(ends)
-    if not len(order):
-        return np.zeros((len(rows), 0)), np.zeros(0)
-    return np.array(sums), sizes.astype(np.float64)
+    return np.array(sums, dtype=np.float64).reshape(len(rows), len(sizes)), sizes.astype(np.float64)
 
 
 def own_order(*rows: Float64) -> Int64:

@@ -71,8 +71,6 @@ def percentiles(values: Float64, level: float) -> list[Interval]:
 
 
 def _ratio_of_drawn(rows: Float64, weights: Float64 | None) -> Statistic:
-    """What the units that are drawn give for each row: the mean, or the ratio of its sum to that of the weights."""
-
     def statistic(drawn: Int64, axis: int) -> Float64:
         sums: Float64 = np.stack([row.take(drawn).sum(axis) for row in rows])
         sums /= drawn.shape[axis] if weights is None else weights.take(drawn).sum(axis)
@@ -82,30 +80,19 @@ def _ratio_of_drawn(rows: Float64, weights: Float64 | None) -> Statistic:
 
 
 def _resampled(rows: Float64, weights: Float64 | None, statistic: Statistic, settings: Settings) -> Float64:
+    """The statistic of all resamples, (k, n_resamples); where few columns are distinct, how often each is drawn."""
     n, rng = rows.shape[1], np.random.default_rng(settings.seed)
-    if weights is None:
-        distinct, counts = np.unique(rows, axis=1, return_counts=True)
-        if len(counts) * _REPEATS <= n:
-            return _means_of_repeated(distinct, counts, settings.n_resamples, rng)
-    return _in_pieces(lambda size: statistic(rng.integers(0, n, (size, n)), axis=-1), settings.n_resamples, n)
-
-
-def _means_of_repeated(distinct: Float64, counts: Int64, n_resamples: int, rng: np.random.Generator) -> Float64:
-    """Means of resamples (k, n_resamples), from how often each distinct column is drawn: multinomial numbers."""
-    n = counts.sum()
-
-    def draw(size: int) -> Float64:
-        drawn = rng.multinomial(n, counts / n, size=size)
-        means: Float64 = np.stack([(drawn * row).sum(axis=1) for row in distinct]) / n
-        return means
-
-    return _in_pieces(draw, n_resamples, len(counts))
-
-
-def _in_pieces(draw: Callable[[int], Float64], n_resamples: int, n_value: int) -> Float64:
-    """What is drawn, (k, n_resamples), in pieces of so many resamples that memory stays flat."""
-    step = max(1, _AT_ONCE // n_value)
-    return np.concatenate([draw(min(step, n_resamples - first)) for first in range(0, n_resamples, step)], axis=1)
+    distinct, counts = (rows, np.ones(n)) if weights is not None else np.unique(rows, axis=1, return_counts=True)
+    repeated = len(counts) * _REPEATS <= n
+    step, pieces = max(1, _AT_ONCE // (len(counts) if repeated else n)), []
+    for first in range(0, settings.n_resamples, step):
+        size = min(step, settings.n_resamples - first)
+        if repeated:
+            drawn = rng.multinomial(n, counts / n, size=size)
+            pieces.append(np.stack([(drawn * row).sum(axis=1) for row in distinct]) / n)
+        else:
+            pieces.append(statistic(rng.integers(0, n, (size, n)), axis=-1))
+    return np.concatenate(pieces, axis=1)
 
 
 def _quantiles(values: Float64, shares: Float64) -> Float64:
@@ -174,8 +161,8 @@ def mean_interval(
 
     Notes
     -----
-    The bootstrap draws n_resamples × n values, in flat memory. Where few of the values are distinct it draws how often
-    each occurs instead, which has the same distribution. BCa, which is SciPy's, leaves each value out: n² work.
+    Where few of the values are distinct, the bootstrap draws how often each occurs, which has the same distribution.
+    BCa is SciPy's, which leaves each value out: n² work.
 
     Examples
     --------
@@ -187,61 +174,6 @@ def mean_interval(
     """
     settings = Settings.checked(confidence_level, method, n_resamples, seed)
     return _of_rows(defined(values, "values")[None], None, settings)[0]
-
-
-def ratio_interval(
-    numerator: ArrayLike,
-    denominator: ArrayLike,
-    *,
-    confidence_level: float = 0.95,
-    method: str = "percentile",
-    n_resamples: int = 9999,
-    seed: int = 0,
-) -> Interval:
-    """A confidence interval for a ratio of sums over independent units, such as a mean over queries by whole classes.
-
-    Parameters
-    ----------
-    numerator : (n,)
-        For each unit its part of the upper sum, such as the sum over the queries of a class. NaN is left out.
-    denominator : (n,)
-        Its part of the lower sum, such as how many queries it has; positive.
-    confidence_level : float
-        The share of such intervals that hold the population's ratio, strictly between 0 and 1.
-    method : {"percentile", "basic", "BCa", "auto", "normal", "t"}
-        A bootstrap draws units with both of their parts. The others take the standard error of the linearised ratio:
-        that of the mean of (numerator − ratio·denominator) / mean denominator.
-    n_resamples : int
-        How often the bootstrap draws.
-    seed : int
-        For `numpy.random.default_rng`.
-
-    Returns
-    -------
-    Interval
-        **Undefined:** NaN for fewer than two units.
-
-    References
-    ----------
-    W. G. Cochran, Sampling Techniques, 3rd edition, 1977, chapter 6 (ratio estimators).
-
-    Examples
-    --------
-    Two classes, of one query with value 1 and of three with value 0; draws have ratios 1, 1/4 and 0:
-
-    >>> ratio_interval([1, 0], [1, 3])
-    Interval(low=0.0, high=1.0)
-    """
-    settings = Settings.checked(confidence_level, method, n_resamples, seed)
-    above, below = vector(numerator, "numerator"), vector(denominator, "denominator")
-    if len(above) != len(below):
-        raise InvalidValueError(
-            "numerator and denominator", f"must be of one length, but have {len(above)} and {len(below)}"
-        )
-    keep = ~np.isnan(above) & ~np.isnan(below)
-    if not (below[keep] > 0).all():
-        raise InvalidValueError("denominator", f"must be positive, but holds {below[keep].min()}")
-    return _of_rows(above[None, keep], below[keep], settings)[0]
 
 
 def difference_interval(
@@ -309,13 +241,18 @@ def mean_intervals(
     unit : {"query", "class", "group"}, optional
         What the independent units are called; by default ``"class"`` with classes and ``"query"`` without.
     settings
-        `confidence_level`, `method`, `n_resamples` and `seed` of `mean_interval` or, for a mean over queries by
-        classes, `ratio_interval`.
+        `confidence_level`, `method`, `n_resamples` and `seed` of `mean_interval`. For a mean over queries by classes, a
+        bootstrap draws classes with their sums and sizes, and the others take the standard error of the linearised
+        ratio: that of the mean of (sum − ratio·size) / mean size.
 
     Returns
     -------
     Intervals
         **Undefined:** NaN for fewer than two units; and for `expected` where there is no expected value.
+
+    References
+    ----------
+    W. G. Cochran, Sampling Techniques, 3rd edition, 1977, chapter 6 (ratio estimators).
 
     Examples
     --------
@@ -436,24 +373,17 @@ def _of_rows(rows: Float64, weights: Float64 | None, settings: Settings) -> list
 
 
 def _without_draws(row: Float64, weights: Float64 | None, settings: Settings) -> Interval | None:
-    mean = _ratio(row, weights)
+    """The interval of a row by the normal distribution or Student's, or without a width; None if it takes a draw."""
+    total = len(row) if weights is None else math.fsum(weights)
+    mean = math.fsum(row) / total if total else math.nan
     each = row if weights is None else row / weights
     if len(row) < 2 or math.isnan(mean):
         return NOTHING
     if each.min() == each.max():
         return Interval(mean, mean)
-    return None if settings.method in BOOTSTRAP else _parametric(row, weights, mean, settings)
-
-
-def _ratio(row: Float64, weights: Float64 | None) -> float:
-    """The mean of a row, or its sum over that of the weights; NaN if one of them is."""
-    total = len(row) if weights is None else math.fsum(weights)
-    return math.fsum(row) / total if total else math.nan
-
-
-def _parametric(row: Float64, weights: Float64 | None, mean: float, settings: Settings) -> Interval:
-    """Normal or Student's, with the standard error of the mean or of the linearised ratio."""
+    if settings.method in BOOTSTRAP:
+        return None
+    if weights is not None:  # linearised
+        row = (row - mean * weights) / (total / len(weights))
     degrees = len(row) - 1 if settings.method == "t" else None
-    if weights is not None:
-        row = (row - mean * weights) / (math.fsum(weights) / len(weights))
     return normal_interval(mean, standard_error(row), settings.level, degrees)

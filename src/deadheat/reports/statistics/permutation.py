@@ -13,9 +13,10 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deadheat.reports.statistics.interval import own_order
-from deadheat.support.arrays import Float64
+from deadheat.support.arrays import Float64, Int64
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -83,7 +84,8 @@ def tails(differences: Float64, scale: float, n_resamples: int, seed: int) -> li
     tail_of: dict[bytes, Tail] = {}
     for row in chosen:
         if row.tobytes() not in tail_of:
-            sums = _every_sum(row) if exact else _random_sums(row, n_resamples, seed)
+            drawn = _random_bits(len(row), n_resamples, max(1, _AT_ONCE // max(1, len(row))), seed)
+            sums = _every_sum(row) if exact else (kept @ row for kept in drawn)
             tail_of[row.tobytes()] = _shares(sums, float(row.sum()), 2.0**-40 * scale, 0 if exact else 1)
     return [tail_of[row.tobytes()] for row in chosen]
 
@@ -126,8 +128,7 @@ def holm(pvalues: Mapping[Key, float]) -> dict[Key, float]:
     ascending = sorted((key for key in pvalues if not math.isnan(pvalues[key])), key=lambda key: pvalues[key])
     largest = 0.0
     for n_before, key in enumerate(ascending):
-        largest = max(largest, min(1.0, (len(ascending) - n_before) * pvalues[key]))
-        adjusted[key] = largest
+        adjusted[key] = largest = max(largest, min(1.0, (len(ascending) - n_before) * pvalues[key]))
     return adjusted
 
 
@@ -143,17 +144,6 @@ def _subset_sums(values: Float64) -> Float64:
     for value in values:
         sums = np.concatenate([sums, sums + value])
     return sums
-
-
-def _random_sums(row: Float64, n_resamples: int, seed: int) -> Iterator[Float64]:
-    """The sums of the differences of the units that are not swapped, each with chance 1/2: n_resamples, in pieces."""
-    rng, n = np.random.default_rng(seed), len(row)
-    step = max(1, _AT_ONCE // n)
-    for first in range(0, n_resamples, step):
-        size = min(step, n_resamples - first)
-        drawn = np.frombuffer(rng.bytes(-(-size * n // 8)), dtype=np.uint8)
-        kept = np.unpackbits(drawn, count=size * n).reshape(size, n)
-        yield kept @ row
 
 
 def _shares(pieces: Iterable[Float64], observed: float, tolerance: float, more: int) -> Tail:
@@ -208,28 +198,27 @@ def step_down(differences: Float64, n_resamples: int, seed: int) -> Float64:
     rows, observed = rows[ascending], observed[ascending] - 2.0**-40 * np.sqrt(n_unit)  # equal, but for rounding
     exact = n_unit <= n_resamples.bit_length()  # a swap of all units changes no statistic
     n_swap = n_at_least = np.full(n_test, 0 if exact else 1)
-    for signs in (
-        _every_swap(n_unit) if exact else _random_swaps(n_unit, n_resamples, max(1, _PRODUCTS // n_test), seed)
-    ):
-        largest = np.maximum.accumulate(np.abs(signs @ rows.T), axis=1)
+    drawn = _random_bits(n_unit, n_resamples, max(1, _PRODUCTS // n_test), seed)
+    for swapped in _every_swap(n_unit) if exact else drawn:
+        largest = np.maximum.accumulate(np.abs((1.0 - 2.0 * swapped) @ rows.T), axis=1)
         n_at_least = n_at_least + np.count_nonzero(largest >= observed, axis=0)
-        n_swap = n_swap + len(signs)
+        n_swap = n_swap + len(swapped)
     pvalues = np.empty(n_test)
     pvalues[ascending] = np.maximum.accumulate((n_at_least / n_swap)[::-1])[::-1]
     return pvalues
 
 
-def _every_swap(n_unit: int) -> Iterator[Float64]:
-    """The signs of the units, (64, n_unit) or fewer at once, the first of them always 1."""
-    numbers = np.arange(1 << (n_unit - 1))
+def _every_swap(n_unit: int) -> Iterator[Int64]:
+    """Whether each unit is swapped, (64, n_unit) or fewer at once; the first never is."""
+    numbers = 2 * np.arange(1 << (n_unit - 1))
     for first in range(0, len(numbers), 64):
-        bits = numbers[first : first + 64, None] >> np.arange(n_unit - 1) & 1
-        yield np.concatenate([np.ones((len(bits), 1)), 1.0 - 2.0 * bits], axis=1)
+        yield numbers[first : first + 64, None] >> np.arange(n_unit) & 1
 
 
-def _random_swaps(n_unit: int, n_resamples: int, step: int, seed: int) -> Iterator[Float64]:
+def _random_bits(n_unit: int, n_resamples: int, step: int, seed: int) -> Iterator[NDArray[np.uint8]]:
+    """Whether each unit is swapped, with chance 1/2, (step, n_unit) or fewer at once, n_resamples in all."""
     rng = np.random.default_rng(seed)
     for first in range(0, n_resamples, step):
         size = min(step, n_resamples - first)
-        bits = np.unpackbits(np.frombuffer(rng.bytes(-(-size * n_unit // 8)), np.uint8), count=size * n_unit)
-        yield np.where(bits.reshape(size, n_unit), -1.0, 1.0)
+        drawn = np.frombuffer(rng.bytes(-(-size * n_unit // 8)), dtype=np.uint8)
+        yield np.unpackbits(drawn, count=size * n_unit).reshape(size, n_unit)
