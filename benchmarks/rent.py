@@ -3,7 +3,7 @@
 python -m benchmarks.rent        the table of docs/exactness.md, in about two minutes
 
 A shortcut is taken out by replacing the one function or attribute that it hangs on. Times are processor times of one
-thread, best of three, of 2,000 rows of 64 numbers in classes of 20; for the int8 filter of 10,000 of 512, in classes of 5.
+thread, best of three, of 2,000 rows of 64 numbers in classes of 20; with int8, of 10,000 of 512 in classes of 5.
 """
 
 from __future__ import annotations
