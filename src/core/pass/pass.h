@@ -8,7 +8,7 @@
 //         for each range of columns:        (one thread each)
 //             for each block:
 //                 for each square:          product ─> count for its rows ─┬─> transpose ─> count for its columns
-//                                                                          └─> what is open: the ladder (counter.h)
+//                 (visit.h)                                                └─> what is open: the ladder (counter.h)
 //         collect their groups
 //
 // Leave one out is symmetric, so that a square serves its columns as queries too: a range that is a block (`Range::block`)

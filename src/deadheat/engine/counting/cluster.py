@@ -63,7 +63,7 @@ class Cluster:
     scratch : path or URL, optional
         A directory that all workers see. What they need and is not in a file (labels, arrays) is written to a new
         directory in it, which is deleted in the end. By default, the directory of temporary files, which workers on
-        other machines do not see. A URL, such as ``s3://bucket/scratch``, needs the extra `remote`.
+        other machines do not see. A URL, such as ``s3://bucket/scratch``, needs the extra `files`.
     tasks : int, optional
         About how many tasks the work is cut into. By default 64 or so, less where there is little to do. More than
         four times as many as workers keep all of these busy until the end.

@@ -66,7 +66,7 @@ def profile(
         a file (``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.parquet``, ``.arrow``, ``.feather``, ``.safetensors``,
         ``.h5``, ``.zarr``), a pattern such as ``"emb-*.npy"``, whose files are taken in natural order (emb-2 before
         emb-10; a report says so), or a list of these, one after another. A URL, such as ``"s3://bucket/emb-*.npy"``, is
-        fetched once, through fsspec (extra `remote`).
+        fetched once, through fsspec (extra `files`).
     labels : (n_query,) integers or strings, optional
         Or the path of a file (``.txt`` too, one a line), a pattern, or a list of paths. By default they are in the
         files of the embeddings. Labels of queries and gallery that all come from files are compared as text if some
