@@ -40,12 +40,11 @@ from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair
 from deadheat.reports.tables import Table, TabularResult, count
 from deadheat.support import checks, scratch
-from deadheat.support.arrays import Float64, Int64
+from deadheat.support.arrays import Bool, Float64, Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress, Reporting
 from deadheat.support.triple import ByName
 
-Bool = NDArray[np.bool_]
 Bounds = tuple[Float64, Float64]
 
 PAIRS_AT_ONCE = 1 << 15  # pairs whose exact distances are held at a time
@@ -88,12 +87,8 @@ class Count:
 
     def __add__(self, other: Count) -> Count:
         """The count over the queries of both."""
-        return Count(
-            self.groups + other.groups,
-            self.items + other.items,
-            self.queries + other.queries,
-            max(self.largest, other.largest),
-        )
+        added = map(operator.add, (self.groups, self.items, self.queries), (other.groups, other.items, other.queries))
+        return Count(*added, max(self.largest, other.largest))
 
 
 COUNTED = tuple(each.name for each in fields(Count))
@@ -183,22 +178,12 @@ class GroupedRanks:
 
         def count(wanted: Bool) -> Count:
             begun = wanted & (rank < depth)
-            return Count(
-                groups=int(begun.sum()),
-                items=int(inside[begun].sum()),
-                queries=len(np.unique(row[begun])),
-                largest=int(groups.size[begun].max(initial=0)),
-            )
+            n_query, largest = len(np.unique(row[begun])), int(groups.size[begun].max(initial=0))
+            return Count(int(begun.sum()), int(inside[begun].sum()), n_query, largest)
 
-        kind = groups.kind
-        return Counts(
-            relevant=count(kind == Kind.RELEVANT),
-            irrelevant=count(kind == Kind.IRRELEVANT),
-            mixed=count(kind == Kind.MIXED),
-            together=count(kind != Kind.NONE),
-            n_query=len(self.queries),
-            n_place=int(np.minimum(self.valid.sum(axis=1), depth).sum()),
-        )
+        n_place = int(np.minimum(self.valid.sum(axis=1), depth).sum())
+        kinds = [count(groups.kind == kind) for kind in (Kind.RELEVANT, Kind.IRRELEVANT, Kind.MIXED)]
+        return Counts(*kinds, count(groups.kind != Kind.NONE), len(self.queries), n_place)
 
 
 def linked(rankings: Rankings, block: Ranked, starts: Bool, width: Fraction) -> Bool:
@@ -246,9 +231,6 @@ def settled(rankings: Rankings, queries: Int64, nearer: Int64, farther: Int64, w
     return links
 
 
-__all__ = ["CollisionTable", "Collisions", "Count", "Counts", "Kind", "collisions", "collisions_of_distances"]
-
-
 @dataclass(frozen=True, eq=False)
 class Collisions(TabularResult):
     """The collisions of every query, rank by rank. Printing gives a table of the counts.
@@ -270,7 +252,7 @@ class Collisions(TabularResult):
     """
 
     kind: NDArray[np.int8] = field(repr=False)
-    relevant: NDArray[np.bool_] = field(repr=False)
+    relevant: Bool = field(repr=False)
     size: NDArray[np.int32] = field(repr=False)
     counts: Counts
     distance: str
@@ -287,13 +269,8 @@ class Collisions(TabularResult):
     def to_dict(self) -> dict[str, Any]:
         """The counts, and what was counted, as plain Python values that JSON can hold; not the matrices."""
         n_query, depth = self.kind.shape
-        return {
-            "distance": self.distance,
-            "rule": self.rule,
-            "n_query": n_query,
-            "depth": depth,
-            "counts": asdict(self.counts),
-        }
+        about = {"distance": self.distance, "rule": self.rule, "n_query": n_query, "depth": depth}
+        return {**about, "counts": asdict(self.counts)}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """The counts, a row a kind."""
@@ -339,11 +316,7 @@ class CollisionTable(TabularResult, ByName[Counts]):
 
     def to_dict(self) -> dict[str, Any]:
         """The counts as plain Python values that JSON can hold."""
-        return {
-            "distances": {
-                name: {"rule": self.rules[name], "counts": asdict(counts)} for name, counts in self.by_distance.items()
-            }
-        }
+        return {"distances": {name: {"rule": self.rules[name], "counts": asdict(self[name])} for name in self}}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """The counts, a row a distance and kind."""
@@ -363,38 +336,20 @@ def _looked_at(counts: Counts) -> str:
 
 @overload
 def collisions(
-    embeddings: EmbeddingsLike,
-    labels: LabelsLike | None = ...,
-    gallery: EmbeddingsLike | None = ...,
-    gallery_labels: LabelsLike | None = ...,
-    *,
-    distance: DistanceName = ...,
-    ties: TiesName | Ties = ...,
-    within: float | None = ...,
-    depth: int | None = ...,
-    junk: ArrayLike | None = ...,
-    exclude: OwnRows | None = ...,
-    threads: int | None = ...,
-    progress: bool | Progress = ...,
-) -> Collisions: ...
+    embeddings: EmbeddingsLike, labels: LabelsLike | None = ..., gallery: EmbeddingsLike | None = ...,
+    gallery_labels: LabelsLike | None = ..., *, distance: DistanceName = ..., ties: TiesName | Ties = ...,
+    within: float | None = ..., depth: int | None = ..., junk: ArrayLike | None = ..., exclude: OwnRows | None = ...,
+    threads: int | None = ..., progress: bool | Progress = ...,
+) -> Collisions: ...  # fmt: skip
 
 
 @overload
 def collisions(
-    embeddings: EmbeddingsLike,
-    labels: LabelsLike | None = ...,
-    gallery: EmbeddingsLike | None = ...,
-    gallery_labels: LabelsLike | None = ...,
-    *,
-    distance: list[DistanceName] | tuple[DistanceName, ...],
-    ties: TiesName | Ties = ...,
-    within: float | None = ...,
-    depth: int | None = ...,
-    junk: ArrayLike | None = ...,
-    exclude: OwnRows | None = ...,
-    threads: int | None = ...,
-    progress: bool | Progress = ...,
-) -> CollisionTable: ...
+    embeddings: EmbeddingsLike, labels: LabelsLike | None = ..., gallery: EmbeddingsLike | None = ...,
+    gallery_labels: LabelsLike | None = ..., *, distance: list[DistanceName] | tuple[DistanceName, ...],
+    ties: TiesName | Ties = ..., within: float | None = ..., depth: int | None = ..., junk: ArrayLike | None = ...,
+    exclude: OwnRows | None = ..., threads: int | None = ..., progress: bool | Progress = ...,
+) -> CollisionTable: ...  # fmt: skip
 
 
 @plain_floats
@@ -650,11 +605,8 @@ def _sorted(distances: ArrayLike, relevant: ArrayLike, leave_one_out: bool) -> t
     starts, items = candidates.excluded(np.arange(len(values)))
     values[np.repeat(np.arange(len(values)), np.diff(starts)), items] = np.inf
     order = np.argsort(values, axis=1, kind="stable")[:, : int(candidates.n_ranked().max())]
-    return (
-        np.take_along_axis(values, order, axis=1),
-        np.take_along_axis(mask, order, axis=1),
-        f"{matrix.dtype} distances",
-    )
+    in_order, relevance = (np.take_along_axis(each, order, axis=1) for each in (values, mask))
+    return in_order, relevance, f"{matrix.dtype} distances"
 
 
 def _require_memory(n_query: int, depth: int) -> None:

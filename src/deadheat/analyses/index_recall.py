@@ -399,10 +399,6 @@ def index_recall(
         Workers in other processes or on other machines; see `deadheat.profile`. Each opens `base` as a whole, and
         searches it for some of the queries. By default there are none.
 
-    Returns
-    -------
-    IndexRecall
-
     Raises
     ------
     TypeError, ValueError
@@ -549,10 +545,6 @@ def index_recall_of_truth(
     tolerance : float
         Items whose distance differs from that of the k-th by no more than this tie with it. ann-benchmarks takes 1e-3,
         and big-ann-benchmarks 1e-6; 0 compares the distances as they are.
-
-    Returns
-    -------
-    TruthRecall
 
     Raises
     ------

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from deadheat.analyses.comparison import Comparison, compare
+from deadheat.analyses.comparison import Comparison, about, compare
 from deadheat.analyses.difference import Difference, PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.measures import names as measures_names
@@ -29,7 +29,6 @@ _UP, _DOWN = str.maketrans(_PLAIN, _RAISED), str.maketrans(_RAISED, _PLAIN)
 _RAISED_TEXT = re.compile(f"[{_RAISED}]+(?:,[{_RAISED}]+)*")
 
 Pair = tuple[str, str]
-RankBy = Literal["lower", "expected", "upper"]
 
 _LISTED = 4  # pairs that ties could swap, named below the table
 
@@ -115,7 +114,11 @@ class Leaderboard(TabularResult):
 
         By the measure that ranks, or by another one under any of its names.
         """
-        adjusted = self._holm(self._name(measure))
+        measure = self._name(measure)
+        if measure not in self._adjusted:
+            pvalues = {pair: each[measure].pvalue_worst_case for pair, each in self._comparisons.items()}
+            self._adjusted[measure] = holm(pvalues)
+        adjusted = self._adjusted[measure]
         return adjusted[(a, b) if (a, b) in adjusted else (b, a)]
 
     def ahead_of(self, name: str, measure: str | None = None) -> tuple[str, ...]:
@@ -137,26 +140,21 @@ class Leaderboard(TabularResult):
     def _name(self, measure: str | None) -> str:
         return self.measures[0] if measure is None else measures_names.parse(measure).name
 
-    def _holm(self, measure: str) -> dict[Pair, float]:
-        if measure not in self._adjusted:
-            pvalues = {pair: each[measure].pvalue_worst_case for pair, each in self._comparisons.items()}
-            self._adjusted[measure] = holm(pvalues)
-        return self._adjusted[measure]
-
     def _leads(self, name: str, other: str, measure: str) -> bool:
         side = "A" if (name, other) in self._comparisons else "B"
-        return self.pvalue(name, other, measure) < self.test.alpha and (
-            self.comparison(name, other)[measure].winner == side
-        )
+        is_significant = self.pvalue(name, other, measure) < self.test.alpha
+        return is_significant and self.comparison(name, other)[measure].winner == side
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """One table: a row for each system, in per cent."""
         first, *others = self.measures
         level = f"{100 * self.test.confidence_level:g} % interval"
         header = ["system", "rank", f"{first} (%)", level, *(f"{name} (%)" for name in others)]
+        marked = set(itertools.chain(*self.could_swap))
+        other = " " if marked else ""
         columns = [
             [f"{letter}  {name}" for name, letter in self._letter.items()],
-            self._rank_cells(),
+            [f"{rank}{'~' if name in marked else other}" for name, rank in self.ranks.items()],
             self._value_cells(first, digits),
             [self.interval(name).expected.per_cent(digits) for name in self],
             *(self._value_cells(measure, digits) for measure in others),
@@ -167,11 +165,6 @@ class Leaderboard(TabularResult):
     @cached_property
     def _letter(self) -> dict[str, str]:
         return dict(zip(self.reports, _letters(len(self)), strict=True))
-
-    def _rank_cells(self) -> list[str]:
-        marked = set(itertools.chain(*self.could_swap))
-        other = " " if marked else ""
-        return [f"{rank}{'~' if name in marked else other}" for name, rank in self.ranks.items()]
 
     def _value_cells(self, measure: str, digits: int) -> list[str]:
         """Values with the letters of the systems that they are significantly ahead of, padded so that digits align."""
@@ -281,9 +274,8 @@ class Leaderboard(TabularResult):
             }
             for measure in self.measures
         }
-        about = {"distance": report.distance, "ties": report.tie_rule, "profile": report.profile.digest()}
         remarks = list(report.remarks)
-        return {"name": name, "rank": self.ranks[name], **about, "remarks": remarks, "measures": plain(found)}
+        return {"name": name, "rank": self.ranks[name], **about(report), "remarks": remarks, "measures": plain(found)}
 
     def _pair(self, a: str, b: str) -> dict[str, Any]:
         parts, comparison = (*Triple._fields, "pvalue", "pvalue_worst_case"), self.comparison(a, b)
@@ -302,7 +294,7 @@ def leaderboard(
     reports: Mapping[str, Report],
     *,
     measures: str | Iterable[str] | None = None,
-    rank_by: RankBy = "lower",
+    rank_by: Literal["lower", "expected", "upper"] = "lower",
     resample: Average | None = None,
     confidence_level: float = 0.95,
     method: str = "percentile",

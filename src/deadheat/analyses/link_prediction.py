@@ -116,10 +116,6 @@ def link_prediction(
     weights : (n_query,), optional
         The weight of each query in the mean, or in the mean of its relation; not negative.
 
-    Returns
-    -------
-    LinkPrediction
-
     Raises
     ------
     TypeError, ValueError

@@ -276,10 +276,6 @@ def compare_formats(
     device : str or torch.device, optional
         "cuda", "cuda:1" or "cpu", to multiply and count there with PyTorch. By default NumPy does it.
 
-    Returns
-    -------
-    FormatComparison
-
     Raises
     ------
     TypeError, ValueError

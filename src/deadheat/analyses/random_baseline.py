@@ -133,10 +133,6 @@ def random_baseline(
     threads : int, optional
         Worker threads, for this call alone. By default as many as this process may use.
 
-    Returns
-    -------
-    RandomBaseline
-
     Raises
     ------
     InvalidValueError, InvalidTypeError

@@ -209,10 +209,6 @@ def score_leaderboard(
         How many random swaps the tests make, or every one where there are no more, and how often tasks are drawn.
     seed : int
 
-    Returns
-    -------
-    ScoreLeaderboard
-
     Raises
     ------
     TypeError, ValueError

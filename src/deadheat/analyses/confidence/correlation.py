@@ -83,10 +83,6 @@ def rank_correlation(confidence: ArrayLike, target: ArrayLike) -> RankCorrelatio
     confidence, target : (n,)
         Finite numbers of any scale.
 
-    Returns
-    -------
-    RankCorrelation
-
     Notes
     -----
     Ties: both coefficients are defined for ties, and have one value. A target of a few levels ties most of its items,

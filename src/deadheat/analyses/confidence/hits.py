@@ -107,10 +107,6 @@ def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAcc
     confidence : (n_query,)
         Finite numbers of any scale; only their order counts.
 
-    Returns
-    -------
-    ConfidenceAccuracy
-
     Notes
     -----
     Of T + 1 thresholds, for T different confidences, let r lie at or below the confidence of a query. If it is right,
@@ -270,10 +266,6 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
         Probabilities of being right.
     bins : int
         How many bins of equal width, up to 10000.
-
-    Returns
-    -------
-    Calibration
 
     Notes
     -----

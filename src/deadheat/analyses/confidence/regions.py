@@ -86,10 +86,6 @@ def highest_density_interval(
     multimodal : bool
         For samples: whether the region may fall into pieces, around several modes. A density shows that itself.
 
-    Returns
-    -------
-    HighestDensity
-
     Notes
     -----
     Samples go to `arviz_stats`: the shortest interval between two samples and the half-sample mode; or, if multimodal,
@@ -276,10 +272,6 @@ def credible_recall(
     junk : (n_item,) or (n_query, n_item) bool, optional
         What is neither relevant nor other, such as the query itself.
 
-    Returns
-    -------
-    CredibleRecall
-
     Notes
     -----
     Ties: densities are compared as they are given. An item as dense as the last draw in the region lies on its end:
@@ -374,10 +366,6 @@ def normal_credible_recall(
         Where items are looked for; default: the embeddings themselves, each query left out.
     masses : (n_mass,)
         Above 0 and below 1.
-
-    Returns
-    -------
-    CredibleRecall
 
     Notes
     -----

@@ -146,10 +146,6 @@ def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
     confidence : (n_query,)
         Finite numbers of any scale; only their order counts.
 
-    Returns
-    -------
-    RejectCurve
-
     Notes
     -----
     Ties: queries of equal confidence may come in any order. `lower` has the least errors first in each group of them,
