@@ -22,7 +22,7 @@ from deadheat.reports.report import Report
 from deadheat.reports.statistics.interval import UNITS, about_few, counted
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, has_ties, program, value
 from deadheat.support import checks
-from deadheat.support.arrays import Float64, Int64
+from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple, columns_of_bounds

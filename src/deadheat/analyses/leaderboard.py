@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from deadheat.analyses.comparison import Comparison, about, compare
-from deadheat.analyses.difference import Difference, PairedTest
+from deadheat.analyses.difference import PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.measures import names as measures_names
 from deadheat.reports.averaging import Average, measure_names
@@ -190,17 +190,18 @@ class Leaderboard(TabularResult):
             f"Raised letters: significantly ahead of that system{whatever} "
             f"(p < {self.test.alpha:g}, Holm's correction for {pairs}).",
             *self._about_swaps(),
-            *about_few(min(each.n_unit for each in self._differences()), self.test.resample),
+            *about_few(min(self._n_units()), self.test.resample),
             *self._about_reach(),
             *self._caveats,
             *(f"{name}: {remark}" for name, report in self.reports.items() for remark in report.remarks),
         ]
 
-    def _differences(self) -> list[Difference]:
-        return [each[self.measures[0]] for each in self._comparisons.values()]
+    def _n_units(self) -> list[int]:
+        """The units of each pair, by the measure that ranks."""
+        return [each[self.measures[0]].n_unit for each in self._comparisons.values()]
 
     def _units(self) -> str:
-        numbers = [each.n_unit for each in self._differences()]
+        numbers = self._n_units()
         least = "" if min(numbers) == max(numbers) else "at least "
         return f"{least}{counted(min(numbers), self.test.resample)}"
 
@@ -211,7 +212,7 @@ class Leaderboard(TabularResult):
 
     def _about_reach(self) -> list[str]:
         """A sentence where no difference, however large, could come out as significant."""
-        n_unit, n_resamples = min(each.n_unit for each in self._differences()), self.test.n_resamples
+        n_unit, n_resamples = min(self._n_units()), self.test.n_resamples
         every = n_unit < n_resamples.bit_length()  # 2^n swaps
         smallest = len(self._comparisons) * (2.0 ** (1 - n_unit) if every else 2 / (n_resamples + 1))
         if smallest < self.test.alpha:
