@@ -428,40 +428,32 @@ def index_recall(
     Triple(lower=0.5, expected=0.75, upper=1.0)
     """
     k, n_thread = checks.positive_integer(k, "k"), checks.thread_count(threads)
-    cluster = None if executor is None else cluster_of(executor)
-    name, rows = _opened(queries, base, distance)
+    cluster, name = None if executor is None else cluster_of(executor), distance_registry.named(distance)
+    rows = distance_registry.opened(queries, name, "queries"), distance_registry.opened(base, name, "base")
+    dims = [part.shape[1] for part in rows]
+    if dims[0] != dims[1]:
+        rule = f"must have the same dim, but have {dims[0]} and {dims[1]} columns"
+        raise InvalidValueError("queries and base", rule)
     n_query, n_base = map(len, rows)
     itself = None if exclude is None else item_ids.own_rows(exclude, n_query, n_base)
     candidates = Candidates.of(n_query, n_base, leave_one_out=False, itself=itself)
     indexes, titles = _indexes(returned)
     speeds = _by_name(queries_per_second, indexes, "queries_per_second")
     of_counts = _by_name(counts, indexes, "counts")
-    asked = [
-        Returned.of(candidates, ids, base_ids, of_counts.get(each), k, titles[each]) for each, ids in indexes.items()
-    ]
+    asked = [Returned.of(candidates, ids, base_ids, of_counts.get(name), k, titles[name])
+             for name, ids in indexes.items()]  # fmt: skip
     if cluster is None:
-        found = Search(distance_registry.make(name, *rows, True), candidates, k, asked).of(
-            range(n_query), n_thread, progress
-        )
+        search = Search(distance_registry.make(name, *rows, True), candidates, k, asked)
+        found = search.of(range(n_query), n_thread, progress)
     else:
         worker_threads = 1 if threads is None else n_thread
         found = search_on(cluster, name, rows, candidates, k, asked, worker_threads, progress)
-    recalls = {
-        each: Recall(each, Triple(*values), np.bincount(ids.query, minlength=n_query), _speed(speeds.get(each)))
-        for each, ids, values in zip(indexes, asked, found.by_id, strict=True)
-    }
+    recalls = {}
+    for each, ids, values in zip(indexes, asked, found.by_id, strict=True):
+        speed = speeds.get(each)
+        speed = math.nan if speed is None else checks.real_number(speed, "queries_per_second", least=0)
+        recalls[each] = Recall(each, Triple(*values), np.bincount(ids.query, minlength=n_query), speed)
     return IndexRecall(recalls, k, name, n_query, n_base, found.n_tied)
-
-
-def _opened(queries: EmbeddingsLike, base: EmbeddingsLike, distance: str) -> tuple[str, tuple[Any, Any]]:
-    """The name of the distance and the rows of queries and base, with messages that call them so."""
-    name = distance_registry.named(distance)
-    pair = distance_registry.opened(queries, name, "queries"), distance_registry.opened(base, name, "base")
-    dims = [rows.shape[1] for rows in pair]
-    if dims[0] != dims[1]:
-        rule = f"must have the same dim, but have {dims[0]} and {dims[1]} columns"
-        raise InvalidValueError("queries and base", rule)
-    return name, pair
 
 
 def _indexes(returned: Any) -> tuple[Mapping[str, Any], dict[str, str]]:
@@ -491,10 +483,6 @@ def _by_name(values: Any, indexes: Mapping[str, Any], title: str) -> Mapping[str
     return values
 
 
-def _speed(value: Any) -> float:
-    return math.nan if value is None else checks.real_number(value, "queries_per_second", least=0)
-
-
 @dataclass(frozen=True, eq=False)
 class TruthRecall(IndexRecall):
     """The recall of every index by its name, by a ground truth: an `IndexRecall` whose `n_base` is not known (−1).
@@ -514,12 +502,10 @@ class TruthRecall(IndexRecall):
         """What was compared, what ties do, and where the ground truth ends too early."""
         _, *others = super().notes()
         within = f", ties within {self.tolerance:g}" if self.tolerance else ""
-        cut = (
-            f"In {count(self.n_cut, 'query', 'queries')} the ground truth ends inside the tie with number {self.k}: "
-            "recall is at least what is shown."
-        )
-        queries = count(self.n_query, "query", "queries")
-        return [f"{queries}, {self.k} nearest by the ground truth{within}.", *others, *([cut] if self.n_cut else [])]
+        queries, cut = count(self.n_query, "query", "queries"), count(self.n_cut, "query", "queries")
+        least = f"the ground truth ends inside the tie with number {self.k}: recall is at least what is shown."
+        notes = [f"{queries}, {self.k} nearest by the ground truth{within}.", *others]
+        return notes + ([f"In {cut} {least}"] if self.n_cut else [])
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain Python values that JSON can hold; None where a value is undefined."""
@@ -572,9 +558,8 @@ def index_recall_of_truth(
         raise InvalidValueError("ids", f"must have at least k = {k} items for each query, but has {far.shape[1]}")
     wrong = np.flatnonzero(~(far[:, 1:] >= far[:, :-1]).all(axis=1) | ~np.isfinite(far).all(axis=1))
     if len(wrong):
-        raise InvalidValueError(
-            "distances", f"must be finite and ascend in each row, but those of row {wrong[0]} do not"
-        )
+        rule = f"must be finite and ascend in each row, but those of row {wrong[0]} do not"
+        raise InvalidValueError("distances", rule)
     item_ids.require_distinct(true, true.values, "ids")
     gap = far - far[:, k - 1 : k]
     is_closer, is_tied = gap < -tolerance, np.abs(gap) <= tolerance

@@ -76,11 +76,10 @@ class LinkPrediction(TabularResult, ByName[Triple[float]]):
 
     def notes(self) -> list[str]:
         """Over what the means are, and how many queries ties affect."""
-        relations = (
-            "" if self.n_relation is None else f" of {count(self.n_relation, 'relation', 'relations')}, averaged"
-        )
-        queries = count(self.n_query, "query", "queries")
-        return [f"{queries}{relations}; the positive ties with another candidate in {self.n_tied}."]
+        said = count(self.n_query, "query", "queries")
+        if self.n_relation is not None:
+            said += f" of {count(self.n_relation, 'relation', 'relations')}, averaged"
+        return [f"{said}; the positive ties with another candidate in {self.n_tied}."]
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain Python values that JSON can hold; None where a value is undefined."""

@@ -256,12 +256,6 @@ class Order(NamedTuple):
     source: str
 
 
-def _inverse(order: Int64) -> Int64:
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return place
-
-
 def random_orders(n: int, count: int, seed: int, stream: int = _DRAWS) -> Iterator[Int64]:
     """Orders of n samples, all equally likely: the same for ever, and the first ones the same however many follow."""
     for number in range(count):
@@ -330,7 +324,7 @@ def improve(model: Model, terms: Terms, order: Int64, items: Int32, turns: Int64
     either, or after `_ROUNDS`, it is over. Returns the number of moves.
     """
     hits = np.flatnonzero(model.relevant(items)).astype(np.int32)
-    state = order, _inverse(order), items, hits, offsets_of(model.profile.tied_relevant[model.mixed])
+    state = order, np.argsort(order), items, hits, offsets_of(model.profile.tied_relevant[model.mixed])
     sizes = model.sizes.astype(np.float64)
     at_once = 1 + int(_WORK / (1 + (model.n + (sizes * sizes).sum()) / model.n))
     moves, runs = 0, False
@@ -361,7 +355,7 @@ def preferences(model: Model, terms: Terms) -> Float64:
 def starts(model: Model, terms: Terms, side: Side, tries: int, seed: int) -> list[Order]:
     """Where the searches start: the order given, three that are made for the purpose, and then random ones."""
     preferred = np.argsort(-side * preferences(model, terms), kind="stable")
-    rank = _inverse(preferred)
+    rank = np.argsort(preferred)
     made = [
         Order(np.arange(model.n), "the order given"),
         Order(preferred, "what the groups prefer"),

@@ -67,10 +67,8 @@ class RandomBaseline(TabularResult):
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """Mean and standard deviation of both in per cent, and the expectation that they share."""
-        rows = [
-            [name, *(number(100 * value, decimals(digits)) for value in (mean, std, self.expected))]
-            for name, mean, std in self._rows()
-        ]
+        form, found = decimals(digits), zip(*self.columns().values(), strict=True)
+        rows = [[name, *(number(100 * value, form) for value in values)] for name, *values in found]
         return [Table([f"{self.measure} (%) by chance", "mean", "std", "expected"], rows)]
 
     def notes(self) -> list[str]:
@@ -90,14 +88,12 @@ class RandomBaseline(TabularResult):
 
     def columns(self) -> dict[str, list[Any]]:
         """The rows of the table."""
-        names, means, stds = map(list, zip(*self._rows(), strict=True))
-        return {"by chance": names, "mean": means, "std": stds, "expected": [self.expected] * len(names)}
-
-    def _rows(self) -> list[tuple[str, float, float]]:
-        return [
-            ("random embeddings", self.mean, self.std),
-            ("random orders", self.order_mean, self.order_std),
-        ]
+        return {
+            "by chance": ["random embeddings", "random orders"],
+            "mean": [self.mean, self.order_mean],
+            "std": [self.std, self.order_std],
+            "expected": [self.expected] * 2,
+        }
 
 
 @plain_floats
