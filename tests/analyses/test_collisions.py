@@ -232,14 +232,6 @@ def test_differences_of_floats_are_compared_exactly(a, b, ulps):
         assert Fraction(near - 1) - Fraction(far) > Fraction(eps)
 
 
-def test_a_chain_is_one_group_and_its_order_is_by_distance():
-    query, gallery = [[0]], [[1], [2], [3], [9], [-2]]
-    found = collisions(query, ["a"], gallery, ["b", "a", "a", "b", "b"], distance="cityblock", within=1)
-    assert found.size.tolist() == [[4, 4, 4, 4, 1]]
-    assert found.relevant.tolist() == [[False, True, False, True, False]]  # relevant first among the two at distance 2
-    assert found.rule == "within 1.0"
-
-
 @pytest.mark.parametrize(
     ("distance", "how"), [("cosine", {}), ("euclidean", {"within": 0.3}), ("cityblock", {"ties": "bfloat16"})]
 )
@@ -257,24 +249,6 @@ def test_order_blocks_and_threads_change_nothing(distance, how, monkeypatch):
         assert_array_equal(one.relevant, two.relevant)
         assert_array_equal(one.size, two.size)
         assert one.counts == two.counts
-
-
-def test_depth_cuts_and_lengthens():
-    rng = np.random.default_rng(4)
-    points, labels = rng.integers(0, 4, (15, 2)), rng.integers(0, 2, 15)
-    whole = collisions(points, labels, distance="cityblock")
-    assert whole.kind.shape == (15, 14)
-    assert whole.kind.min() > Kind.BEYOND
-    for depth in (1, 5, 14):
-        cut = collisions(points, labels, distance="cityblock", depth=depth)
-        assert_array_equal(cut.kind, whole.kind[:, :depth])
-        assert_array_equal(cut.size, whole.size[:, :depth])
-        assert_array_equal(cut.relevant, whole.relevant[:, :depth])
-    longer = collisions(points, labels, distance="cityblock", depth=17)
-    assert (longer.kind[:, 14:] == Kind.BEYOND).all()
-    assert not longer.size[:, 14:].any()
-    assert not longer.relevant[:, 14:].any()
-    assert longer.counts == whole.counts
 
 
 def test_a_single_sample():

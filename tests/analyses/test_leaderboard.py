@@ -183,14 +183,6 @@ def test_what_to_beware_of_is_said() -> None:
     assert "~ ties alone could swap 0 and 1; 0 and 2; 0 and 3; 1 and 2; and 2 more pairs." in lines(many)
 
 
-def test_thousands_of_units() -> None:
-    rng = np.random.default_rng(0)
-    queries = {name: [(int(k), 1) for k in rng.integers(0, most, 2000)] for name, most in (("a", 3), ("b", 5))}
-    found = leaderboard({name: report(rows) for name, rows in queries.items()}, n_resamples=200)
-    assert "tests over 2000 classes" in str(found)
-    assert found.ahead_of("a") == ("b",)
-
-
 def test_explanation_names_the_correction_and_the_rule() -> None:
     text = board().explain()
     for part in ("rank: by the lower value of MRR", "adjusted after Holm for all pairs", "9999 resamples"):

@@ -263,20 +263,6 @@ def test_intervals_are_percentiles_of_all_resamples() -> None:
     assert ends.unit == "group"
 
 
-def test_an_interval_of_groups_is_wider_where_their_items_go_together() -> None:
-    rng = np.random.default_rng(5)
-    labels = np.repeat([[0], [1]], 20, axis=1).repeat(20, axis=0)
-    scores = (rng.normal(size=(40, 1)) + labels + rng.normal(size=(40, 20))).round(1)
-    groups = np.repeat(np.arange(40), 20)
-    widths = [
-        (lambda ends: ends.high - ends.low)(
-            dh.classification(scores.ravel(), labels.ravel(), some).interval("AP", n_resamples=199).expected
-        )
-        for some in (None, groups)
-    ]
-    assert widths[1] > 1.1 * widths[0]
-
-
 def test_unscored_positives_are_drawn_too() -> None:
     found = dh.classification([2, 1], [1, 0], n_positive=3)
     assert "3 positives (2 without a score), 1 negative" in str(found)
