@@ -151,12 +151,21 @@ def link_prediction(
     <BLANKLINE>
     2 queries; the positive ties with another candidate in 1.
     """
-    _require_one_positive(profile)
+    if profile.bounds_only or profile.n_ordered is not None:
+        raise InvalidValueError("profile", "must be of whole rankings with exact ties, but is of bounds only or cut")
+    for query in np.flatnonzero((profile.n_relevant != 1) | (np.diff(profile.offsets) != 1))[:1]:
+        came = f"query {query} has {profile.n_relevant[query]}"
+        raise InvalidValueError("profile", f"must have one relevant item per query, which is ranked, but {came}")
     share, n_relation = _weights(weights, profile.n_query), None
     if relations is not None:
         groups = class_numbers(relations, profile.n_query)
         share, n_relation = _per_relation(share, groups), len(set(groups.tolist()))
-    bases = {name: _base(name) for name in measures}
+    bases = {}
+    for name in measures:
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            listed = "MR, MRR, Hits@k, AMR, AMRI, adjusted MRR, adjusted Hits@k"
+            raise InvalidValueError("measures", f"must be of {listed}, but got {name!r}")
+        bases[name] = "MR" if name in ("AMR", "AMRI") else name.removeprefix("adjusted ")  # compared with chance
     all_tied = profile_ranks(np.ones_like(profile.n_ranked), profile.n_ranked, profile.n_ranked)
     values = _values(profile, bases.values())
     by_chance = _values(all_tied, [base for name, base in bases.items() if base != name])
@@ -165,14 +174,6 @@ def link_prediction(
         mean = Triple(*(_mean(each, share) for each in values[base]))
         means[name] = _adjusted(name, mean, _mean(by_chance[base].expected, share)) if base != name else mean
     return LinkPrediction(means, values, n_relation, profile.n_query, int(np.count_nonzero(profile.tied > 1)))
-
-
-def _base(name: str) -> str:
-    """What a measure compares with chance: itself, if it does not."""
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        listed = "MR, MRR, Hits@k, AMR, AMRI, adjusted MRR, adjusted Hits@k"
-        raise InvalidValueError("measures", f"must be of {listed}, but got {name!r}")
-    return "MR" if name in ("AMR", "AMRI") else name.removeprefix("adjusted ")
 
 
 def _values(profile: TieProfile, names: Iterable[str]) -> dict[str, Triple[Float64]]:
@@ -216,12 +217,3 @@ def _weights(weights: ArrayLike | None, n_query: int) -> Float64:
         came = f"has dtype {array.dtype} and shape {array.shape}"
         raise InvalidValueError("weights", f"must be {n_query} finite numbers, none negative, but {came}")
     return array.astype(np.float64)
-
-
-def _require_one_positive(profile: TieProfile) -> None:
-    """Refuse profiles of other rankings."""
-    if profile.bounds_only or profile.n_ordered is not None:
-        raise InvalidValueError("profile", "must be of whole rankings with exact ties, but is of bounds only or cut")
-    for query in np.flatnonzero((profile.n_relevant != 1) | (np.diff(profile.offsets) != 1))[:1]:
-        came = f"query {query} has {profile.n_relevant[query]}"
-        raise InvalidValueError("profile", f"must have one relevant item per query, which is ranked, but {came}")

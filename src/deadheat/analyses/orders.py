@@ -74,26 +74,13 @@ class Terms(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Mixed tie groups.
+    """Mixed tie groups."""
 
-    Parameters
-    ----------
-    codes : (n,) int32
-        The class of each sample that is ranked.
-    query_codes : (n_query,) int32
-        The class of each query.
-    plain_leave_one_out : bool
-        Whether every sample is a query and ranked against all others, without junk.
-    profile : TieProfile
-    items : (n_entry,) int32
-        The items of each mixed group, in the order of the samples as given.
-    """
-
-    codes: Int32
-    query_codes: Int32
-    plain_leave_one_out: bool
+    codes: Int32  # (n,), the class of each sample that is ranked
+    query_codes: Int32  # (n_query,)
+    plain_leave_one_out: bool  # every sample is a query and ranked against all others, without junk
     profile: TieProfile
-    items: Int32
+    items: Int32  # (n_entry,), those of each mixed group, in the order of the samples as given
 
     @property
     def n(self) -> int:
@@ -166,19 +153,15 @@ class Model:
             number = np.cumsum(relevant)[run] - 1  # of its first item among the relevant ones of these groups
             size = np.diff(number, append=np.count_nonzero(relevant))
             before = number - offsets_of(profile.tied_relevant[self.mixed[groups]])[group]
-            rows.append(
-                [profile.closer[whole] + run - starts[group], profile.closer_relevant[whole] + before, size, size]
-            )
+            closer = profile.closer[whole] + run - starts[group]
+            rows.append([closer, profile.closer_relevant[whole] + before, size, size])
             n_run[self.mixed[groups]] = np.bincount(group, minlength=groups.stop - groups.start)
         columns = profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant
         out = np.repeat(np.stack(columns), n_run, axis=1)
         if rows:
             out[:, np.repeat(profile.tied > profile.tied_relevant, n_run)] = np.concatenate(rows, axis=1)
-        closer, closer_relevant, tied, tied_relevant = out
-        return TieProfile(
-            offsets_of(n_run)[profile.offsets], closer, closer_relevant, tied, tied_relevant, profile.n_ranked,
-            profile.n_relevant, check=False,
-        )  # fmt: skip
+        offsets = offsets_of(n_run)[profile.offsets]
+        return TieProfile(offsets, *out, profile.n_ranked, profile.n_relevant, check=False)
 
     def value(self, order: Int64, measure: Measure, between: Triple[Float64]) -> float:
         """The mean of a measure over the queries, in an order of the samples.
@@ -206,15 +189,7 @@ class Model:
 
 
 def open_model(pair: Pair, options: CountingOptions) -> Model:
-    """The model of queries and a gallery, or of samples for leave one out; the options are `fitted`.
-
-    Raises
-    ------
-    InvalidValueError
-        If tied has no groups, or the mixed groups hold too many items to keep them.
-    UndefinedError
-        If no query has a relevant item.
-    """
+    """The model of queries and a gallery, or of samples for leave one out; the options are `fitted`."""
     query, gallery = pair.query, pair.gallery
     rankings = Rankings(
         query.embeddings, None if gallery is None else gallery.embeddings, distance=options.distance,
@@ -223,9 +198,10 @@ def open_model(pair: Pair, options: CountingOptions) -> Model:
     item_labels = None if gallery is None else gallery.labels
     profile = profile_of(rankings.metric, query.labels, item_labels, options)
     if not profile.n_relevant.any():
-        n_query, n_item = len(query.labels), 0 if item_labels is None else len(item_labels)
-        of_gallery = f"{count(n_query, 'query', 'queries')} and {count(n_item, 'gallery item', 'gallery items')}"
-        came = f"{n_query} samples of as many labels" if item_labels is None else of_gallery
+        came = f"{len(query.labels)} samples of as many labels"
+        if item_labels is not None:
+            n_query, n_item = len(query.labels), len(item_labels)
+            came = f"{count(n_query, 'query', 'queries')} and {count(n_item, 'gallery item', 'gallery items')}"
         raise UndefinedError(f"no query has a relevant item, so that no measure is defined, but got {came}")
     entries = int(profile.tied[profile.tied > profile.tied_relevant].sum())
     if entries > _MOST_ENTRIES:
