@@ -71,23 +71,6 @@ def test_recall_is_over_all_exact_searches(distance: str, kind: str, monkeypatch
         assert_array_equal(result.per_query, result.by_id.upper)
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
-def test_an_exact_search_finds_everything(distance: str) -> None:
-    rng = np.random.default_rng(5)
-    rows = rng.random((30, 5)) < 0.5 if distance == "hamming" else rng.integers(-1, 2, (30, 4)).astype(np.float32)
-    (block,) = nearest.nearest(distance_registry.make(distance, rows, rows, True), candidates(30, 30), 7, threads=1)
-    assert (block.weight.sum(axis=1) >= 7).all()
-    keys = [[oracles.exact_key(query, item, distance) for item in rows] for query in rows]
-    returned = [sorted(range(30), key=lambda item: (-row[item], rng.random()))[:7] for row in keys]
-    result = dh.index_recall(returned, rows, rows, 7, distance=distance)["index"]
-    assert_array_equal(result.per_query, np.ones(30))
-    assert result.recall_by_id.lower < 1
-
-
-def candidates(n_query: int, n_gallery: int) -> Any:
-    return nearest.Candidates.of(n_query, n_gallery, leave_one_out=False)
-
-
 @pytest.mark.parametrize("kind", ["grid", "floats"])
 def test_a_query_that_is_in_the_base_is_nobody_s_neighbour(kind: str) -> None:
     rng = np.random.default_rng(6)

@@ -43,14 +43,7 @@ def test_floats_are_the_nearest_of_their_type(values):
 
 @pytest.mark.parametrize(
     ("kind", "dtype"),
-    [
-        ("float64", np.float64),
-        ("float32", np.float32),
-        ("bfloat16", np.float32),
-        ("float16", np.float16),
-        ("int8", np.int8),
-        ("1 bit", np.int8),
-    ],
+    [*((name, name) for name in ("float64", "float32", "float16", "int8")), ("bfloat16", "float32"), ("1 bit", "int8")],
 )
 def test_types_and_what_stays(kind, dtype):
     found = quantized(POINTS, kind)
@@ -66,14 +59,11 @@ def test_float64_is_a_copy():
     assert_array_equal(given_array, POINTS)
 
 
+NUMBERS = st.one_of(st.integers(-254, 254).map(float), st.floats(-1e3, 1e3), st.floats(-1e-300, 1e-300))
+
+
 @settings(deadline=None, max_examples=60)
-@given(
-    values=st.lists(
-        st.one_of(st.integers(-254, 254).map(float), st.floats(-1e3, 1e3), st.floats(-1e-300, 1e-300)),
-        min_size=1,
-        max_size=5,
-    )
-)
+@given(values=st.lists(NUMBERS, min_size=1, max_size=5))
 def test_int8_is_the_nearest_integer(values):
     largest = max(abs(value) for value in values)
     expected = [nearest_integer(value, largest) for value in values] if largest else [0] * len(values)
@@ -227,13 +217,10 @@ def test_a_result_prints_and_is_json():
         ({"base": "int4"}, ValueError, "base must be one of"),
         ({"confidence_level": 2}, ValueError, "confidence_level"),
         ({"formats": 8}, TypeError, "formats must be names"),
-        (
-            {"formats": "binary float query", "distance": "l2"},
-            ValueError,
-            "formats: '1 bit (float query)' must be left out unless distance is cosine or inner_product",
-        ),
+        ({"formats": "binary float query", "distance": "l2"}, ValueError,
+         "formats: '1 bit (float query)' must be left out unless distance is cosine or inner_product"),
     ],
-)
+)  # fmt: skip
 def test_compare_formats_refuses(arguments, error, message):
     with pytest.raises(error) as caught:
         compare_formats(**{"embeddings": POINTS, "labels": LABELS, **arguments})

@@ -86,7 +86,6 @@ class Count:
     largest: int = 0
 
     def __add__(self, other: Count) -> Count:
-        """The count over the queries of both."""
         added = map(operator.add, (self.groups, self.items, self.queries), (other.groups, other.items, other.queries))
         return Count(*added, max(self.largest, other.largest))
 
@@ -115,7 +114,6 @@ class Counts:
     n_place: int = 0
 
     def __add__(self, other: Counts) -> Counts:
-        """The counts over the queries of both."""
         return Counts(*map(operator.add, vars(self).values(), vars(other).values()))
 
     def columns(self) -> dict[str, list[str] | list[int]]:
@@ -138,7 +136,6 @@ class Groups:
 
     @property
     def kind(self) -> NDArray[np.int8]:
-        """A `Kind` for each group."""
         kind = np.full(len(self.first), Kind.MIXED, dtype=np.int8)
         kind[self.relevant == 0] = Kind.IRRELEVANT
         kind[self.relevant == self.size] = Kind.RELEVANT
@@ -150,7 +147,6 @@ class GroupedRanks:
     """Some queries, the ranks that they have (n, n_gallery), and the groups in these: of ties, and of collisions."""
 
     def __init__(self, queries: Int64, valid: Bool, relevant: Bool, tie_starts: Bool, starts: Bool) -> None:
-        """From (n, n_gallery): which ranks there are, what is relevant, and where ties and collisions start."""
         self.queries, self.valid = queries, valid
         self.ties, self.colliding = (Groups(begins[valid], relevant[valid]) for begins in (tie_starts, starts))
 

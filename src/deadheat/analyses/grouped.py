@@ -109,13 +109,7 @@ class Classes(NamedTuple):
 
 
 def sorted_classes(labels: NDArray[Any], gallery_labels: NDArray[Any] | None = None) -> Classes:
-    """Number the classes of queries and gallery; a label that only one of both has is a class too.
-
-    Examples
-    --------
-    >>> sorted_classes(np.array(["c", "a"]), np.array(["b", "c", "b"]))
-    Classes(names=('a', 'b', 'c'), query=array([2, 0]), gallery=array([1, 2, 1]))
-    """
+    """Number the classes of queries and gallery; a label that only one of both has is a class too."""
     query, gallery = input_labels.label_codes(labels, gallery_labels)
     codes, everything = query, labels.tolist()
     if gallery_labels is not None:
@@ -246,16 +240,14 @@ class GroupedResult(PlainFloats):
         if self.repeats == 1:
             return by_repeat[0].within(0, 1)
         level, method = by_repeat[0].confidence_level, min(by_repeat, key=operator.attrgetter("n")).method
-        worst, middle, best = (
-            self._ends(name, [getattr(each, name) for each in by_repeat], level, method) for name in Triple._fields
-        )
-        return Intervals(worst, middle, best, level, method, self.n_unit, "group").within(0, 1)
-
-    def _ends(self, name: str, by_repeat: Sequence[Interval], level: float, method: str) -> Interval:
-        if method in BOOTSTRAP:
-            return Interval(*(math.fsum(ends) / len(ends) for ends in zip(*by_repeat, strict=True)))
-        degrees = self.n_unit - 1 if method == "t" else None
-        return normal_interval(getattr(self, name), getattr(self.errors, name), level, degrees)
+        degrees, found = self.n_unit - 1 if method == "t" else None, []
+        for name in Triple._fields:
+            ends = normal_interval(getattr(self, name), getattr(self.errors, name), level, degrees)
+            if method in BOOTSTRAP:
+                each = zip(*(getattr(intervals, name) for intervals in by_repeat), strict=True)
+                ends = Interval(*(math.fsum(values) / len(values) for values in each))
+            found.append(ends)
+        return Intervals(*found, level, method, self.n_unit, "group").within(0, 1)
 
     def _by_repeat(self) -> list[Triple[Float64]]:
         cuts = range(0, self.repeats * self.n_group, self.n_group)

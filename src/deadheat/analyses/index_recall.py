@@ -94,8 +94,6 @@ def _by_id(found: Int64, of_tied: Int64, tied: Int64, closer: Int64, kept: Int64
 
 
 class Found(NamedTuple):
-    """The recall of some queries."""
-
     by_id: Float64  # (n_index, 3, n_query): lower, expected, upper
     n_tied: int  # queries with a tie at the k-th place
 

@@ -416,12 +416,6 @@ def _letters(n: int) -> list[str]:
 
 
 def _raised(words: Iterable[str]) -> str:
-    """Letters raised, with commas between words of several.
-
-    Examples
-    --------
-    >>> _raised(["b", "c"]), _raised(["ab", "ac"])
-    ('ᵇᶜ', 'ᵃᵇ,ᵃᶜ')
-    """
+    """Letters raised, with commas between words of several: ᵇᶜ, or ᵃᵇ,ᵃᶜ."""
     listed = list(words)
     return ("," if any(len(word) > 1 for word in listed) else "").join(listed).translate(_UP)

@@ -185,7 +185,6 @@ def _values(profile: TieProfile, names: Iterable[str]) -> dict[str, Triple[Float
 
 
 def _adjusted(name: str, mean: Triple[float], chance: float) -> Triple[float]:
-    """A mean compared with what chance gives."""
     if name == "AMR":
         return Triple(*(each / chance for each in mean))
     if name == "AMRI":

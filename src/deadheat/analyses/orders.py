@@ -84,7 +84,6 @@ class Model:
 
     @property
     def n(self) -> int:
-        """How many samples are ranked."""
         return len(self.codes)
 
     @cached_property
@@ -94,7 +93,6 @@ class Model:
 
     @cached_property
     def sizes(self) -> Int64:
-        """How many items each mixed group has."""
         return self.profile.tied[self.mixed]
 
     @cached_property
@@ -174,7 +172,6 @@ class Model:
         return exact_mean(np.clip(values, between.lower, between.upper))
 
     def values(self, orders: Iterable[Int64], measure: Measure, between: Triple[Float64], threads: int) -> list[float]:
-        """The value in each of some orders."""
         with Workers(threads) as workers:
             return workers.each(lambda order: self.value(order, measure, between), orders)
 

@@ -79,14 +79,6 @@ def measured(profile: TieProfile, name: str) -> tuple[Triple[float], int | None]
     """A measure of a profile of one query with both classes, and the last group that its best threshold accepts.
 
     That is -1 if it accepts none, and None for a measure without a threshold.
-
-    Examples
-    --------
-    Two positives tie behind a negative. Every order has AP 7/12, which scikit-learn's 2/3 is not:
-
-    >>> profile = TieProfile.from_groups([[(1, 0, 2, 2)]], n_ranked=[3])
-    >>> [round(measured(profile, name)[0].expected, 4) for name in ("AP", "AP (scikit-learn)")]
-    [0.5833, 0.6667]
     """
     if name in ("AP", "AUC"):
         return Triple(*(float(end[0]) for end in measure_values.per_query(profile, name))), None
@@ -125,15 +117,7 @@ _AT_ONCE = 1 << 15  # pairs
 
 
 def ranks_of_pairs(metric: Distance, pairs: Int64) -> tuple[Int64, Float64]:
-    """The rank of each pair, (n_pair,), 0 for the farthest and equal for ties, and about its closeness.
-
-    Examples
-    --------
-    >>> from deadheat.engine.distances.registry import make
-    >>> metric = make("euclidean", [[0.0], [1.0], [2.0]], None, exact_only=False)
-    >>> ranks_of_pairs(metric.measuring(), np.array([[0, 1], [0, 2], [2, 1]]))
-    (array([1, 0, 1]), array([-1., -2., -1.]))
-    """
+    """The rank of each pair, (n_pair,), 0 for the farthest and equal for ties, and about its closeness."""
     columns = np.sort(metric.columns.column_of_item[pairs], axis=1)
     distinct, pair = np.unique(columns, axis=0, return_inverse=True)
     left, right = metric.columns.item_of_column[distinct[:, 0]], np.ascontiguousarray(distinct[:, 1])
