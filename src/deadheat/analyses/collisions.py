@@ -86,8 +86,8 @@ class Count:
     largest: int = 0
 
     def __add__(self, other: Count) -> Count:
-        added = map(operator.add, (self.groups, self.items, self.queries), (other.groups, other.items, other.queries))
-        return Count(*added, max(self.largest, other.largest))
+        groups, items, queries = self.groups + other.groups, self.items + other.items, self.queries + other.queries
+        return Count(groups, items, queries, max(self.largest, other.largest))
 
 
 COUNTED = tuple(each.name for each in fields(Count))
@@ -178,8 +178,10 @@ class GroupedRanks:
             return Count(int(begun.sum()), int(inside[begun].sum()), n_query, largest)
 
         n_place = int(np.minimum(self.valid.sum(axis=1), depth).sum())
-        kinds = [count(groups.kind == kind) for kind in (Kind.RELEVANT, Kind.IRRELEVANT, Kind.MIXED)]
-        return Counts(*kinds, count(groups.kind != Kind.NONE), len(self.queries), n_place)
+        relevant, irrelevant, mixed = (
+            count(groups.kind == kind) for kind in (Kind.RELEVANT, Kind.IRRELEVANT, Kind.MIXED)
+        )
+        return Counts(relevant, irrelevant, mixed, count(groups.kind != Kind.NONE), len(self.queries), n_place)
 
 
 def linked(rankings: Rankings, block: Ranked, starts: Bool, width: Fraction) -> Bool:

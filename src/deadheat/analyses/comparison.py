@@ -376,7 +376,10 @@ def compare(
             raise InvalidTypeError(name, f"must be a Report, but is {type(report).__name__}")
     called = _two_names(names)
     both = "a and b" if called == ("A", "B") else " and ".join(called)
-    shown = _shared(a, b, both) if measures is None else measure_names(measures)
+    shown = tuple(name for name in a.measures if name in b.measures) if measures is None else measure_names(measures)
+    if not shown:
+        came = f"{', '.join(a.measures)} and {', '.join(b.measures)}"
+        raise InvalidValueError(both, f"must show a measure in common, or measures be given, but they show {came}")
     for name in ("average", "singletons"):
         of_a, of_b = getattr(a, name), getattr(b, name)
         if of_a != of_b:
@@ -408,15 +411,6 @@ def _averaging(a: Report, b: Report, place_in_b: Int64) -> Averaging:
         classes = np.append(b.classes, -1)[place_in_b]
     separate = all(report.separate_gallery for report in (a, b) if report.labels is not None)
     return replace(a.averaging, labels=classes, separate_gallery=separate and classes is not None)
-
-
-def _shared(a: Report, b: Report, both: str) -> tuple[str, ...]:
-    """The measures that both tables show, in the order of A."""
-    names = tuple(name for name in a.measures if name in b.measures)
-    if not names:
-        came = f"{', '.join(a.measures)} and {', '.join(b.measures)}"
-        raise InvalidValueError(both, f"must show a measure in common, or measures be given, but they show {came}")
-    return names
 
 
 def _matched(a: Report, b: Report, both: str) -> tuple[Int64, int]:

@@ -247,7 +247,8 @@ class GroupedResult(PlainFloats):
                 each = zip(*(getattr(intervals, name) for intervals in by_repeat), strict=True)
                 ends = Interval(*(math.fsum(values) / len(values) for values in each))
             found.append(ends)
-        return Intervals(*found, level, method, self.n_unit, "group").within(0, 1)
+        worst, middle, best = found
+        return Intervals(worst, middle, best, level, method, self.n_unit, "group").within(0, 1)
 
     def _by_repeat(self) -> list[Triple[Float64]]:
         cuts = range(0, self.repeats * self.n_group, self.n_group)

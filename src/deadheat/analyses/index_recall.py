@@ -23,7 +23,7 @@ from deadheat.engine.counting.cluster import Cluster, cluster_of
 from deadheat.engine.counting.distributed import job as jobs
 from deadheat.engine.counting.distributed import worker
 from deadheat.engine.counting.distributed.running import Run
-from deadheat.engine.counting.nearest import Nearest, nearest
+from deadheat.engine.counting.nearest import nearest
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.literals import DistanceName
@@ -110,27 +110,21 @@ class Search(NamedTuple):
         """Search for a range of the queries."""
         by_id, n_tied = np.full((len(self.returned), 3, len(queries)), np.nan), 0
         places, n_base = np.minimum(self.k, self.candidates.n_ranked()), self.distance.n_gallery
-        rows = np.arange(queries.start, queries.stop)
+        rows, column_of_item = np.arange(queries.start, queries.stop), self.distance.columns.column_of_item
         with Reporting(progress, len(queries) * n_base, "searching") as report:
             for block in nearest(self.distance, self.candidates, self.k, threads, rows):
                 last, closer, tied = block.within(self.k)
                 kept = places[block.queries] - closer  # of the tied items, by an exact search
                 n_tied += int(np.count_nonzero(tied > kept))
                 for values, ids in zip(by_id, self.returned, strict=True):
-                    values[:, block.queries - queries.start] = self._recall(ids, block, last, tied, closer, kept)
+                    here = slice(*np.searchsorted(ids.query, (block.queries[0], block.queries[-1] + 1)))
+                    row, column = ids.query[here] - block.queries[0], column_of_item[ids.item[here]]
+                    group = block.groups_of(row, column)  # the k-th nearest are in the group `last`
+                    found = np.bincount(row[group < last[row]], minlength=len(kept))
+                    of_tied = np.bincount(row[group == last[row]], minlength=len(kept))
+                    values[:, block.queries - queries.start] = _by_id(found, of_tied, tied, closer, kept)
                 report(len(block.queries) * n_base)
         return Found(by_id, n_tied)
-
-    def _recall(
-        self, ids: Returned, block: Nearest, last: Int64, tied: Int64, closer: Int64, kept: Int64
-    ) -> Triple[Float64]:
-        """The recall of the queries of a block, whose k-th nearest are in the group `last`."""
-        here, n = slice(*np.searchsorted(ids.query, (block.queries[0], block.queries[-1] + 1))), len(block.queries)
-        row, column = ids.query[here] - block.queries[0], self.distance.columns.column_of_item[ids.item[here]]
-        group = block.groups_of(row, column)
-        found = np.bincount(row[group < last[row]], minlength=n)
-        of_tied = np.bincount(row[group == last[row]], minlength=n)
-        return _by_id(found, of_tied, tied, closer, kept)
 
 
 @dataclass(frozen=True)
@@ -145,14 +139,13 @@ class SearchJob:
 
     def opened(self, copies: LocalCopies) -> Search:
         """The problem, as the workers have it."""
-        arrays: dict[str, Any] = {
-            name: self.files.array(name, copies)
-            for number in range(self.n_index)
-            for name in (f"query-{number}", f"item-{number}")
-        }
-        returned = [Returned(arrays[f"query-{number}"], arrays[f"item-{number}"]) for number in range(self.n_index)]
+
+        def array(name: str) -> Any:
+            return self.files.array(name, copies)
+
+        returned = [Returned(array(f"query-{number}"), array(f"item-{number}")) for number in range(self.n_index)]
         distance = distance_registry.make(self.distance, *worker.open_rows(self.files, copies), True)
-        itself = self.files.array("itself", copies)
+        itself = array("itself")
         candidates = Candidates.of(distance.n_query, distance.n_gallery, leave_one_out=False, itself=itself)
         return Search(distance, candidates, self.k, returned)
 

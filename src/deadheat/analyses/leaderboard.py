@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -357,13 +357,21 @@ def leaderboard(
     (('late',), ())
     """
     _require_reports(reports)
-    shown = _shared(reports) if measures is None else measure_names(measures)
+    if measures is None:
+        first, *others = reports.values()
+        shown = tuple(name for name in first.measures if all(name in other.measures for other in others))
+        if not shown:
+            raise InvalidValueError("reports", "must show a measure in common, or measures be given")
+    else:
+        shown = measure_names(measures)
     checks.choice(rank_by, Triple._fields, "rank_by")
     for name, report in reports.items():
         ranking = report[shown[0]]
         if rank_by == "expected" and math.isnan(ranking.expected) and not math.isnan(ranking.lower):
             raise InvalidValueError("rank_by", f'must be "lower" or "upper", because {name!r} has no expected values')
-    units = resample or _units(list(reports.values()))
+    by_class = any(report.averaging.units(None) == "class" for report in reports.values())
+    all_labels = all(report.labels is not None for report in reports.values())
+    units: Average = resample or ("class" if by_class and all_labels else "query")
     names = sorted(reports, key=lambda name: _place(reports[name], shown[0], rank_by, name))
     ranked = {name: reports[name] for name in names}
     comparisons = {
@@ -387,19 +395,6 @@ def _require_reports(reports: Mapping[str, Report]) -> None:
             raise InvalidTypeError("reports", f"must have names that are not empty, but has {name!r}")
         if not isinstance(report, Report):
             raise InvalidTypeError(f"reports[{name!r}]", f"must be a Report, but is {type(report).__name__}")
-
-
-def _shared(reports: Mapping[str, Report]) -> tuple[str, ...]:
-    first, *others = reports.values()
-    names = tuple(name for name in first.measures if all(name in other.measures for other in others))
-    if not names:
-        raise InvalidValueError("reports", "must show a measure in common, or measures be given")
-    return names
-
-
-def _units(reports: Sequence[Report]) -> Average:
-    by_class = any(report.averaging.units(None) == "class" for report in reports)
-    return "class" if by_class and all(report.labels is not None for report in reports) else "query"
 
 
 def _place(report: Report, measure: str, rank_by: str, name: str) -> tuple[float | str, ...]:

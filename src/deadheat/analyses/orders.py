@@ -158,8 +158,9 @@ class Model:
         out = np.repeat(np.stack(columns), n_run, axis=1)
         if rows:
             out[:, np.repeat(profile.tied > profile.tied_relevant, n_run)] = np.concatenate(rows, axis=1)
-        offsets = offsets_of(n_run)[profile.offsets]
-        return TieProfile(offsets, *out, profile.n_ranked, profile.n_relevant, check=False)
+        offsets, (closer, closer_relevant, tied, tied_relevant) = offsets_of(n_run)[profile.offsets], out
+        numbers = profile.n_ranked, profile.n_relevant
+        return TieProfile(offsets, closer, closer_relevant, tied, tied_relevant, *numbers, check=False)
 
     def value(self, order: Int64, measure: Measure, between: Triple[Float64]) -> float:
         """The mean of a measure over the queries, in an order of the samples.

@@ -31,6 +31,7 @@ from deadheat.support.floats import plain_floats
 from deadheat.support.means import exact_mean
 from deadheat.support.triple import Triple
 
+
 @dataclass(frozen=True, eq=False)
 class PrecisionRecall(TabularResult):
     """A precision–recall curve; all values are fractions in [0, 1].
