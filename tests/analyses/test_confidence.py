@@ -327,14 +327,6 @@ def test_rank_correlations_without_ties_are_one_value() -> None:
     assert "over all ways to break the ties" in str(tied)
 
 
-def test_density_of_a_normal_distribution() -> None:
-    x = np.linspace(-8, 8, 2001)
-    found = dc.highest_density_interval(x, 0.95, density=scipy.stats.norm.pdf(x))
-    np.testing.assert_allclose(found.intervals, [[-1.959964, 1.959964]], atol=0.005)
-    assert found.mode == 0.0
-    assert 0.95 <= found.probability < 0.952
-
-
 def test_density_with_two_modes_has_two_pieces() -> None:
     x = np.linspace(-10, 10, 4001)
     found = dc.highest_density_interval(

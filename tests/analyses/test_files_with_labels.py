@@ -19,15 +19,7 @@ ANALYSES: dict[str, Callable[..., Any]] = {
     "grouped": lambda x, y=None: dh.grouped(x, y, group_size=2, distance="euclidean").to_dict(),
     "gap": lambda x, y=None: dh.generalization_gap(x, y, x, y, group_size=2, distance="euclidean").to_dict(),
     "gap, gallery": lambda x, y=None: dh.generalization_gap(
-        x,
-        y,
-        x,
-        y,
-        train_gallery=x,
-        train_gallery_labels=y,
-        test_gallery=x,
-        test_gallery_labels=y,
-        group_size=2,
+        x, y, x, y, train_gallery=x, train_gallery_labels=y, test_gallery=x, test_gallery_labels=y, group_size=2
     ).to_dict(),
     "grouped, gallery": lambda x, y=None: dh.grouped(x, y, x, y, group_size=2).to_dict(),
     "halves": lambda x, y=None: dh.split_half(x, y, x, y, group_size=2).to_dict(),

@@ -155,11 +155,7 @@ def test_a_trend_as_text_and_json() -> None:
     [
         ({}, {}, "gaps must hold at least one model, but is empty"),
         ({"a": PLAIN["first 1"]}, {"a": 1}, "gaps['a'] must be a GeneralizationGap, but is a Report"),
-        (
-            "gaps",
-            {"a": 1},
-            "gaps and numbers must hold the same models, but hold first 1, first 2, first 3, ... (6)",
-        ),
+        ("gaps", {"a": 1}, "gaps and numbers must hold the same models, but hold first 1, first 2, first 3, ... (6)"),
         ("gaps", dict.fromkeys(MODELS, math.nan), "numbers['first 1'] must be finite, but is nan"),
         ("gaps", dict.fromkeys(MODELS, "big"), "numbers['first 1'] must be a number, but is 'big'"),
         ("two", dict.fromkeys(MODELS, 1), "gaps must be of one measure and one group_size"),

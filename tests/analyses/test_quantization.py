@@ -140,20 +140,6 @@ def test_quantized_refuses(arguments, error, message):
     assert message in str(caught.value)
 
 
-def test_one_bit_ranks_alike_under_every_distance():
-    """Bit for bit: cosine, Euclidean, inner product and city block of ±1 are all functions of the Hamming distance."""
-    points = np.random.default_rng(8).normal(size=(60, 12))
-    labels = np.arange(60) % 7
-    halves = quantized(points, "1 bit")
-    hamming = dh.evaluate(halves > 0, labels, distance="hamming")
-    assert hamming.ties.mixed_groups > 0
-    for distance in DISTANCES:
-        report = compare_formats(points, labels, formats="1 bit", distance=distance)["1 bit"]
-        assert report.profile.digest() == hamming.profile.digest()
-        for name in report:
-            assert_array_equal(report[name].per_query.lower, hamming[name].per_query.lower)
-
-
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_rows_are_evaluations_of_rounded_embeddings(distance):
     rounded = [name for name, row in FORMATS.items() if not row.float_query]

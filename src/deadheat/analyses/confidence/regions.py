@@ -244,12 +244,7 @@ class CredibleRecall(TabularResult):
 
 
 def credible_recall(
-    items: ArrayLike,
-    draws: ArrayLike,
-    relevant: Any,
-    *,
-    masses: ArrayLike = MASSES,
-    junk: ArrayLike | None = None,
+    items: ArrayLike, draws: ArrayLike, relevant: Any, *, masses: ArrayLike = MASSES, junk: ArrayLike | None = None
 ) -> CredibleRecall:
     """Return the share of relevant items in the highest density region of each query's posterior.
 
