@@ -21,9 +21,7 @@ ANALYSES: dict[str, Callable[..., Any]] = {
     "gap, gallery": lambda x, y=None: dh.generalization_gap(
         x, y, x, y, train_gallery=x, train_gallery_labels=y, test_gallery=x, test_gallery_labels=y, group_size=2
     ).to_dict(),
-    "grouped, gallery": lambda x, y=None: dh.grouped(x, y, x, y, group_size=2).to_dict(),
     "halves": lambda x, y=None: dh.split_half(x, y, x, y, group_size=2).to_dict(),
-    "collisions": lambda x, y=None: dh.collisions(x, y, distance="cityblock").to_dict(),
     "collisions, gallery": lambda x, y=None: dh.collisions(x, y, x, y, distance=["cosine", "euclidean"]).to_dict(),
     "quantization": lambda x, y=None: dh.quantization.compare_formats(x, y, x, y, formats=["int8", "1 bit"]).to_dict(),
     "label_entropy": lambda x, y=None: confidence.label_entropy(x, y, 3, distance="euclidean").tolist(),

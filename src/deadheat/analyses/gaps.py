@@ -119,12 +119,8 @@ class Gap(PlainFloats):
         """The margin of error z·se: half the width of `interval`, before its ends are cut to [-1, 1].
 
         If both populations have the same value, the observed difference is at most this, at the confidence level: the
-        "bound on difference" of Table 1 [1]_. Where ties leave the difference open, the largest margin of lower,
-        expected and upper. NaN where there is no interval.
-
-        References
-        ----------
-        .. [1] Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
+        "bound on difference" of Table 1 of arXiv:2306.13357. Where ties leave the difference open, the largest margin
+        of lower, expected and upper. NaN where there is no interval.
         """
         _, intervals = self._intervals(confidence_level, method, centred=True)
         return max((ends.high for ends in intervals if not math.isnan(ends.high)), default=math.nan)

@@ -34,7 +34,9 @@ def model_correlation(
     measure: str = "Hit@1",
     names: tuple[str, str] | None = None,
 ) -> ModelCorrelation:
-    """How a measure of many models correlates with another, such as the plain with the grouped one: figure 2 of [1]_.
+    """How a measure of many models correlates with another, such as the plain with the grouped one.
+
+    Figure 2 of Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
 
     Parameters
     ----------
@@ -57,10 +59,6 @@ def model_correlation(
         If the models differ, there are fewer than two, or a value is NaN.
     MissingPackageError
         Without SciPy.
-
-    References
-    ----------
-    .. [1] Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
 
     Examples
     --------
@@ -205,7 +203,9 @@ _SIDES = ("grouped", "plain")
 
 
 def gap_trend(gaps: Mapping[str, GeneralizationGap], numbers: Mapping[str, float], *, name: str = "size") -> GapTrend:
-    """How the generalization gap of many models goes with a number of each, such as its size: figure 3 of [1]_.
+    """How the generalization gap of many models goes with a number of each, such as its size.
+
+    Figure 3 of Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
 
     Parameters
     ----------
@@ -225,10 +225,6 @@ def gap_trend(gaps: Mapping[str, GeneralizationGap], numbers: Mapping[str, float
     ------
     ValueError, TypeError
         If the models differ, or measures or sizes of groups do, or a number is not finite.
-
-    References
-    ----------
-    .. [1] Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
 
     Examples
     --------
