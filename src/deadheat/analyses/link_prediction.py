@@ -25,6 +25,7 @@ from deadheat.inputs.samples import LabelsLike
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
 from deadheat.reports.averaging import class_numbers
+from deadheat.reports.statistics.interval import class_sums
 from deadheat.reports.tables import Table, TabularResult, count, decimals, number, plain, program
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
@@ -202,10 +203,8 @@ def _mean(values: Float64, weights: Float64) -> float:
 
 def _per_relation(weights: Float64, relations: Int64) -> Float64:
     """Weights that add up to 1 in each relation."""
-    order = np.argsort(relations, kind="stable")
-    cuts = np.flatnonzero(np.diff(relations[order])) + 1
-    sums = np.array([math.fsum(part.tolist()) for part in np.split(weights[order], cuts)])
-    totals = sums[np.searchsorted(relations[order][[0, *cuts]], relations)]
+    (sums,), _ = class_sums(weights[None], relations)
+    totals = sums[np.unique(relations, return_inverse=True)[1]]
     shares: Float64 = np.divide(weights, totals, out=np.zeros(len(weights)), where=totals > 0)
     return shares
 
