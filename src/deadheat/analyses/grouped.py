@@ -118,18 +118,13 @@ def sorted_classes(labels: NDArray[Any], gallery_labels: NDArray[Any] | None = N
             query[alone] = 1 + gallery.max() + input_labels.label_codes(labels[alone])[0]
         codes, everything = np.concatenate([gallery, query]), [*gallery_labels.tolist(), *everything]
     _, first = np.unique(codes, return_index=True)
-    names = [_label(everything[place]) for place in first.tolist()]
+    found = (everything[place] for place in first.tolist())
+    names = [label.decode("latin-1") if isinstance(label, bytes) else label for label in found]
+    names = [str(name) if isinstance(name, str) else int(name) for name in names]
     order = sorted(range(len(names)), key=names.__getitem__)
     place = np.argsort(order)
     in_order = tuple(names[code] for code in order)
     return Classes(in_order, place[query], None if gallery_labels is None else place[gallery])
-
-
-def _label(label: Any) -> Label:
-    """A label as the plain integer or string that it is compared as."""
-    if isinstance(label, bytes):
-        return label.decode("latin-1")
-    return str(label) if isinstance(label, str) else int(label)
 
 
 def items_of_groups(classes: Int64, groups: Int64) -> tuple[Int64, ...]:

@@ -123,8 +123,13 @@ class Leaderboard(TabularResult):
 
     def ahead_of(self, name: str, measure: str | None = None) -> tuple[str, ...]:
         """The systems that this one is significantly ahead of, whatever the ties do, by the measure that ranks."""
-        measure = self._name(measure)
-        return tuple(other for other in self if other != name and self._leads(name, other, measure))
+        measure, ahead = self._name(measure), []
+        for other in self:
+            if other != name and self.pvalue(name, other, measure) < self.test.alpha:
+                side = "A" if (name, other) in self._comparisons else "B"
+                if self.comparison(name, other)[measure].winner == side:
+                    ahead.append(other)
+        return tuple(ahead)
 
     def interval(self, name: str, measure: str | None = None) -> Intervals:
         """The confidence intervals of a system's means, over the units that the tests swap."""
@@ -139,11 +144,6 @@ class Leaderboard(TabularResult):
 
     def _name(self, measure: str | None) -> str:
         return self.measures[0] if measure is None else measures_names.parse(measure).name
-
-    def _leads(self, name: str, other: str, measure: str) -> bool:
-        side = "A" if (name, other) in self._comparisons else "B"
-        is_significant = self.pvalue(name, other, measure) < self.test.alpha
-        return is_significant and self.comparison(name, other)[measure].winner == side
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """One table: a row for each system, in per cent."""

@@ -122,11 +122,6 @@ class Model:
         """Lower, expected and upper per query: what every order lies between."""
         return measure_values.per_query(self.profile, measure)
 
-    def _parts(self) -> Iterator[tuple[slice, slice]]:
-        """The mixed groups in ranges, and where the items of each range are: so that arrays of them stay small."""
-        starts = self.layout[0]
-        return ((part, slice(starts[part.start], starts[part.stop])) for part in pieces(self.sizes))
-
     def arranged(self, order: Int64) -> Int32:
         """The items of the mixed groups in an order of the samples."""
         items, place = np.empty_like(self.items), self.layout[0][:-1].copy()
@@ -140,7 +135,8 @@ class Model:
         Each run of relevant items becomes a group of its own.
         """
         profile, items, n_run, rows = self.profile, self.arranged(order), np.ones_like(self.profile.tied), []
-        for groups, entries in self._parts():
+        for groups in pieces(self.sizes):  # so that arrays of them stay small
+            entries = slice(self.layout[0][groups.start], self.layout[0][groups.stop])
             relevant, starts = self.relevant(items[entries], groups), offsets_of(self.sizes[groups])
             begins = relevant.copy()
             begins[1:] &= ~relevant[:-1]

@@ -178,8 +178,9 @@ def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
     (True, 0.0)
     """
     bounds, sure, n_left_out = queries.matched(values, confidence, "values")
-    group, sizes = _groups(sure)
-    order = np.argsort(group, kind="stable")
+    distinct, number = np.unique(sure, return_inverse=True)
+    group = len(distinct) - 1 - number  # of equal confidences, 0 for the highest
+    sizes, order = np.bincount(group, minlength=len(distinct)), np.argsort(group, kind="stable")
     lower = _running_errors(bounds.upper[np.lexsort((-bounds.upper, group))])
     expected = _expected_errors(bounds.expected[order], sizes)
     upper = _running_errors(bounds.lower[np.lexsort((bounds.lower, group))])
@@ -216,13 +217,6 @@ def _expected_errors(values: Float64, sizes: Int64) -> Float64:
         means += [(before * size + j * total) / ((start + j) * size * scale) for j in range(1, size + 1)]
         before, start = before + total, start + size
     return np.array(means, dtype=np.float64)
-
-
-def _groups(confidence: NDArray[Any]) -> tuple[Int64, Int64]:
-    """The number of each query's group of equal confidence, 0 for the highest, and the sizes of the groups."""
-    distinct, number = np.unique(confidence, return_inverse=True)
-    group = len(distinct) - 1 - number.astype(np.int64)
-    return group, np.bincount(group, minlength=len(distinct)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
