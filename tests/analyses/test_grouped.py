@@ -420,14 +420,9 @@ def test_gap_holds_what_ties_allow() -> None:
     options = {"group_size": 3, "measures": "Hit@1", "seed": 4}
     a, b = grouped(train, train_labels, **options)["Hit@1"], grouped(test, test_labels, **options)["Hit@1"]
     assert gap.measure == "Hit@1"
-    assert triple(gap.grouped) == (a.lower - b.upper, a.expected - b.expected, a.upper - b.lower)
     whole = [dh.evaluate(*part, measures="Hit@1")["Hit@1"] for part in ((train, train_labels), (test, test_labels))]
-    assert triple(gap.plain) == (
-        whole[0].lower - whole[1].upper,
-        whole[0].expected - whole[1].expected,
-        whole[0].upper - whole[1].lower,
-    )
-    for side in (gap.grouped, gap.plain):
+    for side, one, other in ((gap.grouped, a, b), (gap.plain, *whole)):
+        assert triple(side) == (one.lower - other.upper, one.expected - other.expected, one.upper - other.lower)
         assert side.lower < side.expected < side.upper
         found = side.interval()
         assert found.lower.low < side.lower < found.lower.high

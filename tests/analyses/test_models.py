@@ -74,9 +74,8 @@ def test_ranges_that_touch_are_decided() -> None:
 
 
 def test_correlation_under_a_tolerance_and_where_nothing_varies() -> None:
-    wide = {
-        name: dh.evaluate(points, LABELS, distance="euclidean", ties=Tolerance(0.1)) for name, points in MODELS.items()
-    }
+    how = {"distance": "euclidean", "ties": Tolerance(0.1)}
+    wide = {name: dh.evaluate(points, LABELS, **how) for name, points in MODELS.items()}
     found = dh.model_correlation(wide, wide, measure="mAP")
     np.testing.assert_array_equal(found.shown[0], [report["mAP"].lower for report in wide.values()])
     assert found.pearson == pytest.approx(1)

@@ -163,12 +163,13 @@ def test_refusals(arguments: tuple[object, ...], message: str) -> None:
 
 
 def test_refusals_of_options() -> None:
-    with pytest.raises(ValueError, match="n_positive must be at least 1, but is 0"):
-        dh.classification([1, 2], [0, 1], n_positive=0)
-    with pytest.raises(ValueError, match="groups must be left out with n_positive"):
-        dh.classification([1, 2], [0, 1], ["a", "b"], n_positive=3)
-    with pytest.raises(ValueError, match="order must be one of"):
-        dh.classification([1, 2], [0, 1], order="up")
+    for options, message in (
+        ({"n_positive": 0}, "n_positive must be at least 1, but is 0"),
+        ({"groups": ["a", "b"], "n_positive": 3}, "groups must be left out with n_positive"),
+        ({"order": "up"}, "order must be one of"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            dh.classification([1, 2], [0, 1], **options)
     for pairs, message in (
         ([[0, 2], [0, 1]], "pairs must hold rows from 0 to 1, but holds 2"),
         ([[0, -1], [0, 1]], "pairs must hold rows from 0 to 1, but holds -1"),

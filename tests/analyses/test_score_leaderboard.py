@@ -143,10 +143,7 @@ def test_results_of_mteb(folder: Path) -> None:
             content = {"task_name": task, "dataset_revision": "1", "mteb_version": "2", "evaluation_time": 1.0,
                        "scores": {"test": subsets}}  # fmt: skip
             write(f"results/org__{model}/rev/{task}.json", content)
-            found = read_scores(Path("results"))[f"org__{model}" if model == "a" else "org/b"] if task == "x" else None
-            assert found is None
-            expected = mteb.TaskResult.model_validate(content).get_score()
-            assert expected == score + more + 1 / 16
+            assert mteb.TaskResult.model_validate(content).get_score() == score + more + 1 / 16
         if model == "b":
             write("results/org__b/rev/model_meta.json", {"name": "org/b"})
     assert read_scores(Path("results")) == {
