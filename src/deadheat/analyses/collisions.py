@@ -36,7 +36,7 @@ from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair
 from deadheat.reports.tables import Table, TabularResult, count
 from deadheat.support import checks, scratch
-from deadheat.support.arrays import Bool, Float64, Int64
+from deadheat.support.arrays import Bool, Float64, Int64, slices
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress, Reporting
 from deadheat.support.triple import ByName
@@ -214,8 +214,7 @@ def decided(nearer: Bounds, farther: Bounds, width: float) -> tuple[Bool, Bool]:
 def settled(rankings: Rankings, queries: Int64, nearer: Int64, farther: Int64, width: Fraction) -> Bool:
     """Whether the exact distances of pairs of items to a query differ by at most `width`."""
     metric, links = rankings.metric, np.empty(len(queries), dtype=np.bool_)
-    for start in range(0, len(queries), PAIRS_AT_ONCE):
-        part = slice(start, start + PAIRS_AT_ONCE)
+    for part in slices(len(queries), PAIRS_AT_ONCE):
         near, far = (
             metric.exact_closeness(queries[part], metric.columns.column_of_item[items[part]])
             for items in (nearer, farther)

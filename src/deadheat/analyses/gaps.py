@@ -255,13 +255,22 @@ def generalization_gap(
     name = measure_names.parse(measure).name
     summary, drawing = SummaryOptions.checked(name), Drawing.checked(group_size, seed, repeats)
     options = CountingOptions.checked(distance=distance, ties=ties, threads=threads, progress=progress)
-    with _named("train"):
-        of_train = replace(options, junk=train_junk, exclude=train_exclude)
-        train_pair = _opened("train", train, train_labels, train_gallery, train_gallery_labels, of_train)
-    with _named("test"):
-        of_test = replace(options, junk=test_junk, exclude=test_exclude)
-        test_pair = _opened("test", test, test_labels, test_gallery, test_gallery_labels, of_test)
-    return gap_of_pairs(name, {"train": (train_pair, of_train), "test": (test_pair, of_test)}, drawing, summary)
+    given: dict[str, tuple[Any, ...]] = {
+        "train": (train, train_labels, train_gallery, train_gallery_labels, train_junk, train_exclude),
+        "test": (test, test_labels, test_gallery, test_gallery_labels, test_junk, test_exclude),
+    }
+    sets = {}
+    for part, (*samples, junk, exclude) in given.items():
+        names = (part, f"{part}_labels", f"{part}_gallery", f"{part}_gallery_labels")
+        with _named(part):
+            own = replace(options, junk=junk, exclude=exclude)
+            pair = open_pair(*samples, names=names)
+            query, items = pair.query, pair.gallery
+            query = query._replace(embeddings=distance_registry.opened(query.embeddings, own.distance, names[0]))
+            if items is not None:
+                items = items._replace(embeddings=distance_registry.opened(items.embeddings, own.distance, names[2]))
+        sets[part] = pair._replace(query=query, gallery=items), own
+    return gap_of_pairs(name, sets, drawing, summary)
 
 
 def gap_of_pairs(
@@ -277,24 +286,6 @@ def gap_of_pairs(
     for part, (pair, options) in sets.items():
         whole.append(evaluate_pair(pair, options, summary, found[part]))
     return GeneralizationGap(measure, inside[0], inside[1], whole[0], whole[1])
-
-
-def _opened(
-    part: str,
-    embeddings: EmbeddingsLike,
-    labels: LabelsLike | None,
-    gallery: EmbeddingsLike | None,
-    gallery_labels: LabelsLike | None,
-    options: CountingOptions,
-) -> Pair:
-    """Queries and gallery of one set, checked under the names of its arguments, which the passes do not know."""
-    names = (part, f"{part}_labels", f"{part}_gallery", f"{part}_gallery_labels")
-    pair = open_pair(embeddings, labels, gallery, gallery_labels, names=names)
-    query, items = pair.query, pair.gallery
-    query = query._replace(embeddings=distance_registry.opened(query.embeddings, options.distance, names[0]))
-    if items is not None:
-        items = items._replace(embeddings=distance_registry.opened(items.embeddings, options.distance, names[2]))
-    return pair._replace(query=query, gallery=items)
 
 
 @contextmanager

@@ -222,7 +222,7 @@ def compare_formats(
     ----------
     embeddings : (n_query, dim) array, path or list of paths
         The queries, in any form that `deadheat.profile` takes; taken into memory. Scales are those of queries and
-            gallery together.
+        gallery together.
     labels : (n_query,) integers or strings, or path, optional
         Their labels; whole floats count as integers. By default they are in the files of the embeddings.
     gallery : (n_gallery, dim) array, path or list of paths, optional
