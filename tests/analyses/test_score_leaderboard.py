@@ -207,18 +207,15 @@ def test_tables_that_are_wrong(folder: Path, text: str, message: str) -> None:
 
 def test_mistakes_are_one_line(folder: Path) -> None:
     Path("empty").mkdir()
-    for args, message in (
-        (["--scores", "nope.csv"], "nope.csv: No such file or directory"),
-        (["--scores", "a.txt"], "scores must be a folder or end in .csv or .tsv, but is a.txt"),
-        (["--scores", "empty"], "empty must hold results of MTEB, SWE-bench or HELM in JSON, but holds no such file"),
-        (["--scores", "wide.csv", "a.npz"], "--scores goes without FILE, but got a.npz"),
-        (["--scores", "wide.csv", "--labels", "l.npy"], "--labels goes without --scores"),
-        (["--scores", "wide.csv", "--resample", "class"], "--resample goes without --scores"),
-        (
-            ["--scores", "wide.csv", "--score-name", "x"],
-            "score_name goes with a folder of results, but wide.csv is a table",
-        ),
-        (["a.npz", "b.npz", "--plot", "x.png"], "--plot goes with --scores"),
-        (["--scores", "wide.csv", "--n-resamples", "0"], "n_resamples must be at least 1, but is 0"),
-    ):
-        assert refused("leaderboard", *args) == message
+    for arguments, message in {
+        "nope.csv": "nope.csv: No such file or directory",
+        "a.txt": "scores must be a folder or end in .csv or .tsv, but is a.txt",
+        "empty": "empty must hold results of MTEB, SWE-bench or HELM in JSON, but holds no such file",
+        "wide.csv a.npz": "--scores goes without FILE, but got a.npz",
+        "wide.csv --labels l.npy": "--labels goes without --scores",
+        "wide.csv --resample class": "--resample goes without --scores",
+        "wide.csv --score-name x": "score_name goes with a folder of results, but wide.csv is a table",
+        "wide.csv --n-resamples 0": "n_resamples must be at least 1, but is 0",
+    }.items():
+        assert refused("leaderboard", "--scores", *arguments.split()) == message
+    assert refused("leaderboard", "a.npz", "b.npz", "--plot", "x.png") == "--plot goes with --scores"
