@@ -256,7 +256,6 @@ class Collisions(TabularResult):
         return [_table(self.distance, self.rule, self.counts)]
 
     def notes(self) -> list[str]:
-        """How much was looked at."""
         return [_looked_at(self.counts)]
 
     def to_dict(self) -> dict[str, Any]:
@@ -296,7 +295,6 @@ class CollisionTable(TabularResult, ByName[Counts]):
         return [_table(name, self.rules[name], counts) for name, counts in self.by_distance.items()]
 
     def notes(self) -> list[str]:
-        """How much was looked at, which is the same for each distance."""
         return [_looked_at(next(iter(self.by_distance.values())))]
 
     def to_text(self, **options: Any) -> str:
@@ -308,7 +306,6 @@ class CollisionTable(TabularResult, ByName[Counts]):
         return "\n\n".join(["\n".join(block) for block in blocks] + self.notes())
 
     def to_dict(self) -> dict[str, Any]:
-        """The counts as plain Python values that JSON can hold."""
         return {"distances": {name: {"rule": self.rules[name], "counts": asdict(self[name])} for name in self}}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:

@@ -139,7 +139,6 @@ class ModelCorrelation(TabularResult):
         return int(np.logical_or(*undecided).sum())
 
     def to_dict(self) -> dict[str, Any]:
-        """The values and coefficients as plain Python values that JSON can hold; None where one is undefined."""
         coefficients = {"pearson": self.pearson, "spearman": self.spearman, "pearson_interval": self.pearson_interval()}
         return {"names": list(self.names), **plain({**self.columns(), **coefficients}), "n_open": self.n_open}
 
@@ -305,7 +304,6 @@ class GapTrend(TabularResult):
         return sum(each.upper.high < 0 for each in found), sum(each.lower.low > 0 for each in found)
 
     def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
-        """All gaps as plain Python values that JSON can hold; None where one is undefined."""
         models = {}
         for model, at, gap in zip(self.models, self.numbers.tolist(), self.gaps, strict=True):
             sides = {side: getattr(gap, side).to_dict(confidence_level=confidence_level) for side in _SIDES}

@@ -78,12 +78,10 @@ class PrecisionRecall(TabularResult):
         return notes
 
     def to_dict(self) -> dict[str, Any]:
-        """All values as plain Python values that JSON can hold."""
         of_whom = {"query": self.query, "n_query": self.n_query, "interpolated": self.interpolated}
         return {"deadheat": program(), **of_whom, **{name: plain(each) for name, each in self.columns().items()}}
 
     def columns(self) -> dict[str, list[Any]]:
-        """The rows of the table."""
         return {name: getattr(self, name).tolist() for name in ("recall", "lower", "expected", "upper")}
 
 

@@ -72,11 +72,9 @@ class RandomBaseline(TabularResult):
         return [Table([f"{self.measure} (%) by chance", "mean", "std", "expected"], rows)]
 
     def notes(self) -> list[str]:
-        """How many were drawn."""
         return [f"{len(self.embeddings)} random embeddings, and as many orders of the samples for all-zero embeddings."]
 
     def to_dict(self) -> dict[str, Any]:
-        """The table, unrounded, as plain Python values that JSON can hold."""
         return {
             "deadheat": program(),
             "measure": self.measure,
@@ -87,7 +85,6 @@ class RandomBaseline(TabularResult):
         }
 
     def columns(self) -> dict[str, list[Any]]:
-        """The rows of the table."""
         return {
             "by chance": ["random embeddings", "random orders"],
             "mean": [self.mean, self.order_mean],
