@@ -16,7 +16,6 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import deadheat as dh
 from deadheat import reference
 from deadheat.analyses import confidence as dc
 
@@ -98,21 +97,6 @@ def test_a_mass_is_the_decimal_number_that_it_is_written_as() -> None:
     draws = np.arange(100.0)[None]
     found = dc.credible_recall([[92.5]], draws, [[1]], masses=[0.07])  # ends at the 7th densest draw, 93
     assert found.relevant.upper.tolist() == [0.0]
-
-
-def test_draws_of_a_normal_posterior_agree_with_its_formula() -> None:
-    random = np.random.default_rng(0)
-    embeddings, sigma, labels = random.normal(size=(60, 3)), random.uniform(0.3, 2, 60), np.arange(60) % 4
-    exact = dh.confidence.normal_credible_recall(embeddings, sigma, labels)
-    draws = embeddings[:, None] + sigma[:, None, None] * random.normal(size=(60, 20_000, 3))
-    close = -((embeddings[:, None] - embeddings[None]) ** 2).sum(axis=2)
-    far = -((draws - embeddings[:, None]) ** 2).sum(axis=2)
-    same = labels[:, None] == labels
-    drawn = dh.confidence.credible_recall(close, far, same, junk=np.eye(60, dtype=bool))
-    np.testing.assert_allclose(drawn.relevant.expected, exact.relevant.expected, atol=0.01)
-    np.testing.assert_allclose(drawn.others.expected, exact.others.expected, atol=0.01)
-    assert exact.relevant.expected[0] < exact.relevant.expected[-1]
-    assert (exact.n_query, exact.n_left_out, exact.n_open) == (60, 0, 0)
 
 
 def test_normal_posteriors_by_scipy_s_distribution() -> None:

@@ -145,10 +145,7 @@ def test_what_is_undefined_is_shown_as_such() -> None:
 
 def test_a_table_of_several_distances_says_what_was_rounded() -> None:
     table = dh.collisions(POINTS, LABELS, distance=["cosine", "euclidean"], ties="float16")
-    assert [each.header[0] for each in table.tables()] == [
-        "cosine, float16 similarity",
-        "euclidean, float16 distance",
-    ]
+    assert [each.header[0] for each in table.tables()] == ["cosine, float16 similarity", "euclidean, float16 distance"]
 
 
 def test_values_of_confidence_results_as_people_read_them() -> None:

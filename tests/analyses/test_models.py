@@ -74,9 +74,8 @@ def test_ranges_that_touch_are_decided() -> None:
 
 
 def test_correlation_under_a_tolerance_and_where_nothing_varies() -> None:
-    wide = {
-        name: dh.evaluate(points, LABELS, distance="euclidean", ties=Tolerance(0.1)) for name, points in MODELS.items()
-    }
+    how = {"distance": "euclidean", "ties": Tolerance(0.1)}
+    wide = {name: dh.evaluate(points, LABELS, **how) for name, points in MODELS.items()}
     found = dh.model_correlation(wide, wide, measure="mAP")
     np.testing.assert_array_equal(found.shown[0], [report["mAP"].lower for report in wide.values()])
     assert found.pearson == pytest.approx(1)
@@ -155,11 +154,7 @@ def test_a_trend_as_text_and_json() -> None:
     [
         ({}, {}, "gaps must hold at least one model, but is empty"),
         ({"a": PLAIN["first 1"]}, {"a": 1}, "gaps['a'] must be a GeneralizationGap, but is a Report"),
-        (
-            "gaps",
-            {"a": 1},
-            "gaps and numbers must hold the same models, but hold first 1, first 2, first 3, ... (6)",
-        ),
+        ("gaps", {"a": 1}, "gaps and numbers must hold the same models, but hold first 1, first 2, first 3, ... (6)"),
         ("gaps", dict.fromkeys(MODELS, math.nan), "numbers['first 1'] must be finite, but is nan"),
         ("gaps", dict.fromkeys(MODELS, "big"), "numbers['first 1'] must be a number, but is 'big'"),
         ("two", dict.fromkeys(MODELS, 1), "gaps must be of one measure and one group_size"),

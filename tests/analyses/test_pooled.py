@@ -163,12 +163,13 @@ def test_refusals(arguments: tuple[object, ...], message: str) -> None:
 
 
 def test_refusals_of_options() -> None:
-    with pytest.raises(ValueError, match="n_positive must be at least 1, but is 0"):
-        dh.classification([1, 2], [0, 1], n_positive=0)
-    with pytest.raises(ValueError, match="groups must be left out with n_positive"):
-        dh.classification([1, 2], [0, 1], ["a", "b"], n_positive=3)
-    with pytest.raises(ValueError, match="order must be one of"):
-        dh.classification([1, 2], [0, 1], order="up")
+    for options, message in (
+        ({"n_positive": 0}, "n_positive must be at least 1, but is 0"),
+        ({"groups": ["a", "b"], "n_positive": 3}, "groups must be left out with n_positive"),
+        ({"order": "up"}, "order must be one of"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            dh.classification([1, 2], [0, 1], **options)
     for pairs, message in (
         ([[0, 2], [0, 1]], "pairs must hold rows from 0 to 1, but holds 2"),
         ([[0, -1], [0, 1]], "pairs must hold rows from 0 to 1, but holds -1"),
@@ -261,20 +262,6 @@ def test_intervals_are_percentiles_of_all_resamples() -> None:
     assert (ends.lower.low, ends.lower.high) == (0.0, 1.0)  # b twice: all tie; a twice: none does
     assert (ends.expected.low, ends.upper.low) == (0.5, 1.0)
     assert ends.unit == "group"
-
-
-def test_an_interval_of_groups_is_wider_where_their_items_go_together() -> None:
-    rng = np.random.default_rng(5)
-    labels = np.repeat([[0], [1]], 20, axis=1).repeat(20, axis=0)
-    scores = (rng.normal(size=(40, 1)) + labels + rng.normal(size=(40, 20))).round(1)
-    groups = np.repeat(np.arange(40), 20)
-    widths = [
-        (lambda ends: ends.high - ends.low)(
-            dh.classification(scores.ravel(), labels.ravel(), some).interval("AP", n_resamples=199).expected
-        )
-        for some in (None, groups)
-    ]
-    assert widths[1] > 1.1 * widths[0]
 
 
 def test_unscored_positives_are_drawn_too() -> None:

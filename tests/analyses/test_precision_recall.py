@@ -104,11 +104,7 @@ def test_of_large_groups_the_expectation_is_near_the_truth_and_sums_to_ap() -> N
 
 @pytest.mark.parametrize(
     ("options", "match"),
-    [
-        ({"query": 1}, "query must be"),
-        ({"query": -1}, "query must be"),
-        ({"levels": 1}, "levels must be"),
-    ],
+    [({"query": 1}, "query must be"), ({"query": -1}, "query must be"), ({"levels": 1}, "levels must be")],
 )
 def test_arguments_keep_their_rules(options: dict[str, int], match: str) -> None:
     with pytest.raises(InvalidValueError, match=match):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import combinations, pairwise, product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -66,16 +66,6 @@ def test_neither_the_order_of_models_nor_that_of_tasks_matters() -> None:
     assert dh.score_leaderboard(turned, n_resamples=500).to_dict() == (
         dh.score_leaderboard(SCORES, n_resamples=500).to_dict()
     )
-
-
-def test_many_models_can_still_be_distinguished() -> None:
-    """Holm's correction times 4,950 pairs could call none of them significant with 9,999 swaps."""
-    table = RNG.normal(0, 0.3, (100, 40)) + np.linspace(5, 0, 100)[:, None]
-    board = dh.score_leaderboard(
-        {f"m{i}": {f"t{j}": x for j, x in enumerate(row)} for i, row in enumerate(table.tolist())}
-    )
-    assert board.rank_intervals["m0"][1] < 20
-    assert sum(board.pvalue(*pair) < 0.05 for pair in pairwise(board)) < 20
 
 
 def test_missing_scores() -> None:
@@ -153,10 +143,7 @@ def test_results_of_mteb(folder: Path) -> None:
             content = {"task_name": task, "dataset_revision": "1", "mteb_version": "2", "evaluation_time": 1.0,
                        "scores": {"test": subsets}}  # fmt: skip
             write(f"results/org__{model}/rev/{task}.json", content)
-            found = read_scores(Path("results"))[f"org__{model}" if model == "a" else "org/b"] if task == "x" else None
-            assert found is None
-            expected = mteb.TaskResult.model_validate(content).get_score()
-            assert expected == score + more + 1 / 16
+            assert mteb.TaskResult.model_validate(content).get_score() == score + more + 1 / 16
         if model == "b":
             write("results/org__b/rev/model_meta.json", {"name": "org/b"})
     assert read_scores(Path("results")) == {
@@ -220,18 +207,15 @@ def test_tables_that_are_wrong(folder: Path, text: str, message: str) -> None:
 
 def test_mistakes_are_one_line(folder: Path) -> None:
     Path("empty").mkdir()
-    for args, message in (
-        (["--scores", "nope.csv"], "nope.csv: No such file or directory"),
-        (["--scores", "a.txt"], "scores must be a folder or end in .csv or .tsv, but is a.txt"),
-        (["--scores", "empty"], "empty must hold results of MTEB, SWE-bench or HELM in JSON, but holds no such file"),
-        (["--scores", "wide.csv", "a.npz"], "--scores goes without FILE, but got a.npz"),
-        (["--scores", "wide.csv", "--labels", "l.npy"], "--labels goes without --scores"),
-        (["--scores", "wide.csv", "--resample", "class"], "--resample goes without --scores"),
-        (
-            ["--scores", "wide.csv", "--score-name", "x"],
-            "score_name goes with a folder of results, but wide.csv is a table",
-        ),
-        (["a.npz", "b.npz", "--plot", "x.png"], "--plot goes with --scores"),
-        (["--scores", "wide.csv", "--n-resamples", "0"], "n_resamples must be at least 1, but is 0"),
-    ):
-        assert refused("leaderboard", *args) == message
+    for arguments, message in {
+        "nope.csv": "nope.csv: No such file or directory",
+        "a.txt": "scores must be a folder or end in .csv or .tsv, but is a.txt",
+        "empty": "empty must hold results of MTEB, SWE-bench or HELM in JSON, but holds no such file",
+        "wide.csv a.npz": "--scores goes without FILE, but got a.npz",
+        "wide.csv --labels l.npy": "--labels goes without --scores",
+        "wide.csv --resample class": "--resample goes without --scores",
+        "wide.csv --score-name x": "score_name goes with a folder of results, but wide.csv is a table",
+        "wide.csv --n-resamples 0": "n_resamples must be at least 1, but is 0",
+    }.items():
+        assert refused("leaderboard", "--scores", *arguments.split()) == message
+    assert refused("leaderboard", "a.npz", "b.npz", "--plot", "x.png") == "--plot goes with --scores"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
 from statistics import NormalDist, stdev
 
 import numpy as np
@@ -72,15 +71,6 @@ def test_margins_and_limits_are_z_times_the_standard_error() -> None:
     assert content["plain"]["expected"] == dh.evaluate(embeddings, labels, measures="mAP")["mAP"].expected
     assert content["upper_limit"]["expected"] == limit
     assert halves.margins().mean() > halves.margins(method="normal").mean(), "few groups: Student's t"
-
-
-def test_every_pair_of_halves_is_as_likely() -> None:
-    """Of four groups' worth of classes, which are with which, and how they are grouped: chi-square over the splits."""
-    labels = np.repeat(np.arange(4), 2)
-    halves = dh.split_half(np.zeros((8, 1)), labels, group_size=2, splits=1500)
-    pairs = Counter(frozenset(halves.groups.group_labels(split)[0]) for split in range(1500))
-    assert len(pairs) == 6
-    assert stats.chisquare(list(pairs.values())).pvalue > 0.01
 
 
 def test_halves_of_queries_and_a_gallery() -> None:

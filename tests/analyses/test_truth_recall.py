@@ -60,23 +60,19 @@ def test_every_way_to_keep_the_tied_items() -> None:
 def test_a_ground_truth_that_ends_inside_a_tie_is_said() -> None:
     result = dh.index_recall_of_truth([[0, 5], [0, 1]], [[0, 1, 2], [0, 1, 2]], [[0.0, 1, 1], [0, 1, 2]], 2)
     assert (result.n_cut, result["index"].recall) == (1, 0.75)
-    assert "In 1 query the ground truth ends inside the tie with number 2: recall is at least what is shown." in str(
-        result
-    )
+    said = "In 1 query the ground truth ends inside the tie with number 2: recall is at least what is shown."
+    assert said in str(result)
     assert json.loads(result.to_json())["n_cut"] == 1
+
+
+DISORDERED = "distances must be finite and ascend in each row, but those of row 0 do not"
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            {"distances": [[0.0, 2.0, 1.0]]},
-            "distances must be finite and ascend in each row, but those of row 0 do not",
-        ),
-        (
-            {"distances": [[0.0, 1.0, float("nan")]]},
-            "distances must be finite and ascend in each row, but those of row 0 do not",
-        ),
+        ({"distances": [[0.0, 2.0, 1.0]]}, DISORDERED),
+        ({"distances": [[0.0, 1.0, float("nan")]]}, DISORDERED),
         ({"distances": [[0.0, 1.0]]}, "distances must have the shape of ids, but has (1, 2) where ids has 1 rows"),
         ({"ids": [[0, 1, 1]]}, "ids must be distinct in a row, but query 0 has 1 twice"),
         ({"returned": [[2, 2]]}, "returned must be distinct in a row, but query 0 has 2 twice"),
@@ -99,31 +95,27 @@ def binary(path: str, *arrays: np.ndarray) -> None:
 
 
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """The table that each kind of file must give, and the files."""
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     binary("truth.ibin", IDS)
     binary("far.fbin", DISTANCES.astype("<f4"))
     binary("both.bin", IDS, DISTANCES.astype("<f4"))
     binary("any.ibin", RETURNED["any"].astype("<i4"))
     np.save("any.npy", RETURNED["any"])
-    return {}
 
 
-def test_files_of_big_ann_benchmarks(files: Any) -> None:
+def test_files_of_big_ann_benchmarks(files: None) -> None:
     found = dh.index_recall_of_truth({"any": RETURNED["any"]}, IDS, DISTANCES.astype("<f4"), 5, tolerance=1e-6)
     more = ("-k", 5, "--tolerance", "1e-6")
     assert passed("index-recall", "truth.ibin", "any.ibin", "--distances", "far.fbin", *more) == f"{found}\n"
     assert passed("index-recall", "both.bin", "any.npy", *more) == f"{found}\n"
     binary("near.fbin", -DISTANCES.astype("<f4"))
-    assert (
-        passed("index-recall", "truth.ibin", "any.npy", "--distances", "near.fbin", "--similarity", *more)
-        == f"{found}\n"
-    )
+    similar = ("--distances", "near.fbin", "--similarity")
+    assert passed("index-recall", "truth.ibin", "any.npy", *similar, *more) == f"{found}\n"
     assert json.loads(passed("index-recall", "both.bin", "any.npy", *more, "--json")) == json.loads(found.to_json())
 
 
-def test_files_of_ann_benchmarks(files: Any) -> None:
+def test_files_of_ann_benchmarks(files: None) -> None:
     """`tolerance` is its epsilon: the items within d_k + ε, but no more of them than there are places."""
     h5py = pytest.importorskip("h5py")
     with h5py.File("truth.hdf5", "w") as file:
@@ -139,30 +131,22 @@ def test_files_of_ann_benchmarks(files: Any) -> None:
     np.testing.assert_allclose(found["any"].per_query, theirs, rtol=0, atol=1e-12)
 
 
-def test_mistakes_are_one_line(files: Any) -> None:
+def test_mistakes_are_one_line(files: None) -> None:
     Path("cut.ibin").write_bytes(Path("truth.ibin").read_bytes()[:-4])
     Path("tiny.ibin").write_bytes(b"123")
-    np.save("flat.npy", np.arange(3))
-    for args, message in (
-        (["truth.ibin"], "index-recall takes TRUTH and at least one FOUND"),
-        (["truth.ibin", "any.ibin"], "truth.ibin has no distances; --distances FILE names them"),
-        (["far.fbin", "any.ibin"], "far.fbin has no ids"),
-        (["both.bin", "far.fbin"], "far.fbin has no ids"),
-        (["truth.ibin", "any.npy", "--distances", "any.ibin"], "any.ibin has no distances"),
-        (
-            ["cut.ibin", "any.ibin"],
-            "cut.ibin must have 4008 bytes, for its head says 25 rows of 40 numbers, but has 4004",
-        ),
-        (["tiny.ibin", "any.ibin"], "tiny.ibin must have 8 bytes, for it has no head, but has 3"),
-        (
-            ["flat.npy", "any.ibin"],
-            "flat.npy must have ids or distances with a row for each query, but has an array of shape (3,)",
-        ),
-        (["none.bin", "any.ibin"], "none.bin: No such file or directory"),
-        (
-            ["both.txt", "any.ibin"],
-            "neighbors must be a file that ends in one of .h5, .hdf5, .ibin, .fbin, .bin, .npy, but is both.txt",
-        ),
-        (["both.bin", "any.ibin", "-k", "50"], "ids must have at least k = 50 items for each query, but has 40"),
-    ):
-        assert refused("index-recall", *args) == message
+    np.save("f.npy", np.arange(3))
+    for arguments, message in {
+        "truth.ibin": "index-recall takes TRUTH and at least one FOUND",
+        "truth.ibin any.ibin": "truth.ibin has no distances; --distances FILE names them",
+        "far.fbin any.ibin": "far.fbin has no ids",
+        "both.bin far.fbin": "far.fbin has no ids",
+        "truth.ibin any.npy --distances any.ibin": "any.ibin has no distances",
+        "cut.ibin any.ibin": "cut.ibin must have 4008 bytes, for its head says 25 rows of 40 numbers, but has 4004",
+        "tiny.ibin any.ibin": "tiny.ibin must have 8 bytes, for it has no head, but has 3",
+        "f.npy any.ibin": "f.npy must have ids or distances with a row for each query, but has an array of shape (3,)",
+        "none.bin any.ibin": "none.bin: No such file or directory",
+        "both.txt any.ibin": "neighbors must be a file that ends in one of .h5, .hdf5, .ibin, .fbin, .bin, .npy, "
+        "but is both.txt",
+        "both.bin any.ibin -k 50": "ids must have at least k = 50 items for each query, but has 40",
+    }.items():
+        assert refused("index-recall", *arguments.split()) == message

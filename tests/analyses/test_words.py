@@ -66,20 +66,6 @@ def osa(left, right):
     return best
 
 
-def letters_of(code, levels, alphabet):
-    """The letters of each region, as a person would write them."""
-    rows = code.reshape(sum(levels), len(alphabet))
-    return ["".join(alphabet[i] for i in np.flatnonzero(row)) for row in rows]
-
-
-def test_phoc_by_hand():
-    """Six letters in two and in three regions; in four, the second letter lies half in each of the first two."""
-    alphabet = "bdenoyz"
-    code = phoc(["beyond"], levels=[2, 3, 4], alphabet=alphabet)[0]
-    halves, thirds, quarters = ["bey", "dno"], ["be", "oy", "dn"], ["be", "ey", "no", "dn"]
-    assert letters_of(code, [2, 3, 4], alphabet) == halves + thirds + quarters
-
-
 @settings(deadline=None, max_examples=60)
 @given(
     words=st.lists(st.text("abcx", max_size=25), min_size=1, max_size=6),
@@ -91,17 +77,8 @@ def test_phoc_is_the_definition(words, levels):
     assert_array_equal(codes, [slow_phoc(word, levels, "abc") for word in words])
 
 
-def test_phoc_of_every_length_with_the_defaults():
-    alphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
-    words = [(alphabet * 2)[:length] for length in range(40)]
-    codes = phoc(words)
-    assert codes.shape == (40, 504)
-    assert_array_equal(codes, [slow_phoc(word, (2, 3, 4, 5), alphabet) for word in words])
-    assert not codes[0].any()  # the empty word
-
-
 def test_other_characters_take_their_place():
-    assert letters_of(phoc(["a-b"], levels=[3], alphabet="ab")[0], [3], "ab") == ["a", "", "b"]
+    assert phoc(["a-b"], levels=[3], alphabet="ab").astype(int).tolist() == [[1, 0, 0, 0, 0, 1]]
     assert_array_equal(phoc(["CaT"]), phoc(["cat"]))
     assert_array_equal(phoc(["Straße"]), phoc(["strasse"]))
     assert_array_equal(phoc(np.array(["cat", "cart"])), phoc(["cat", "cart"]))

@@ -1,9 +1,5 @@
 """Collisions: in come embeddings and labels, out goes which neighbours of a query are equally far, or nearly so.
 
-    collisions                  of embeddings: rank by rank for one distance, as counts alone for several
-    collisions_of_distances     of a matrix of distances, whose numbers are compared as they are
-    Collisions, CollisionTable  what these return: `Counts` of each `Kind`, one `Count` each
-
     rank              1    2    3    4    5    6    7    8
     distance         .1   .2   .2   .3   .4   .4   .4   .5
     label             a    a    b    a    b    b    b    a      of a query with label a
@@ -40,12 +36,11 @@ from deadheat.inputs.item_ids import OwnRows
 from deadheat.inputs.samples import EmbeddingsLike, LabelsLike, Pair
 from deadheat.reports.tables import Table, TabularResult, count
 from deadheat.support import checks, scratch
-from deadheat.support.arrays import Float64, Int64
+from deadheat.support.arrays import Bool, Float64, Int64, slices
 from deadheat.support.floats import plain_floats
 from deadheat.support.progress import Progress, Reporting
 from deadheat.support.triple import ByName
 
-Bool = NDArray[np.bool_]
 Bounds = tuple[Float64, Float64]
 
 PAIRS_AT_ONCE = 1 << 15  # pairs whose exact distances are held at a time
@@ -87,13 +82,8 @@ class Count:
     largest: int = 0
 
     def __add__(self, other: Count) -> Count:
-        """The count over the queries of both."""
-        return Count(
-            self.groups + other.groups,
-            self.items + other.items,
-            self.queries + other.queries,
-            max(self.largest, other.largest),
-        )
+        groups, items, queries = self.groups + other.groups, self.items + other.items, self.queries + other.queries
+        return Count(groups, items, queries, max(self.largest, other.largest))
 
 
 COUNTED = tuple(each.name for each in fields(Count))
@@ -120,7 +110,6 @@ class Counts:
     n_place: int = 0
 
     def __add__(self, other: Counts) -> Counts:
-        """The counts over the queries of both."""
         return Counts(*map(operator.add, vars(self).values(), vars(other).values()))
 
     def columns(self) -> dict[str, list[str] | list[int]]:
@@ -143,7 +132,6 @@ class Groups:
 
     @property
     def kind(self) -> NDArray[np.int8]:
-        """A `Kind` for each group."""
         kind = np.full(len(self.first), Kind.MIXED, dtype=np.int8)
         kind[self.relevant == 0] = Kind.IRRELEVANT
         kind[self.relevant == self.size] = Kind.RELEVANT
@@ -155,7 +143,6 @@ class GroupedRanks:
     """Some queries, the ranks that they have (n, n_gallery), and the groups in these: of ties, and of collisions."""
 
     def __init__(self, queries: Int64, valid: Bool, relevant: Bool, tie_starts: Bool, starts: Bool) -> None:
-        """From (n, n_gallery): which ranks there are, what is relevant, and where ties and collisions start."""
         self.queries, self.valid = queries, valid
         self.ties, self.colliding = (Groups(begins[valid], relevant[valid]) for begins in (tie_starts, starts))
 
@@ -183,22 +170,14 @@ class GroupedRanks:
 
         def count(wanted: Bool) -> Count:
             begun = wanted & (rank < depth)
-            return Count(
-                groups=int(begun.sum()),
-                items=int(inside[begun].sum()),
-                queries=len(np.unique(row[begun])),
-                largest=int(groups.size[begun].max(initial=0)),
-            )
+            n_query, largest = len(np.unique(row[begun])), int(groups.size[begun].max(initial=0))
+            return Count(int(begun.sum()), int(inside[begun].sum()), n_query, largest)
 
-        kind = groups.kind
-        return Counts(
-            relevant=count(kind == Kind.RELEVANT),
-            irrelevant=count(kind == Kind.IRRELEVANT),
-            mixed=count(kind == Kind.MIXED),
-            together=count(kind != Kind.NONE),
-            n_query=len(self.queries),
-            n_place=int(np.minimum(self.valid.sum(axis=1), depth).sum()),
+        n_place = int(np.minimum(self.valid.sum(axis=1), depth).sum())
+        relevant, irrelevant, mixed = (
+            count(groups.kind == kind) for kind in (Kind.RELEVANT, Kind.IRRELEVANT, Kind.MIXED)
         )
+        return Counts(relevant, irrelevant, mixed, count(groups.kind != Kind.NONE), len(self.queries), n_place)
 
 
 def linked(rankings: Rankings, block: Ranked, starts: Bool, width: Fraction) -> Bool:
@@ -235,8 +214,7 @@ def decided(nearer: Bounds, farther: Bounds, width: float) -> tuple[Bool, Bool]:
 def settled(rankings: Rankings, queries: Int64, nearer: Int64, farther: Int64, width: Fraction) -> Bool:
     """Whether the exact distances of pairs of items to a query differ by at most `width`."""
     metric, links = rankings.metric, np.empty(len(queries), dtype=np.bool_)
-    for start in range(0, len(queries), PAIRS_AT_ONCE):
-        part = slice(start, start + PAIRS_AT_ONCE)
+    for part in slices(len(queries), PAIRS_AT_ONCE):
         near, far = (
             metric.exact_closeness(queries[part], metric.columns.column_of_item[items[part]])
             for items in (nearer, farther)
@@ -244,9 +222,6 @@ def settled(rankings: Rankings, queries: Int64, nearer: Int64, farther: Int64, w
         pairs = np.arange(len(near))
         links[part] = near.compare_shifted(pairs, far, pairs, float(width)) <= 0
     return links
-
-
-__all__ = ["CollisionTable", "Collisions", "Count", "Counts", "Kind", "collisions", "collisions_of_distances"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +245,7 @@ class Collisions(TabularResult):
     """
 
     kind: NDArray[np.int8] = field(repr=False)
-    relevant: NDArray[np.bool_] = field(repr=False)
+    relevant: Bool = field(repr=False)
     size: NDArray[np.int32] = field(repr=False)
     counts: Counts
     distance: str
@@ -281,19 +256,13 @@ class Collisions(TabularResult):
         return [_table(self.distance, self.rule, self.counts)]
 
     def notes(self) -> list[str]:
-        """How much was looked at."""
         return [_looked_at(self.counts)]
 
     def to_dict(self) -> dict[str, Any]:
         """The counts, and what was counted, as plain Python values that JSON can hold; not the matrices."""
         n_query, depth = self.kind.shape
-        return {
-            "distance": self.distance,
-            "rule": self.rule,
-            "n_query": n_query,
-            "depth": depth,
-            "counts": asdict(self.counts),
-        }
+        about = {"distance": self.distance, "rule": self.rule, "n_query": n_query, "depth": depth}
+        return {**about, "counts": asdict(self.counts)}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """The counts, a row a kind."""
@@ -326,7 +295,6 @@ class CollisionTable(TabularResult, ByName[Counts]):
         return [_table(name, self.rules[name], counts) for name, counts in self.by_distance.items()]
 
     def notes(self) -> list[str]:
-        """How much was looked at, which is the same for each distance."""
         return [_looked_at(next(iter(self.by_distance.values())))]
 
     def to_text(self, **options: Any) -> str:
@@ -338,12 +306,7 @@ class CollisionTable(TabularResult, ByName[Counts]):
         return "\n\n".join(["\n".join(block) for block in blocks] + self.notes())
 
     def to_dict(self) -> dict[str, Any]:
-        """The counts as plain Python values that JSON can hold."""
-        return {
-            "distances": {
-                name: {"rule": self.rules[name], "counts": asdict(counts)} for name, counts in self.by_distance.items()
-            }
-        }
+        return {"distances": {name: {"rule": self.rules[name], "counts": asdict(self[name])} for name in self}}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """The counts, a row a distance and kind."""
@@ -363,38 +326,20 @@ def _looked_at(counts: Counts) -> str:
 
 @overload
 def collisions(
-    embeddings: EmbeddingsLike,
-    labels: LabelsLike | None = ...,
-    gallery: EmbeddingsLike | None = ...,
-    gallery_labels: LabelsLike | None = ...,
-    *,
-    distance: DistanceName = ...,
-    ties: TiesName | Ties = ...,
-    within: float | None = ...,
-    depth: int | None = ...,
-    junk: ArrayLike | None = ...,
-    exclude: OwnRows | None = ...,
-    threads: int | None = ...,
-    progress: bool | Progress = ...,
-) -> Collisions: ...
+    embeddings: EmbeddingsLike, labels: LabelsLike | None = ..., gallery: EmbeddingsLike | None = ...,
+    gallery_labels: LabelsLike | None = ..., *, distance: DistanceName = ..., ties: TiesName | Ties = ...,
+    within: float | None = ..., depth: int | None = ..., junk: ArrayLike | None = ..., exclude: OwnRows | None = ...,
+    threads: int | None = ..., progress: bool | Progress = ...,
+) -> Collisions: ...  # fmt: skip
 
 
 @overload
 def collisions(
-    embeddings: EmbeddingsLike,
-    labels: LabelsLike | None = ...,
-    gallery: EmbeddingsLike | None = ...,
-    gallery_labels: LabelsLike | None = ...,
-    *,
-    distance: list[DistanceName] | tuple[DistanceName, ...],
-    ties: TiesName | Ties = ...,
-    within: float | None = ...,
-    depth: int | None = ...,
-    junk: ArrayLike | None = ...,
-    exclude: OwnRows | None = ...,
-    threads: int | None = ...,
-    progress: bool | Progress = ...,
-) -> CollisionTable: ...
+    embeddings: EmbeddingsLike, labels: LabelsLike | None = ..., gallery: EmbeddingsLike | None = ...,
+    gallery_labels: LabelsLike | None = ..., *, distance: list[DistanceName] | tuple[DistanceName, ...],
+    ties: TiesName | Ties = ..., within: float | None = ..., depth: int | None = ..., junk: ArrayLike | None = ...,
+    exclude: OwnRows | None = ..., threads: int | None = ..., progress: bool | Progress = ...,
+) -> CollisionTable: ...  # fmt: skip
 
 
 @plain_floats
@@ -650,11 +595,8 @@ def _sorted(distances: ArrayLike, relevant: ArrayLike, leave_one_out: bool) -> t
     starts, items = candidates.excluded(np.arange(len(values)))
     values[np.repeat(np.arange(len(values)), np.diff(starts)), items] = np.inf
     order = np.argsort(values, axis=1, kind="stable")[:, : int(candidates.n_ranked().max())]
-    return (
-        np.take_along_axis(values, order, axis=1),
-        np.take_along_axis(mask, order, axis=1),
-        f"{matrix.dtype} distances",
-    )
+    in_order, relevance = (np.take_along_axis(each, order, axis=1) for each in (values, mask))
+    return in_order, relevance, f"{matrix.dtype} distances"
 
 
 def _require_memory(n_query: int, depth: int) -> None:

@@ -22,7 +22,7 @@ from deadheat.reports.report import Report
 from deadheat.reports.statistics.interval import UNITS, about_few, counted
 from deadheat.reports.tables import DIGITS, Table, TabularResult, count, has_ties, program, value
 from deadheat.support import checks
-from deadheat.support.arrays import Float64, Int64
+from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple, columns_of_bounds
@@ -83,7 +83,8 @@ class Comparison(TabularResult):
 
     def _difference(self, name: str) -> Difference:
         """A − B for each query of A; NaN where either has no value."""
-        a, b = self._values(name)
+        a, of_other = self.a[name].per_query, self.b[name].per_query
+        b = Triple(*(np.append(row, np.nan)[self._place_in_b] for row in of_other))  # −1 is the last place
         sizes = np.maximum(a.upper, b.upper)
         raw = [x - y for x, y in zip(a, reversed(b), strict=True)]
         values = Triple(*(np.where(np.abs(x) <= ROUNDING * sizes, 0.0, x) for x in raw))
@@ -93,11 +94,6 @@ class Comparison(TabularResult):
         return Difference(
             name, values, of_a, of_b, self.names, self.test, self.a.average, n_left_out, sizes, self._classes
         )
-
-    def _values(self, name: str) -> tuple[Triple[Float64], Triple[Float64]]:
-        place = self._place_in_b
-        a, b = (report[name].per_query for report in (self.a, self.b))
-        return a, Triple(*(np.where(place >= 0, np.append(row, np.nan)[place], np.nan) for row in b))
 
     def false_discovery(self, *, worst_case: bool = False, method: Literal["bh", "by"] = "by") -> dict[str, float]:
         """P-values of the measures in the table, adjusted so that few of those called significant are false.
@@ -156,15 +152,10 @@ class Comparison(TabularResult):
         (a, b), shown = self.names, self._shown()
         level = f"{100 * self.test.confidence_level:g} % interval"
         header = ["measure (%)", a, b, f"{a} - {b}", level, "p"]
-        rows = [
-            [
-                each.name,
-                *(value(of, digits) for of in (each.a, each.b, each)),
-                each.interval().expected.per_cent(digits),
-                p_value(each.pvalue),
-            ]
-            for each in shown
-        ]
+        rows = []
+        for each in shown:
+            values = [value(of, digits) for of in (each.a, each.b, each)]
+            rows.append([each.name, *values, each.interval().expected.per_cent(digits), p_value(each.pvalue)])
         if any(map(has_ties, shown)):
             header.append("worst-case p")
             rows = [[*row, p_value(each.pvalue_worst_case)] for row, each in zip(rows, shown, strict=True)]
@@ -177,10 +168,8 @@ class Comparison(TabularResult):
         values = "Per cent; expected [lower, upper] over all tie-breakings. " if tied else "Per cent. "
         tested = "Means, tests" if self.a.average == "class" else "Tests"
         units = f"{tested} and intervals are over {counted(n_unit, 'class') if by_class else 'queries'}."
-        few = about_few(n_unit, self.test.resample)
-        remarks = [
-            f"{name}: {each}" for name, of in zip(self.names, (self.a, self.b), strict=True) for each in of.remarks
-        ]
+        (a, b), few = self.names, about_few(n_unit, self.test.resample)
+        remarks = [*(f"{a}: {each}" for each in self.a.remarks), *(f"{b}: {each}" for each in self.b.remarks)]
         verdict = [self._verdict(shown, tied), *self._about_disagreement(shown)]
         return [f"{values}{self._about_pairs(shown)} {units}", *verdict, *few, *self._caveats, *remarks]
 
@@ -274,13 +263,13 @@ class Comparison(TabularResult):
             "test": dict(vars(self.test)),
             "average": self.a.average,
             "names": list(self.names),
-            "a": _about(self.a),
-            "b": _about(self.b),
+            "a": about(self.a),
+            "b": about(self.b),
             "measures": {name: self[name].to_dict() for name in self.measures},
         }
 
 
-def _about(report: Report) -> dict[str, Any]:
+def about(report: Report) -> dict[str, Any]:
     return {"distance": report.distance, "ties": report.tie_rule, "profile": report.profile.digest()}
 
 
@@ -295,9 +284,6 @@ def listed(names: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-Alternative = Literal["two-sided", "greater", "less"]
-
-
 @plain_floats
 def compare(
     a: Report,
@@ -307,7 +293,7 @@ def compare(
     measures: str | Iterable[str] | None = None,
     resample: Average | None = None,
     labels: ArrayLike | None = None,
-    alternative: Alternative = "two-sided",
+    alternative: Literal["two-sided", "greater", "less"] = "two-sided",
     confidence_level: float = 0.95,
     method: str = "percentile",
     n_resamples: int = 9999,
@@ -390,7 +376,10 @@ def compare(
             raise InvalidTypeError(name, f"must be a Report, but is {type(report).__name__}")
     called = _two_names(names)
     both = "a and b" if called == ("A", "B") else " and ".join(called)
-    shown = _shared(a, b, both) if measures is None else measure_names(measures)
+    shown = tuple(name for name in a.measures if name in b.measures) if measures is None else measure_names(measures)
+    if not shown:
+        came = f"{', '.join(a.measures)} and {', '.join(b.measures)}"
+        raise InvalidValueError(both, f"must show a measure in common, or measures be given, but they show {came}")
     for name in ("average", "singletons"):
         of_a, of_b = getattr(a, name), getattr(b, name)
         if of_a != of_b:
@@ -424,50 +413,26 @@ def _averaging(a: Report, b: Report, place_in_b: Int64) -> Averaging:
     return replace(a.averaging, labels=classes, separate_gallery=separate and classes is not None)
 
 
-def _shared(a: Report, b: Report, both: str) -> tuple[str, ...]:
-    """The measures that both tables show, in the order of A."""
-    names = tuple(name for name in a.measures if name in b.measures)
-    if not names:
-        raise InvalidValueError(
-            both,
-            "must show a measure in common, or measures be given, "
-            f"but they show {', '.join(a.measures)} and {', '.join(b.measures)}",
-        )
-    return names
-
-
 def _matched(a: Report, b: Report, both: str) -> tuple[Int64, int]:
     """Where each query of A is in B, or -1, and how many there are: by ids if both have them, else by position."""
     ids_a, ids_b = a.profile.query_ids, b.profile.query_ids
-    if ids_a is not None and ids_b is not None and ids_a != ids_b:
-        return _matched_by_ids(a, ids_a, b, ids_b, both)
-    if a.n_query != b.n_query:
-        unlike = "" if ids_a is None and ids_b is None else ", and only one of them has query_ids"
-        raise InvalidValueError(both, f"must be of the same queries, but have {a.n_query} and {b.n_query}{unlike}")
-    return np.arange(a.n_query), a.n_query
-
-
-def _matched_by_ids(
-    a: Report, ids_a: tuple[str, ...], b: Report, ids_b: tuple[str, ...], both: str
-) -> tuple[Int64, int]:
+    if ids_a is None or ids_b is None or ids_a == ids_b:
+        if a.n_query != b.n_query:
+            unlike = "" if ids_a is None and ids_b is None else ", and only one of them has query_ids"
+            raise InvalidValueError(both, f"must be of the same queries, but have {a.n_query} and {b.n_query}{unlike}")
+        return np.arange(a.n_query), a.n_query
     in_a, in_b = ({query: place for place, query in enumerate(ids)} for ids in (ids_a, ids_b))
-    for name, places, ids in (("a", in_a, ids_a), ("b", in_b, ids_b)):
-        if len(places) < len(ids):
+    lacking = {}
+    for name, report, places, others in (("a", a, in_a, in_b), ("b", b, in_b, in_a)):
+        if len(places) < report.n_query:
             raise InvalidValueError(name, "must have distinct query_ids to be matched by them, but has some twice")
-    lacking = {"a": _counting(a, in_a, in_b), "b": _counting(b, in_b, in_a)}
+        counted = report.profile.n_relevant > 0 if report.singletons == "skip" else np.full(report.n_query, True)
+        lacking[name] = [query for query, place in places.items() if query not in others and counted[place]]
     listed = [f"{len(ids)} only in {name} ({ids[0]!r}, ...)" for name, ids in lacking.items() if ids]
     if listed:
         raise InvalidValueError(both, f"must be of the same queries, but of those with a value {' and '.join(listed)}")
     place = np.array([in_b.get(query, -1) for query in ids_a], dtype=np.int64)
     return place, len(in_a.keys() | in_b.keys())
-
-
-def _counting(report: Report, places: dict[str, int], places_in_other: dict[str, int]) -> list[str]:
-    """The ids that the other report lacks, of queries that can have a value."""
-    missing = [query for query in places if query not in places_in_other]
-    if report.singletons != "skip":
-        return missing
-    return [query for query in missing if report.profile.n_relevant[places[query]]]
 
 
 def _require_same_classes(a: Report, b: Report, place_in_b: Int64, both: str) -> None:

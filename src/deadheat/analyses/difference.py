@@ -193,14 +193,9 @@ class Difference(PlainFloats):
     def _interval_by(self, test: PairedTest) -> Intervals:
         leader_first = _b_minus_a(self.per_query) if self._b_leads else self.per_query
         intervals = mean_intervals(
-            *leader_first,
-            classes=self._classes,
-            average=self.average,
-            confidence_level=test.confidence_level,
-            method=test.method,
-            n_resamples=test.n_resamples,
-            seed=test.seed,
-        ).within(-1, 1)
+            *leader_first, classes=self._classes, average=self.average, confidence_level=test.confidence_level,
+            method=test.method, n_resamples=test.n_resamples, seed=test.seed,
+        ).within(-1, 1)  # fmt: skip
         return intervals.mirrored() if self._b_leads else intervals
 
     @property
@@ -256,16 +251,10 @@ class Difference(PlainFloats):
             "a": self.a._asdict(),
             "b": self.b._asdict(),
             "interval": {name: getattr(interval, name) for name in Triple._fields},
-            "pvalue": self.pvalue,
-            "pvalue_worst_case": self.pvalue_worst_case,
+            **{name: getattr(self, name) for name in ("pvalue", "pvalue_worst_case")},
             "exact": self.is_exact,
-            "winner": self.winner,
-            "ahead": self.ahead,
-            "ahead_worst_case": self.ahead_worst_case,
-            "n_pair": self.n_pair,
-            "n_left_out": self.n_left_out,
-            "n_unit": self.n_unit,
-            **{name: getattr(self, name) for name in COUNTS},
+            **{name: getattr(self, name) for name in ("winner", "ahead", "ahead_worst_case")},
+            **{name: getattr(self, name) for name in ("n_pair", "n_left_out", "n_unit", *COUNTS)},
         }
         return {name: plain(value) for name, value in content.items()}
 

@@ -119,12 +119,8 @@ class Gap(PlainFloats):
         """The margin of error z·se: half the width of `interval`, before its ends are cut to [-1, 1].
 
         If both populations have the same value, the observed difference is at most this, at the confidence level: the
-        "bound on difference" of Table 1 [1]_. Where ties leave the difference open, the largest margin of lower,
-        expected and upper. NaN where there is no interval.
-
-        References
-        ----------
-        .. [1] Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
+        "bound on difference" of Table 1 of arXiv:2306.13357. Where ties leave the difference open, the largest margin
+        of lower, expected and upper. NaN where there is no interval.
         """
         _, intervals = self._intervals(confidence_level, method, centred=True)
         return max((ends.high for ends in intervals if not math.isnan(ends.high)), default=math.nan)
@@ -202,28 +198,18 @@ def generalization_gap(
     ----------
     train : (n_train, dim) array, path or list of paths
         Embeddings of the classes that the model was trained on, in any form that `deadheat.profile` takes.
-    train_labels : (n_train,) integers or strings, or path, optional
-        Their labels; whole floats count as integers. By default they are in the files of the embeddings.
     test : (n_test, dim) array, path or list of paths
         Embeddings of other classes.
-    test_labels : (n_test,) integers or strings, or path, optional
+    train_labels, test_labels : (n_train,) and (n_test,) integers or strings, or paths, optional
         Their labels; whole floats count as integers. By default they are in the files of the embeddings.
-    train_gallery : (n_train_gallery, dim) array, path or list of paths, optional
-        What `train` is ranked against. By default each is ranked against all others: leave one out.
-    train_gallery_labels : (n_train_gallery,) integers or strings, or path, optional
-        Its labels. By default they are in the files of the gallery.
-    test_gallery : (n_test_gallery, dim) array, path or list of paths, optional
-        What `test` is ranked against. By default each is ranked against all others: leave one out.
-    test_gallery_labels : (n_test_gallery,) integers or strings, or path, optional
-        Its labels. By default they are in the files of the gallery.
-    train_junk : (n_train_gallery,) or (n_train, n_train_gallery) array of bool, optional
-        Items that are neither ranked for `train` nor relevant.
-    test_junk : (n_test_gallery,) or (n_test, n_test_gallery) array of bool, optional
-        Items that are neither ranked for `test` nor relevant.
-    train_exclude : (n_train,) integers, or a pair of ids, optional
-        The row of `train_gallery` that each of `train` is, or -1: see `exclude` of `deadheat.evaluate`.
-    test_exclude : (n_test,) integers, or a pair of ids, optional
-        The row of `test_gallery` that each of `test` is, or -1.
+    train_gallery, test_gallery : (n_item, dim) arrays, paths or lists of paths, optional
+        What `train` and `test` are ranked against. By default each is ranked against all others: leave one out.
+    train_gallery_labels, test_gallery_labels : (n_item,) integers or strings, or paths, optional
+        The labels of the galleries. By default they are in the files of the galleries.
+    train_junk, test_junk : (n_item,) or (n_query, n_item) arrays of bool, optional
+        Items that are neither ranked for `train` or `test` nor relevant.
+    train_exclude, test_exclude : (n_query,) integers, or a pair of ids, optional
+        The row of its gallery that each of `train` or `test` is, or -1: see `exclude` of `deadheat.evaluate`.
     group_size : int
         Labels in a group, at least 2. With a gallery, a label counts whether queries, gallery or both have it.
     measure : str
@@ -269,13 +255,22 @@ def generalization_gap(
     name = measure_names.parse(measure).name
     summary, drawing = SummaryOptions.checked(name), Drawing.checked(group_size, seed, repeats)
     options = CountingOptions.checked(distance=distance, ties=ties, threads=threads, progress=progress)
-    with _named("train"):
-        of_train = replace(options, junk=train_junk, exclude=train_exclude)
-        train_pair = _opened("train", train, train_labels, train_gallery, train_gallery_labels, of_train)
-    with _named("test"):
-        of_test = replace(options, junk=test_junk, exclude=test_exclude)
-        test_pair = _opened("test", test, test_labels, test_gallery, test_gallery_labels, of_test)
-    return gap_of_pairs(name, {"train": (train_pair, of_train), "test": (test_pair, of_test)}, drawing, summary)
+    given: dict[str, tuple[Any, ...]] = {
+        "train": (train, train_labels, train_gallery, train_gallery_labels, train_junk, train_exclude),
+        "test": (test, test_labels, test_gallery, test_gallery_labels, test_junk, test_exclude),
+    }
+    sets = {}
+    for part, (*samples, junk, exclude) in given.items():
+        names = (part, f"{part}_labels", f"{part}_gallery", f"{part}_gallery_labels")
+        with _named(part):
+            own = replace(options, junk=junk, exclude=exclude)
+            pair = open_pair(*samples, names=names)
+            query, items = pair.query, pair.gallery
+            query = query._replace(embeddings=distance_registry.opened(query.embeddings, own.distance, names[0]))
+            if items is not None:
+                items = items._replace(embeddings=distance_registry.opened(items.embeddings, own.distance, names[2]))
+        sets[part] = pair._replace(query=query, gallery=items), own
+    return gap_of_pairs(name, sets, drawing, summary)
 
 
 def gap_of_pairs(
@@ -291,24 +286,6 @@ def gap_of_pairs(
     for part, (pair, options) in sets.items():
         whole.append(evaluate_pair(pair, options, summary, found[part]))
     return GeneralizationGap(measure, inside[0], inside[1], whole[0], whole[1])
-
-
-def _opened(
-    part: str,
-    embeddings: EmbeddingsLike,
-    labels: LabelsLike | None,
-    gallery: EmbeddingsLike | None,
-    gallery_labels: LabelsLike | None,
-    options: CountingOptions,
-) -> Pair:
-    """Queries and gallery of one set, checked under the names of its arguments, which the passes do not know."""
-    names = (part, f"{part}_labels", f"{part}_gallery", f"{part}_gallery_labels")
-    pair = open_pair(embeddings, labels, gallery, gallery_labels, names=names)
-    query, items = pair.query, pair.gallery
-    query = query._replace(embeddings=distance_registry.opened(query.embeddings, options.distance, names[0]))
-    if items is not None:
-        items = items._replace(embeddings=distance_registry.opened(items.embeddings, options.distance, names[2]))
-    return pair._replace(query=query, gallery=items)
 
 
 @contextmanager
@@ -354,11 +331,9 @@ class GeneralizationGap(TabularResult):
         classes, whose standard error is that of the linearised ratio. This takes each class's values as its own,
         although all classes are in each other's gallery, and it holds for sets of just so many classes.
         """
-        (train_errors, n_train), (test_errors, n_test) = (
-            _errors_by_class(report, self.measure) for report in (self.train_whole, self.test_whole)
-        )
-        train, test = self.train_whole[self.measure], self.test_whole[self.measure]
-        return Gap(train, test, train_errors, test_errors, (n_train, n_test))
+        train, n_train = _errors_by_class(self.train_whole, self.measure)
+        test, n_test = _errors_by_class(self.test_whole, self.measure)
+        return Gap(self.train_whole[self.measure], self.test_whole[self.measure], train, test, (n_train, n_test))
 
     def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
         """Both gaps with their intervals as plain Python values that JSON can hold; None where one is undefined."""
@@ -391,10 +366,10 @@ class GeneralizationGap(TabularResult):
 
     def notes(self) -> list[str]:
         """How many classes there are, and how many of them are in no group."""
-        sets = {"train": self.train_groups, "test": self.test_groups}
-        counts = [f"{count(report.n_class, 'class', 'classes')} in {part}" for part, report in sets.items()]
-        left_over = " and ".join(str(len(report.left_over[0])) for report in sets.values())
-        return [f"{' and '.join(counts)}, {left_over} of them in no group."]
+        train, test = self.train_groups, self.test_groups
+        counts = [count(report.n_class, "class", "classes") for report in (train, test)]
+        left_over = f"{len(train.left_over[0])} and {len(test.left_over[0])} of them in no group"
+        return [f"{counts[0]} in train and {counts[1]} in test, {left_over}."]
 
     def _bounds(self, level: float, digits: int) -> Table:
         header = ("gap (points)", f"{100 * level:g} % interval", "margin of error", "at most")
@@ -407,10 +382,8 @@ class GeneralizationGap(TabularResult):
 
     def _rows(self) -> Iterator[tuple[tuple[str, str], Any, float]]:
         size = self.train_groups.group_size
-        for title, gap in (
-            (f"{self.measure} in groups of {size}", self.grouped),
-            (f"{self.measure}, plain", self.plain),
-        ):
+        for how, gap in ((f" in groups of {size}", self.grouped), (", plain", self.plain)):
+            title = f"{self.measure}{how}"
             yield (title, "train"), gap.train, gap.train_errors.expected
             yield (title, "test"), gap.test, gap.test_errors.expected
             yield (title, "gap"), gap, gap.error
@@ -536,9 +509,8 @@ def split_pair(
         rule = f"must be at most half the number of classes, {n_class}, but is {drawing.group_size}"
         raise InvalidValueError("group_size", rule)
     found = queries_in_gallery(pair, options)
-    return SplitHalf(
-        measure, grouped_pair(pair, drawing, options, summary), evaluate_pair(pair, options, summary, found)
-    )
+    groups = grouped_pair(pair, drawing, options, summary)
+    return SplitHalf(measure, groups, evaluate_pair(pair, options, summary, found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -578,10 +550,14 @@ class SplitHalf(TabularResult):
     @cached_property
     def gaps(self) -> tuple[Gap, ...]:
         """The difference of the two halves of each split."""
-        n_group, n_half = self.groups.n_group, self.groups.n_group // 2
-        return tuple(
-            self._gap(start, start + n_half, n_half) for start in range(0, n_group * self.groups.repeats, n_group)
-        )
+        n_group, n_half, values, found = self.groups.n_group, self.groups.n_group // 2, self.grouped.per_group, []
+        for start in range(0, n_group * self.groups.repeats, n_group):
+            first, second = (
+                GroupedResult(self.measure, Triple(*(each[at : at + n_half] for each in values)), n_half, 1)
+                for at in (start, start + n_half)
+            )
+            found.append(Gap(first, second, first.errors, second.errors, (first.n_unit, second.n_unit)))
+        return tuple(found)
 
     @cached_property
     def differences(self) -> Triple[Float64]:
@@ -602,19 +578,16 @@ class SplitHalf(TabularResult):
     def to_dict(self, *, confidence_level: float = 0.95, method: str | None = None) -> dict[str, Any]:
         """The rows as plain Python values that JSON can hold; None where one is undefined."""
         rows = self._rows(confidence_level, method)
-        return {
+        content: dict[str, Any] = {
             "measure": self.measure,
-            "group_size": self.groups.group_size,
-            "n_class": self.groups.n_class,
-            "n_group": self.groups.n_group,
+            **{name: getattr(self.groups, name) for name in ("group_size", "n_class", "n_group")},
             "splits": self.groups.repeats,
             "seed": self.groups.seed,
             "confidence_level": confidence_level,
-            **{
-                name: {**{end: plain(getattr(value, end)) for end in Triple._fields}, "spread": plain(spread)}
-                for name, (_, value, spread) in zip(_HALVES_ROWS, rows, strict=True)
-            },
         }
+        for name, (_, value, spread) in zip(_HALVES_ROWS, rows, strict=True):
+            content[name] = plain({**{end: getattr(value, end) for end in Triple._fields}, "spread": spread})
+        return content
 
     def columns(self, *, confidence_level: float = 0.95, method: str | None = None) -> Mapping[str, Sequence[Any]]:
         """A row for each column of Table 1: its three values, and the standard deviation over the splits."""
@@ -635,14 +608,6 @@ class SplitHalf(TabularResult):
         each = f"of {count(n_half, 'group', 'groups')} of {groups.group_size} each, drawn with seed {groups.seed}"
         out = f"; {rest} classes are in no half each time" if rest else ""
         return [f"{halves} {each}{out}. s.d.: over the splits."]
-
-    def _gap(self, start: int, middle: int, n_half: int) -> Gap:
-        values = self.grouped.per_group
-        first, second = (
-            GroupedResult(self.measure, Triple(*(each[at : at + n_half] for each in values)), n_half, 1)
-            for at in (start, middle)
-        )
-        return Gap(first, second, first.errors, second.errors, (first.n_unit, second.n_unit))
 
     def _rows(self, level: float, method: str | None) -> list[tuple[str, Any, float]]:
         size, title = self.groups.group_size, f"{100 * level:g} %"

@@ -78,25 +78,13 @@ class Drawing(NamedTuple):
         size = checks.whole_number(group_size, "group_size", 2)
         return cls(size, checks.whole_number(seed, "seed"), checks.whole_number(repeats, "repeats", 1))
 
-    def draws(self, n_class: int) -> tuple[Draw, ...]:
-        """A draw for each repeat."""
-        if n_class < self.group_size:
-            rule = f"must be at most the number of classes, {n_class}, but is {self.group_size}"
-            raise InvalidValueError("group_size", rule)
-        return tuple(draw(n_class, self.group_size, self.seed, repeat) for repeat in range(self.repeats))
-
 
 def draw(n_class: int, group_size: int, seed: int, repeat: int = 0) -> Draw:
     """Split classes at random into groups of exactly `group_size`; every split is equally likely.
 
     Each class gets a key of 64 bits from NumPy's PCG64, seeded with ``SeedSequence([seed, repeat])``, whose stream is
-    the same on every machine and for ever; by ascending key, the classes fill one group after another.
-
-    Parameters
-    ----------
-    n_class : int
-        Classes are numbered by their place among the sorted labels: integers by value, strings by code points.
-    group_size, seed, repeat : int
+    the same on every machine and for ever; by ascending key, the classes fill one group after another. Classes are
+    numbered by their place among the sorted labels: integers by value, strings by code points.
 
     Examples
     --------
@@ -121,13 +109,7 @@ class Classes(NamedTuple):
 
 
 def sorted_classes(labels: NDArray[Any], gallery_labels: NDArray[Any] | None = None) -> Classes:
-    """Number the classes of queries and gallery; a label that only one of both has is a class too.
-
-    Examples
-    --------
-    >>> sorted_classes(np.array(["c", "a"]), np.array(["b", "c", "b"]))
-    Classes(names=('a', 'b', 'c'), query=array([2, 0]), gallery=array([1, 2, 1]))
-    """
+    """Number the classes of queries and gallery; a label that only one of both has is a class too."""
     query, gallery = input_labels.label_codes(labels, gallery_labels)
     codes, everything = query, labels.tolist()
     if gallery_labels is not None:
@@ -136,20 +118,13 @@ def sorted_classes(labels: NDArray[Any], gallery_labels: NDArray[Any] | None = N
             query[alone] = 1 + gallery.max() + input_labels.label_codes(labels[alone])[0]
         codes, everything = np.concatenate([gallery, query]), [*gallery_labels.tolist(), *everything]
     _, first = np.unique(codes, return_index=True)
-    names = [_label(everything[place]) for place in first.tolist()]
+    found = (everything[place] for place in first.tolist())
+    names = [label.decode("latin-1") if isinstance(label, bytes) else label for label in found]
+    names = [str(name) if isinstance(name, str) else int(name) for name in names]
     order = sorted(range(len(names)), key=names.__getitem__)
-    place = np.empty(len(names), dtype=np.int64)
-    place[order] = np.arange(len(names))
-    return Classes(
-        tuple(names[code] for code in order), place[query], None if gallery_labels is None else place[gallery]
-    )
-
-
-def _label(label: Any) -> Label:
-    """A label as the plain integer or string that it is compared as."""
-    if isinstance(label, bytes):
-        return label.decode("latin-1")
-    return str(label) if isinstance(label, str) else int(label)
+    place = np.argsort(order)
+    in_order = tuple(names[code] for code in order)
+    return Classes(in_order, place[query], None if gallery_labels is None else place[gallery])
 
 
 def items_of_groups(classes: Int64, groups: Int64) -> tuple[Int64, ...]:
@@ -222,12 +197,7 @@ class GroupedResult(PlainFloats):
         return Triple(*(math.sqrt(math.fsum(np.square(each)) / len(each)) for each in zip(*by_repeat, strict=True)))
 
     def interval(
-        self,
-        *,
-        confidence_level: float = 0.95,
-        method: str | None = None,
-        n_resamples: int = 9999,
-        seed: int = 0,
+        self, *, confidence_level: float = 0.95, method: str | None = None, n_resamples: int = 9999, seed: int = 0
     ) -> Intervals:
         """Confidence intervals for the grouped value of the population that the classes were drawn from.
 
@@ -265,16 +235,15 @@ class GroupedResult(PlainFloats):
         if self.repeats == 1:
             return by_repeat[0].within(0, 1)
         level, method = by_repeat[0].confidence_level, min(by_repeat, key=operator.attrgetter("n")).method
-        worst, middle, best = (
-            self._ends(name, [getattr(each, name) for each in by_repeat], level, method) for name in Triple._fields
-        )
+        degrees, found = self.n_unit - 1 if method == "t" else None, []
+        for name in Triple._fields:
+            ends = normal_interval(getattr(self, name), getattr(self.errors, name), level, degrees)
+            if method in BOOTSTRAP:
+                each = zip(*(getattr(intervals, name) for intervals in by_repeat), strict=True)
+                ends = Interval(*(math.fsum(values) / len(values) for values in each))
+            found.append(ends)
+        worst, middle, best = found
         return Intervals(worst, middle, best, level, method, self.n_unit, "group").within(0, 1)
-
-    def _ends(self, name: str, by_repeat: Sequence[Interval], level: float, method: str) -> Interval:
-        if method in BOOTSTRAP:
-            return Interval(*(math.fsum(ends) / len(ends) for ends in zip(*by_repeat, strict=True)))
-        degrees = self.n_unit - 1 if method == "t" else None
-        return normal_interval(getattr(self, name), getattr(self.errors, name), level, degrees)
 
     def _by_repeat(self) -> list[Triple[Float64]]:
         cuts = range(0, self.repeats * self.n_group, self.n_group)
@@ -302,15 +271,11 @@ def table_with_errors(
 ) -> Table:
     """Titles and values in per cent, with standard errors, or what the heading says, and perhaps intervals, behind."""
     columns, shown = columns_of_values([value for _, value in rows], digits)
-    cells = [
-        [title, *values, number(100 * error, decimals(digits))]
-        for (title, _), values, error in zip(rows, shown, errors, strict=True)
-    ]
-    if confidence_level is None:
-        return Table(("measure (%)", *columns, heading), cells)
-    intervals = [ends_of(value, confidence_level).per_cent(digits) for _, value in rows]
-    cells = [[*row, interval] for row, interval in zip(cells, intervals, strict=True)]
-    return Table(("measure (%)", *columns, heading, f"{100 * confidence_level:g} % interval"), cells)
+    header, cells = ["measure (%)", *columns, heading], []
+    for (title, value), values, error in zip(rows, shown, errors, strict=True):
+        interval = [] if confidence_level is None else [ends_of(value, confidence_level).per_cent(digits)]
+        cells.append([title, *values, number(100 * error, decimals(digits)), *interval])
+    return Table(header if confidence_level is None else [*header, f"{100 * confidence_level:g} % interval"], cells)
 
 
 _NAMED_LABELS = 10  # labels left over that the text of a report names
@@ -438,7 +403,10 @@ def grouped_pair(pair: Pair, drawing: Drawing, options: CountingOptions, summary
     options = options.fitted(pair)
     query, gallery = pair.query, pair.gallery
     classes = sorted_classes(query.labels, None if gallery is None else gallery.labels)
-    draws = drawing.draws(len(classes.names))
+    n_class, size = len(classes.names), drawing.group_size
+    if n_class < size:
+        raise InvalidValueError("group_size", f"must be at most the number of classes, {n_class}, but is {size}")
+    draws = tuple(draw(n_class, size, drawing.seed, repeat) for repeat in range(drawing.repeats))
     drawn = np.concatenate([each.groups for each in draws])
     groups, within = items_of_groups(classes.query, drawn), None
     if gallery is not None and classes.gallery is not None:
@@ -451,7 +419,7 @@ def grouped_pair(pair: Pair, drawing: Drawing, options: CountingOptions, summary
         profile = profile_within(query.embeddings, classes.query, groups, within, junk=junk, **how, report=report)
     origin = {"distance": options.distance, "tie_rule": options.rule.describe(options.distance), "files": pair.files}
     inside = report_on(profile, summary, threads=options.threads, **origin)
-    return GroupedReport(summary.measures, drawing.group_size, drawing.seed, classes.names, draws, inside, groups)
+    return GroupedReport(summary.measures, size, drawing.seed, classes.names, draws, inside, groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -546,11 +514,7 @@ class GroupedReport(TabularResult):
         whole = self.inside.to_dict()
         return {
             **{key: whole[key] for key in ("deadheat", "distance", "ties", "singletons", "n_query", "n_singleton")},
-            "group_size": self.group_size,
-            "n_group": self.n_group,
-            "repeats": self.repeats,
-            "seed": self.seed,
-            "n_class": self.n_class,
+            **{name: getattr(self, name) for name in ("group_size", "n_group", "repeats", "seed", "n_class")},
             "left_over": [list(labels) for labels in self.left_over],
             "measures": {name: self._measure(name, confidence_level) for name in self.measures},
             "profile": whole["profile"],
@@ -558,13 +522,11 @@ class GroupedReport(TabularResult):
 
     def _measure(self, name: str, level: float | None) -> dict[str, Any]:
         result = self[name]
-        values = {
-            **{bound: getattr(result, bound) for bound in Triple._fields},
-            "standard_error": result.errors.expected,
-        }
+        values = {bound: getattr(result, bound) for bound in Triple._fields}
+        errors = {"standard_error": result.errors.expected}
         counts = {"n_group": len(result.per_group.lower) - result.n_undefined, "n_undefined": result.n_undefined}
         interval = {} if level is None else {"interval": ends_of(result, level), "confidence_level": level}
-        return {key: plain(value) for key, value in (values | counts | interval).items()}
+        return {key: plain(value) for key, value in {**values, **errors, **counts, **interval}.items()}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """A row a measure: its three values, and the standard error that the table shows."""
@@ -581,13 +543,13 @@ class GroupedReport(TabularResult):
         """How the groups were drawn, what has no value, and what a report says of its queries and ties."""
         often = f", {self.repeats} times over" if self.repeats > 1 else ""
         groups = f"{count(self.n_group, 'group', 'groups')} of {self.group_size} labels each"
-        undefined = [
-            f"{name} has no value in {count(self[name].n_undefined, 'group', 'groups')}, left out of its mean."
-            for name in self.measures
-            if self[name].n_undefined
-        ]
-        drawn = f"{groups}, drawn with seed {self.seed}{often}. {self._about_left_over()}"
-        return [drawn, *undefined, *self.inside.notes()]
+        undefined = {name: self[name].n_undefined for name in self.measures}
+        return [
+            f"{groups}, drawn with seed {self.seed}{often}. {self._about_left_over()}",
+            *(f"{name} has no value in {count(n, 'group', 'groups')}, left out of its mean."
+              for name, n in undefined.items() if n),
+            *self.inside.notes(),
+        ]  # fmt: skip
 
     def _shown_errors(self) -> list[float]:
         errors = (self[name].errors for name in self.measures)

@@ -23,7 +23,7 @@ from deadheat.engine.counting.cluster import Cluster, cluster_of
 from deadheat.engine.counting.distributed import job as jobs
 from deadheat.engine.counting.distributed import worker
 from deadheat.engine.counting.distributed.running import Run
-from deadheat.engine.counting.nearest import Nearest, nearest
+from deadheat.engine.counting.nearest import nearest
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.literals import DistanceName
@@ -94,8 +94,6 @@ def _by_id(found: Int64, of_tied: Int64, tied: Int64, closer: Int64, kept: Int64
 
 
 class Found(NamedTuple):
-    """The recall of some queries."""
-
     by_id: Float64  # (n_index, 3, n_query): lower, expected, upper
     n_tied: int  # queries with a tie at the k-th place
 
@@ -112,27 +110,21 @@ class Search(NamedTuple):
         """Search for a range of the queries."""
         by_id, n_tied = np.full((len(self.returned), 3, len(queries)), np.nan), 0
         places, n_base = np.minimum(self.k, self.candidates.n_ranked()), self.distance.n_gallery
-        rows = np.arange(queries.start, queries.stop)
+        rows, column_of_item = np.arange(queries.start, queries.stop), self.distance.columns.column_of_item
         with Reporting(progress, len(queries) * n_base, "searching") as report:
             for block in nearest(self.distance, self.candidates, self.k, threads, rows):
                 last, closer, tied = block.within(self.k)
                 kept = places[block.queries] - closer  # of the tied items, by an exact search
                 n_tied += int(np.count_nonzero(tied > kept))
                 for values, ids in zip(by_id, self.returned, strict=True):
-                    values[:, block.queries - queries.start] = self._recall(ids, block, last, tied, closer, kept)
+                    here = slice(*np.searchsorted(ids.query, (block.queries[0], block.queries[-1] + 1)))
+                    row, column = ids.query[here] - block.queries[0], column_of_item[ids.item[here]]
+                    group = block.groups_of(row, column)  # the k-th nearest are in the group `last`
+                    found = np.bincount(row[group < last[row]], minlength=len(kept))
+                    of_tied = np.bincount(row[group == last[row]], minlength=len(kept))
+                    values[:, block.queries - queries.start] = _by_id(found, of_tied, tied, closer, kept)
                 report(len(block.queries) * n_base)
         return Found(by_id, n_tied)
-
-    def _recall(
-        self, ids: Returned, block: Nearest, last: Int64, tied: Int64, closer: Int64, kept: Int64
-    ) -> Triple[Float64]:
-        """The recall of the queries of a block, whose k-th nearest are in the group `last`."""
-        here, n = slice(*np.searchsorted(ids.query, (block.queries[0], block.queries[-1] + 1))), len(block.queries)
-        row, column = ids.query[here] - block.queries[0], self.distance.columns.column_of_item[ids.item[here]]
-        group = block.groups_of(row, column)
-        found = np.bincount(row[group < last[row]], minlength=n)
-        of_tied = np.bincount(row[group == last[row]], minlength=n)
-        return _by_id(found, of_tied, tied, closer, kept)
 
 
 @dataclass(frozen=True)
@@ -147,14 +139,13 @@ class SearchJob:
 
     def opened(self, copies: LocalCopies) -> Search:
         """The problem, as the workers have it."""
-        arrays: dict[str, Any] = {
-            name: self.files.array(name, copies)
-            for number in range(self.n_index)
-            for name in (f"query-{number}", f"item-{number}")
-        }
-        returned = [Returned(arrays[f"query-{number}"], arrays[f"item-{number}"]) for number in range(self.n_index)]
+
+        def array(name: str) -> Any:
+            return self.files.array(name, copies)
+
+        returned = [Returned(array(f"query-{number}"), array(f"item-{number}")) for number in range(self.n_index)]
         distance = distance_registry.make(self.distance, *worker.open_rows(self.files, copies), True)
-        itself = self.files.array("itself", copies)
+        itself = array("itself")
         candidates = Candidates.of(distance.n_query, distance.n_gallery, leave_one_out=False, itself=itself)
         return Search(distance, candidates, self.k, returned)
 
@@ -399,10 +390,6 @@ def index_recall(
         Workers in other processes or on other machines; see `deadheat.profile`. Each opens `base` as a whole, and
         searches it for some of the queries. By default there are none.
 
-    Returns
-    -------
-    IndexRecall
-
     Raises
     ------
     TypeError, ValueError
@@ -432,40 +419,32 @@ def index_recall(
     Triple(lower=0.5, expected=0.75, upper=1.0)
     """
     k, n_thread = checks.positive_integer(k, "k"), checks.thread_count(threads)
-    cluster = None if executor is None else cluster_of(executor)
-    name, rows = _opened(queries, base, distance)
+    cluster, name = None if executor is None else cluster_of(executor), distance_registry.named(distance)
+    rows = distance_registry.opened(queries, name, "queries"), distance_registry.opened(base, name, "base")
+    dims = [part.shape[1] for part in rows]
+    if dims[0] != dims[1]:
+        rule = f"must have the same dim, but have {dims[0]} and {dims[1]} columns"
+        raise InvalidValueError("queries and base", rule)
     n_query, n_base = map(len, rows)
     itself = None if exclude is None else item_ids.own_rows(exclude, n_query, n_base)
     candidates = Candidates.of(n_query, n_base, leave_one_out=False, itself=itself)
     indexes, titles = _indexes(returned)
     speeds = _by_name(queries_per_second, indexes, "queries_per_second")
     of_counts = _by_name(counts, indexes, "counts")
-    asked = [
-        Returned.of(candidates, ids, base_ids, of_counts.get(each), k, titles[each]) for each, ids in indexes.items()
-    ]
+    asked = [Returned.of(candidates, ids, base_ids, of_counts.get(name), k, titles[name])
+             for name, ids in indexes.items()]  # fmt: skip
     if cluster is None:
-        found = Search(distance_registry.make(name, *rows, True), candidates, k, asked).of(
-            range(n_query), n_thread, progress
-        )
+        search = Search(distance_registry.make(name, *rows, True), candidates, k, asked)
+        found = search.of(range(n_query), n_thread, progress)
     else:
         worker_threads = 1 if threads is None else n_thread
         found = search_on(cluster, name, rows, candidates, k, asked, worker_threads, progress)
-    recalls = {
-        each: Recall(each, Triple(*values), np.bincount(ids.query, minlength=n_query), _speed(speeds.get(each)))
-        for each, ids, values in zip(indexes, asked, found.by_id, strict=True)
-    }
+    recalls = {}
+    for each, ids, values in zip(indexes, asked, found.by_id, strict=True):
+        speed = speeds.get(each)
+        speed = math.nan if speed is None else checks.real_number(speed, "queries_per_second", least=0)
+        recalls[each] = Recall(each, Triple(*values), np.bincount(ids.query, minlength=n_query), speed)
     return IndexRecall(recalls, k, name, n_query, n_base, found.n_tied)
-
-
-def _opened(queries: EmbeddingsLike, base: EmbeddingsLike, distance: str) -> tuple[str, tuple[Any, Any]]:
-    """The name of the distance and the rows of queries and base, with messages that call them so."""
-    name = distance_registry.named(distance)
-    pair = distance_registry.opened(queries, name, "queries"), distance_registry.opened(base, name, "base")
-    dims = [rows.shape[1] for rows in pair]
-    if dims[0] != dims[1]:
-        rule = f"must have the same dim, but have {dims[0]} and {dims[1]} columns"
-        raise InvalidValueError("queries and base", rule)
-    return name, pair
 
 
 def _indexes(returned: Any) -> tuple[Mapping[str, Any], dict[str, str]]:
@@ -495,10 +474,6 @@ def _by_name(values: Any, indexes: Mapping[str, Any], title: str) -> Mapping[str
     return values
 
 
-def _speed(value: Any) -> float:
-    return math.nan if value is None else checks.real_number(value, "queries_per_second", least=0)
-
-
 @dataclass(frozen=True, eq=False)
 class TruthRecall(IndexRecall):
     """The recall of every index by its name, by a ground truth: an `IndexRecall` whose `n_base` is not known (−1).
@@ -518,12 +493,10 @@ class TruthRecall(IndexRecall):
         """What was compared, what ties do, and where the ground truth ends too early."""
         _, *others = super().notes()
         within = f", ties within {self.tolerance:g}" if self.tolerance else ""
-        cut = (
-            f"In {count(self.n_cut, 'query', 'queries')} the ground truth ends inside the tie with number {self.k}: "
-            "recall is at least what is shown."
-        )
-        queries = count(self.n_query, "query", "queries")
-        return [f"{queries}, {self.k} nearest by the ground truth{within}.", *others, *([cut] if self.n_cut else [])]
+        queries, cut = count(self.n_query, "query", "queries"), count(self.n_cut, "query", "queries")
+        least = f"the ground truth ends inside the tie with number {self.k}: recall is at least what is shown."
+        notes = [f"{queries}, {self.k} nearest by the ground truth{within}.", *others]
+        return notes + ([f"In {cut} {least}"] if self.n_cut else [])
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain Python values that JSON can hold; None where a value is undefined."""
@@ -549,10 +522,6 @@ def index_recall_of_truth(
     tolerance : float
         Items whose distance differs from that of the k-th by no more than this tie with it. ann-benchmarks takes 1e-3,
         and big-ann-benchmarks 1e-6; 0 compares the distances as they are.
-
-    Returns
-    -------
-    TruthRecall
 
     Raises
     ------
@@ -580,9 +549,8 @@ def index_recall_of_truth(
         raise InvalidValueError("ids", f"must have at least k = {k} items for each query, but has {far.shape[1]}")
     wrong = np.flatnonzero(~(far[:, 1:] >= far[:, :-1]).all(axis=1) | ~np.isfinite(far).all(axis=1))
     if len(wrong):
-        raise InvalidValueError(
-            "distances", f"must be finite and ascend in each row, but those of row {wrong[0]} do not"
-        )
+        rule = f"must be finite and ascend in each row, but those of row {wrong[0]} do not"
+        raise InvalidValueError("distances", rule)
     item_ids.require_distinct(true, true.values, "ids")
     gap = far - far[:, k - 1 : k]
     is_closer, is_tied = gap < -tolerance, np.abs(gap) <= tolerance

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from deadheat.analyses.comparison import Comparison, compare
-from deadheat.analyses.difference import Difference, PairedTest
+from deadheat.analyses.comparison import Comparison, about, compare
+from deadheat.analyses.difference import PairedTest
 from deadheat.errors import InvalidTypeError, InvalidValueError
 from deadheat.measures import names as measures_names
 from deadheat.reports.averaging import Average, measure_names
@@ -29,7 +29,6 @@ _UP, _DOWN = str.maketrans(_PLAIN, _RAISED), str.maketrans(_RAISED, _PLAIN)
 _RAISED_TEXT = re.compile(f"[{_RAISED}]+(?:,[{_RAISED}]+)*")
 
 Pair = tuple[str, str]
-RankBy = Literal["lower", "expected", "upper"]
 
 _LISTED = 4  # pairs that ties could swap, named below the table
 
@@ -115,13 +114,22 @@ class Leaderboard(TabularResult):
 
         By the measure that ranks, or by another one under any of its names.
         """
-        adjusted = self._holm(self._name(measure))
+        measure = self._name(measure)
+        if measure not in self._adjusted:
+            pvalues = {pair: each[measure].pvalue_worst_case for pair, each in self._comparisons.items()}
+            self._adjusted[measure] = holm(pvalues)
+        adjusted = self._adjusted[measure]
         return adjusted[(a, b) if (a, b) in adjusted else (b, a)]
 
     def ahead_of(self, name: str, measure: str | None = None) -> tuple[str, ...]:
         """The systems that this one is significantly ahead of, whatever the ties do, by the measure that ranks."""
-        measure = self._name(measure)
-        return tuple(other for other in self if other != name and self._leads(name, other, measure))
+        measure, ahead = self._name(measure), []
+        for other in self:
+            if other != name and self.pvalue(name, other, measure) < self.test.alpha:
+                side = "A" if (name, other) in self._comparisons else "B"
+                if self.comparison(name, other)[measure].winner == side:
+                    ahead.append(other)
+        return tuple(ahead)
 
     def interval(self, name: str, measure: str | None = None) -> Intervals:
         """The confidence intervals of a system's means, over the units that the tests swap."""
@@ -137,26 +145,16 @@ class Leaderboard(TabularResult):
     def _name(self, measure: str | None) -> str:
         return self.measures[0] if measure is None else measures_names.parse(measure).name
 
-    def _holm(self, measure: str) -> dict[Pair, float]:
-        if measure not in self._adjusted:
-            pvalues = {pair: each[measure].pvalue_worst_case for pair, each in self._comparisons.items()}
-            self._adjusted[measure] = holm(pvalues)
-        return self._adjusted[measure]
-
-    def _leads(self, name: str, other: str, measure: str) -> bool:
-        side = "A" if (name, other) in self._comparisons else "B"
-        return self.pvalue(name, other, measure) < self.test.alpha and (
-            self.comparison(name, other)[measure].winner == side
-        )
-
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """One table: a row for each system, in per cent."""
         first, *others = self.measures
         level = f"{100 * self.test.confidence_level:g} % interval"
         header = ["system", "rank", f"{first} (%)", level, *(f"{name} (%)" for name in others)]
+        marked = set(itertools.chain(*self.could_swap))
+        other = " " if marked else ""
         columns = [
             [f"{letter}  {name}" for name, letter in self._letter.items()],
-            self._rank_cells(),
+            [f"{rank}{'~' if name in marked else other}" for name, rank in self.ranks.items()],
             self._value_cells(first, digits),
             [self.interval(name).expected.per_cent(digits) for name in self],
             *(self._value_cells(measure, digits) for measure in others),
@@ -167,11 +165,6 @@ class Leaderboard(TabularResult):
     @cached_property
     def _letter(self) -> dict[str, str]:
         return dict(zip(self.reports, _letters(len(self)), strict=True))
-
-    def _rank_cells(self) -> list[str]:
-        marked = set(itertools.chain(*self.could_swap))
-        other = " " if marked else ""
-        return [f"{rank}{'~' if name in marked else other}" for name, rank in self.ranks.items()]
 
     def _value_cells(self, measure: str, digits: int) -> list[str]:
         """Values with the letters of the systems that they are significantly ahead of, padded so that digits align."""
@@ -197,17 +190,18 @@ class Leaderboard(TabularResult):
             f"Raised letters: significantly ahead of that system{whatever} "
             f"(p < {self.test.alpha:g}, Holm's correction for {pairs}).",
             *self._about_swaps(),
-            *about_few(min(each.n_unit for each in self._differences()), self.test.resample),
+            *about_few(min(self._n_units()), self.test.resample),
             *self._about_reach(),
             *self._caveats,
             *(f"{name}: {remark}" for name, report in self.reports.items() for remark in report.remarks),
         ]
 
-    def _differences(self) -> list[Difference]:
-        return [each[self.measures[0]] for each in self._comparisons.values()]
+    def _n_units(self) -> list[int]:
+        """The units of each pair, by the measure that ranks."""
+        return [each[self.measures[0]].n_unit for each in self._comparisons.values()]
 
     def _units(self) -> str:
-        numbers = [each.n_unit for each in self._differences()]
+        numbers = self._n_units()
         least = "" if min(numbers) == max(numbers) else "at least "
         return f"{least}{counted(min(numbers), self.test.resample)}"
 
@@ -218,7 +212,7 @@ class Leaderboard(TabularResult):
 
     def _about_reach(self) -> list[str]:
         """A sentence where no difference, however large, could come out as significant."""
-        n_unit, n_resamples = min(each.n_unit for each in self._differences()), self.test.n_resamples
+        n_unit, n_resamples = min(self._n_units()), self.test.n_resamples
         every = n_unit < n_resamples.bit_length()  # 2^n swaps
         smallest = len(self._comparisons) * (2.0 ** (1 - n_unit) if every else 2 / (n_resamples + 1))
         if smallest < self.test.alpha:
@@ -281,9 +275,8 @@ class Leaderboard(TabularResult):
             }
             for measure in self.measures
         }
-        about = {"distance": report.distance, "ties": report.tie_rule, "profile": report.profile.digest()}
         remarks = list(report.remarks)
-        return {"name": name, "rank": self.ranks[name], **about, "remarks": remarks, "measures": plain(found)}
+        return {"name": name, "rank": self.ranks[name], **about(report), "remarks": remarks, "measures": plain(found)}
 
     def _pair(self, a: str, b: str) -> dict[str, Any]:
         parts, comparison = (*Triple._fields, "pvalue", "pvalue_worst_case"), self.comparison(a, b)
@@ -302,7 +295,7 @@ def leaderboard(
     reports: Mapping[str, Report],
     *,
     measures: str | Iterable[str] | None = None,
-    rank_by: RankBy = "lower",
+    rank_by: Literal["lower", "expected", "upper"] = "lower",
     resample: Average | None = None,
     confidence_level: float = 0.95,
     method: str = "percentile",
@@ -364,13 +357,21 @@ def leaderboard(
     (('late',), ())
     """
     _require_reports(reports)
-    shown = _shared(reports) if measures is None else measure_names(measures)
+    if measures is None:
+        first, *others = reports.values()
+        shown = tuple(name for name in first.measures if all(name in other.measures for other in others))
+        if not shown:
+            raise InvalidValueError("reports", "must show a measure in common, or measures be given")
+    else:
+        shown = measure_names(measures)
     checks.choice(rank_by, Triple._fields, "rank_by")
     for name, report in reports.items():
         ranking = report[shown[0]]
         if rank_by == "expected" and math.isnan(ranking.expected) and not math.isnan(ranking.lower):
             raise InvalidValueError("rank_by", f'must be "lower" or "upper", because {name!r} has no expected values')
-    units = resample or _units(list(reports.values()))
+    by_class = any(report.averaging.units(None) == "class" for report in reports.values())
+    all_labels = all(report.labels is not None for report in reports.values())
+    units: Average = resample or ("class" if by_class and all_labels else "query")
     names = sorted(reports, key=lambda name: _place(reports[name], shown[0], rank_by, name))
     ranked = {name: reports[name] for name in names}
     comparisons = {
@@ -396,19 +397,6 @@ def _require_reports(reports: Mapping[str, Report]) -> None:
             raise InvalidTypeError(f"reports[{name!r}]", f"must be a Report, but is {type(report).__name__}")
 
 
-def _shared(reports: Mapping[str, Report]) -> tuple[str, ...]:
-    first, *others = reports.values()
-    names = tuple(name for name in first.measures if all(name in other.measures for other in others))
-    if not names:
-        raise InvalidValueError("reports", "must show a measure in common, or measures be given")
-    return names
-
-
-def _units(reports: Sequence[Report]) -> Average:
-    by_class = any(report.averaging.units(None) == "class" for report in reports)
-    return "class" if by_class and all(report.labels is not None for report in reports) else "query"
-
-
 def _place(report: Report, measure: str, rank_by: str, name: str) -> tuple[float | str, ...]:
     """What puts reports in order: the value that ranks, then all three, then the name; undefined ones come last."""
     value = report[measure]
@@ -423,12 +411,6 @@ def _letters(n: int) -> list[str]:
 
 
 def _raised(words: Iterable[str]) -> str:
-    """Letters raised, with commas between words of several.
-
-    Examples
-    --------
-    >>> _raised(["b", "c"]), _raised(["ab", "ac"])
-    ('ᵇᶜ', 'ᵃᵇ,ᵃᶜ')
-    """
+    """Letters raised, with commas between words of several: ᵇᶜ, or ᵃᵇ,ᵃᶜ."""
     listed = list(words)
     return ("," if any(len(word) > 1 for word in listed) else "").join(listed).translate(_UP)

@@ -25,6 +25,7 @@ from deadheat.inputs.samples import LabelsLike
 from deadheat.measures import names as measure_names
 from deadheat.measures import values as measure_values
 from deadheat.reports.averaging import class_numbers
+from deadheat.reports.statistics.interval import class_sums
 from deadheat.reports.tables import Table, TabularResult, count, decimals, number, plain, program
 from deadheat.support.arrays import Float64, Int64
 from deadheat.support.floats import plain_floats
@@ -76,11 +77,10 @@ class LinkPrediction(TabularResult, ByName[Triple[float]]):
 
     def notes(self) -> list[str]:
         """Over what the means are, and how many queries ties affect."""
-        relations = (
-            "" if self.n_relation is None else f" of {count(self.n_relation, 'relation', 'relations')}, averaged"
-        )
-        queries = count(self.n_query, "query", "queries")
-        return [f"{queries}{relations}; the positive ties with another candidate in {self.n_tied}."]
+        said = count(self.n_query, "query", "queries")
+        if self.n_relation is not None:
+            said += f" of {count(self.n_relation, 'relation', 'relations')}, averaged"
+        return [f"{said}; the positive ties with another candidate in {self.n_tied}."]
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain Python values that JSON can hold; None where a value is undefined."""
@@ -115,10 +115,6 @@ def link_prediction(
         queries of a relation. By default it is micro, the mean over queries.
     weights : (n_query,), optional
         The weight of each query in the mean, or in the mean of its relation; not negative.
-
-    Returns
-    -------
-    LinkPrediction
 
     Raises
     ------
@@ -156,12 +152,21 @@ def link_prediction(
     <BLANKLINE>
     2 queries; the positive ties with another candidate in 1.
     """
-    _require_one_positive(profile)
+    if profile.bounds_only or profile.n_ordered is not None:
+        raise InvalidValueError("profile", "must be of whole rankings with exact ties, but is of bounds only or cut")
+    for query in np.flatnonzero((profile.n_relevant != 1) | (np.diff(profile.offsets) != 1))[:1]:
+        came = f"query {query} has {profile.n_relevant[query]}"
+        raise InvalidValueError("profile", f"must have one relevant item per query, which is ranked, but {came}")
     share, n_relation = _weights(weights, profile.n_query), None
     if relations is not None:
         groups = class_numbers(relations, profile.n_query)
         share, n_relation = _per_relation(share, groups), len(set(groups.tolist()))
-    bases = {name: _base(name) for name in measures}
+    bases = {}
+    for name in measures:
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            listed = "MR, MRR, Hits@k, AMR, AMRI, adjusted MRR, adjusted Hits@k"
+            raise InvalidValueError("measures", f"must be of {listed}, but got {name!r}")
+        bases[name] = "MR" if name in ("AMR", "AMRI") else name.removeprefix("adjusted ")  # compared with chance
     all_tied = profile_ranks(np.ones_like(profile.n_ranked), profile.n_ranked, profile.n_ranked)
     values = _values(profile, bases.values())
     by_chance = _values(all_tied, [base for name, base in bases.items() if base != name])
@@ -170,14 +175,6 @@ def link_prediction(
         mean = Triple(*(_mean(each, share) for each in values[base]))
         means[name] = _adjusted(name, mean, _mean(by_chance[base].expected, share)) if base != name else mean
     return LinkPrediction(means, values, n_relation, profile.n_query, int(np.count_nonzero(profile.tied > 1)))
-
-
-def _base(name: str) -> str:
-    """What a measure compares with chance: itself, if it does not."""
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        listed = "MR, MRR, Hits@k, AMR, AMRI, adjusted MRR, adjusted Hits@k"
-        raise InvalidValueError("measures", f"must be of {listed}, but got {name!r}")
-    return "MR" if name in ("AMR", "AMRI") else name.removeprefix("adjusted ")
 
 
 def _values(profile: TieProfile, names: Iterable[str]) -> dict[str, Triple[Float64]]:
@@ -189,7 +186,6 @@ def _values(profile: TieProfile, names: Iterable[str]) -> dict[str, Triple[Float
 
 
 def _adjusted(name: str, mean: Triple[float], chance: float) -> Triple[float]:
-    """A mean compared with what chance gives."""
     if name == "AMR":
         return Triple(*(each / chance for each in mean))
     if name == "AMRI":
@@ -207,10 +203,8 @@ def _mean(values: Float64, weights: Float64) -> float:
 
 def _per_relation(weights: Float64, relations: Int64) -> Float64:
     """Weights that add up to 1 in each relation."""
-    order = np.argsort(relations, kind="stable")
-    cuts = np.flatnonzero(np.diff(relations[order])) + 1
-    sums = np.array([math.fsum(part.tolist()) for part in np.split(weights[order], cuts)])
-    totals = sums[np.searchsorted(relations[order][[0, *cuts]], relations)]
+    (sums,), _ = class_sums(weights[None], relations)
+    totals = sums[np.unique(relations, return_inverse=True)[1]]
     shares: Float64 = np.divide(weights, totals, out=np.zeros(len(weights)), where=totals > 0)
     return shares
 
@@ -221,12 +215,3 @@ def _weights(weights: ArrayLike | None, n_query: int) -> Float64:
         came = f"has dtype {array.dtype} and shape {array.shape}"
         raise InvalidValueError("weights", f"must be {n_query} finite numbers, none negative, but {came}")
     return array.astype(np.float64)
-
-
-def _require_one_positive(profile: TieProfile) -> None:
-    """Refuse profiles of other rankings."""
-    if profile.bounds_only or profile.n_ordered is not None:
-        raise InvalidValueError("profile", "must be of whole rankings with exact ties, but is of bounds only or cut")
-    for query in np.flatnonzero((profile.n_relevant != 1) | (np.diff(profile.offsets) != 1))[:1]:
-        came = f"query {query} has {profile.n_relevant[query]}"
-        raise InvalidValueError("profile", f"must have one relevant item per query, which is ranked, but {came}")

@@ -107,23 +107,18 @@ class LowPrecision(TabularResult):
 
     def __getitem__(self, name: str) -> dict[str, float]:
         """Expectation, range, bias, high and held of a measure."""
-        result = self.low[name]
-        values = (
-            result.expected, result.upper - result.lower, self.listed[result.name] - result.expected,
-            self.high[name].expected, self._held(name),
-        )  # fmt: skip
+        result, high = self.low[name], self.high[name]
+        known, low = ~np.isnan(result.per_query.lower), result.per_query
+        held = (low.lower <= high.per_query.lower + _ROUNDING) & (high.per_query.upper <= low.upper + _ROUNDING)
+        share = float(held[known].mean()) if known.any() else np.nan
+        bias = self.listed[result.name] - result.expected
+        values = result.expected, result.upper - result.lower, bias, high.expected, share
         return dict(zip(_COLUMNS, values, strict=True))
 
     @property
     def comparison(self) -> Comparison:
         """High against low, as `deadheat.compare` does: tests, and who wins however ties fall."""
         return compare(self.high, self.low, names=("high", "low"))
-
-    def _held(self, name: str) -> float:
-        low, high = self.low[name].per_query, self.high[name].per_query
-        known = ~np.isnan(low.lower)
-        held = (low.lower <= high.lower + _ROUNDING) & (high.upper <= low.upper + _ROUNDING)
-        return float(held[known].mean()) if known.any() else np.nan
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """The measures in per cent."""
@@ -134,10 +129,8 @@ class LowPrecision(TabularResult):
     def notes(self) -> list[str]:
         """How many queries have ties that matter, in low and in high precision."""
         low, high = (count(report.ties.queries, "query", "queries") for report in (self.low, self.high))
-        return [
-            f"{count(self.low.n_query, 'query', 'queries')}. Ties between relevant and irrelevant documents: {low} in "
-            f"low precision, {high} in high."
-        ]
+        ties = f"Ties between relevant and irrelevant documents: {low} in low precision, {high} in high."
+        return [f"{count(self.low.n_query, 'query', 'queries')}. {ties}"]
 
     def columns(self) -> dict[str, list[Any]]:
         """A row for each measure; fractions."""

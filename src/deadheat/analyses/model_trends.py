@@ -34,7 +34,9 @@ def model_correlation(
     measure: str = "Hit@1",
     names: tuple[str, str] | None = None,
 ) -> ModelCorrelation:
-    """How a measure of many models correlates with another, such as the plain with the grouped one: figure 2 of [1]_.
+    """How a measure of many models correlates with another, such as the plain with the grouped one.
+
+    Figure 2 of Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
 
     Parameters
     ----------
@@ -58,10 +60,6 @@ def model_correlation(
     MissingPackageError
         Without SciPy.
 
-    References
-    ----------
-    .. [1] Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
-
     Examples
     --------
     >>> from deadheat import evaluate, grouped
@@ -74,7 +72,7 @@ def model_correlation(
     (0.866, 0)
     """
     models = tuple(first)
-    require_same_models("first and second", first, second)
+    _require_same_models("first and second", first, second)
     if len(models) < 2:
         raise InvalidValueError("first", f"must hold at least two models, but holds {len(models)}")
     values = [_values("first", first, models, measure), _values("second", second, models, measure)]
@@ -112,12 +110,12 @@ class ModelCorrelation(TabularResult):
     @cached_property
     def pearson(self) -> float:
         """Pearson's r."""
-        return self._coefficient("pearsonr")
+        return _correlation("pearsonr", *self.shown)
 
     @cached_property
     def spearman(self) -> float:
         """Spearman's rho."""
-        return self._coefficient("spearmanr")
+        return _correlation("spearmanr", *self.shown)
 
     def pearson_interval(self, *, confidence_level: float = 0.95) -> tuple[float, float]:
         """The interval for Pearson's r by Fisher's transformation, tanh(artanh r ± z/√(n − 3)); NaN below 4 models.
@@ -141,15 +139,8 @@ class ModelCorrelation(TabularResult):
         return int(np.logical_or(*undecided).sum())
 
     def to_dict(self) -> dict[str, Any]:
-        """The values and coefficients as plain Python values that JSON can hold; None where one is undefined."""
-        return {
-            "names": list(self.names),
-            **plain(self.columns()),
-            "pearson": plain(self.pearson),
-            "spearman": plain(self.spearman),
-            "pearson_interval": plain(list(self.pearson_interval())),
-            "n_open": self.n_open,
-        }
+        coefficients = {"pearson": self.pearson, "spearman": self.spearman, "pearson_interval": self.pearson_interval()}
+        return {"names": list(self.names), **plain({**self.columns(), **coefficients}), "n_open": self.n_open}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """A row a model: the three values of both."""
@@ -159,11 +150,8 @@ class ModelCorrelation(TabularResult):
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """The values of each model in per cent; the coefficients, which are no shares and stay as they are."""
-        form = decimals(digits)
-        rows = [
-            [model, *(number(100 * value, form) for value in values)]
-            for model, *values in zip(self.models, *self.shown, strict=True)
-        ]
+        form, shown = decimals(digits), zip(self.models, *self.shown, strict=True)
+        rows = [[model, *(number(100 * value, form) for value in values)] for model, *values in shown]
         coefficients = [["Pearson's r", number(self.pearson, ".3f")], ["Spearman's rho", number(self.spearman, ".3f")]]
         return [Table(("model (%)", *self.names), rows), Table(("correlation", "coefficient"), coefficients)]
 
@@ -177,21 +165,18 @@ class ModelCorrelation(TabularResult):
             said.append(f"Ties leave the order of {count(self.n_open, 'pair', 'pairs')} of models open.")
         return [" ".join(said)]
 
-    def _coefficient(self, name: str) -> float:
-        if any(values.min() == values.max() for values in self.shown):
-            return math.nan
-        stats = require("scipy.stats", "stats", "a correlation")
-        return float(getattr(stats, name)(*self.shown).statistic)
+
+def _correlation(name: str, first: Float64, second: Float64) -> float:
+    """A correlation as SciPy has it; NaN where either side is constant."""
+    if any(values.min() == values.max() for values in (first, second)):
+        return math.nan
+    return float(getattr(require("scipy.stats", "stats", "a correlation"), name)(first, second).statistic)
 
 
-def require_same_models(arguments: str, first: Mapping[str, Any], second: Mapping[str, Any]) -> None:
-    """Refuse two mappings of different models."""
+def _require_same_models(arguments: str, first: Mapping[str, Any], second: Mapping[str, Any]) -> None:
     if set(first) != set(second):
-        few, others = (
-            f"{', '.join(list(names)[:3])}{', ...' if len(names) > 3 else ''} ({len(names)})"
-            for names in (first, second)
-        )
-        raise InvalidValueError(arguments, f"must hold the same models, but hold {few} and {others}")
+        few = [f"{', '.join([*each][:3])}{', ...' * (len(each) > 3)} ({len(each)})" for each in (first, second)]
+        raise InvalidValueError(arguments, f"must hold the same models, but hold {' and '.join(few)}")
 
 
 def _values(argument: str, reports: Mapping[str, AnyReport], models: Sequence[str], measure: str) -> Triple[Float64]:
@@ -217,7 +202,9 @@ _SIDES = ("grouped", "plain")
 
 
 def gap_trend(gaps: Mapping[str, GeneralizationGap], numbers: Mapping[str, float], *, name: str = "size") -> GapTrend:
-    """How the generalization gap of many models goes with a number of each, such as its size: figure 3 of [1]_.
+    """How the generalization gap of many models goes with a number of each, such as its size.
+
+    Figure 3 of Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
 
     Parameters
     ----------
@@ -238,10 +225,6 @@ def gap_trend(gaps: Mapping[str, GeneralizationGap], numbers: Mapping[str, float
     ValueError, TypeError
         If the models differ, or measures or sizes of groups do, or a number is not finite.
 
-    References
-    ----------
-    .. [1] Zhdanov, Karpukhin 2023, Catching image retrieval generalization, arXiv:2306.13357.
-
     Examples
     --------
     >>> from deadheat import generalization_gap
@@ -258,7 +241,7 @@ def gap_trend(gaps: Mapping[str, GeneralizationGap], numbers: Mapping[str, float
     for model, gap in gaps.items():
         if not isinstance(gap, GeneralizationGap):
             raise InvalidTypeError(f"gaps[{model!r}]", f"must be a GeneralizationGap, but is a {type(gap).__name__}")
-    require_same_models("gaps and numbers", gaps, numbers)
+    _require_same_models("gaps and numbers", gaps, numbers)
     kinds = {(gap.measure, gap.train_groups.group_size) for gap in gaps.values()}
     if len(kinds) > 1:
         raise InvalidValueError("gaps", f"must be of one measure and one group_size, but are of {sorted(kinds)}")
@@ -313,9 +296,7 @@ class GapTrend(TabularResult):
     def spearman(self, gaps: Sequence[Gap]) -> float:
         """Spearman's rho of the number with these gaps (under a tolerance, lower ones); NaN if either is constant."""
         values = np.array([gap.lower if math.isnan(gap.expected) else gap.expected for gap in gaps])
-        if any(each.min() == each.max() for each in (values, self.numbers)):
-            return math.nan
-        return float(require("scipy.stats", "stats", "a correlation").spearmanr(self.numbers, values).statistic)
+        return _correlation("spearmanr", self.numbers, values)
 
     def signs(self, gaps: Sequence[Gap], *, confidence_level: float = 0.95) -> tuple[int, int]:
         """How many of these gaps have an interval, ties included, that lies below 0, and how many above."""
@@ -323,36 +304,28 @@ class GapTrend(TabularResult):
         return sum(each.upper.high < 0 for each in found), sum(each.lower.low > 0 for each in found)
 
     def to_dict(self, *, confidence_level: float = 0.95) -> dict[str, Any]:
-        """All gaps as plain Python values that JSON can hold; None where one is undefined."""
-        models = {
-            model: {
-                "number": float(at),
-                **{side: getattr(gap, side).to_dict(confidence_level=confidence_level) for side in _SIDES},
-            }
-            for model, at, gap in zip(self.models, self.numbers, self.gaps, strict=True)
-        }
+        models = {}
+        for model, at, gap in zip(self.models, self.numbers.tolist(), self.gaps, strict=True):
+            sides = {side: getattr(gap, side).to_dict(confidence_level=confidence_level) for side in _SIDES}
+            models[model] = {"number": at, **sides}
         rho = {side: plain(self.spearman(getattr(self, side))) for side in _SIDES}
         about = {"number": self.name, "measure": self.measure, "group_size": self.group_size}
         return {**about, "models": models, "spearman": rho}
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """A row a model: its number and the three values of both gaps."""
-        values = {
-            f"{side}_{bound}": column
-            for side in _SIDES
-            for bound, column in columns_of_bounds(getattr(self, side)).items()
-        }
-        return {"model": list(self.models), "number": self.numbers.tolist(), **values}
+        columns: dict[str, Sequence[Any]] = {"model": list(self.models), "number": self.numbers.tolist()}
+        for side in _SIDES:
+            columns |= {f"{side}_{end}": values for end, values in columns_of_bounds(getattr(self, side)).items()}
+        return columns
 
     def tables(self, *, digits: int = DIGITS, confidence_level: float = 0.95) -> list[Table]:
         """A row a model: gaps in percentage points, each with its interval, ties included."""
         header, columns = ["model", self.name], [list(self.models), [f"{at:g}" for at in self.numbers]]
         for title, gaps in self.titles.items():
             header += [f"gap, {title}", f"{100 * confidence_level:g} % interval"]
-            columns += [
-                [value(gap, digits) for gap in gaps],
-                [ends_of(gap, confidence_level).per_cent(digits) for gap in gaps],
-            ]
+            columns.append([value(gap, digits) for gap in gaps])
+            columns.append([ends_of(gap, confidence_level).per_cent(digits) for gap in gaps])
         return [Table(header, list(map(list, zip(*columns, strict=True))))]
 
     def notes(self) -> list[str]:
@@ -361,7 +334,6 @@ class GapTrend(TabularResult):
         for title, gaps in self.titles.items():
             (below, above), rho = self.signs(gaps), self.spearman(gaps)
             trend = "" if math.isnan(rho) else f" Spearman's rho with {self.name}: {rho:.2f}."
-            said.append(
-                f"Gap {title}: {below} of {len(gaps)} intervals (95 %) below 0, {above} above, ties included.{trend}"
-            )
+            signs = f"{below} of {len(gaps)} intervals (95 %) below 0, {above} above, ties included."
+            said.append(f"Gap {title}: {signs}{trend}")
         return said

@@ -74,30 +74,16 @@ class Terms(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Mixed tie groups.
+    """Mixed tie groups."""
 
-    Parameters
-    ----------
-    codes : (n,) int32
-        The class of each sample that is ranked.
-    query_codes : (n_query,) int32
-        The class of each query.
-    plain_leave_one_out : bool
-        Whether every sample is a query and ranked against all others, without junk.
-    profile : TieProfile
-    items : (n_entry,) int32
-        The items of each mixed group, in the order of the samples as given.
-    """
-
-    codes: Int32
-    query_codes: Int32
-    plain_leave_one_out: bool
+    codes: Int32  # (n,), the class of each sample that is ranked
+    query_codes: Int32  # (n_query,)
+    plain_leave_one_out: bool  # every sample is a query and ranked against all others, without junk
     profile: TieProfile
-    items: Int32
+    items: Int32  # (n_entry,), those of each mixed group, in the order of the samples as given
 
     @property
     def n(self) -> int:
-        """How many samples are ranked."""
         return len(self.codes)
 
     @cached_property
@@ -107,7 +93,6 @@ class Model:
 
     @cached_property
     def sizes(self) -> Int64:
-        """How many items each mixed group has."""
         return self.profile.tied[self.mixed]
 
     @cached_property
@@ -137,11 +122,6 @@ class Model:
         """Lower, expected and upper per query: what every order lies between."""
         return measure_values.per_query(self.profile, measure)
 
-    def _parts(self) -> Iterator[tuple[slice, slice]]:
-        """The mixed groups in ranges, and where the items of each range are: so that arrays of them stay small."""
-        starts = self.layout[0]
-        return ((part, slice(starts[part.start], starts[part.stop])) for part in pieces(self.sizes))
-
     def arranged(self, order: Int64) -> Int32:
         """The items of the mixed groups in an order of the samples."""
         items, place = np.empty_like(self.items), self.layout[0][:-1].copy()
@@ -155,7 +135,8 @@ class Model:
         Each run of relevant items becomes a group of its own.
         """
         profile, items, n_run, rows = self.profile, self.arranged(order), np.ones_like(self.profile.tied), []
-        for groups, entries in self._parts():
+        for groups in pieces(self.sizes):  # so that arrays of them stay small
+            entries = slice(self.layout[0][groups.start], self.layout[0][groups.stop])
             relevant, starts = self.relevant(items[entries], groups), offsets_of(self.sizes[groups])
             begins = relevant.copy()
             begins[1:] &= ~relevant[:-1]
@@ -166,19 +147,16 @@ class Model:
             number = np.cumsum(relevant)[run] - 1  # of its first item among the relevant ones of these groups
             size = np.diff(number, append=np.count_nonzero(relevant))
             before = number - offsets_of(profile.tied_relevant[self.mixed[groups]])[group]
-            rows.append(
-                [profile.closer[whole] + run - starts[group], profile.closer_relevant[whole] + before, size, size]
-            )
+            closer = profile.closer[whole] + run - starts[group]
+            rows.append([closer, profile.closer_relevant[whole] + before, size, size])
             n_run[self.mixed[groups]] = np.bincount(group, minlength=groups.stop - groups.start)
         columns = profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant
         out = np.repeat(np.stack(columns), n_run, axis=1)
         if rows:
             out[:, np.repeat(profile.tied > profile.tied_relevant, n_run)] = np.concatenate(rows, axis=1)
-        closer, closer_relevant, tied, tied_relevant = out
-        return TieProfile(
-            offsets_of(n_run)[profile.offsets], closer, closer_relevant, tied, tied_relevant, profile.n_ranked,
-            profile.n_relevant, check=False,
-        )  # fmt: skip
+        offsets, (closer, closer_relevant, tied, tied_relevant) = offsets_of(n_run)[profile.offsets], out
+        numbers = profile.n_ranked, profile.n_relevant
+        return TieProfile(offsets, closer, closer_relevant, tied, tied_relevant, *numbers, check=False)
 
     def value(self, order: Int64, measure: Measure, between: Triple[Float64]) -> float:
         """The mean of a measure over the queries, in an order of the samples.
@@ -191,7 +169,6 @@ class Model:
         return exact_mean(np.clip(values, between.lower, between.upper))
 
     def values(self, orders: Iterable[Int64], measure: Measure, between: Triple[Float64], threads: int) -> list[float]:
-        """The value in each of some orders."""
         with Workers(threads) as workers:
             return workers.each(lambda order: self.value(order, measure, between), orders)
 
@@ -206,15 +183,7 @@ class Model:
 
 
 def open_model(pair: Pair, options: CountingOptions) -> Model:
-    """The model of queries and a gallery, or of samples for leave one out; the options are `fitted`.
-
-    Raises
-    ------
-    InvalidValueError
-        If tied has no groups, or the mixed groups hold too many items to keep them.
-    UndefinedError
-        If no query has a relevant item.
-    """
+    """The model of queries and a gallery, or of samples for leave one out; the options are `fitted`."""
     query, gallery = pair.query, pair.gallery
     rankings = Rankings(
         query.embeddings, None if gallery is None else gallery.embeddings, distance=options.distance,
@@ -223,9 +192,10 @@ def open_model(pair: Pair, options: CountingOptions) -> Model:
     item_labels = None if gallery is None else gallery.labels
     profile = profile_of(rankings.metric, query.labels, item_labels, options)
     if not profile.n_relevant.any():
-        n_query, n_item = len(query.labels), 0 if item_labels is None else len(item_labels)
-        of_gallery = f"{count(n_query, 'query', 'queries')} and {count(n_item, 'gallery item', 'gallery items')}"
-        came = f"{n_query} samples of as many labels" if item_labels is None else of_gallery
+        came = f"{len(query.labels)} samples of as many labels"
+        if item_labels is not None:
+            n_query, n_item = len(query.labels), len(item_labels)
+            came = f"{count(n_query, 'query', 'queries')} and {count(n_item, 'gallery item', 'gallery items')}"
         raise UndefinedError(f"no query has a relevant item, so that no measure is defined, but got {came}")
     entries = int(profile.tied[profile.tied > profile.tied_relevant].sum())
     if entries > _MOST_ENTRIES:
@@ -254,12 +224,6 @@ class Order(NamedTuple):
 
     samples: Int64
     source: str
-
-
-def _inverse(order: Int64) -> Int64:
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return place
 
 
 def random_orders(n: int, count: int, seed: int, stream: int = _DRAWS) -> Iterator[Int64]:
@@ -330,7 +294,7 @@ def improve(model: Model, terms: Terms, order: Int64, items: Int32, turns: Int64
     either, or after `_ROUNDS`, it is over. Returns the number of moves.
     """
     hits = np.flatnonzero(model.relevant(items)).astype(np.int32)
-    state = order, _inverse(order), items, hits, offsets_of(model.profile.tied_relevant[model.mixed])
+    state = order, np.argsort(order), items, hits, offsets_of(model.profile.tied_relevant[model.mixed])
     sizes = model.sizes.astype(np.float64)
     at_once = 1 + int(_WORK / (1 + (model.n + (sizes * sizes).sum()) / model.n))
     moves, runs = 0, False
@@ -361,7 +325,7 @@ def preferences(model: Model, terms: Terms) -> Float64:
 def starts(model: Model, terms: Terms, side: Side, tries: int, seed: int) -> list[Order]:
     """Where the searches start: the order given, three that are made for the purpose, and then random ones."""
     preferred = np.argsort(-side * preferences(model, terms), kind="stable")
-    rank = _inverse(preferred)
+    rank = np.argsort(preferred)
     made = [
         Order(np.arange(model.n), "the order given"),
         Order(preferred, "what the groups prefer"),

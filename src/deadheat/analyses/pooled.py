@@ -44,7 +44,7 @@ from deadheat.reports.tables import DIGITS, Table, TabularResult, columns_of_val
 from deadheat.support import checks
 from deadheat.support.arrays import Bool, Float64, Int64, slices
 from deadheat.support.floats import plain_floats
-from deadheat.support.triple import Triple
+from deadheat.support.triple import Triple, columns_of_bounds
 
 Goal = Callable[[Int64, Int64, int, int], Any]  # of accepted relevant and irrelevant items, and of all of either
 
@@ -79,14 +79,6 @@ def measured(profile: TieProfile, name: str) -> tuple[Triple[float], int | None]
     """A measure of a profile of one query with both classes, and the last group that its best threshold accepts.
 
     That is -1 if it accepts none, and None for a measure without a threshold.
-
-    Examples
-    --------
-    Two positives tie behind a negative. Every order has AP 7/12, which scikit-learn's 2/3 is not:
-
-    >>> profile = TieProfile.from_groups([[(1, 0, 2, 2)]], n_ranked=[3])
-    >>> [round(measured(profile, name)[0].expected, 4) for name in ("AP", "AP (scikit-learn)")]
-    [0.5833, 0.6667]
     """
     if name in ("AP", "AUC"):
         return Triple(*(float(end[0]) for end in measure_values.per_query(profile, name))), None
@@ -125,15 +117,7 @@ _AT_ONCE = 1 << 15  # pairs
 
 
 def ranks_of_pairs(metric: Distance, pairs: Int64) -> tuple[Int64, Float64]:
-    """The rank of each pair, (n_pair,), 0 for the farthest and equal for ties, and about its closeness.
-
-    Examples
-    --------
-    >>> from deadheat.engine.distances.registry import make
-    >>> metric = make("euclidean", [[0.0], [1.0], [2.0]], None, exact_only=False)
-    >>> ranks_of_pairs(metric.measuring(), np.array([[0, 1], [0, 2], [2, 1]]))
-    (array([1, 0, 1]), array([-1., -2., -1.]))
-    """
+    """The rank of each pair, (n_pair,), 0 for the farthest and equal for ties, and about its closeness."""
     columns = np.sort(metric.columns.column_of_item[pairs], axis=1)
     distinct, pair = np.unique(columns, axis=0, return_inverse=True)
     left, right = metric.columns.item_of_column[distinct[:, 0]], np.ascontiguousarray(distinct[:, 1])
@@ -287,8 +271,7 @@ class Classification(TabularResult):
                 profile = profile_scores(keys[None], positive[None], threads=1)
                 profile = replace(profile, n_relevant=profile.n_relevant + len(items) - len(scored))
                 values.append(measured(profile, name)[0])
-        ends = percentiles(np.array(values).T, settings.level) if n > 1 and values else [NOTHING] * 3
-        lower, expected, upper = ends
+        lower, expected, upper = percentiles(np.array(values).T, settings.level) if n > 1 and values else [NOTHING] * 3
         unit = "item" if self._groups is None else "group"
         return Intervals(lower, expected, upper, settings.level, settings.method, n, unit)
 
@@ -325,18 +308,18 @@ class Classification(TabularResult):
 
     def to_dict(self) -> dict[str, Any]:
         """All values as plain Python values that JSON can hold; the threshold is None where nothing is accepted."""
-        rows = [dict(zip(self.columns(), row, strict=True)) for row in zip(*self.columns().values(), strict=True)]
+        columns = self.columns()
+        names = columns.pop("measure")
+        measures = {name: {key: plain(values[i]) for key, values in columns.items()} for i, name in enumerate(names)}
         about = {"n_positive": self.n_positive, "n_negative": self.n_negative, "profile": self.profile.digest()}
-        values = {"ties": self.profile.ties._asdict(), "measures": {row.pop("measure"): plain(row) for row in rows}}
-        return {"deadheat": program(), **about, **values}
+        return {"deadheat": program(), **about, "ties": self.profile.ties._asdict(), "measures": measures}
 
     def columns(self) -> dict[str, list[Any]]:
         """The rows of the table; the threshold is NaN where there is none or nothing is accepted."""
         values = [self[name] for name in self.measures]
-        columns = {end: [getattr(value, end) for value in values] for end in ("lower", "expected", "upper")}
         limits = [math.nan if value.threshold is None else value.threshold for value in values]
-        columns["threshold"] = [limit if math.isfinite(limit) else math.nan for limit in limits]
-        return {"measure": [value.name for value in values], **columns}
+        thresholds = [limit if math.isfinite(limit) else math.nan for limit in limits]
+        return {"measure": list(self.measures), **columns_of_bounds(values), "threshold": thresholds}
 
 
 def _threshold(value: float | None) -> str:
@@ -417,11 +400,8 @@ def classification(
         raise InvalidValueError("scores", f"must be finite, but holds {numbers[place]} in entry {place}")
     positive = _classes(labels, len(numbers), "labels", "score")
     names = tuple(dict.fromkeys(map(named, [measures] if isinstance(measures, str) else measures)))
-    codes = (
-        None
-        if groups is None
-        else input_labels.label_codes(input_labels.labels(groups, len(numbers), "groups", "scores"))[0]
-    )
+    own = None if groups is None else input_labels.labels(groups, len(numbers), "groups", "scores")
+    codes = None if own is None else input_labels.label_codes(own)[0]
     profile, keys = profile_scores(numbers[None], positive[None], order=order), keys_of(numbers, order)
     if n_positive is not None:
         if groups is not None:

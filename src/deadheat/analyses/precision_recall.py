@@ -31,11 +31,6 @@ from deadheat.support.floats import plain_floats
 from deadheat.support.means import exact_mean
 from deadheat.support.triple import Triple
 
-__all__ = ["PrecisionRecall", "precision_recall"]
-
-
-_TREC_LEVELS = 11
-
 
 @dataclass(frozen=True, eq=False)
 class PrecisionRecall(TabularResult):
@@ -83,18 +78,16 @@ class PrecisionRecall(TabularResult):
         return notes
 
     def to_dict(self) -> dict[str, Any]:
-        """All values as plain Python values that JSON can hold."""
         of_whom = {"query": self.query, "n_query": self.n_query, "interpolated": self.interpolated}
         return {"deadheat": program(), **of_whom, **{name: plain(each) for name, each in self.columns().items()}}
 
     def columns(self) -> dict[str, list[Any]]:
-        """The rows of the table."""
         return {name: getattr(self, name).tolist() for name in ("recall", "lower", "expected", "upper")}
 
 
 @plain_floats
 def precision_recall(
-    profile: TieProfile | Report, query: int | None = None, *, levels: int = _TREC_LEVELS, interpolate: bool = True
+    profile: TieProfile | Report, query: int | None = None, *, levels: int = 11, interpolate: bool = True
 ) -> PrecisionRecall:
     """Precision against recall with the band that ties leave, of one query or as a mean over queries.
 
@@ -217,13 +210,7 @@ def _expected_reciprocal(k: int, tied: int, m: int, a: int) -> float:
 
 
 def expected_reciprocals(k: int, tied: int, m: int) -> Float64:
-    """The mean of 1/rank of each relevant item of a group, (m,), in the order in which they come.
-
-    Examples
-    --------
-    >>> expected_reciprocals(0, 3, 1)  # (1 + 1/2 + 1/3)/3
-    array([0.61111111])
-    """
+    """The mean of 1/rank of each relevant item of a group, (m,), in the order in which they come."""
     if tied == m:
         return 1 / (k + np.arange(1.0, m + 1))
     return np.array([_expected_reciprocal(k, tied, m, a) for a in range(1, m + 1)])

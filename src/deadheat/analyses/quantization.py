@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deadheat.analyses.comparison import Comparison, compare
 from deadheat.analyses.difference import Difference, PairedTest
@@ -157,17 +157,16 @@ class FormatComparison(TabularResult):
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """A table for each measure, in per cent and percentage points."""
-        return [self._table(measure, digits) for measure in self.measures]
-
-    def _table(self, measure: str, digits: int) -> Table:
-        level = f"{100 * self._test.confidence_level:g} % interval"
-        values, cells = columns_of_values([report[measure] for report in self.reports.values()], digits)
-        header = (f"{measure} (%)", "bytes", *values, f"- {self.base}", level, "loses at most")
-        rows = [
-            [name, str(self.bytes_per_vector(name)), *row, *self._cells(name, measure, digits)]
-            for name, row in zip(self.reports, cells, strict=True)
-        ]
-        return Table(header, rows)
+        level, tables = f"{100 * self._test.confidence_level:g} % interval", []
+        for measure in self.measures:
+            values, cells = columns_of_values([report[measure] for report in self.reports.values()], digits)
+            header = (f"{measure} (%)", "bytes", *values, f"- {self.base}", level, "loses at most")
+            rows = [
+                [name, str(self.bytes_per_vector(name)), *row, *self._cells(name, measure, digits)]
+                for name, row in zip(self.reports, cells, strict=True)
+            ]
+            tables.append(Table(header, rows))
+        return tables
 
     def _cells(self, name: str, measure: str, digits: int) -> list[str]:
         """The change in percentage points; what is lost at most is rounded up."""
@@ -175,8 +174,9 @@ class FormatComparison(TabularResult):
             return ["", "", ""]
         change, form = self.change(name, measure), f"z{decimals(digits)}"  # no minus before a zero
         low, high = (format(100 * end, form) for end in (change.low, change.high))
-        interval = "-" if math.isnan(change.low) else f"[{low}, {high}]"
-        return [number(100 * change.expected, form), interval, number(_up(100 * change.loses_at_most, digits), form)]
+        interval, most = "-" if math.isnan(change.low) else f"[{low}, {high}]", 100 * change.loses_at_most
+        most = most if math.isnan(most) else math.ceil(most * 10**digits) / 10**digits
+        return [number(100 * change.expected, form), interval, number(most, form)]
 
     def notes(self) -> list[str]:
         """What the columns mean that are not a measure's own."""
@@ -189,10 +189,6 @@ class FormatComparison(TabularResult):
             f"{self.base}.",
             *self.notices,
         ]
-
-
-def _up(value: float, digits: int) -> float:
-    return value if math.isnan(value) else math.ceil(value * 10**digits) / 10**digits
 
 
 @plain_floats
@@ -226,7 +222,7 @@ def compare_formats(
     ----------
     embeddings : (n_query, dim) array, path or list of paths
         The queries, in any form that `deadheat.profile` takes; taken into memory. Scales are those of queries and
-            gallery together.
+        gallery together.
     labels : (n_query,) integers or strings, or path, optional
         Their labels; whole floats count as integers. By default they are in the files of the embeddings.
     gallery : (n_gallery, dim) array, path or list of paths, optional
@@ -275,10 +271,6 @@ def compare_formats(
         True for a bar on standard error, or a function that is called with (done, total), for each format in turn.
     device : str or torch.device, optional
         "cuda", "cuda:1" or "cpu", to multiply and count there with PyTorch. By default NumPy does it.
-
-    Returns
-    -------
-    FormatComparison
 
     Raises
     ------
@@ -362,18 +354,14 @@ def _rounded(
     if row.float_query:
         gallery = query if items is None else items
         queries, stored = rounding.asymmetric(query.embeddings, gallery.embeddings, row)
-        pair = Pair(_samples(queries, query), _samples(stored, gallery))
+        pair = Pair(Samples(Array(queries), query.labels), Samples(Array(stored), gallery.labels))
         return pair, options if items is not None else replace(options, exclude=np.arange(len(stored)))
     scaled = options.distance != "cosine"  # which no scale of a vector changes
     queries = rounding.stored(query.embeddings, row, "embeddings", scaled=scaled)
     if items is None:
-        return Pair(_samples(queries, query), None), options
+        return Pair(Samples(Array(queries), query.labels), None), options
     stored = rounding.stored(items.embeddings, row, "gallery", scaled=scaled)
-    return Pair(_samples(queries, query), _samples(stored, items)), options
-
-
-def _samples(embeddings: NDArray[Any], like: Samples[Any]) -> Samples[Source]:
-    return Samples(Array(embeddings), like.labels)
+    return Pair(Samples(Array(queries), query.labels), Samples(Array(stored), items.labels)), options
 
 
 def _whole(samples: Samples[Source]) -> Samples[Float64]:

@@ -67,18 +67,14 @@ class RandomBaseline(TabularResult):
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """Mean and standard deviation of both in per cent, and the expectation that they share."""
-        rows = [
-            [name, *(number(100 * value, decimals(digits)) for value in (mean, std, self.expected))]
-            for name, mean, std in self._rows()
-        ]
+        form, found = decimals(digits), zip(*self.columns().values(), strict=True)
+        rows = [[name, *(number(100 * value, form) for value in values)] for name, *values in found]
         return [Table([f"{self.measure} (%) by chance", "mean", "std", "expected"], rows)]
 
     def notes(self) -> list[str]:
-        """How many were drawn."""
         return [f"{len(self.embeddings)} random embeddings, and as many orders of the samples for all-zero embeddings."]
 
     def to_dict(self) -> dict[str, Any]:
-        """The table, unrounded, as plain Python values that JSON can hold."""
         return {
             "deadheat": program(),
             "measure": self.measure,
@@ -89,15 +85,12 @@ class RandomBaseline(TabularResult):
         }
 
     def columns(self) -> dict[str, list[Any]]:
-        """The rows of the table."""
-        names, means, stds = map(list, zip(*self._rows(), strict=True))
-        return {"by chance": names, "mean": means, "std": stds, "expected": [self.expected] * len(names)}
-
-    def _rows(self) -> list[tuple[str, float, float]]:
-        return [
-            ("random embeddings", self.mean, self.std),
-            ("random orders", self.order_mean, self.order_std),
-        ]
+        return {
+            "by chance": ["random embeddings", "random orders"],
+            "mean": [self.mean, self.order_mean],
+            "std": [self.std, self.order_std],
+            "expected": [self.expected] * 2,
+        }
 
 
 @plain_floats
@@ -132,10 +125,6 @@ def random_baseline(
         The same seed gives the same embeddings and orders on any machine.
     threads : int, optional
         Worker threads, for this call alone. By default as many as this process may use.
-
-    Returns
-    -------
-    RandomBaseline
 
     Raises
     ------

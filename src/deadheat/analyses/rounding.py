@@ -21,14 +21,7 @@ from deadheat.support.arrays import Float64
 
 BITS = {"float64": 64, "float32": 32, "bfloat16": 16, "float16": 16, "int8": 8, "1 bit": 1}  # of a number
 SCALE_BYTES = 4  # the scale of a vector is a float32
-_ALIASES = {
-    **ALIASES,
-    "fp64": "float64",
-    "f64": "float64",
-    "double": "float64",
-    "binary": "1 bit",
-    "bit": "1 bit",
-}
+_ALIASES = ALIASES | dict.fromkeys(("fp64", "f64", "double"), "float64") | dict.fromkeys(("binary", "bit"), "1 bit")
 
 
 @dataclass(frozen=True)
@@ -71,10 +64,7 @@ class Format:
 FORMATS = {
     row.name: row
     for row in (
-        Format("float64", "float64"),
-        Format("float32", "float32"),
-        Format("bfloat16", "bfloat16"),
-        Format("float16", "float16"),
+        *(Format(name, name) for name in ("float64", "float32", "bfloat16", "float16")),
         Format("int8", "int8"),
         Format("int8 (float query)", "int8", float_query=True),
         Format("int8 per dimension", "int8", "dimension"),
@@ -313,8 +303,6 @@ def _times(numbers: NDArray[Any], scale: Float64, row: Format, name: str) -> Flo
 
 
 def _require_finite(rounded: NDArray[Any], values: NDArray[Any], what: str, name: str) -> None:
-    if np.isfinite(rounded).all():
-        return
-    row, column = np.argwhere(~np.isfinite(rounded))[0]
-    place = f"{values[row, column]} in row {row}, column {column}"
-    raise InvalidValueError(name, f"must stay finite in {what}, but holds {place}")
+    for row, column in np.argwhere(~np.isfinite(rounded))[:1]:
+        place = f"{values[row, column]} in row {row}, column {column}"
+        raise InvalidValueError(name, f"must stay finite in {what}, but holds {place}")

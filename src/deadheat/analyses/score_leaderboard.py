@@ -24,7 +24,6 @@ from deadheat.support.arrays import Float64
 from deadheat.support.floats import plain_floats
 from deadheat.support.means import exact_mean
 
-Missing = Literal["refuse", "tasks", "models"]
 _LISTED = 8  # models tied for first place, named below the table
 
 
@@ -146,13 +145,12 @@ class ScoreLeaderboard(TabularResult):
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """One table: a row for each model; scores as they are, chances in per cent."""
-        found, small = self.columns(), np.abs(self.scores).max() <= 1
-        form, level = decimals(digits + 2 if small else digits), f"{100 * self.confidence_level:g} % ranks"
+        small, level = np.abs(self.scores).max() <= 1, f"{100 * self.confidence_level:g} % ranks"
+        form = decimals(digits + 2 if small else digits)
         rows = [
-            [row["model"], str(row["rank"]), number(row["mean"], form), f"{row['rank_low']} to {row['rank_high']}",
-             number(100 * row["first"], ".1f"), number(100 * row["beats_next"], ".1f"),
-             number(row["pvalue_next"], ".4f")]
-            for row in (dict(zip(found, values, strict=True)) for values in zip(*found.values(), strict=True))
+            [model, str(rank), number(mean, form), f"{low} to {high}", number(100 * first, ".1f"),
+             number(100 * beats_next, ".1f"), number(pvalue, ".4f")]
+            for model, rank, mean, low, high, first, beats_next, pvalue in zip(*self.columns().values(), strict=True)
         ]  # fmt: skip
         return [Table(["model", "rank", "mean", level, "first (%)", "beats next (%)", "p next"], rows)]
 
@@ -163,20 +161,18 @@ class ScoreLeaderboard(TabularResult):
         more = f" and {len(tied) - _LISTED} more" if len(tied) > _LISTED else ""
         pairs = count(len(self) * (len(self) - 1) // 2, "pair", "pairs")
         first = f"Statistically tied for first place: {', '.join(tied[:_LISTED])}{more}"
-        left_out = f"Left out, for lack of scores: {', '.join(self.left_out)}."
         reach = max(2.0 ** (1 - len(self.tasks)), 1 / (self.n_resamples + 1))
-        lacks = "raise n_resamples" if reach * self.n_resamples < 1 else "there are too few tasks"
-        return [
+        notes = [
             f"{len(self)} models, {count(len(self.tasks), 'task', 'tasks')} as units; p adjusted for {pairs}.",
             f"{first}." if len(tied) > 1 else f"{tied[0]} is first (p < {alpha:g}).",
             f"Neighbours in rank that can be distinguished: {decided} of {len(self) - 1} (p < {alpha:g}).",
-            *([left_out] if self.left_out else []),
-            *(
-                [f"No difference can be significant, for the smallest p is {reach:.2g}: {lacks}."]
-                if reach >= alpha
-                else []
-            ),
         ]
+        if self.left_out:
+            notes.append(f"Left out, for lack of scores: {', '.join(self.left_out)}.")
+        if reach >= alpha:
+            lacks = "raise n_resamples" if reach * self.n_resamples < 1 else "there are too few tasks"
+            notes.append(f"No difference can be significant, for the smallest p is {reach:.2g}: {lacks}.")
+        return notes
 
     def to_dict(self) -> dict[str, Any]:
         """The leaderboard as plain Python values that JSON can hold; None where a value is undefined."""
@@ -190,7 +186,7 @@ class ScoreLeaderboard(TabularResult):
 def score_leaderboard(
     scores: Mapping[str, Mapping[str, float]],
     *,
-    missing: Missing = "refuse",
+    missing: Literal["refuse", "tasks", "models"] = "refuse",
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     seed: int = 0,
@@ -208,10 +204,6 @@ def score_leaderboard(
     n_resamples : int
         How many random swaps the tests make, or every one where there are no more, and how often tasks are drawn.
     seed : int
-
-    Returns
-    -------
-    ScoreLeaderboard
 
     Raises
     ------
@@ -246,14 +238,12 @@ def score_leaderboard(
     if lacks.any() and missing == "refuse":
         model, task = np.argwhere(lacks)[0]
         rule = f"must have every task for every model, but {list(named)[model]!r} has no {tasks[task]!r}"
-        raise InvalidValueError(
-            "scores", f"{rule} ({lacks.sum()} missing; missing='tasks' or 'models' leaves them out)"
-        )
-    kept_models, kept_tasks = ~lacks.any(axis=1) | (missing == "tasks"), ~lacks.any(axis=0) | (missing != "tasks")
-    left_out = [name for names, kept in ((named, kept_models), (tasks, kept_tasks))
-                for name, is_kept in zip(names, kept, strict=True) if not is_kept]  # fmt: skip
-    models = [name for name, kept in zip(named, kept_models, strict=True) if kept]
-    table, tasks = table[kept_models][:, kept_tasks], [t for t, kept in zip(tasks, kept_tasks, strict=True) if kept]
+        remedy = f"({lacks.sum()} missing; missing='tasks' or 'models' leaves them out)"
+        raise InvalidValueError("scores", f"{rule} {remedy}")
+    rows, columns = ~lacks.any(axis=1) | (missing == "tasks"), ~lacks.any(axis=0) | (missing != "tasks")
+    left_out = [*itertools.compress(named, ~rows), *itertools.compress(tasks, ~columns)]
+    models, tasks = list(itertools.compress(named, rows)), list(itertools.compress(tasks, columns))
+    table = table[rows][:, columns]
     if min(table.shape) < 2:
         came = f"{count(len(models), 'model', 'models')} and {count(len(tasks), 'task', 'tasks')}"
         raise InvalidValueError("scores", f"must be of at least two models and two tasks, but are of {came}")

@@ -77,7 +77,14 @@ def phoc(
     """
     folded = [word.casefold() for word in _words(words, "words")]
     cuts = [checks.positive_integer(level, "each of levels") for level in _listed(levels, "levels", "level", "integer")]
-    letters = _letters(alphabet)
+    letters = _listed(alphabet, "alphabet", "character")
+    for letter in letters:  # words are case folded, so that another character would never be found
+        if not isinstance(letter, str) or len(letter) != 1:
+            raise InvalidValueError("alphabet", f"must hold single characters, but holds {letter!r}")
+        if letter.casefold() != letter:
+            raise InvalidValueError("alphabet", f"must hold case-folded characters, but holds {letter!r}")
+    for letter in [letter for letter in letters if letters.count(letter) > 1][:1]:
+        raise InvalidValueError("alphabet", f"must hold each character once, but holds {letter!r} twice")
     place = {letter: number for number, letter in enumerate(letters)}
     codes = np.zeros((len(folded), sum(cuts), len(letters)), dtype=np.bool_)
     lengths = np.array([len(word) for word in folded])
@@ -184,21 +191,7 @@ def _words(values: Iterable[str], name: str) -> list[str]:
     if isinstance(values, (str, bytes)):
         raise InvalidTypeError(name, f"must be a sequence of words, but is one: {values!r:.50}")
     listed = _listed(values, name, "word")
-    odd = next((place for place, word in enumerate(listed) if not isinstance(word, str)), None)
-    if odd is not None:
-        raise InvalidTypeError(name, f"must hold strings alone, but entry {odd} is {listed[odd]!r:.50}")
+    for place, word in enumerate(listed):
+        if not isinstance(word, str):
+            raise InvalidTypeError(name, f"must hold strings alone, but entry {place} is {word!r:.50}")
     return [str(word) for word in listed]  # NumPy's strings as Python's
-
-
-def _letters(alphabet: Iterable[str]) -> list[str]:
-    """Check an alphabet: words are case folded, so another character would never be found."""
-    letters = _listed(alphabet, "alphabet", "character")
-    for letter in letters:
-        if not isinstance(letter, str) or len(letter) != 1:
-            raise InvalidValueError("alphabet", f"must hold single characters, but holds {letter!r}")
-        if letter.casefold() != letter:
-            raise InvalidValueError("alphabet", f"must hold case-folded characters, but holds {letter!r}")
-    twice = [letter for letter in dict.fromkeys(letters) if letters.count(letter) > 1]
-    if twice:
-        raise InvalidValueError("alphabet", f"must hold each character once, but holds {twice[0]!r} twice")
-    return letters

@@ -16,7 +16,7 @@ from deadheat.reports.tables import Table, TabularResult, count, has_ties, numbe
 from deadheat.support.arrays import Int64
 from deadheat.support.floats import plain_floats
 from deadheat.support.lazy import require
-from deadheat.support.triple import Triple
+from deadheat.support.triple import Triple, columns_of_bounds
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,11 @@ class RankCorrelation(TabularResult):
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """A row a coefficient; lower, expected and upper are those over all ways to break the ties."""
-        broken = {bound: [getattr(triple, bound) for triple in (self.rho, self.tau)] for bound in Triple._fields}
         return {
             "correlation": ["Spearman's rho", "Kendall's tau-b"],
             "coefficient": [self.spearman, self.kendall],
             "p": [self.spearman_p, self.kendall_p],
-            **broken,
+            **columns_of_bounds((self.rho, self.tau)),
         }
 
     def tables(self) -> list[Table]:
@@ -82,10 +81,6 @@ def rank_correlation(confidence: ArrayLike, target: ArrayLike) -> RankCorrelatio
     ----------
     confidence, target : (n,)
         Finite numbers of any scale.
-
-    Returns
-    -------
-    RankCorrelation
 
     Notes
     -----
@@ -151,10 +146,8 @@ def _broken_rho(ranks: Int64) -> Triple[float]:
 
 def _largest_product(first: Int64, second: Int64) -> int:
     """The sum of products of ranks, each side's ties broken by the other side."""
-    rank = np.empty((2, len(first)), dtype=np.int64)
-    for row, keys in zip(rank, ((second, first), (first, second)), strict=True):
-        row[np.lexsort(keys)] = np.arange(1, len(first) + 1)
-    return sum((rank[0] * rank[1]).tolist())
+    ranks = (1 + np.argsort(np.lexsort(keys)) for keys in ((second, first), (first, second)))
+    return sum(np.multiply(*ranks).tolist())
 
 
 def _doubled_mid_ranks(numbers: Int64) -> Int64:

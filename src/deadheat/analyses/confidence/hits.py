@@ -71,14 +71,11 @@ class ConfidenceAccuracy(TabularResult):
 
     def notes(self) -> list[str]:
         """Where the guess is best, and which queries count."""
-        at = self.best_threshold
+        at, about = self.best_threshold, queries.about_queries(self.n_query, self.n_left_out, self.n_open)
         if math.isnan(at):
-            best = []
-        elif math.isinf(at):
-            best = ["The best guess takes no query for right."]
-        else:
-            best = [f"The best guess takes a query for right from a confidence of {at:.6g} up."]
-        return [*best, queries.about_queries(self.n_query, self.n_left_out, self.n_open)]
+            return [about]
+        taken = "no query for right" if math.isinf(at) else f"a query for right from a confidence of {at:.6g} up"
+        return [f"The best guess takes {taken}.", about]
 
     def titled_values(self) -> dict[str, Triple[float]]:
         """The values by what tables call them; what ties do not leave open is one value three times."""
@@ -106,10 +103,6 @@ def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAcc
         Whether each query was right, 0 or 1: Hit@1. NaN for a query that is left out.
     confidence : (n_query,)
         Finite numbers of any scale; only their order counts.
-
-    Returns
-    -------
-    ConfidenceAccuracy
 
     Notes
     -----
@@ -146,8 +139,7 @@ def confidence_accuracy(correct: Values, confidence: ArrayLike) -> ConfidenceAcc
     >>> found.best_accuracy, found.best_threshold, found.auroc
     (1.0, 3.0, 1.0)
     """
-    hits, sure, n_left_out = queries.matched(correct, confidence, "correct")
-    queries.require_hits(hits)
+    hits, sure, n_left_out = queries.matched_hits(correct, confidence)
     levels, level = np.unique(sure, return_inverse=True)
     is_open = hits.lower < hits.upper
     best, threshold, majority, auroc = [math.nan] * 4
@@ -248,10 +240,8 @@ class Calibration(TabularResult):
             name = f"{100 * above:.4g} to {100 * up_to:.4g}"
             rows.append([name, str(count), *(number(100 * share, decimals(digits)) for share in shares)])
         header = ("confidence (%)", "queries", "mean confidence", *(f"right, {bound}" for bound in Triple._fields))
-        return [
-            queries.table_of_triples("calibration", {"Brier score": self.brier, "ECE": self.ece}, digits),
-            Table(header, rows),
-        ]
+        scores = queries.table_of_triples("calibration", {"Brier score": self.brier, "ECE": self.ece}, digits)
+        return [scores, Table(header, rows)]
 
     def notes(self) -> list[str]:
         """Which queries count."""
@@ -270,10 +260,6 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
         Probabilities of being right.
     bins : int
         How many bins of equal width, up to 10000.
-
-    Returns
-    -------
-    Calibration
 
     Notes
     -----
@@ -305,9 +291,11 @@ def calibration(correct: Values, confidence: ArrayLike, bins: int = 15) -> Calib
     (array([0.25, 0.75]), array([0. , 0.5]))
     """
     n_bin = checks.positive_integer(bins, "bins", _MOST_BINS)
-    hits, sure, n_left_out = queries.matched(correct, confidence, "correct")
-    queries.require_hits(hits)
-    _require_probabilities(confidence)
+    hits, sure, n_left_out = queries.matched_hits(correct, confidence)
+    array = queries.confidences(confidence, "confidence")
+    for at in np.flatnonzero((array < 0) | (array > 1))[:1]:
+        rule = f"must lie in [0, 1], but entry {at} is {array[at]}; {_ANY_SCALE}"
+        raise InvalidValueError("confidence", rule)
     sure = sure.astype(np.float64)
     edges = np.arange(n_bin + 1) / n_bin
     at = np.searchsorted(edges[1:], sure)  # a bin holds its upper edge
@@ -344,12 +332,3 @@ def _brier(hits: Triple[Float64], confidence: Float64) -> Triple[float]:
     mixed = np.where(is_open, hits.expected * if_right + (1 - hits.expected) * if_wrong, closed)
     expected = np.minimum(np.maximum(mixed, lower), upper)  # rounding must not leave the bounds
     return Triple(*map(queries.mean_of_all, (lower, expected, upper)))
-
-
-def _require_probabilities(confidence: ArrayLike) -> None:
-    array = queries.confidences(confidence, "confidence")
-    outside = (array < 0) | (array > 1)
-    if outside.any():
-        at = int(np.argmax(outside))
-        rule = f"must lie in [0, 1], but entry {at} is {array[at]}; {_ANY_SCALE}"
-        raise InvalidValueError("confidence", rule)

@@ -33,6 +33,15 @@ def matched(values: Values, confidence: ArrayLike, name: str) -> tuple[Triple[Fl
     return Triple(*(array[counted] for array in bounds)), sure[counted], int(np.count_nonzero(~counted))
 
 
+def matched_hits(correct: Values, confidence: ArrayLike) -> tuple[Triple[Float64], NDArray[Any], int]:
+    """As `matched`, of values that are 0 or 1."""
+    hits, sure, n_left_out = matched(correct, confidence, "correct")
+    for array in (hits.lower, hits.upper):
+        for odd in array[(array != 0) & (array != 1)][:1]:
+            raise InvalidValueError("correct", f"must be 0 or 1 for each query, as Hit@1 is, but holds {odd}")
+    return hits, sure, n_left_out
+
+
 def _bounds(values: Values, name: str) -> Triple[Float64]:
     """Check values: three arrays (n_query,) in [0, 1], in order, NaN at the same queries."""
     if isinstance(values, Report):
@@ -46,8 +55,7 @@ def _bounds(values: Values, name: str) -> Triple[Float64]:
     if len(set(lengths)) > 1:
         raise InvalidValueError(name, f"must have three arrays of one length, but have {lengths}")
     disordered = (lower > upper) | (expected < lower) | (expected > upper) | (np.isnan(lower) != np.isnan(upper))
-    if disordered.any():
-        at = int(np.argmax(disordered))
+    for at in np.flatnonzero(disordered)[:1]:
         came = f"query {at} has {lower[at]}, {expected[at]}, {upper[at]}"
         raise InvalidValueError(name, f"must have lower <= expected <= upper, but {came}")
     return Triple(lower, np.where(lower == upper, lower, expected), upper)
@@ -55,9 +63,7 @@ def _bounds(values: Values, name: str) -> Triple[Float64]:
 
 def _fractions(values: Any, name: str) -> Float64:
     array = _numbers(values, name)
-    outside = ~((array >= 0) & (array <= 1) | (array != array))
-    if outside.any():
-        at = int(np.argmax(outside))
+    for at in np.flatnonzero((array < 0) | (array > 1))[:1]:
         rule = f"must lie in [0, 1], NaN for a query that is left out, but query {at} has {array[at]}"
         raise InvalidValueError(name, rule)
     return array.astype(np.float64)
@@ -65,8 +71,7 @@ def _fractions(values: Any, name: str) -> Float64:
 
 def confidences(values: Any, name: str) -> NDArray[Any]:
     array = _numbers(values, name)
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        at = int(np.argmin(np.isfinite(array)))
+    for at in np.flatnonzero(~np.isfinite(array))[:1]:
         raise InvalidValueError(name, f"must be finite, but entry {at} is {array[at]}")
     return array
 
@@ -82,14 +87,6 @@ def _numbers(values: Any, name: str) -> NDArray[Any]:
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise InvalidTypeError(name, f"must hold real numbers of at most 64 bits, but has dtype {array.dtype}")
     return array
-
-
-def require_hits(hits: Triple[Float64]) -> None:
-    for array in (hits.lower, hits.upper):
-        odd = (array != 0) & (array != 1)
-        if odd.any():
-            rule = f"must be 0 or 1 for each query, as Hit@1 is, but holds {array[np.argmax(odd)]}"
-            raise InvalidValueError("correct", rule)
 
 
 def mean_of_all(values: Float64) -> float:

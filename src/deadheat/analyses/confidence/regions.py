@@ -86,10 +86,6 @@ def highest_density_interval(
     multimodal : bool
         For samples: whether the region may fall into pieces, around several modes. A density shows that itself.
 
-    Returns
-    -------
-    HighestDensity
-
     Notes
     -----
     Samples go to `arviz_stats`: the shortest interval between two samples and the half-sample mode; or, if multimodal,
@@ -225,9 +221,10 @@ class CredibleRecall(TabularResult):
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """A row a mass."""
-        shares = {f"{part}_{bound}": values.tolist() for part in _PARTS
-                  for bound, values in getattr(self, part)._asdict().items()}  # fmt: skip
-        return {"mass": self.masses.tolist(), **shares}
+        columns = {"mass": self.masses.tolist()}
+        for part in _PARTS:
+            columns |= {f"{part}_{bound}": each.tolist() for bound, each in getattr(self, part)._asdict().items()}
+        return columns
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """The means in per cent, a row a mass."""
@@ -247,12 +244,7 @@ class CredibleRecall(TabularResult):
 
 
 def credible_recall(
-    items: ArrayLike,
-    draws: ArrayLike,
-    relevant: Any,
-    *,
-    masses: ArrayLike = MASSES,
-    junk: ArrayLike | None = None,
+    items: ArrayLike, draws: ArrayLike, relevant: Any, *, masses: ArrayLike = MASSES, junk: ArrayLike | None = None
 ) -> CredibleRecall:
     """Return the share of relevant items in the highest density region of each query's posterior.
 
@@ -275,10 +267,6 @@ def credible_recall(
         Above 0 and below 1.
     junk : (n_item,) or (n_query, n_item) bool, optional
         What is neither relevant nor other, such as the query itself.
-
-    Returns
-    -------
-    CredibleRecall
 
     Notes
     -----
@@ -375,10 +363,6 @@ def normal_credible_recall(
     masses : (n_mass,)
         Above 0 and below 1.
 
-    Returns
-    -------
-    CredibleRecall
-
     Notes
     -----
     Ties: no item lies on the end of such a region but by rounding. An item so close to it that rounding could decide,
@@ -412,11 +396,9 @@ def normal_credible_recall(
         arrays.require_same_dim(means, places)
     n_query, dim = means.shape
     own = input_labels.labels(labels, n_query, "labels", "embeddings")
-    kinds = (
-        None
-        if gallery_labels is None
-        else input_labels.labels(gallery_labels, len(places), "gallery_labels", "gallery")
-    )
+    kinds = None
+    if gallery_labels is not None:
+        kinds = input_labels.labels(gallery_labels, len(places), "gallery_labels", "gallery")
     codes, item_codes = input_labels.label_codes(own, kinds)
     scale, chances = _deviations(sigma, means.shape), _masses(masses)
     quantiles = require("scipy.stats", "stats", "normal_credible_recall").chi2.ppf(chances, dim)
@@ -438,12 +420,10 @@ def normal_credible_recall(
 def _result(masses: Float64, shares: Float64) -> CredibleRecall:
     """Means over the queries of the shares of relevant items and of others: (2, 3, n_query, n_mass)."""
     relevant, others = (Triple(*part) for part in shares)
-    has_any = ~np.isnan(relevant.lower[:, 0])
     n_open = int((relevant.lower < relevant.upper).any(axis=1).sum())
-    n_query = int(has_any.sum())
-    return CredibleRecall(
-        masses, _means(relevant), _means(others), relevant, others, n_query, len(has_any) - n_query, n_open
-    )
+    n_left_out = int(np.isnan(relevant.lower[:, 0]).sum())
+    n_query, means = len(relevant.lower) - n_left_out, (_means(relevant), _means(others))
+    return CredibleRecall(masses, *means, relevant, others, n_query, n_left_out, n_open)
 
 
 def _means(shares: Triple[Float64]) -> Triple[Float64]:

@@ -113,9 +113,9 @@ class RejectCurve(TabularResult):
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """The curve: a row for each number of queries that are kept, not one for each area."""
         curves = {bound: getattr(self, bound) for bound in Triple._fields}
-        perfect = {f"optimal_{bound}": values for bound, values in self.optimal._asdict().items()}
+        curves |= {f"optimal_{bound}": values for bound, values in self.optimal._asdict().items()}
         kept = np.arange(1, self.n_query + 1)
-        arrays = {"n_kept": kept, "coverage": self.coverage, "confidence": self.confidence, **curves, **perfect}
+        arrays = {"n_kept": kept, "coverage": self.coverage, "confidence": self.confidence, **curves}
         return {name: values.tolist() for name, values in arrays.items()}
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
@@ -145,10 +145,6 @@ def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
         A value in [0, 1] for each query, of any measure; NaN for a query that is left out.
     confidence : (n_query,)
         Finite numbers of any scale; only their order counts.
-
-    Returns
-    -------
-    RejectCurve
 
     Notes
     -----
@@ -182,8 +178,9 @@ def error_reject_curve(values: Values, confidence: ArrayLike) -> RejectCurve:
     (True, 0.0)
     """
     bounds, sure, n_left_out = queries.matched(values, confidence, "values")
-    group, sizes = _groups(sure)
-    order = np.argsort(group, kind="stable")
+    distinct, number = np.unique(sure, return_inverse=True)
+    group = len(distinct) - 1 - number  # of equal confidences, 0 for the highest
+    sizes, order = np.bincount(group, minlength=len(distinct)), np.argsort(group, kind="stable")
     lower = _running_errors(bounds.upper[np.lexsort((-bounds.upper, group))])
     expected = _expected_errors(bounds.expected[order], sizes)
     upper = _running_errors(bounds.lower[np.lexsort((bounds.lower, group))])
@@ -222,13 +219,6 @@ def _expected_errors(values: Float64, sizes: Int64) -> Float64:
     return np.array(means, dtype=np.float64)
 
 
-def _groups(confidence: NDArray[Any]) -> tuple[Int64, Int64]:
-    """The number of each query's group of equal confidence, 0 for the highest, and the sizes of the groups."""
-    distinct, number = np.unique(confidence, return_inverse=True)
-    group = len(distinct) - 1 - number.astype(np.int64)
-    return group, np.bincount(group, minlength=len(distinct)).astype(np.int64)
-
-
 @dataclass(frozen=True, eq=False)
 class ConfidenceReport(TabularResult):
     """What a confidence is worth, by the measures of a report.
@@ -258,8 +248,7 @@ class ConfidenceReport(TabularResult):
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """A row a value: of which part, which value, and its bounds."""
-        parts = {f"error by {name}": _rows(curve) for name, curve in self.curves.items()}
-        parts[f"confidence against {_HIT}"] = self.accuracy.titled_values()
+        parts = self._parts()
         if self.correlation is not None:
             parts["rank correlation"] = {"rho": self.correlation.rho, "tau": self.correlation.tau}
         rows = [(part, name, *triple) for part, named in parts.items() for name, triple in named.items()]
@@ -267,9 +256,7 @@ class ConfidenceReport(TabularResult):
 
     def tables(self, *, digits: int = DIGITS) -> list[Table]:
         """A table a measure, one of the guess, one of the correlations."""
-        found = [queries.table_of_triples(f"error by {name}", _rows(curve), digits)
-                 for name, curve in self.curves.items()]  # fmt: skip
-        found.append(queries.table_of_triples(f"confidence against {_HIT}", self.accuracy.titled_values(), digits))
+        found = [queries.table_of_triples(title, rows, digits) for title, rows in self._parts().items()]
         return found + ([] if self.correlation is None else self.correlation.tables())
 
     def notes(self) -> list[str]:
@@ -277,6 +264,13 @@ class ConfidenceReport(TabularResult):
         notes = [f"{name}: {note}" for name, curve in self.curves.items() for note in curve.notes()]
         notes += self.accuracy.notes()[:-1]
         return notes + ([] if self.correlation is None else [f"Correlation: {self.correlation.notes()[0]}"])
+
+    def _parts(self) -> dict[str, dict[str, Triple[float]]]:
+        parts = {}
+        for name, curve in self.curves.items():
+            rejecting = {f"rejecting {percent} %": at for percent, at in _errors(curve)}
+            parts[f"error by {name}"] = curve.titled_areas() | rejecting
+        return parts | {f"confidence against {_HIT}": self.accuracy.titled_values()}
 
 
 def confidence_report(report: Report, confidence: ArrayLike, target: ArrayLike | None = None) -> ConfidenceReport:
@@ -322,10 +316,6 @@ def confidence_report(report: Report, confidence: ArrayLike, target: ArrayLike |
         confidence_accuracy(report[_HIT], confidence),
         None if target is None else rank_correlation(confidence, target),
     )
-
-
-def _rows(curve: RejectCurve) -> dict[str, Triple[float]]:
-    return curve.titled_areas() | {f"rejecting {percent} %": at for percent, at in _errors(curve)}
 
 
 def _errors(curve: RejectCurve) -> list[tuple[int, Triple[float]]]:
