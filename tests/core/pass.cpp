@@ -236,6 +236,7 @@ TEST(a_pass_with_the_int8_filter_counts_the_same) {
             is_counted({300, 24, 60, 1, setting, random});
             setting.block = 200, setting.read = way == 0;
             is_counted({420, 16, 12, 3, setting, random});
+            is_counted({420, 16, 3, 1, setting, random});
         }
 }
 

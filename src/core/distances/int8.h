@@ -35,7 +35,8 @@ struct Int8Limits {
 /// Places in a square, row and column by turns: where a score may reach the limit of the row, and that of the column.
 struct Reaching {
     std::size_t most;  // places, after which no more are looked for
-    std::vector<std::int32_t> of_row, of_column;
+    std::vector<std::int32_t> of_row{}, of_column{};
+    bool all = true;  // whether that many were not reached
 };
 
 struct Int8Loops {

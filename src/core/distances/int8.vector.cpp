@@ -98,7 +98,10 @@ void reaching(const Int8Rows &left, Index row, Int8Limits of_rows, const Int8Row
     for (std::int32_t &four : bytes) four ^= UNSIGNED;
     for (Index begin = 0; begin < n; begin += STRIP)
         for (Index j = 0; j < m; j += PANEL) {
-            if (found.of_row.size() + found.of_column.size() > 2 * found.most) return;
+            if ((found.of_row.size() + found.of_column.size()) / 2 > found.most) {
+                found.all = false;
+                return;
+            }
             const auto *columns = reinterpret_cast<const std::int32_t *>(right.panels.from_row(column + j));
             for (Index i = begin; i < std::min(begin + STRIP, n); i += ROWS) {
                 const Index within = i % PANEL;

@@ -8,10 +8,11 @@ namespace deadheat {
 
 namespace {
 
-constexpr std::size_t FEW = 16;       // a part of a row's items so small that they are cheaper one by one,
-constexpr std::size_t FEW_ROWS = 16;  // and a part of the rows so small that it pays to count these by themselves
-constexpr std::size_t FEW_ITEMS = 80;
-constexpr Index SAMPLED_ROWS = 16;  // queries to judge by
+constexpr std::size_t FEW = 16;        // a part of a row's items so small that they are cheaper one by one,
+constexpr std::size_t FEW_ROWS = 16;   // and a part of the rows so small that it pays to count these by themselves
+constexpr std::size_t FEW_ITEMS = 80;  // the same of all other items
+constexpr Index MANY = 4;              // a part of a square, relevant items included, that is too much
+constexpr Index SAMPLED_ROWS = 16;     // queries to judge by
 constexpr Index SAMPLED_COLUMNS = 512;
 
 /// What belongs to items, as float32 not above it.
@@ -83,8 +84,9 @@ bool Int8Filter::count(Index row, Index column, Index n, Index m) {
     const bool both = sides_.size() > 1;
     const Int8Limits of_rows{part(limits_[0].limit, row, n), both ? part(limits_[1].offset, row, n) : Span<const float>()},
         of_columns{both ? part(limits_[1].limit, column, m) : Span<const float>(), part(limits_[0].offset, column, m)};
-    Reaching found{at(n * m), {}, {}};
+    Reaching found{at(n * m / MANY)};
     int8_loops().reaching(left_, row, of_rows, right_, column, of_columns, found);
+    if (!found.all) return false;  // mostly relevant items, perhaps
     Numbers64 rows[2], columns[2];
     for (std::size_t k = 0; k < sides_.size(); ++k) {
         const Side &side = sides_[k];
@@ -124,7 +126,7 @@ bool few_pass_int8(const Problem &problem, Span<const std::int64_t> queries, con
     for (std::size_t p = 0; p < items.size(); ++p) items[p] = scores.item_of_column[at(columns[p])];
     const Ready left = scores.ready_queries(0, some, true), right = scores.ready_columns(0, items, true);
     const std::vector<float> offset = offsets(scores, items);
-    Reaching found{some.size() * columns.size(), {}, {}};
+    Reaching found{some.size() * columns.size()};
     int8_loops().reaching(*left.int8, 0, {limit, {}}, *right.int8, 0, {{}, offset}, found);
     Numbers64 rows, places;
     listed(found.of_row, 0, 0, false, rows, places);
