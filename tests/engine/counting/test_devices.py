@@ -280,7 +280,7 @@ def test_scores_err_by_no_more_than_the_bound(kind, distance, setting, device):
     rows, _ = invariance.example(kind)
     for exact_only in (True, False):
         metric = distance_registry.make(distance, rows, None, exact_only)
-        metric = metric.at_levels(found.levels(metric))
+        metric = metric.having(levels=found.levels(metric))
         scorer, last, queries = scoring.DeviceScorer(found, metric), len(metric.levels) - 1, np.arange(len(rows))
         left = scorer.queries(queries)
         for number, (band, ends) in ((n, b) for n in range(last + 1) for b in enumerate(metric.columns.bands)):

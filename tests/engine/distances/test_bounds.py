@@ -148,10 +148,10 @@ def true_score(distance, query, item):
     if distance.name == "inner_product":
         return dot(q, x) / unit**2
     if distance.name == "euclidean":
-        return dot(q, x) / unit**2 - (dot(x, x) / unit**2 - Fraction(distance.usual_square)) / 2
+        return dot(q, x) / unit**2 - (dot(x, x) / unit**2 - Fraction(distance.usual)) / 2
     if type(distance).__name__ == "Cityblock":
         return -sum(abs(a - b) for a, b in zip(q, x, strict=True)) / unit
-    return sum(map(min, q, x)) / unit - (sum(x) / unit - Fraction(distance.usual_sum)) / 2
+    return sum(map(min, q, x)) / unit - (sum(x) / unit - Fraction(distance.usual)) / 2
 
 
 class Score(NamedTuple):
@@ -175,7 +175,7 @@ class Score(NamedTuple):
         level = Level(self.dtype, exact=False, chunk=self.chunk)
         single = replace(distance.columns, bands=[(c, c + 1) for c in range(len(distance.columns))])
         levels = (level,) if self.dtype == np.float64 else (level, distance.levels[-1])
-        return distance.with_columns(single).at_levels(levels)
+        return distance.having(columns=single, levels=levels)
 
     def share(self, queries, items):
         queries, items = np.clip(queries, *self.between), np.clip(items, *self.between)
@@ -232,18 +232,18 @@ def test_scores(title, score, start, least):
 def true_closeness(distance, query, score):
     q, unit = fractions(query), Fraction(distance.unit)
     if distance.name == "euclidean":
-        return -root(max(dot(q, q) + (Fraction(distance.usual_square) - 2 * score) * unit**2, Fraction(0)))
+        return -root(max(dot(q, q) + (Fraction(distance.usual) - 2 * score) * unit**2, Fraction(0)))
     if distance.name == "cityblock":
-        return min(-sum(q) - (Fraction(distance.usual_sum) - 2 * score) * unit, Fraction(0))
+        return min(-sum(q) - (Fraction(distance.usual) - 2 * score) * unit, Fraction(0))
     return at_centre(distance, q) + score * unit**2
 
 
 def score_of(distance, query, closeness):
     q, unit = fractions(query), Fraction(distance.unit)
     if distance.name == "euclidean":
-        return ((dot(q, q) - closeness**2) / unit**2 + Fraction(distance.usual_square)) / 2
+        return ((dot(q, q) - closeness**2) / unit**2 + Fraction(distance.usual)) / 2
     if distance.name == "cityblock":
-        return ((sum(q) + closeness) / unit + Fraction(distance.usual_sum)) / 2
+        return ((sum(q) + closeness) / unit + Fraction(distance.usual)) / 2
     return (closeness - at_centre(distance, q)) / unit**2
 
 

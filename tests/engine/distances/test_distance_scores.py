@@ -100,7 +100,7 @@ def test_products_in_chunks_stay_within_their_bound(name, kind):
     everything, real = np.arange(10), real_scores(metric, name, rows)
     first, *rest = metric.levels
     for chunk in (1, 7, 32, 74, 75, 200):
-        chunked = metric.at_levels((first._replace(chunk=chunk), *rest))
+        chunked = metric.having(levels=(first._replace(chunk=chunk), *rest))
         for place, band in enumerate(metric.columns.bands):
             columns = np.arange(*band)
             found, reach = chunked.scores.tile(0, everything, columns), chunked.scores.reach(0, everything, place)
@@ -132,12 +132,12 @@ def real_scores(metric, name, rows):
                     shift = cosine(dot(query, centre), dot(query, query) * dot(centre, centre))
                     line[-1] = (line[-1] - shift) / unit**2
             elif name == "euclidean":
-                line.append((product - square / 2) / unit**2 + Fraction(metric.usual_square) / 2)
+                line.append((product - square / 2) / unit**2 + Fraction(metric.usual) / 2)
             elif name == "inner_product":
                 line.append(product / unit**2)
             elif isinstance(metric, CityblockOfOverlaps):
                 overlap = sum(map(min, query, item), Fraction(0))
-                line.append((overlap - sum(item) / 2) / unit + Fraction(metric.usual_sum) / 2)
+                line.append((overlap - sum(item) / 2) / unit + Fraction(metric.usual) / 2)
             else:
                 line.append(-absolute_differences(query, item) / unit)
         table.append(line)

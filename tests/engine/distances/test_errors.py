@@ -94,7 +94,7 @@ def test_no_bound_rests_on_squares_that_underflow():
             sum(Fraction(a) * Fraction(b) for a, b in zip(row, other, strict=True))
             for other in (query[0].tolist(), row)
         )
-        real = (product - square / 2) / Fraction(distance.unit) ** 2 + Fraction(distance.usual_square) / 2
+        real = (product - square / 2) / Fraction(distance.unit) ** 2 + Fraction(distance.usual) / 2
         assert abs(Fraction(score) - real) <= min(relative, 1e300) * abs(float(real)) + tiny
 
 

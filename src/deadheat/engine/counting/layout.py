@@ -49,7 +49,7 @@ def mirrored(distance: Distance, relevance: Relevance) -> Distance | None:
     if not relevance.candidates.symmetric or len(distance.columns) < SYMMETRIC_SHARE * n_query:
         return None
     size, band = relevance.class_size, distance.columns.band_of(np.arange(n_query))
-    return distance.with_columns(distance.columns.as_items(np.lexsort((relevance.query_class, size, size < 2, band))))
+    return distance.having(columns=distance.columns.as_items(np.lexsort((relevance.query_class, size, size < 2, band))))
 
 
 class Layout:

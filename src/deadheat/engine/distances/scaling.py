@@ -17,7 +17,6 @@ import deadheat._core as _core
 from deadheat.engine.distances import bounds
 from deadheat.inputs.source import Array, Index, Source
 from deadheat.support.arrays import Float64, Int64, slices
-from deadheat.support.lazy import fractions
 
 CHUNK = 1 << 18  # numbers that are made at once
 HELD_BYTES = 64 << 20  # up to which rows made from others are held, and not made again for each use
@@ -234,17 +233,3 @@ def normalised(source: Source) -> tuple[Rows, Float64]:
         source = Array(np.where(lost, np.copysign(_LEAST, rows), scaled))
     squares = by_piece(source, lambda rows: _core.row_sums(rows, 1.0)[:, 0])
     return Rows(source, 1 / np.where(squares > 0, np.sqrt(squares), 1.0)), np.asarray(largest > 0, np.float64)
-
-
-def exact_multiples(whole: Float64, unit: fractions.Fraction) -> Float64 | None:
-    """Whole numbers times a unit, if float64 surely holds every product exactly."""
-    largest = int(np.abs(whole).max(initial=0))
-    odd = unit.numerator // (unit.numerator & -unit.numerator)
-    fits = largest * odd <= 2**53 and max(largest, 1) * unit <= np.finfo(np.float64).max
-    return whole * float(unit) if fits and fractions.Fraction(float(unit)) == unit else None
-
-
-def moved_integers(scores: Float64, step: fractions.Fraction, above: bool) -> Float64:
-    """The least integers that are at least, or above, some integers plus a step; far outside of these, one as far."""
-    steps = math.floor(step) + 1 if above else math.ceil(step)
-    return scores + float(max(-(2**60), min(2**60, steps)))

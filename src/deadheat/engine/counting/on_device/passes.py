@@ -49,7 +49,7 @@ class DeviceCountingPass(CountingPass):
 
     def __init__(self, device: Device, distance: Distance, *args: Any, **options: Any) -> None:
         super().__init__(distance, *args, **options)
-        self.distance = self.distance.at_levels(device.levels(self.distance))
+        self.distance = self.distance.having(levels=device.levels(self.distance))
         self.device, self.scorer = device, DeviceScorer(device, self.distance)
         self.lock, self.turn = Lock(), BoundedSemaphore(_STRIPS)
         self.level = 0  # at which tiles are best computed
