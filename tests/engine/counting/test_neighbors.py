@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from fractions import Fraction
 from functools import cache
 from itertools import chain, groupby, permutations, product
@@ -325,6 +326,6 @@ def test_a_cut_profile_is_kept_and_taken_apart(tmp_path: Any) -> None:
 
 @pytest.mark.parametrize("n_ordered", [[0, 1], [2, 1], [1], [-1, 1], [6, 1]])
 def test_numbers_that_no_cut_ranking_has(n_ordered: list[int]) -> None:
-    arrays = {name: getattr(cut(), name) for name in cut().__dataclass_fields__}
+    arrays = {each.name: getattr(cut(), each.name) for each in fields(cut())}
     with pytest.raises(ValueError, match="n_ordered must"):
         dh.TieProfile(**arrays | {"n_ordered": n_ordered})

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.scored import KeyedGroups, assemble, count_keys, keys_of
+from deadheat.engine.counting.scored import assemble, count_keys, keys_of
 from deadheat.engine.profiles.parts import at_level
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError, InvalidValueError
@@ -161,7 +161,9 @@ def profile_tables(scores: Checked, judged: Checked, queries: Sequence[str], opt
             ranked = _first(options.max_docs, ranked, known, query, options.score_dtype)
         if options.judged_only:
             ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
-        blocks.append(_count_query(ranked, relevant[query], grade_values, options.score_dtype))
+        keys = _keys_of_numbers(list(ranked.values()), options.score_dtype)
+        of_ranked = np.fromiter(map(relevant[query].get, ranked, repeat(0)), np.int64, len(ranked))
+        blocks.append(count_keys(keys[None], of_ranked[None], grade_values))
     return assemble(blocks, grade_values, by_grade, tuple(queries))
 
 
@@ -191,14 +193,6 @@ def _first(
         )
     chosen = np.concatenate([np.flatnonzero(keys > last), tied[:room]])
     return {items[i]: scores[items[i]] for i in chosen}
-
-
-def _count_query(
-    scores: dict[str, Any], relevant: dict[str, int], grade_values: Int64, dtype: ScoreDtype | None
-) -> KeyedGroups:
-    """The tie groups of one query."""
-    grades = np.fromiter(map(relevant.get, scores, repeat(0)), np.int64, len(scores))
-    return count_keys(_keys_of_numbers(list(scores.values()), dtype)[None], grades[None], grade_values)
 
 
 def _keys_of_numbers(numbers: list[Any], dtype: ScoreDtype | None) -> Int64:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import IO, NamedTuple
+from typing import IO
 from uuid import uuid4
 
 import numpy as np
@@ -79,21 +79,13 @@ class Job:
     threads: int
 
     @property
-    def tasks(self) -> list[Task]:
-        """All of its tasks."""
-        return [Task(part, *portion) for part in range(max(1, len(self.parts))) for portion in self.cut.portions()]
+    def tasks(self) -> list[tuple[int, int, int]]:
+        """Portions of parts of the gallery: what a worker is called with, after the job."""
+        return [(part, *portion) for part in range(max(1, len(self.parts))) for portion in self.cut.portions()]
 
     def times(self, part: int) -> int:
         """How often the counts of a part are added: each part counts what all parts share, which is to count once."""
         return 1 if not self.parts or part else 2 - len(self.parts)
-
-
-class Task(NamedTuple):
-    """A portion of a part of the gallery; with the job before it, it is what a worker is called with."""
-
-    part: int
-    queries: int
-    columns: int
 
 
 class Writer:
@@ -142,16 +134,13 @@ class Writer:
 @contextmanager
 def written(pair: Pair, arrays: Mapping[str, Array | None], scratch: str | None) -> Iterator[tuple[Files, int]]:
     """Write the files of a run, and delete them in the end: where they are, and how many bytes were written."""
-    writer = Writer(scratch)
-    try:
+    with closing(Writer(scratch)) as writer:
         gallery = None if pair.gallery is None else writer.places(pair.gallery.embeddings, "gallery")
         there = {name: array for name, array in arrays.items() if array is not None}
         for name, array in there.items():
             writer.array(name, array)
         query = writer.places(pair.query.embeddings, "embeddings")
         yield Files(writer.key, writer.folder, version("deadheat"), query, gallery, frozenset(there)), writer.written
-    finally:
-        writer.close()
 
 
 def arrays_of(relevance: Relevance, number: int, in_parts: bool) -> dict[str, Array | None]:

@@ -16,23 +16,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.assembly import Assembly
 from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.counting.layout import ColumnRange
-from deadheat.engine.counting.passes import CountingPass, Section
+from deadheat.engine.counting.passes import Assembly, CountingPass, Section
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import ClusterError
 from deadheat.support import scratch
 from deadheat.support.arrays import Array, Int64, offsets_of, spread
 
 _OF_FIRST = ("n_group", "n_relevant", "closer_relevant", "tied_relevant")
-
-
-class Portion(NamedTuple):
-    """A group of queries, and a group of columns."""
-
-    queries: int
-    columns: int
 
 
 class Cut(NamedTuple):
@@ -42,11 +34,11 @@ class Cut(NamedTuple):
     columns: int
     symmetric: bool
 
-    def portions(self) -> list[Portion]:
-        """All portions, large ones at the front, so that the last workers to end do so at about the same time."""
-        first = [Portion(group, group if self.symmetric else 0) for group in range(self.queries)]
+    def portions(self) -> list[tuple[int, int]]:
+        """All groups of queries and of columns, large ones first, so that the last workers end at about one time."""
+        first = [(group, group if self.symmetric else 0) for group in range(self.queries)]
         rest = [
-            Portion(group, columns)
+            (group, columns)
             for group in range(self.queries)
             for columns in range(group + 1 if self.symmetric else 1, self.columns)
         ]
@@ -69,22 +61,22 @@ class PortionedPass:
             if columns.block >= 0:
                 self._ranges[group_of[columns.block]].append(columns)
 
-    def count(self, portion: Portion, threads: int) -> dict[str, Array]:
+    def count(self, queries: int, columns: int, threads: int) -> dict[str, Array]:
         """The counts of a portion: arrays named ``group.what``, one entry a query or a tie group of the queries.
 
         ``closer`` and ``tied`` are irrelevant items.
         """
-        both = self._cut.symmetric and portion.queries != portion.columns
-        groups = [portion.queries, portion.columns] if both else [portion.queries]
-        sections = [Section(self._ranges[portion.columns], self._blocks[portion.queries])]
+        both = self._cut.symmetric and queries != columns
+        groups = [queries, columns] if both else [queries]
+        sections = [Section(self._ranges[columns], self._blocks[queries])]
         if both:
-            sections.append(Section(self._ranges[portion.queries], self._blocks[portion.columns]))
+            sections.append(Section(self._ranges[queries], self._blocks[columns]))
         numbers = sorted(number for group in groups for number in self._blocks[group])
         assembly = Assembly(self._pass.problem, self._queries_of(numbers))
-        first = portion.columns == (portion.queries if self._cut.symmetric else 0)
+        first = columns == (queries if self._cut.symmetric else 0)
         for shard in self._pass.layout.shards([self._queries[number] for number in numbers]):
-            queries = {numbers[place]: self._queries[numbers[place]] for place in shard}
-            self._pass.count_shard(queries, sections, assembly, threads, lambda _: None, outside_tiles=first)
+            blocks = {numbers[place]: self._queries[numbers[place]] for place in shard}
+            self._pass.count_shard(blocks, sections, assembly, threads, lambda _: None, outside_tiles=first)
         found: dict[str, Array] = {}
         for group in groups:
             known = assembly.of(np.sort(self._queries_of(self._blocks[group])))
@@ -99,7 +91,6 @@ class PortionedPass:
         return found
 
     def _queries_of(self, blocks: list[int]) -> Int64:
-        """The queries of some blocks."""
         return np.concatenate([np.empty(0, dtype=np.int64), *(self._queries[number] for number in blocks)])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat.engine.counting.candidates import Candidates, Judged, Relevance, places_of
 from deadheat.engine.counting.distributed.job import Files, Job
-from deadheat.engine.counting.distributed.portions import Portion, PortionedPass
+from deadheat.engine.counting.distributed.portions import PortionedPass
 from deadheat.engine.counting.passes import CountingPass
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.errors import ClusterError
@@ -49,7 +49,7 @@ _open: list[Open] = []  # at most one
 def count(job: Job, part: int, queries: int, columns: int) -> Answer:
     """The task: count a portion of a part of the gallery."""
     opened = open_once(job.files, (job.number, part), lambda copies: PortionedPass(_pass(job, part, copies), job.cut))
-    return opened.answer(opened.problem.count(Portion(queries, columns), job.threads))
+    return opened.answer(opened.problem.count(queries, columns, job.threads))
 
 
 def forget() -> None:
@@ -73,7 +73,6 @@ def open_once(files: Files, number: tuple[int, int], make: Callable[[LocalCopies
 
 
 def open_rows(files: Files, copies: LocalCopies) -> tuple[Source, Source | None]:
-    """The rows of queries and gallery."""
     try:
         gallery = None if files.gallery is None else open_places(files.gallery, copies.path, "gallery")
         return open_places(files.query, copies.path, "embeddings"), gallery

@@ -15,16 +15,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from threading import BoundedSemaphore, Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.assembly import Assembly
 from deadheat.engine.counting.layout import ColumnRange
 from deadheat.engine.counting.on_device.device import Device, Tensor
 from deadheat.engine.counting.on_device.scoring import DeviceScorer, Strip
-from deadheat.engine.counting.passes import CountingPass, Polling, Section
+from deadheat.engine.counting.passes import Assembly, CountingPass, Polling, Section
 from deadheat.engine.distances.distance import Distance
 from deadheat.support.arrays import Int64
 from deadheat.support.workers import Workers, raise_if_cancelled
@@ -55,8 +55,9 @@ class DeviceCountingPass(CountingPass):
         self.level = 0  # at which tiles are best computed
         self._seen = self._open = 0
 
-    def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
-        blocks, _ = super().cut()
+    @cached_property
+    def cut_up(self) -> tuple[list[Int64], list[ColumnRange]]:
+        blocks, _ = self.layout.cut()
         if not blocks:
             return blocks, []
         with self.device.plain():
