@@ -118,8 +118,6 @@ def nearest(
 
 
 class _Search:
-    """What the searches of all blocks share."""
-
     def __init__(self, distance: Distance, candidates: Candidates, k: int) -> None:
         self.distance, self.candidates = distance, candidates
         self.weight = np.bincount(distance.columns.column_of_item, minlength=len(distance.columns))
@@ -127,7 +125,6 @@ class _Search:
 
     @plain_floats
     def of(self, queries: Int64) -> list[Nearest]:
-        """The nearest of some queries, in one block or more."""
         found = self._candidates(queries)
         if found is None:
             middle = len(queries) // 2

@@ -113,7 +113,6 @@ class CountingPass:
         return self.problem.in_core(self.distance)
 
     def run(self, threads: int, progress: bool | Progress, checkpoint: Checkpoint | None = None) -> TieProfile:
-        """Work through all shards and put the profile together."""
         blocks, ranges = self.cut_up
         shards, assembly = self.layout.shards(blocks), Assembly(self.problem)
         streams = self.streams(len(shards))

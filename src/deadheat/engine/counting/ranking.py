@@ -79,9 +79,9 @@ class Rankings:
         self.metric = options.open(embeddings, gallery)
         self.n_query, self.n_gallery = self.metric.n_query, self.metric.n_gallery
         self.candidates = options.candidates(self.n_query, self.n_gallery, leave_one_out=gallery is None)
-        classes = (np.zeros(n, dtype=np.int64) for n in (self.n_query, self.n_gallery))
+        of_query, of_item = (np.zeros(n, dtype=np.int64) for n in (self.n_query, self.n_gallery))
         # everything is relevant, so that everything is sorted
-        self._problem = RankingProblem(self.metric, options.rule, Relevance(*classes, self.candidates))
+        self._problem = RankingProblem(self.metric, options.rule, Relevance(of_query, of_item, self.candidates))
 
     @cached_property
     def _pass(self) -> Any:
@@ -127,7 +127,6 @@ class Rankings:
 
     @cached_property
     def _measuring(self) -> Distance:
-        """The distance with scores that stand for its closeness, and not just for the order of it."""
         return self.metric.measuring()
 
 

@@ -38,7 +38,6 @@ class RunOptions(NamedTuple):
 
     @classmethod
     def checked(cls, rel: Any, judged_only: Any, complete: Any, score_dtype: Any, max_docs: Any = None) -> RunOptions:
-        """The options, or an error that names the argument."""
         for name, value in (("judged_only", judged_only), ("complete", complete)):
             if not isinstance(value, (bool, np.bool_)):
                 raise InvalidTypeError(name, f"must be True or False, but is {value!r}")
@@ -180,7 +179,6 @@ def profile_judged_documents(
 def _first(
     most: int, scores: dict[str, Any], grades: dict[str, int], query: str, dtype: ScoreDtype | None
 ) -> dict[str, Any]:
-    """The documents with the highest scores, so many."""
     keys, items = _keys_of_numbers(list(scores.values()), dtype), list(scores)
     last = np.partition(keys, len(keys) - most)[len(keys) - most]
     tied = np.flatnonzero(keys == last)
@@ -215,5 +213,4 @@ def nearest_float64(number: float) -> float:
 
 
 def _listed(table: Checked) -> str:
-    """How many queries, and the first of them."""
     return f"{len(table)} ({', '.join(map(repr, list(table)[:3]))}{', …' if len(table) > 3 else ''})"

@@ -70,7 +70,6 @@ def tangents(source: Source, centre: NDArray[np.floating]) -> tuple[Source, Floa
 
 
 def _column_extremes(query: Source, gallery: Source) -> tuple[Float64, Float64]:
-    """The least and the greatest value of each feature."""
     low, high = np.full(query.shape[1], np.inf), np.full(query.shape[1], -np.inf)
     for source in (query,) if gallery is query else (query, gallery):
         for _, rows in source.pieces():

@@ -47,7 +47,6 @@ class Dense(Distance):
 
     @cached_property
     def _nonnegative(self) -> bool:
-        """Whether no number of any row is negative."""
         return all(self.for_both(lambda raw: all(bool(rows.min() >= 0) for _, rows in raw.pieces())))
 
     def for_both(self, work: Callable[[Source], _Result]) -> tuple[_Result, _Result]:

@@ -133,7 +133,6 @@ class Distance(ABC):
 
     @property
     def n_gallery(self) -> int:
-        """How many gallery items there are."""
         return len(self.columns.column_of_item)
 
     @abstractmethod

@@ -27,7 +27,6 @@ ALIASES = {
 
 
 def find(name: Any) -> type[Distance]:
-    """The distance of this name."""
     return DISTANCES[named(name)]
 
 

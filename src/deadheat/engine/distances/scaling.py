@@ -26,8 +26,6 @@ _SPREAD = 2.0**-30  # of the smallest to the largest number of a row
 
 
 class Derived(Source):
-    """The rows of another source, each changed when it is read."""
-
     def __init__(
         self, source: Source, change: Callable[[NDArray[Any]], NDArray[Any]], dtype: np.dtype[np.floating]
     ) -> None:
@@ -143,7 +141,6 @@ def power_of_two(*sources: Source) -> float:
 
 
 def largest_sizes(raw: NDArray[Any]) -> Float64:
-    """The size of the largest element of each row."""
     return np.asarray(np.maximum(raw.max(axis=1), -raw.min(axis=1)), dtype=np.float64)
 
 

@@ -36,7 +36,6 @@ class Roots:
 
     @classmethod
     def of_values(cls, values: Float64) -> Roots:
-        """Finite floats as they are."""
         return cls(_core.Roots(np.ascontiguousarray(values, dtype=np.float64)))
 
     def add(self, others: Roots) -> None:
@@ -71,7 +70,6 @@ class Roots:
 
 
 def _filled(n: int, compare: Callable[[slice, Int8], None]) -> Int8:
-    """The results of n comparisons, some at a time."""
     out = np.empty(n, dtype=np.int8)
     for part in slices(n, _AT_ONCE):
         raise_if_cancelled()

@@ -16,7 +16,6 @@ Arrays = Mapping[str, Int64]  # those of a profile that are not None
 
 
 def check(arrays: Arrays, query_ids: tuple[str, ...] | None, bounds_only: bool) -> None:
-    """Refuse arrays that cannot be a profile."""
     offsets = arrays["offsets"]
     n_group, n_query = len(arrays["closer"]), len(offsets) - 1
     _require(n_query >= 0 and offsets[0] == 0, "offsets must begin with 0")

@@ -40,7 +40,6 @@ class Files:
     arrays: frozenset[str]  # files in the folder
 
     def require_version(self) -> None:
-        """Refuse to work for another version of deadheat."""
         if self.version != version("deadheat"):
             raise ClusterError(
                 f"workers must have the version of deadheat that asks them, {self.version}, "
@@ -103,7 +102,6 @@ class Writer:
                 os.mkdir(self.folder)
 
     def close(self) -> None:
-        """Delete the files."""
         remote.delete_folder(self.folder)
         if self._users is not None:
             self._users.close()
@@ -125,7 +123,6 @@ class Writer:
         return tuple(places)
 
     def array(self, name: str, array: Array) -> None:
-        """Write an array."""
         with remote.writing(remote.joined(self.folder, f"{name}.npy")) as file:
             np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
         self.written += array.nbytes
@@ -170,7 +167,6 @@ def compressed(relevance: Relevance) -> tuple[Array, Array]:
 
 
 def _is_temporary(path: str) -> bool:
-    """Whether a file is among this machine's temporary ones."""
     if remote.is_url(path):
         return False
     temporary = os.path.realpath(tempfile.gettempdir())

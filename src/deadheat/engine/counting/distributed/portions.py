@@ -134,7 +134,6 @@ class Sums:
                 group.known = {what: counts[f"{name}.{what}"].astype(np.int64) for what in _OF_FIRST}
 
     def profile(self, candidates: Candidates, bounds_only: bool) -> TieProfile:
-        """The profile that all portions together make."""
         n_group, n_relevant = np.zeros((2, candidates.n_query), dtype=np.int64)
         for group in self._groups.values():
             n_group[group.queries], n_relevant[group.queries] = group.known["n_group"], group.known["n_relevant"]

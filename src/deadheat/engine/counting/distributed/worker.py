@@ -22,8 +22,6 @@ from deadheat.support.remote import LocalCopies
 
 
 class Answer(NamedTuple):
-    """The counts of a task, and how many bytes were fetched for it."""
-
     arrays: dict[str, Array]
     fetched: int
 
@@ -53,7 +51,6 @@ def count(job: Job, part: int, queries: int, columns: int) -> Answer:
 
 
 def forget() -> None:
-    """Close what is open in this process."""
     with _turn:
         while _open:
             _open.pop().copies.close()
@@ -81,7 +78,6 @@ def open_rows(files: Files, copies: LocalCopies) -> tuple[Source, Source | None]
 
 
 def _pass(job: Job, part: int, copies: LocalCopies) -> CountingPass:
-    """The counting pass over a part of the gallery, or over all of it."""
     names = {name: name for name in ("query_class", "gallery_class", "itself", "junk")}
     names |= {name: f"{name}-{job.number}" for name in ("member_class", "member_item", "shared")}
     # first, so that a worker that sees no file of the run says so

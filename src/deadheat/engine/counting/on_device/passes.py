@@ -35,8 +35,6 @@ _STRIPS = 2  # strips: one that is counted, and one that is made ready
 
 
 class _Block(NamedTuple):
-    """A block of the core, and what of it is on the device."""
-
     core: Any
     uploaded: dict[Any, Any]
 
@@ -84,7 +82,6 @@ class DeviceCountingPass(CountingPass):
         assembly.add(made.collect(outside_tiles, assembly.room))
 
     def _count_range(self, columns: ColumnRange, blocks: list[_Block], report: Callable[[int], None]) -> None:
-        """Count a range of columns for all blocks."""
         with self.turn, self.device.plain():
             strip = self.scorer.strip(columns, self.problem.weight)
             for block in blocks:
@@ -106,7 +103,6 @@ class DeviceCountingPass(CountingPass):
                 block.core.place(counter, rows, columns, scores, guess, weights)
 
     def _leave_out(self, tile: Tensor, block: _Block, strip: Strip) -> None:
-        """Set the scores of excluded columns to minus infinity."""
         if "excluded" not in block.uploaded:
             block.uploaded["excluded"] = self.device.upload(block.core.excluded)
         columns, start, stop = block.uploaded["excluded"], strip.columns.start, strip.columns.stop
@@ -148,7 +144,6 @@ class DeviceCountingPass(CountingPass):
         return counts.view(n_row, n_slot).cpu().numpy(), [part.cpu().numpy() for part in still_open]
 
     def _scores_of_last(self, tile: Tensor, left: Tensor, strip: Strip, rows: Tensor, places: Tensor) -> Tensor:
-        """Scores of the last level of some items of a tile: of all of them, if those are many."""
         if len(rows) > MANY_OPEN * tile.numel():
             scores: Tensor = self.scorer.tile(self.scorer.last, left, strip)[rows, places]
             return scores

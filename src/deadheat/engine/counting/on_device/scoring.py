@@ -62,25 +62,20 @@ class Strip:
     shorter: dict[Any, Tensor] = field(default_factory=dict)
 
     def rows_as(self, dtype: Any) -> Tensor:
-        """The rows in another type."""
         if dtype not in self.shorter:
             self.shorter[dtype] = self.rows.to(dtype)
         return self.shorter[dtype]
 
 
 class DeviceScorer:
-    """The scores of a distance, on a device."""
-
     def __init__(self, device: Device, distance: Distance) -> None:
         self.device, self.distance = device, distance
         self.last, self.form = len(distance.levels) - 1, FORMS[distance.form]
 
     def queries(self, queries: Int64) -> Tensor:
-        """Rows of queries, of the last level, on the device."""
         return self._rows(self.distance.queries, queries)
 
     def strip(self, columns_of: ColumnRange, weight: Int32) -> Strip:
-        """The columns of a range."""
         columns = np.arange(columns_of.columns.start, columns_of.columns.stop)
         items = self.distance.columns.item_of_column[columns]
         numbers = next((each[items] for each in (self.distance.squares, self.distance.offset) if len(each)), None)
