@@ -14,15 +14,7 @@ from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.profiling import profile_of
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.exact import formats
-from deadheat.engine.ties.rounded import Rounded
 from deadheat.errors import InputError
-
-
-def test_names_become_what_they_stand_for():
-    options = CountingOptions.checked(ties="float16", threads=3)
-    assert isinstance(options.rule, Rounded)
-    assert (options.distance, options.threads, options.junk, options.device) == ("cosine", 3, None, None)
-    assert CountingOptions.checked().threads >= 1
 
 
 def test_every_name_is_in_the_types_and_no_other():
@@ -45,11 +37,6 @@ def test_what_is_wrong_is_refused_before_anything_is_opened(wrong, argument, mes
     with pytest.raises(InputError, match=re.escape(message)) as caught:
         dh.profile("nowhere.npy", "nowhere.npy", **wrong)
     assert caught.value.argument == argument
-
-
-def test_options_cannot_be_changed():
-    with pytest.raises(AttributeError):
-        CountingOptions.checked().threads = 2
 
 
 @pytest.mark.parametrize("junk", [None, np.arange(20) % 5 == 0])

@@ -9,14 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import test_invariance as invariance
-from test_counting import as_dictionaries
+from keyed import counts_of
 
 import deadheat as dh
 from deadheat.engine.counting import layout, passes
 from deadheat.engine.counting.candidates import Relevance
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass, Polling
-from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.ties import registry as tie_registry
 from deadheat.engine.ties.rule import Cuts
 from deadheat.inputs import labels as input_labels
@@ -297,7 +296,7 @@ def test_each_rung_leaves_open_what_it_cannot_decide_and_little_else():
     for name, rows in {"random": random, "closer than float32": 1 + 1e-9 * random, "hidden ties": hidden}.items():
         by_hand = pass_over(rows, labels, "inner_product", "exact", ByHand)
         found = by_hand.run(1, False)
-        assert as_dictionaries(found) == as_dictionaries(dh.profile(rows, labels, distance="inner_product"))
+        assert counts_of(found) == counts_of(dh.profile(rows, labels, distance="inner_product"))
         first, last = by_hand.seen[0], len(by_hand.distance.levels) - 1
         shares[name] = by_hand.seen[last] / first, by_hand.seen["exactly"] / first
     assert shares["random"][0] < 0.01
@@ -305,11 +304,3 @@ def test_each_rung_leaves_open_what_it_cannot_decide_and_little_else():
     assert shares["closer than float32"][0] > 0.5
     assert shares["closer than float32"][1] < 0.01
     assert shares["hidden ties"][1] > 0.1
-
-
-@pytest.mark.parametrize("threads", [1, 2, 3, 9])
-def test_thread_counts_and_more_threads_than_work(threads):
-    rows, labels = invariance.example(invariance.gaussian_with_duplicates, 40)
-    for distance in distance_registry.names(takes="numbers"):
-        wanted = dh.profile(rows, labels, distance=distance, threads=1)
-        assert dh.profile(rows, labels, distance=distance, threads=threads) == wanted

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from engine.distances.true_scores import at_centre, fractions, true_score
 from rationals import dot, root
 
 from deadheat.engine.distances import bounds, centring, scaling
@@ -126,34 +127,6 @@ def check(title, reached, least):
 # Scores --------------------------------------------------------------------------------------------------------------
 
 
-def fractions(row):
-    return [Fraction(value) for value in row.tolist()]
-
-
-def at_centre(distance, q):
-    """The cosine of a query with the common centre."""
-    c = fractions(centring.common_centre(distance.query_raw, distance.gallery_raw))
-    return dot(q, c) / (root(dot(q, q)) * root(dot(c, c)))
-
-
-def true_score(distance, query, item):
-    """The real number that a score stands for."""
-    q, x = fractions(query), fractions(item)
-    if distance.name == "cosine":
-        cosine = dot(q, x) / (root(dot(q, q)) * root(dot(x, x)))
-        if type(distance).__name__ == "Cosine":
-            return cosine
-        return (cosine - at_centre(distance, q)) / Fraction(distance.unit) ** 2
-    unit = Fraction(distance.unit)
-    if distance.name == "inner_product":
-        return dot(q, x) / unit**2
-    if distance.name == "euclidean":
-        return dot(q, x) / unit**2 - (dot(x, x) / unit**2 - Fraction(distance.usual)) / 2
-    if type(distance).__name__ == "Cityblock":
-        return -sum(abs(a - b) for a, b in zip(q, x, strict=True)) / unit
-    return sum(map(min, q, x)) / unit - (sum(x) / unit - Fraction(distance.usual)) / 2
-
-
 class Score(NamedTuple):
     """The scores of a distance at a level, and which of its bounds is meant."""
 
@@ -261,16 +234,14 @@ def shares_of_intervals(score, way, queries, items):
 
 @pytest.mark.parametrize("way", ["closeness", "score"])
 @pytest.mark.parametrize(
-    ("kind", "start", "least"),
+    ("name", "kind", "between", "start", "least"),
     [
-        ("Euclidean", longer, 0.01),
-        ("CityblockOfOverlaps", longer, 0.01),
-        ("CosineOfTangents", near_one_point, 0.001),
+        ("euclidean", "Euclidean", (0.0, np.inf), longer, 0.01),
+        ("cityblock", "CityblockOfOverlaps", (0.0, np.inf), longer, 0.01),
+        ("cosine", "CosineOfTangents", (1.0, 1.24), near_one_point, 0.001),
     ],
 )
-def test_intervals(kind, start, least, way):
-    between = (1.0, 1.24) if kind == "CosineOfTangents" else (0.0, np.inf)
-    name = {"E": "euclidean", "i": "cityblock", "o": "cosine"}[kind[0] if kind[0] == "E" else kind[1]]
+def test_intervals(name, kind, between, start, least, way):
     score = Score(name, kind, np.float64, between=between)
     check(f"{way} of {kind}", climb(partial(shares_of_intervals, score, way), start, 2.0**-53), least)
 

@@ -50,14 +50,3 @@ def test_rational_roots_at_the_point_of_equality(value, shift):
     hair = Fraction(1, 10**30)
     assert [one.compare_shifted(other, shift + d) for d in (-hair, 0, hair)] == [1, 0, -1]
     assert one.compare(SignedRoot.of(value + shift + hair)) == -1
-
-
-def test_roots_by_hand():
-    assert (
-        SignedRoot(1, 8, 1).compare_shifted(SignedRoot(1, 2, 1), Fraction(1414213562373095, 10**15)) == 1
-    )  # √8 − √2 = √2
-    assert SignedRoot(1, 8, 1).compare_shifted(SignedRoot(1, 2, 1), Fraction(1414213562373096, 10**15)) == -1
-    assert SignedRoot(-1, 2, 1).compare_shifted(SignedRoot(1, 2, 1), Fraction(0)) == -1
-    assert SignedRoot(1, 2, 1).compare_shifted(SignedRoot(-1, 2, 1), Fraction(-3)) == 1
-    assert SignedRoot(0, 0, 1).compare_shifted(SignedRoot(0, 0, 7), Fraction(0)) == 0
-    assert SignedRoot(1, 1, 2).compare(SignedRoot(1, 3, 6)) == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import os
 import pickle
 import struct
@@ -12,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from engine.counting.keyed import groups_of
 
 from deadheat import TieProfile
 from deadheat.engine.profiles.profile import Ties
@@ -169,12 +169,6 @@ def test_windows_of_a_tolerance_may_overlap():
 
 # ---------------------------------------------------------------------------------------------------------------------
 # slicing
-
-
-def groups_of(profile):
-    table = np.stack([profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant], axis=1).tolist()
-    ends = profile.offsets.tolist()
-    return [[tuple(group) for group in table[a:b]] for a, b in itertools.pairwise(ends)]
 
 
 @pytest.mark.parametrize(
