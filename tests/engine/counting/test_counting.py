@@ -33,12 +33,14 @@ ALL_KINDS += [(name, "hamming") for name in BIT_KINDS]
 
 
 def laid_out(rng, array, folder):
-    """The same values in some memory layout: byte order, Fortran order, strides, read-only memmap."""
-    layout = rng.choice(["C", "F", "big-endian", "strided", "read-only", "memmap"], p=[0.4, 0.15, 0.15, 0.1, 0.1, 0.1])
+    """The same values in some memory layout: byte order, Fortran order, strides, odd addresses, read-only memmap."""
+    layout = rng.choice(["C", "C", "C", "F", "big-endian", "strided", "unaligned", "read-only", "memmap"])
     if layout == "F":
         return np.asfortranarray(array)
     if layout == "big-endian":
         return array.astype(array.dtype.newbyteorder(">"))
+    if layout == "unaligned":
+        return np.frombuffer(b"x" + array.tobytes(), "u1")[1:].view(array.dtype).reshape(array.shape)
     if layout == "strided":
         return np.repeat(array[::-1], 2, axis=1)[::-1, ::2]
     if layout == "memmap":
@@ -237,6 +239,11 @@ def test_larger_data_equal_integer_arithmetic(make, distance, n_class, monkeypat
             monkeypatch.setattr(layout, "TILE_COLUMNS", tile)
             profile = dh.profile(values, labels, distance=distance, junk=junk, threads=2)
             assert counts_of(profile) == wanted
+    labels[:3] = 99  # in the queries only
+    same = labels[: n // 3, None] == labels[n // 6 :]
+    wanted = counted(exact_keys(rows[: n // 3], rows[n // 6 :], distance), same, np.ones_like(same))
+    profile = dh.profile(values[: n // 3], labels[: n // 3], values[n // 6 :], labels[n // 6 :], distance=distance)
+    assert counts_of(profile) == wanted
 
 
 @pytest.mark.parametrize("size", [2**22 - 3, 2**51 - 3])
@@ -247,27 +254,6 @@ def test_city_block_sums_just_above_what_a_float_holds(size):
     labels, others = rng.integers(0, 5, 120), ~np.eye(120, dtype=bool)
     wanted = counted(exact_keys(rows, rows, "cityblock"), (labels[:, None] == labels) & others, others)
     assert counts_of(dh.profile(rows * 1.0, labels, distance="cityblock")) == wanted
-
-
-@pytest.mark.parametrize("distance", distance_registry.names(takes="numbers"))
-@pytest.mark.parametrize("make", LARGER)
-def test_a_gallery_equals_integer_arithmetic(make, distance):
-    rng = np.random.default_rng(zlib.crc32(f"{make.__name__} {distance}".encode()))
-    rows, labels = make(rng, 150), rng.integers(0, 6, 150)
-    labels[:3] = 99  # in the queries only
-    query, gallery = rows[:40], rows[20:]
-    profile = dh.profile(query * 1.0, labels[:40], gallery * 1.0, labels[20:], distance=distance)
-    same = labels[:40, None] == labels[20:]
-    assert counts_of(profile) == counted(exact_keys(query, gallery, distance), same, np.ones_like(same))
-
-
-def test_large_classes_are_cut_into_small_blocks(monkeypatch):
-    rng = np.random.default_rng(3)
-    rows, labels = rng.integers(-3, 4, (600, 4)), np.arange(600) // 590
-    monkeypatch.setattr(layout, "BLOCK_ENTRIES", 5000)
-    same, others = labels[:, None] == labels, ~np.eye(600, dtype=bool)
-    wanted = counted(exact_keys(rows, rows, "euclidean"), same & others, others)
-    assert counts_of(dh.profile(rows, labels, distance="euclidean")) == wanted
 
 
 @pytest.mark.parametrize("shards", [1, 1000], ids=["streamed", "kept"])
@@ -304,17 +290,6 @@ def test_rounding_and_tolerance_over_many_tiles_equal_brute_force(distance, ties
     oracle_ties = ("tolerance", ties) if isinstance(ties, float) else ("rounded", ties, None)
     wanted = oracles.profile(query, [0, 0, 1, 1, 2, 2], gallery, labels, distance=distance, ties=oracle_ties)
     assert counts_of(found) == wanted
-
-
-@pytest.mark.parametrize("n_bit", [1, 63, 64, 65, 200])
-def test_hamming_on_bits_and_packed_bits(n_bit):
-    rng = np.random.default_rng(n_bit)
-    bits, labels = rng.random((90, n_bit)) < 0.3, rng.integers(0, 4, 90)
-    others = ~np.eye(90, dtype=bool)
-    keys = -(bits[:, None] ^ bits[None]).sum(axis=2)
-    wanted = counted(keys, (labels[:, None] == labels) & others, others)
-    assert counts_of(dh.profile(bits, labels, distance="hamming")) == wanted
-    assert counts_of(dh.profile(np.packbits(bits, axis=1), labels, distance="hamming")) == wanted
 
 
 @pytest.mark.parametrize("scale", [1.0, 3.0, 7 * 2.0**-60])
@@ -363,17 +338,12 @@ def test_leave_one_out_takes_out_the_query_and_not_its_double():
 
 
 LABEL_FORMS = {
-    "beyond 2^53": lambda c: np.uint64(2**53) + c.astype(np.uint64),
-    "beyond 2^63": lambda c: np.uint64(2**64 - 8) + c.astype(np.uint64),
-    "negative": lambda c: -(2**63) + c,
     "Python integers": lambda c: [2**80 + int(x) for x in c],
-    "strings": lambda c: np.array(["x", "x ", "X", "é", ""])[c],
     "list of strings": lambda c: ["abcde"[x] for x in c],
     "bytes": lambda c: np.array([b"a", b"b", b"c", b"d", b"e"])[c],
     "object": lambda c: np.array(["abcde"[x] for x in c], dtype=object),
     "StringDType": lambda c: np.array(["abcde"[x] for x in c], dtype=np.dtypes.StringDType()),
     "big-endian": lambda c: c.astype(">i4"),
-    "uint8": lambda c: c.astype(np.uint8),
 }
 
 

@@ -154,46 +154,6 @@ def test_shards_of_bits_add_up():
 # how the same numbers are stored
 
 
-def memmapped(rows, folder):
-    np.save(folder / "rows.npy", rows)
-    return np.load(folder / "rows.npy", mmap_mode="r")
-
-
-FORMS = {
-    "float64": lambda rows, _: rows.astype(np.float64),
-    "Fortran order": lambda rows, _: np.asfortranarray(rows),
-    "big-endian": lambda rows, _: rows.astype(">f4"),
-    "big-endian float64, Fortran order": lambda rows, _: np.asfortranarray(rows.astype(">f8")),
-    "strided": lambda rows, _: np.repeat(np.repeat(rows, 2, axis=0), 3, axis=1)[::2, ::3],
-    "reversed strides": lambda rows, _: rows[::-1, ::-1].copy()[::-1, ::-1],
-    "read-only memmap": memmapped,
-    "list": lambda rows, _: rows.tolist(),
-    "unaligned": lambda rows, _: np.frombuffer(b"x" + rows.tobytes(), dtype="u1")[1:].view("f4").reshape(rows.shape),
-}
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("distance", PRODUCTS)
-def test_storage(distance, form, tmp_path):
-    for kind in (gaussian_with_duplicates, small_integers):
-        rows, labels = example(kind, 90)
-        wanted = dh.profile(rows, labels, distance=distance).digest()
-        other = FORMS[form](rows, tmp_path)
-        assert dh.profile(other, labels, distance=distance).digest() == wanted
-        # as a gallery of another form than the queries, with leave one out spelt as junk
-        itself = np.eye(len(rows), dtype=bool)
-        assert dh.profile(rows, labels, other, labels, distance=distance, junk=itself).digest() == wanted
-        assert dh.profile(other, labels, rows, labels, distance=distance, junk=itself).digest() == wanted
-
-
-@pytest.mark.parametrize("distance", PRODUCTS)
-def test_small_integers_in_every_type(distance):
-    rows, labels = example(small_integers)
-    wanted = dh.profile(rows, labels, distance=distance)
-    for dtype in (np.int8, np.int16, np.int32, np.int64, np.float16, np.float64):
-        assert dh.profile(rows.astype(dtype), labels, distance=distance) == wanted
-
-
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.uint16, np.uint32, np.uint64])
 def test_bits_in_every_type(dtype):
     rows, labels = np.random.default_rng(1).random((90, 17)) < 0.4, np.arange(90) % 7

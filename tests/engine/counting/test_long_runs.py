@@ -29,47 +29,17 @@ def example(n=240, dim=9):
 # embeddings on disk
 
 
-def stored(rows, folder, how):
-    """The same embeddings as `dh.profile` takes them: in memory, or on disk in some form."""
-    if how == "path":
-        np.save(folder / "all.npy", rows)
-        return folder / "all.npy"
-    if how == "memory map":
-        np.save(folder / "all.npy", rows)
-        return np.load(folder / "all.npy", mmap_mode="r")
-    if how == "parquet":
-        pa = pytest.importorskip("pyarrow")
-        import pyarrow.parquet as pq
-
-        column = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), rows.shape[1])
-        pq.write_table(pa.table({"embedding": column}), folder / "all.parquet", row_group_size=37)
-        return folder / "all.parquet"
-    for number, part in enumerate(np.array_split(rows, 3)):
-        np.save(folder / f"part-{number}.npy", part)
-    return str(folder / "part-*.npy") if how == "pattern" else [folder / f"part-{number}.npy" for number in range(3)]
-
-
-@pytest.mark.parametrize("distance", DISTANCES)
-@pytest.mark.parametrize("how", ["path", "memory map", "list", "pattern", "parquet"])
-def test_embeddings_on_disk_count_as_those_in_memory(how, distance, tmp_path):
-    rows, labels = example()
-    on_disk = stored(rows, tmp_path, how)
-    assert (
-        dh.profile(on_disk, labels, distance=distance).digest() == dh.profile(rows, labels, distance=distance).digest()
-    )
-    split = dh.profile(rows[:50], labels[:50], rows, labels, distance=distance)
-    assert dh.profile(rows[:50], labels[:50], on_disk, labels, distance=distance).digest() == split.digest()
-
-
-@pytest.mark.parametrize("how", ["path", "list", "pattern"])
-def test_codes_on_disk_count_as_those_in_memory(how, tmp_path):
+def test_codes_on_disk_count_as_those_in_memory(tmp_path):
     rng = np.random.default_rng(3)
     codes, labels = rng.integers(0, 256, (90, 4), dtype=np.uint8), rng.integers(0, 9, 90)
-    on_disk = stored(codes, tmp_path, how)
+    parts = [tmp_path / f"part-{number}.npy" for number in range(3)]
+    for path, part in zip(parts, np.array_split(codes, 3), strict=True):
+        np.save(path, part)
     wanted = dh.profile(codes, labels, distance="hamming")
-    assert dh.profile(on_disk, labels, distance="hamming") == wanted
-    split = dh.profile(codes[:9], labels[:9], on_disk, labels, distance="hamming")
-    assert split == dh.profile(codes[:9], labels[:9], codes, labels, distance="hamming")
+    split = dh.profile(codes[:9], labels[:9], codes, labels, distance="hamming")
+    for on_disk in (parts, f"{tmp_path}/part-*.npy"):
+        assert dh.profile(on_disk, labels, distance="hamming") == wanted
+        assert split == dh.profile(codes[:9], labels[:9], on_disk, labels, distance="hamming")
 
 
 _GROWTH = """
