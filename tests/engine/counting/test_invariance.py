@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import oracles
 import pytest
 from data import data_file
 
@@ -307,14 +306,6 @@ def test_embeddings_that_are_all_zero(distance):
         assert [round(100 * x, 4) for x in (result.lower, result.expected, result.upper)] == [5.1773, 10.4953, 100.0]
 
 
-def test_random_embeddings_are_near_the_expectation_of_ties():
-    """10.4 % with a standard deviation of 0.053 % over draws."""
-    rng = np.random.default_rng(0)
-    result = measure(dh.profile(rng.standard_normal((1000, 16)), np.arange(1000) % 10), "mAP")["mAP"]
-    assert abs(100 * result.expected - 10.4) < 5 * 0.053
-    assert result.lower == result.expected == result.upper
-
-
 @pytest.fixture(scope="module")
 def washington():
     with np.load(data_file("phocnet_gw.npz"), allow_pickle=False) as data:
@@ -349,35 +340,3 @@ def test_george_washington_served_in_a_shorter_type(washington, dtype, of, mixed
     profile = dh.profile(*washington, ties=dh.Rounded(dtype, of=of))
     assert profile.ties.mixed_groups == mixed_groups
     assert percent(profile, digits) == interval
-
-
-@pytest.mark.parametrize("dtype", ["float16", "float32"])
-def test_george_washington_rounded_equals_brute_force(washington, dtype):
-    """The items round a mixed group, every distance rounded in exact fractions."""
-    rows, labels = washington
-    rule = dh.Rounded(dtype, of="distance")
-    profile = dh.profile(rows, labels, ties=rule)
-    group = int(np.argmax(profile.tied > profile.tied_relevant))
-    query = [int(profile.query_of_group[group])]
-    unit = rows.astype(np.float64) / np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
-    order = np.argsort(-(unit @ unit[query[0]]))
-    first, tied = int(profile.closer[group]), int(profile.tied[group])
-    near = np.setdiff1d(order[max(0, first - 12) : first + tied + 12], query)
-    found = dh.profile(rows[query], labels[query], rows[near], labels[near], ties=rule)
-    (wanted,) = oracles.profile(
-        rows[query], labels[query], rows[near], labels[near], ties=("rounded", dtype, "distance")
-    )
-    table = np.stack([found.closer, found.closer_relevant, found.tied, found.tied_relevant], axis=1).tolist()
-    assert [tuple(row) for row in table] == wanted["groups"]
-    assert found.ties.mixed_groups > 0
-
-
-def test_near_one_a_float16_similarity_is_far_coarser_than_a_float16_distance():
-    """Items at small angles: 1 − cosine below 2^-12 is nothing to a similarity, and eleven bits to a distance."""
-    heights = 2.0**-7 * (1 + np.arange(16) / 16)
-    gallery = np.stack([np.ones(16), heights], axis=1)
-    groups = {}
-    for of in ("similarity", "distance"):
-        profile = dh.profile([[1.0, 0.0]], [0], gallery, [0] * 16, ties=dh.Rounded("float16", of=of))
-        groups[of] = profile.tied.tolist()
-    assert groups == {"similarity": [16], "distance": [1] * 16}

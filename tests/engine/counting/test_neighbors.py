@@ -143,17 +143,12 @@ def test_exact_distances_give_the_ties_of_the_profile(distance: str) -> None:
     gallery, queries = rng.integers(-2, 3, (40, 3)), rng.integers(-2, 3, (9, 3))
     labels, gallery_labels = rng.integers(0, 4, 9), rng.integers(0, 4, 40)
     everything = np.array([rng.permutation(40) for _ in range(9)])
-    profile = profile_neighbors(
-        everything, labels=labels, gallery_labels=gallery_labels, embeddings=queries, gallery=gallery, distance=distance
-    )
+    exactly = {"embeddings": queries, "gallery": gallery, "distance": distance}
+    profile = profile_neighbors(everything, None, labels, gallery_labels, **exactly)
     assert profile == dh.profile(queries, labels, gallery, gallery_labels, distance=distance)
-    some = profile_neighbors(
-        everything[:, :5], None, labels, gallery_labels, embeddings=queries, gallery=gallery, distance=distance
-    )
+    some = profile_neighbors(everything[:, :5], None, labels, gallery_labels, **exactly)
     relevant = [np.flatnonzero(gallery_labels == label) for label in labels]
-    assert some == profile_neighbors(
-        everything[:, :5], relevant=relevant, embeddings=queries, gallery=gallery, distance=distance
-    )
+    assert some == profile_neighbors(everything[:, :5], relevant=relevant, **exactly)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -85,23 +85,6 @@ def test_scores_of_every_level_stay_within_their_bound(name, kind, dtype):
     check(scores.reshape(14, -1), metric.scores.pair_bounds(rows_of, columns_of, scores).reshape(14, -1), real)
 
 
-@pytest.mark.parametrize("kind", ["gaussian", "saturated", "cancelling", "mixed in a row"])
-@pytest.mark.parametrize("name", ["cosine", "euclidean", "inner_product"])
-def test_products_in_chunks_stay_within_their_bound(name, kind):
-    rng = np.random.default_rng(8)
-    rows = embeddings_of(kind, rng, 10, 75).astype(np.float32)
-    metric = distance_registry.make(name, rows, None, exact_only=False)
-    everything, real = np.arange(10), real_scores(metric, rows)
-    first, *rest = metric.levels
-    for chunk in (1, 7, 32, 74, 75, 200):
-        chunked = metric.having(levels=(first._replace(chunk=chunk), *rest))
-        for place, band in enumerate(metric.columns.bands):
-            columns = np.arange(*band)
-            found, reach = chunked.scores.tile(0, everything, columns), chunked.scores.reach(0, everything, place)
-            wanted = [[real[i][j] for j in columns] for i in everything]
-            check(found, np.broadcast_to(reach[:, :1], found.shape), wanted)
-
-
 def real_scores(metric, rows):
     """The score of every query and column as a fraction, of rows less their centre if they have one."""
     rows = rows if metric.name == "cosine" else metric.query_raw.read(0, len(rows))
