@@ -148,25 +148,6 @@ def test_progress_begins_with_nothing_never_falls_and_is_complete_once(name, sha
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-def test_what_progress_raises_ends_the_run(error, threads, monkeypatch):
-    monkeypatch.setattr(layout, "BLOCK_ROWS", 24)
-    monkeypatch.setattr(layout, "SHARD_BYTES", 1)
-    monkeypatch.setattr(passes, "STREAMED_SHARDS", 1000)
-    seen, (args, options) = [], runs()["leave one out"]
-
-    def progress(done, total):
-        seen.append(done)
-        if len(seen) == 3:
-            raise error("enough")
-
-    message = "^nothing is kept" if error is KeyboardInterrupt else "^enough$"
-    with pytest.raises(error, match=message):
-        dh.profile(*args, **options, threads=threads, progress=progress)
-    assert len(seen) == 3
-
-
-@pytest.mark.parametrize("threads", [1, 2])
 def test_a_poll_that_raises_ends_the_pass_soon(threads):
     """Straight from the core: a poll that raises ends all threads before the work is done."""
     rows = np.random.default_rng(0).standard_normal((6000, 256)).astype(np.float32)

@@ -149,28 +149,6 @@ def test_refuses_bad_qrels(tmp_path: Path, qrels: str, message: str) -> None:
         profile_run(*files(tmp_path, "q Q0 a 1 1 t\n", qrels))
 
 
-@pytest.mark.parametrize(
-    ("run", "qrels", "error", "message"),
-    [
-        (7, {"q": {"a": 1}}, TypeError, "run must be a path, dictionaries, a data frame or named tuples, but is int"),
-        ({}, {"q": {"a": 1}}, ValueError, "run must hold at least one query, but is empty"),
-        ({"q": {"a": 1}}, {}, ValueError, "qrels must hold at least one query"),
-        ({1: {"a": 1}}, {"q": {"a": 1}}, TypeError, "run must have strings as query ids, but has 1"),
-        ({"q": {1: 1}}, {"q": {"a": 1}}, TypeError, "run must have strings as document ids, but has 1 for 'q'"),
-        ({"q": [1]}, {"q": {"a": 1}}, TypeError, "run must hold a dictionary for each query, but has list for 'q'"),
-        ({"q": {"a": "1"}}, {"q": {"a": 1}}, TypeError, "run, query 'q', document 'a': score must be a number"),
-        ({"q": {"a": None}}, {"q": {"a": 1}}, TypeError, "score must be a number, but is None"),
-        ({"q": {"a": float("nan")}}, {"q": {"a": 1}}, ValueError, "document 'a': score must be finite, but is nan"),
-        ({"q": {"a": 1}}, {"q": {"a": 1.0}}, TypeError, "qrels, query 'q', document 'a': rel must be an integer"),
-        ({"q": {"a": 1}}, {"q": {"a": 2**63}}, ValueError, r"rel must be below 2\^63"),
-        ({"q": {"a": 1}}, {"r": {"a": 1}}, ValueError, "run and qrels must have a query in common"),
-    ],
-)
-def test_refuses_bad_dictionaries(run: Any, qrels: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        profile_run(run, qrels)
-
-
 def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         profile_run(tmp_path / "none.run", QRELS_TABLE)
@@ -308,12 +286,19 @@ def test_data_frames(library: str, ids: tuple[str, str], grade: str) -> None:
 @pytest.mark.parametrize(
     ("run", "qrels", "error", "message"),
     [
-        (
-            [("q", "a", 1.0)],
-            JUDGED,
-            TypeError,
-            r"run must have query_id, doc_id, score, but has tuple \('q', 'a', 1.0\)",
-        ),
+        (7, {"q": {"a": 1}}, TypeError, "run must be a path, dictionaries, a data frame or named tuples, but is int"),
+        ({}, {"q": {"a": 1}}, ValueError, "run must hold at least one query, but is empty"),
+        ({"q": {"a": 1}}, {}, ValueError, "qrels must hold at least one query"),
+        ({1: {"a": 1}}, {"q": {"a": 1}}, TypeError, "run must have strings as query ids, but has 1"),
+        ({"q": {1: 1}}, {"q": {"a": 1}}, TypeError, "run must have strings as document ids, but has 1 for 'q'"),
+        ({"q": [1]}, {"q": {"a": 1}}, TypeError, "run must hold a dictionary for each query, but has list for 'q'"),
+        ({"q": {"a": "1"}}, {"q": {"a": 1}}, TypeError, "run, query 'q', document 'a': score must be a number"),
+        ({"q": {"a": None}}, {"q": {"a": 1}}, TypeError, "score must be a number, but is None"),
+        ({"q": {"a": float("nan")}}, {"q": {"a": 1}}, ValueError, "document 'a': score must be finite, but is nan"),
+        ({"q": {"a": 1}}, {"q": {"a": 1.0}}, TypeError, "qrels, query 'q', document 'a': rel must be an integer"),
+        ({"q": {"a": 1}}, {"q": {"a": 2**63}}, ValueError, r"rel must be below 2\^63"),
+        ({"q": {"a": 1}}, {"r": {"a": 1}}, ValueError, "run and qrels must have a query in common"),
+        ([("q", "a", 1)], JUDGED, TypeError, r"run must have query_id, doc_id, score, but has tuple \('q', 'a', 1\)"),
         (SCORED, SCORED[:0], ValueError, "qrels must hold at least one query, but is empty"),
         ([*SCORED, SCORED[0]], JUDGED, ValueError, "run must list document 'a' once for query 'q2', but has it again"),
         ([ScoredDoc("q1", "a", float("nan"))], JUDGED, ValueError, "score must be finite, but is nan"),
@@ -321,6 +306,6 @@ def test_data_frames(library: str, ids: tuple[str, str], grade: str) -> None:
         ([ScoredDoc(1, "a", 1.0)], JUDGED, TypeError, "run must have strings as query ids, but has 1"),  # type: ignore[arg-type]
     ],
 )
-def test_refuses_bad_tables(run: Any, qrels: Any, error: type[Exception], message: str) -> None:
+def test_refuses_bad_dictionaries_and_tables(run: Any, qrels: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         profile_run(run, qrels)
