@@ -207,8 +207,6 @@ def test_a_shard_that_cannot_be_read_is_not_done(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"distance": "euclidean"}, "distance is 'cosine' there and 'euclidean' here"),
-        ({"query embeddings": sha256(b"").hexdigest()}, "other query embeddings"),
         ({"gallery embeddings": sha256(b"").hexdigest()}, "gallery embeddings here and none there"),
         ({"labels": "none"}, "labels there and none here"),
         ({"junk": "mask"}, "junk is 'none' there and 'mask' here"),

@@ -53,28 +53,18 @@ def laid_out(rng, array, folder):
 
 @dataclass
 class Case:
-    query: Any
-    query_labels: Any
-    gallery: Any
-    gallery_labels: Any
+    data: tuple[Any, ...]  # queries, their labels, the gallery, its labels
     distance: str
     junk: Any
     ties: Any
     oracle_ties: Any
 
-    def found(self, **options):
-        return counts_of(
-            dh.profile(
-                self.query, self.query_labels, self.gallery, self.gallery_labels,
-                distance=self.distance, junk=self.junk, ties=self.ties, **options,
-            )
-        )  # fmt: skip
+    def found(self, threads):
+        options = {"distance": self.distance, "junk": self.junk, "ties": self.ties, "threads": threads}
+        return counts_of(dh.profile(*self.data, **options))
 
     def wanted(self):
-        return oracles.profile(
-            self.query, self.query_labels, self.gallery, self.gallery_labels,
-            distance=self.distance, junk=self.junk, ties=self.oracle_ties,
-        )  # fmt: skip
+        return oracles.profile(*self.data, distance=self.distance, junk=self.junk, ties=self.oracle_ties)
 
 
 def draw_ties(rng, distance):
@@ -120,7 +110,7 @@ def draw_case(rng, make, distance, folder):
             gallery = np.asarray(gallery, dtype=np.float64)
     shape = {0: None, 1: None, 2: None, 3: (n,), 4: (n, n)}[int(rng.integers(5))]
     junk = None if shape is None else rng.random(shape) < 0.3
-    return Case(query, query_labels, gallery, gallery_labels, distance, junk, *draw_ties(rng, distance))
+    return Case((query, query_labels, gallery, gallery_labels), distance, junk, *draw_ties(rng, distance))
 
 
 @pytest.mark.parametrize(("name", "distance"), ALL_KINDS)
