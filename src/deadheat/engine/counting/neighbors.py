@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.engine.counting.nearest import PAIRS, tie_groups
+from deadheat.engine.counting.nearest import PAIRS, looked_up, tie_groups
 from deadheat.engine.counting.scored import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
@@ -321,12 +321,8 @@ def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself:
     np.add.at(counts[0], (of_query[known], number[known]), 1)
     np.add.at(counts[1], (of_query, number), 1)
     n_code = int(max(codes.max(initial=-1), of_listed.max(initial=-1))) + 1
-    pairs, of_pair = of_query[known] * n_code + of_listed[known], grade[known]
-    ascending = np.argsort(pairs)
-    pairs, of_pair = np.append(pairs[ascending], -1), np.append(of_pair[ascending], 0)
-    wanted = query * n_code + codes
-    place = np.searchsorted(pairs[:-1], wanted)
-    grades = np.where(pairs[place] == wanted, of_pair[place], 0)
+    pairs = of_query[known] * n_code + of_listed[known]
+    grades = looked_up(pairs, grade[known], query * n_code + codes, 0)
     grades[codes == own[query]] = _JUNK
     return _Known(codes, grades, grade_values, gallery.size - (own >= 0), *counts)
 
