@@ -96,7 +96,7 @@ def common_unit(query: Source, gallery: Source, limit: float) -> tuple[float, fl
     for source in (query,) if gallery is query else (query, gallery):
         for _, rows in source.pieces():
             unit = np.empty(1)
-            largest = _integer_units(rows, unit, limit)
+            largest = _core.integer_units(rows, unit, limit)
             if largest == np.inf:
                 return 1.0, np.inf
             if largest:
@@ -104,30 +104,15 @@ def common_unit(query: Source, gallery: Source, limit: float) -> tuple[float, fl
     if not extremes:
         return 1.0, 0.0
     common = np.empty(1)
-    largest = _integer_units(np.array([extremes]), common, limit)
-    return float(common[0]), largest
-
-
-def _integer_units(raw: NDArray[Any], units: Float64, limit: float) -> float:
-    """Fill in the units and return the largest multiple, infinity if it exceeds the limit, as it mostly does."""
-    if _largest_multiple(raw[0, :32].tolist()) > limit:
-        return np.inf
-    return float(_core.integer_units(raw, units, limit))
-
-
-def _largest_multiple(values: list[float]) -> int:
-    """The largest of some numbers in units of their greatest common divisor."""
-    ratios = [value.as_integer_ratio() for value in values]
-    shared = math.lcm(*(denominator for _, denominator in ratios))
-    multiples = [abs(numerator) * (shared // denominator) for numerator, denominator in ratios]
-    return max(multiples) // (math.gcd(*multiples) or 1)
+    largest = _core.integer_units(np.array([extremes]), common, limit)
+    return float(common[0]), float(largest)
 
 
 def integer_rows(source: Source) -> tuple[Rows, Float64] | None:
     """The rows, each divided by a number of which it is a small multiple, and their squares; None if one has none."""
     units = np.empty(source.shape[0])
     for start, rows in source.pieces():
-        if _integer_units(rows, units[start : start + len(rows)], limit=2.0**9) == np.inf:
+        if _core.integer_units(rows, units[start : start + len(rows)], 2.0**9) == np.inf:
             return None
     whole = Rows.over(source, units)
     return whole, integer_squares(whole)
