@@ -43,13 +43,6 @@ def test_who_counts(kind, leave_one_out, monkeypatch):
     assert candidates.symmetric == leave_one_out
 
 
-def test_junk_is_not_written_to():
-    junk = masks(N_GALLERY, N_GALLERY)["pairs"]
-    before = junk.copy()
-    Candidates.of(N_GALLERY, N_GALLERY, junk, leave_one_out=True).excluded(np.arange(N_GALLERY))
-    assert_array_equal(junk, before)
-
-
 def test_junk_is_part_of_what_a_profile_follows_from_only_where_there_is_some():
     labels = np.zeros(N_GALLERY, dtype=np.int64)
 

@@ -76,14 +76,6 @@ def test_long_rows(spread: str, share: float) -> None:
     assert_array_equal(profile.tied_relevant, [np.count_nonzero(scores[relevant] == level) for level in levels])
 
 
-def test_scores_below_zero_and_the_order() -> None:
-    distances = np.array([[0.0, 1.0, 2.0]])
-    perfect = profile_scores(-distances, [[1, 1, 0]])
-    assert per_query(perfect, "AP").lower[0] == 1
-    assert perfect == profile_scores(distances, [[1, 1, 0]], order="ascending")
-    assert per_query(profile_scores(distances, [[1, 1, 0]]), "AP").upper[0] < 1
-
-
 def test_binary_relevance_is_the_same_in_every_type() -> None:
     rng = np.random.default_rng(1)
     scores, relevant = rng.integers(0, 4, (6, 20)), rng.random((6, 20)) < 0.3

@@ -93,11 +93,6 @@ def test_numbers_of_a_dictionary_are_what_they_are() -> None:
         assert queries_of(profile)[0]["groups"] == [(1, 0, 2, 1)]
 
 
-def test_float64_where_trec_eval_has_float32(tmp_path: Path) -> None:
-    run, qrels = files(tmp_path, "q 0 a 1 0.5 t\nq 0 b 2 0.500000001 t\n", "q 0 a 1\n")
-    assert queries_of(profile_run(run, qrels))[0]["groups"] == [(1, 0, 1, 1)]
-
-
 def test_unicode_and_odd_ids(tmp_path: Path) -> None:
     run, qrels = files(tmp_path, "é Q0 d\u00a01 1 1 t\né Q0 01 1 1 t\n", "é 0 d\u00a01 1\né 0 1 1\n")
     profile = profile_run(run, qrels)
