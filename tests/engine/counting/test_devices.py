@@ -23,7 +23,6 @@ import deadheat as dh
 from deadheat.cli.main import main
 from deadheat.engine.counting import layout
 from deadheat.engine.counting.on_device import passes as device_passes
-from deadheat.engine.counting.on_device import scoring
 from deadheat.engine.counting.on_device.device import BFLOAT16, IEEE, TF32, Device, open_device
 from deadheat.engine.distances import bounds
 from deadheat.engine.distances import registry as distance_registry
@@ -107,7 +106,7 @@ def test_bits(device, precision, monkeypatch):
 def test_whole_tiles_and_single_pairs_in_float64(distance, share, device, monkeypatch):
     in_pieces(monkeypatch)
     monkeypatch.setattr(device_passes, "MANY_OPEN", share)
-    monkeypatch.setattr(scoring, "PAIR_NUMBERS", 100)
+    monkeypatch.setattr(device_passes, "PAIR_NUMBERS", 100)
     for kind in invariance.KINDS:
         assert same(device, *invariance.example(kind), distance=distance)
 
@@ -115,7 +114,8 @@ def test_whole_tiles_and_single_pairs_in_float64(distance, share, device, monkey
 def test_little_is_left_to_the_processor(monkeypatch):
     """What the first product leaves open is decided on the device, but for what ties."""
     left, looks = [], []
-    count, pairs = device_passes.DeviceCountingPass._count, scoring.DeviceScorer.pairs
+    scorer, count = device_passes.DeviceScorer, device_passes.DeviceCountingPass._count
+    pairs = scorer.pairs
 
     def counted(*args):
         found = count(*args)
@@ -123,7 +123,9 @@ def test_little_is_left_to_the_processor(monkeypatch):
         return found
 
     monkeypatch.setattr(device_passes.DeviceCountingPass, "_count", counted)
-    monkeypatch.setattr(scoring.DeviceScorer, "pairs", lambda *args: (looks.append(len(args[3])), pairs(*args))[1])
+    monkeypatch.setattr(
+        device_passes.DeviceScorer, "pairs", lambda *args: (looks.append(len(args[3])), pairs(*args))[1]
+    )
     rows = np.random.default_rng(0).standard_normal((400, 64), dtype=np.float32)
     dh.profile(rows, np.arange(400) % 40, device="cpu")
     assert sum(looks) > 0
@@ -256,7 +258,7 @@ def test_scores_err_by_no_more_than_the_bound(kind, distance, setting, device):
     for exact_only in (True, False):
         metric = distance_registry.make(distance, rows, None, exact_only)
         metric = metric.having(levels=found.levels(metric))
-        scorer, last, queries = scoring.DeviceScorer(found, metric), len(metric.levels) - 1, np.arange(len(rows))
+        scorer, last, queries = device_passes.DeviceScorer(found, metric), len(metric.levels) - 1, np.arange(len(rows))
         left = scorer.queries(queries)
         for number, (band, ends) in ((n, b) for n in range(last + 1) for b in enumerate(metric.columns.bands)):
             strip = scorer.strip(layout.ColumnRange(range(*ends), band, -1), np.ones(len(metric.columns), np.int32))
