@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,29 +11,27 @@ import oracles
 from deadheat.engine.profiles.profile import TieProfile
 
 
+def groups_of(profile: TieProfile) -> list[list[tuple[int, ...]]]:
+    """The four numbers of each group of each query."""
+    table = np.stack([profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant], axis=1).tolist()
+    return [[tuple(group) for group in table[a:b]] for a, b in pairwise(profile.offsets.tolist())]
+
+
+def counts_of(profile: TieProfile) -> list[dict[str, Any]]:
+    """A profile in the form of the oracle of embeddings."""
+    of_queries = zip(groups_of(profile), profile.n_ranked.tolist(), profile.n_relevant.tolist(), strict=True)
+    return [{"groups": groups, "n_ranked": ranked, "n_relevant": relevant} for groups, ranked, relevant in of_queries]
+
+
 def queries_of(profile: TieProfile) -> list[dict[str, Any]]:
-    """A profile in the form of the oracle."""
-    table = np.stack([profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant], axis=1)
+    """A profile in the form of the oracle of scores."""
     by_grade = profile.tied_relevant[:, None] if profile.tied_by_grade is None else profile.tied_by_grade
-    graded = [
-        (row[0], row[2], {g: c for g, c in zip(profile.grades.tolist(), counts, strict=True) if c})
-        for row, counts in zip(table.tolist(), by_grade.tolist(), strict=True)
-    ]
+    grades, counts = profile.grades.tolist(), iter(by_grade.tolist())
     return [
-        {
-            "groups": [tuple(row) for row in table[a:b].tolist()],
-            "graded": graded[a:b],
-            "n_ranked": ranked,
-            "n_relevant": relevant,
-        }
-        for a, b, ranked, relevant in zip(
-            profile.offsets[:-1].tolist(),
-            profile.offsets[1:].tolist(),
-            profile.n_ranked.tolist(),
-            profile.n_relevant.tolist(),
-            strict=True,
-        )
-    ]
+        query | {"graded": [(k, n, {g: c for g, c in zip(grades, next(counts), strict=True) if c})
+                            for k, _, n, _ in query["groups"]]}
+        for query in counts_of(profile)
+    ]  # fmt: skip
 
 
 def assert_as_oracle(profile: TieProfile, scores: Any, relevant: Any, **options: Any) -> None:

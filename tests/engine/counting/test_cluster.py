@@ -62,47 +62,46 @@ def threads() -> Iterator[ThreadPoolExecutor]:
         yield executor
 
 
-class Silent(Executor):
-    """Never answers the tasks of some numbers, when they are handed out for the first time."""
+class Watched(Executor):
+    """Hands tasks on, or in their place what `watch` makes of number and task: another function, or a future."""
 
-    def __init__(self, executor: Executor, silent: set[int]) -> None:
-        self.executor, self.silent, self.n = executor, silent, 0
+    def __init__(self, executor: Executor, watch: Callable[..., Any] = lambda number, function, *args: None) -> None:
+        self.executor, self.watch, self.n = executor, watch, 0
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        assert not kwargs
         self.n += 1
-        return Future() if self.n - 1 in self.silent else self.executor.submit(function, *args, **kwargs)
-
-
-class Failing(Silent):
-    """Fails in these tasks instead."""
-
-    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future = super().submit(function, *args, **kwargs)
-        if self.n - 1 in self.silent:
-            future.set_exception(OSError("the network is gone"))
-        return future
-
-
-def strike_then_call(number: int, function: Callable[..., Any], *args: Any) -> Any:
-    os.kill(os.getpid(), number)
-    return function(*args)
-
-
-class Struck(Silent):
-    """In these tasks a signal strikes the worker itself: from outside it could come while the worker holds the lock of
-    a queue, or has sent half an answer, and concurrent.futures then waits forever."""
-
-    def __init__(self, executor: ProcessPoolExecutor, struck: set[int], number: int) -> None:
-        super().__init__(executor, set())
-        self.struck, self.number = struck, number
-
-    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        if self.n in self.struck:
-            return super().submit(strike_then_call, self.number, function, *args, **kwargs)
-        return super().submit(function, *args, **kwargs)
+        instead = self.watch(self.n - 1, function, *args)
+        return instead if isinstance(instead, Future) else self.executor.submit(instead or function, *args)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self.executor.shutdown(wait, cancel_futures=cancel_futures)
+
+
+def silent(executor: Executor, numbers: set[int]) -> Watched:
+    """Never answers these tasks."""
+    return Watched(executor, lambda number, *_: Future() if number in numbers else None)
+
+
+def failing(executor: Executor, numbers: set[int]) -> Watched:
+    """Fails in these tasks."""
+
+    def fail(number: int, *_: Any) -> Future[Any] | None:
+        failed: Future[Any] = Future()
+        failed.set_exception(OSError("the network is gone"))
+        return failed if number in numbers else None
+
+    return Watched(executor, fail)
+
+
+def die(*_: Any) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def struck(executor: Executor, numbers: set[int]) -> Watched:
+    """In these tasks the worker kills itself: from outside it could come while the worker holds the lock of a queue,
+    or has sent half an answer, and concurrent.futures then waits forever."""
+    return Watched(executor, lambda number, *_: die if number in numbers else None)
 
 
 # The same profile ---------------------------------------------------------------------------------------------------
@@ -258,10 +257,10 @@ def test_files_at_urls_are_fetched_by_the_workers(tmp_path: Path, threads: Threa
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_a_killed_worker_is_replaced_where_a_function_makes_executors(tmp_path: Path) -> None:
     rows, labels = samples(1500, classes=500)
-    made: list[Struck] = []
+    made: list[Watched] = []
 
-    def make() -> Struck:
-        made.append(Struck(processes(), set() if made else {5}, signal.SIGKILL))
+    def make() -> Watched:
+        made.append(struck(processes(), set() if made else {5}))
         return made[-1]
 
     cluster = dh.Cluster(make, tasks=10, in_flight=3)
@@ -275,7 +274,7 @@ def test_a_killed_worker_is_replaced_where_a_function_makes_executors(tmp_path: 
 def test_a_killed_worker_ends_a_run_on_an_executor_that_was_given_and_a_checkpoint_goes_on(tmp_path: Path) -> None:
     rows, labels = samples(1500, classes=500)
     with processes() as executor:
-        cluster = dh.Cluster(Struck(executor, {5}, signal.SIGKILL), tasks=10, in_flight=3)
+        cluster = dh.Cluster(struck(executor, {5}), tasks=10, in_flight=3)
         with pytest.raises(ClusterError, match=r"died .* after \d+ of 10 tasks, .* a function that makes one, or give"):
             dh.profile(rows, labels, executor=cluster, checkpoint=tmp_path / "kept")
     with ThreadPoolExecutor(1) as executor:
@@ -287,31 +286,16 @@ def test_a_killed_worker_ends_a_run_on_an_executor_that_was_given_and_a_checkpoi
         dh.profile(rows, labels, executor=dh.Cluster(executor, tasks=3), checkpoint=tmp_path / "kept")
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs SIGSTOP")
-def test_a_worker_that_never_answers_is_passed_over() -> None:
-    rows, labels = samples(1500, classes=500)
-    with processes() as executor:
-        try:
-            struck = Struck(executor, {5}, signal.SIGSTOP)
-            cluster = dh.Cluster(struck, tasks=10, timeout=1, in_flight=4, retries=100)  # a busy machine starts slowly
-            assert dh.profile(rows, labels, executor=cluster) == dh.profile(rows, labels)
-            assert cluster.summary.retries > 0
-        finally:
-            for worker_id in executor._processes:
-                os.kill(worker_id, signal.SIGCONT)
-
-
 def test_silent_tasks_are_handed_out_again_and_the_first_answer_counts(threads: ThreadPoolExecutor) -> None:
     rows, labels = samples(100)
-    cluster = dh.Cluster(Silent(threads, {0, 3}), tasks=6, timeout=0.1, in_flight=3)
+    cluster = dh.Cluster(silent(threads, {0, 3}), tasks=6, timeout=0.1, in_flight=3)
     assert dh.profile(rows, labels, executor=cluster) == dh.profile(rows, labels)
     assert cluster.summary.retries >= 2
 
 
 def test_tasks_that_nobody_answers_end_the_run(threads: ThreadPoolExecutor) -> None:
     rows, labels = samples(100)
-    cluster = dh.Cluster(Silent(threads, {1, 2, 3, 4, 5, 6}), tasks=3, timeout=0.05, retries=1)
+    cluster = dh.Cluster(silent(threads, {1, 2, 3, 4, 5, 6}), tasks=3, timeout=0.05, retries=1)
     with pytest.raises(ClusterError, match=r"no worker has answered a task that was handed out 2 times, .* 0.05 s"):
         dh.profile(rows, labels, executor=cluster)
 
@@ -339,11 +323,11 @@ def test_a_late_answer_is_not_counted_twice(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_tasks_that_fail_are_tried_again_so_many_times(threads: ThreadPoolExecutor) -> None:
     rows, labels = samples(100)
-    cluster = dh.Cluster(Failing(threads, {1, 2}), tasks=3, in_flight=1)
+    cluster = dh.Cluster(failing(threads, {1, 2}), tasks=3, in_flight=1)
     assert dh.profile(rows, labels, executor=cluster) == dh.profile(rows, labels)
     assert cluster.summary.retries == 2
     with pytest.raises(ClusterError, match="failed 3 times, at last with OSError: the network is gone"):
-        dh.profile(rows, labels, executor=dh.Cluster(Failing(threads, {1, 2, 3}), tasks=3, in_flight=1))
+        dh.profile(rows, labels, executor=dh.Cluster(failing(threads, {1, 2, 3}), tasks=3, in_flight=1))
 
 
 def test_no_more_tasks_are_in_flight_than_were_asked_for() -> None:
@@ -370,41 +354,29 @@ def test_no_more_tasks_are_in_flight_than_were_asked_for() -> None:
 
 def test_tasks_are_small(threads: ThreadPoolExecutor) -> None:
     sizes: list[int] = []
-
-    class Weighed(Silent):
-        def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-            assert not kwargs
-            sizes.append(len(pickle.dumps((function, args))))
-            return super().submit(function, *args)
-
     rows, labels = samples(2000)
-    dh.profile(rows, labels, executor=Weighed(threads, set()))
+    dh.profile(rows, labels, executor=Watched(threads, lambda _, *task: sizes.append(len(pickle.dumps(task)))))
     assert sizes
     assert max(sizes) < 2000
 
 
 def test_workers_that_do_not_see_the_files_say_so(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
-    class Elsewhere(Silent):
-        def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-            for path in tmp_path.glob("deadheat-job-*/*"):
-                path.unlink()
-            return super().submit(function, *args)
+    def delete(*_: Any) -> None:
+        for path in tmp_path.glob("deadheat-job-*/*"):
+            path.unlink()
 
     rows, labels = samples(50)
     with pytest.raises(ClusterError, match=r"one does not find .*query_class.npy.* give Cluster\(executor, scratch="):
-        dh.profile(rows, labels, executor=dh.Cluster(Elsewhere(threads, set()), scratch=tmp_path))
+        dh.profile(rows, labels, executor=dh.Cluster(Watched(threads, delete), scratch=tmp_path))
 
 
 def test_workers_of_another_version_are_refused(threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def update(*_: Any) -> None:
+        monkeypatch.setattr("deadheat.engine.counting.distributed.job.version", lambda _: "0.0.9")
+
     rows, labels = samples(50)
-
-    class Other(Silent):
-        def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-            monkeypatch.setattr("deadheat.engine.counting.distributed.job.version", lambda _: "0.0.9")
-            return super().submit(function, *args)
-
     with pytest.raises(ClusterError, match=r"must have the version of deadheat .* but one has 0\.0\.9"):
-        dh.profile(rows, labels, executor=Other(threads, set()))
+        dh.profile(rows, labels, executor=Watched(threads, update))
 
 
 @pytest.mark.parametrize(
@@ -432,7 +404,7 @@ def test_options_are_refused_in_one_line(options: dict[str, Any], message: str, 
 
 
 def test_what_does_not_fit_is_refused_before_any_task(threads: ThreadPoolExecutor) -> None:
-    executor = Silent(threads, set())
+    executor = Watched(threads)
     with pytest.raises(InvalidValueError, match="dim"):
         dh.profile([[0.0]], [0], [[0.0, 1.0]], [0], executor=executor)
     with pytest.raises(InvalidTypeError, match="bool"):
@@ -460,7 +432,7 @@ def test_progress_counts_pairs_and_ends_with_a_line(
 
 def test_executors_say_how_many_workers_they_have(threads: ThreadPoolExecutor) -> None:
     assert n_worker(threads) == 2
-    assert n_worker(Silent(threads, set())) == 16
+    assert n_worker(Watched(threads)) == 16
 
 
 def test_an_interrupt_says_what_is_kept(tmp_path: Path, threads: ThreadPoolExecutor) -> None:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import copy
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import oracles
 import pytest
 from keyed import assert_as_oracle
 from numpy.testing import assert_array_equal
 
-import deadheat as dh
 from deadheat.engine.counting import scored
 from deadheat.engine.counting.scored import profile_scores
 from deadheat.measures import per_query
@@ -79,40 +76,6 @@ def test_long_rows(spread: str, share: float) -> None:
     assert_array_equal(profile.tied_relevant, [np.count_nonzero(scores[relevant] == level) for level in levels])
 
 
-@pytest.mark.parametrize("integer", [np.int64, np.uint64])
-def test_large_integers_are_not_merged(integer: type) -> None:
-    base = 2**53 if integer is np.int64 else 2**64 - 2
-    scores = np.array([[base, base + 1]], dtype=integer)
-    assert float(scores[0, 0]) == float(scores[0, 1])
-    profile = profile_scores(scores, [[1, 0]])
-    assert (profile.closer[0], profile.tied[0]) == (1, 1)
-    assert profile_scores(scores, [[1, 0]], order="ascending").closer[0] == 0
-    assert profile_scores(scores.tolist(), [[1, 0]]) == profile
-
-
-def test_one_nextafter_breaks_a_tie() -> None:
-    for kind in (np.float16, np.float32, np.float64):
-        one = kind(-1.0)
-        scores = np.array([[one, np.nextafter(one, kind(0))], [one, one]], dtype=kind)
-        profile = profile_scores(scores, [[1, 0], [1, 0]])
-        assert_array_equal(profile.closer, [1, 0])
-        assert_array_equal(profile.tied, [1, 2])
-
-
-def test_scores_below_zero_and_the_order() -> None:
-    distances = np.array([[0.0, 1.0, 2.0]])
-    perfect = profile_scores(-distances, [[1, 1, 0]])
-    assert per_query(perfect, "AP").lower[0] == 1
-    assert perfect == profile_scores(distances, [[1, 1, 0]], order="ascending")
-    assert per_query(profile_scores(distances, [[1, 1, 0]]), "AP").upper[0] < 1
-
-
-def test_a_tie_of_relevant_items_decides_nothing() -> None:
-    bounds = per_query(profile_scores([[2, 1, 1]], [[0, 1, 1]]), "AP")
-    assert bounds.lower[0] == bounds.expected[0] == bounds.upper[0]
-    assert bounds.lower[0] == pytest.approx(float(Fraction(7, 12)), abs=1e-15)
-
-
 def test_binary_relevance_is_the_same_in_every_type() -> None:
     rng = np.random.default_rng(1)
     scores, relevant = rng.integers(0, 4, (6, 20)), rng.random((6, 20)) < 0.3
@@ -137,14 +100,6 @@ def test_one_grade_other_than_1_is_graded(monkeypatch: pytest.MonkeyPatch) -> No
     assert profile.relevant_by_grade is not None
     assert_array_equal(profile.relevant_by_grade, [[1], [0]])
     assert per_query(profile, "nDCG").lower[0] == 1
-
-
-def test_nothing_relevant_is_a_singleton() -> None:
-    profile = profile_scores([[1, 2, 3], [1, 2, 3]], np.zeros((2, 3), dtype=int), junk=np.array([True, False, False]))
-    assert_array_equal(profile.offsets, [0, 0, 0])
-    assert_array_equal(profile.n_ranked, [2, 2])
-    assert_array_equal(profile.n_relevant, [0, 0])
-    assert np.isnan(per_query(profile, "AP").lower).all()
 
 
 def test_threads_blocks_and_layout_change_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -195,35 +150,6 @@ def test_sparse_relevance_with_zeros_and_repeats() -> None:
     assert_array_equal(given.data, [0, 2, 1, 1])
     nothing = profile_scores([[3, 2, 1]], sparse.csr_array((1, 3), dtype=bool))
     assert nothing == profile_scores([[3, 2, 1]], [[0, 0, 0]])
-
-
-def test_agrees_with_the_profile_of_embeddings() -> None:
-    rng = np.random.default_rng(4)
-    query, gallery = rng.integers(-2, 3, (15, 4)), rng.integers(-2, 3, (60, 4))
-    labels, gallery_labels = rng.integers(0, 5, 15), rng.integers(0, 4, 60)
-    relevant = labels[:, None] == gallery_labels
-    junk = rng.random(relevant.shape) < 0.1
-    by_embedding = dh.profile(query, labels, gallery, gallery_labels, distance="inner_product", junk=junk)
-    assert profile_scores(query @ gallery.T, relevant, junk=junk).digest() == by_embedding.digest()
-
-
-@pytest.mark.parametrize("name", ["nDCG", "nDCG@3", "AP", "P@2", "Hit@1", "RR"])
-def test_measures_of_graded_scores(name: str) -> None:
-    rng = np.random.default_rng(5)
-    scores, grades = rng.integers(0, 4, (30, 7)), rng.choice([0, 0, 1, 2, 3], (30, 7))
-    bounds = per_query(profile_scores(scores, grades), name)
-    one = oracles.measure(name)
-
-    def value(ranking: tuple[int, ...]) -> Any:
-        return one(ranking if name.startswith("nDCG") else tuple(int(grade > 0) for grade in ranking))
-
-    for i, query in enumerate(oracles.profile_scores(scores, grades)):
-        if query["n_relevant"]:
-            low, mean, high, _ = oracles.arrangement_values_graded(query["graded"], query["n_ranked"], value)
-            found = [bounds.lower[i], bounds.expected[i], bounds.upper[i]]
-            assert found == pytest.approx([float(low), float(mean), float(high)], abs=1e-12)
-        else:
-            assert np.isnan(bounds.expected[i])
 
 
 @pytest.mark.parametrize(

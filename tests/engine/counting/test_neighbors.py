@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from fractions import Fraction
 from functools import cache
 from itertools import chain, groupby, permutations, product
@@ -142,17 +143,12 @@ def test_exact_distances_give_the_ties_of_the_profile(distance: str) -> None:
     gallery, queries = rng.integers(-2, 3, (40, 3)), rng.integers(-2, 3, (9, 3))
     labels, gallery_labels = rng.integers(0, 4, 9), rng.integers(0, 4, 40)
     everything = np.array([rng.permutation(40) for _ in range(9)])
-    profile = profile_neighbors(
-        everything, labels=labels, gallery_labels=gallery_labels, embeddings=queries, gallery=gallery, distance=distance
-    )
+    exactly = {"embeddings": queries, "gallery": gallery, "distance": distance}
+    profile = profile_neighbors(everything, None, labels, gallery_labels, **exactly)
     assert profile == dh.profile(queries, labels, gallery, gallery_labels, distance=distance)
-    some = profile_neighbors(
-        everything[:, :5], None, labels, gallery_labels, embeddings=queries, gallery=gallery, distance=distance
-    )
+    some = profile_neighbors(everything[:, :5], None, labels, gallery_labels, **exactly)
     relevant = [np.flatnonzero(gallery_labels == label) for label in labels]
-    assert some == profile_neighbors(
-        everything[:, :5], relevant=relevant, embeddings=queries, gallery=gallery, distance=distance
-    )
+    assert some == profile_neighbors(everything[:, :5], relevant=relevant, **exactly)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -325,6 +321,6 @@ def test_a_cut_profile_is_kept_and_taken_apart(tmp_path: Any) -> None:
 
 @pytest.mark.parametrize("n_ordered", [[0, 1], [2, 1], [1], [-1, 1], [6, 1]])
 def test_numbers_that_no_cut_ranking_has(n_ordered: list[int]) -> None:
-    arrays = {name: getattr(cut(), name) for name in cut().__dataclass_fields__}
+    arrays = {each.name: getattr(cut(), each.name) for each in fields(cut())}
     with pytest.raises(ValueError, match="n_ordered must"):
         dh.TieProfile(**arrays | {"n_ordered": n_ordered})

@@ -1,28 +1,17 @@
-"""Options are refused by the public function, and what has been checked is not checked again."""
+"""Options are refused by the public function, before anything is opened; and the types name all that it takes."""
 
 from __future__ import annotations
 
 import re
 from typing import get_args
 
-import numpy as np
 import pytest
 
 import deadheat as dh
 from deadheat.engine import literals
-from deadheat.engine.counting.options import CountingOptions
-from deadheat.engine.counting.profiling import profile_of
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.exact import formats
-from deadheat.engine.ties.rounded import Rounded
 from deadheat.errors import InputError
-
-
-def test_names_become_what_they_stand_for():
-    options = CountingOptions.checked(ties="float16", threads=3)
-    assert isinstance(options.rule, Rounded)
-    assert (options.distance, options.threads, options.junk, options.device) == ("cosine", 3, None, None)
-    assert CountingOptions.checked().threads >= 1
 
 
 def test_every_name_is_in_the_types_and_no_other():
@@ -45,19 +34,3 @@ def test_what_is_wrong_is_refused_before_anything_is_opened(wrong, argument, mes
     with pytest.raises(InputError, match=re.escape(message)) as caught:
         dh.profile("nowhere.npy", "nowhere.npy", **wrong)
     assert caught.value.argument == argument
-
-
-def test_options_cannot_be_changed():
-    with pytest.raises(AttributeError):
-        CountingOptions.checked().threads = 2
-
-
-@pytest.mark.parametrize("junk", [None, np.arange(20) % 5 == 0])
-def test_what_has_been_checked_gives_the_same_profile(junk):
-    rng = np.random.default_rng(0)
-    rows, labels = rng.integers(0, 3, (20, 2)), rng.integers(0, 4, 20)
-    options = CountingOptions.checked(distance="euclidean", junk=junk, threads=2)
-    for gallery in ((None, None), (rows[::-1], labels[::-1])):
-        opened = options.open(rows, gallery[0])
-        wanted = dh.profile(rows, labels, *gallery, distance="euclidean", junk=junk)
-        assert profile_of(opened, labels, gallery[1], options) == wanted

@@ -9,14 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import test_invariance as invariance
-from test_counting import as_dictionaries
+from keyed import counts_of
 
 import deadheat as dh
 from deadheat.engine.counting import layout, passes
 from deadheat.engine.counting.candidates import Relevance
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.passes import CountingPass, Polling
-from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.ties import registry as tie_registry
 from deadheat.engine.ties.rule import Cuts
 from deadheat.inputs import labels as input_labels
@@ -149,25 +148,6 @@ def test_progress_begins_with_nothing_never_falls_and_is_complete_once(name, sha
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-def test_what_progress_raises_ends_the_run(error, threads, monkeypatch):
-    monkeypatch.setattr(layout, "BLOCK_ROWS", 24)
-    monkeypatch.setattr(layout, "SHARD_BYTES", 1)
-    monkeypatch.setattr(passes, "STREAMED_SHARDS", 1000)
-    seen, (args, options) = [], runs()["leave one out"]
-
-    def progress(done, total):
-        seen.append(done)
-        if len(seen) == 3:
-            raise error("enough")
-
-    message = "^nothing is kept" if error is KeyboardInterrupt else "^enough$"
-    with pytest.raises(error, match=message):
-        dh.profile(*args, **options, threads=threads, progress=progress)
-    assert len(seen) == 3
-
-
-@pytest.mark.parametrize("threads", [1, 2])
 def test_a_poll_that_raises_ends_the_pass_soon(threads):
     """Straight from the core: a poll that raises ends all threads before the work is done."""
     rows = np.random.default_rng(0).standard_normal((6000, 256)).astype(np.float32)
@@ -297,7 +277,7 @@ def test_each_rung_leaves_open_what_it_cannot_decide_and_little_else():
     for name, rows in {"random": random, "closer than float32": 1 + 1e-9 * random, "hidden ties": hidden}.items():
         by_hand = pass_over(rows, labels, "inner_product", "exact", ByHand)
         found = by_hand.run(1, False)
-        assert as_dictionaries(found) == as_dictionaries(dh.profile(rows, labels, distance="inner_product"))
+        assert counts_of(found) == counts_of(dh.profile(rows, labels, distance="inner_product"))
         first, last = by_hand.seen[0], len(by_hand.distance.levels) - 1
         shares[name] = by_hand.seen[last] / first, by_hand.seen["exactly"] / first
     assert shares["random"][0] < 0.01
@@ -305,11 +285,3 @@ def test_each_rung_leaves_open_what_it_cannot_decide_and_little_else():
     assert shares["closer than float32"][0] > 0.5
     assert shares["closer than float32"][1] < 0.01
     assert shares["hidden ties"][1] > 0.1
-
-
-@pytest.mark.parametrize("threads", [1, 2, 3, 9])
-def test_thread_counts_and_more_threads_than_work(threads):
-    rows, labels = invariance.example(invariance.gaussian_with_duplicates, 40)
-    for distance in distance_registry.names(takes="numbers"):
-        wanted = dh.profile(rows, labels, distance=distance, threads=1)
-        assert dh.profile(rows, labels, distance=distance, threads=threads) == wanted

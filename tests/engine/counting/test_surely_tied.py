@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import oracles
 import pytest
-from test_counting import as_dictionaries
+from keyed import counts_of
 
 import deadheat as dh
 from deadheat.engine.distances import registry as distance_registry
@@ -71,5 +71,5 @@ def test_few_rows_equal_brute_force(name, distance):
         rows, used = np.zeros((24, d)), rng.choice(d, 3, replace=False)  # so that many rows meet in the same way
         rows[:, used] = KINDS[name](rng, 24, 3) if name in KINDS else small_products(rng, 24, 3, np.float64)
         labels = rng.integers(0, 3, 24)
-        found = as_dictionaries(dh.profile(rows, labels, distance=distance))
+        found = counts_of(dh.profile(rows, labels, distance=distance))
         assert found == oracles.profile(rows, labels, None, None, distance=distance)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from engine.kinds import KINDS
 from numpy.typing import NDArray
 
 import deadheat as dh
@@ -11,22 +12,8 @@ from deadheat.engine.counting import within
 from deadheat.engine.counting.within import profile_within
 from deadheat.engine.profiles.profile import TieProfile
 
+KINDS_HERE = ["integer_grid", "decimals", "gaussian", "sparse", "duplicates"]
 DISTANCES = ["cosine", "euclidean", "inner_product", "cityblock"]
-KINDS = ["integers", "tenths", "floats", "bits", "duplicates"]
-
-
-def data(kind: str, n: int, dim: int, rng: np.random.Generator) -> NDArray[np.generic]:
-    if kind == "floats":
-        return rng.standard_normal((n, dim)).astype(np.float32)
-    if kind == "bits":
-        return rng.integers(0, 2, (n, dim)).astype(np.float32)
-    whole = rng.integers(-2, 3, (n, dim))
-    if kind == "integers":
-        return whole
-    if kind == "tenths":
-        return whole * 0.1
-    rows = rng.standard_normal((n, dim))
-    return rows[rng.integers(0, n // 2 + 1, n)]
 
 
 def one_by_one(
@@ -36,12 +23,12 @@ def one_by_one(
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS_HERE)
 def test_it_is_a_pass_for_each_group(kind: str, distance: str) -> None:
-    rng = np.random.default_rng([KINDS.index(kind), DISTANCES.index(distance)])
+    rng = np.random.default_rng([KINDS_HERE.index(kind), DISTANCES.index(distance)])
     for _ in range(8):
         n, dim = int(rng.integers(6, 50)), int(rng.integers(1, 6))
-        embeddings, classes = data(kind, n, dim, rng), rng.integers(0, 4, n)
+        embeddings, classes = KINDS[kind](rng, n, dim), rng.integers(0, 4, n)
         groups = np.array_split(rng.permutation(n), int(rng.integers(1, 4)))
         found = profile_within(embeddings, classes, groups, distance=distance, threads=2)
         assert found == one_by_one(embeddings, classes, groups, distance=distance)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from engine.distances.true_scores import at_centre, fractions, true_score
 from rationals import dot, root
 
 from deadheat.engine.distances import bounds, centring, scaling
@@ -126,34 +127,6 @@ def check(title, reached, least):
 # Scores --------------------------------------------------------------------------------------------------------------
 
 
-def fractions(row):
-    return [Fraction(value) for value in row.tolist()]
-
-
-def at_centre(distance, q):
-    """The cosine of a query with the common centre."""
-    c = fractions(centring.common_centre(distance.query_raw, distance.gallery_raw))
-    return dot(q, c) / (root(dot(q, q)) * root(dot(c, c)))
-
-
-def true_score(distance, query, item):
-    """The real number that a score stands for."""
-    q, x = fractions(query), fractions(item)
-    if distance.name == "cosine":
-        cosine = dot(q, x) / (root(dot(q, q)) * root(dot(x, x)))
-        if type(distance).__name__ == "Cosine":
-            return cosine
-        return (cosine - at_centre(distance, q)) / Fraction(distance.unit) ** 2
-    unit = Fraction(distance.unit)
-    if distance.name == "inner_product":
-        return dot(q, x) / unit**2
-    if distance.name == "euclidean":
-        return dot(q, x) / unit**2 - (dot(x, x) / unit**2 - Fraction(distance.usual_square)) / 2
-    if type(distance).__name__ == "Cityblock":
-        return -sum(abs(a - b) for a, b in zip(q, x, strict=True)) / unit
-    return sum(map(min, q, x)) / unit - (sum(x) / unit - Fraction(distance.usual_sum)) / 2
-
-
 class Score(NamedTuple):
     """The scores of a distance at a level, and which of its bounds is meant."""
 
@@ -175,7 +148,7 @@ class Score(NamedTuple):
         level = Level(self.dtype, exact=False, chunk=self.chunk)
         single = replace(distance.columns, bands=[(c, c + 1) for c in range(len(distance.columns))])
         levels = (level,) if self.dtype == np.float64 else (level, distance.levels[-1])
-        return distance.with_columns(single).at_levels(levels)
+        return distance.having(columns=single, levels=levels)
 
     def share(self, queries, items):
         queries, items = np.clip(queries, *self.between), np.clip(items, *self.between)
@@ -232,18 +205,18 @@ def test_scores(title, score, start, least):
 def true_closeness(distance, query, score):
     q, unit = fractions(query), Fraction(distance.unit)
     if distance.name == "euclidean":
-        return -root(max(dot(q, q) + (Fraction(distance.usual_square) - 2 * score) * unit**2, Fraction(0)))
+        return -root(max(dot(q, q) + (Fraction(distance.usual) - 2 * score) * unit**2, Fraction(0)))
     if distance.name == "cityblock":
-        return min(-sum(q) - (Fraction(distance.usual_sum) - 2 * score) * unit, Fraction(0))
+        return min(-sum(q) - (Fraction(distance.usual) - 2 * score) * unit, Fraction(0))
     return at_centre(distance, q) + score * unit**2
 
 
 def score_of(distance, query, closeness):
     q, unit = fractions(query), Fraction(distance.unit)
     if distance.name == "euclidean":
-        return ((dot(q, q) - closeness**2) / unit**2 + Fraction(distance.usual_square)) / 2
+        return ((dot(q, q) - closeness**2) / unit**2 + Fraction(distance.usual)) / 2
     if distance.name == "cityblock":
-        return ((sum(q) + closeness) / unit + Fraction(distance.usual_sum)) / 2
+        return ((sum(q) + closeness) / unit + Fraction(distance.usual)) / 2
     return (closeness - at_centre(distance, q)) / unit**2
 
 
@@ -261,16 +234,14 @@ def shares_of_intervals(score, way, queries, items):
 
 @pytest.mark.parametrize("way", ["closeness", "score"])
 @pytest.mark.parametrize(
-    ("kind", "start", "least"),
+    ("name", "kind", "between", "start", "least"),
     [
-        ("Euclidean", longer, 0.01),
-        ("CityblockOfOverlaps", longer, 0.01),
-        ("CosineOfTangents", near_one_point, 0.001),
+        ("euclidean", "Euclidean", (0.0, np.inf), longer, 0.01),
+        ("cityblock", "CityblockOfOverlaps", (0.0, np.inf), longer, 0.01),
+        ("cosine", "CosineOfTangents", (1.0, 1.24), near_one_point, 0.001),
     ],
 )
-def test_intervals(kind, start, least, way):
-    between = (1.0, 1.24) if kind == "CosineOfTangents" else (0.0, np.inf)
-    name = {"E": "euclidean", "i": "cityblock", "o": "cosine"}[kind[0] if kind[0] == "E" else kind[1]]
+def test_intervals(name, kind, between, start, least, way):
     score = Score(name, kind, np.float64, between=between)
     check(f"{way} of {kind}", climb(partial(shares_of_intervals, score, way), start, 2.0**-53), least)
 
@@ -400,31 +371,3 @@ def test_gamma_is_rounded_no_lower_than_it_may_be():
             assert abs(Fraction(bounds.gamma(n, dtype)) - true) <= true * Fraction(1, 2**51)
     with pytest.raises(ValueError, match="too long"):
         bounds.gamma(2**23, np.float32)
-
-
-def adversarial(rng, d):
-    """Rows of one sign whose running sum just misses every term, rows that cancel, and random ones."""
-    step = 1 + 2.0**-12 * rng.random(d)
-    yield step, step
-    yield np.concatenate([[1.0], np.full(d - 1, 2.0**-13 * 0.999)]), np.concatenate([[1.0], np.full(d - 1, 2.0**-12)])
-    signs = rng.choice([-1.0, 1.0], d)
-    yield step * signs, step
-    for _ in range(4):
-        yield rng.standard_normal(d), rng.standard_normal(d) * 10.0 ** rng.integers(-6, 1, d)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("d", [1, 2, 3, 64, 500])
-def test_products_in_any_order_stay_within_gamma(d, dtype):
-    """|fl(q·x) − q·x| ≤ γ_d Σ|q_i x_i|: by BLAS, by einsum, one after the other, backwards, and in pairs."""
-    rng = np.random.default_rng(d)
-    for left, right in adversarial(rng, d):
-        left, right = left.astype(dtype), right.astype(dtype)
-        true = dot(left.tolist(), right.tolist())
-        size = dot(np.abs(left).tolist(), np.abs(right).tolist())
-        bound = Fraction(bounds.gamma(d, dtype)) * size + Fraction(bounds.underflow(d, dtype))
-        products = left * right
-        sums = [left @ right, (left[None] @ right[:, None])[0, 0], np.einsum("i,i", left, right), products.sum()]
-        sums += [np.cumsum(order, dtype=dtype)[-1] for order in (products, products[::-1], np.sort(products))]
-        assert {x.dtype for x in sums} == {np.dtype(dtype)}
-        assert max(abs(Fraction(float(x)) - true) for x in sums) <= bound

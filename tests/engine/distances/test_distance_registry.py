@@ -115,11 +115,9 @@ def test_rankings_and_analyses(row, data):
     ]
 
 
-def test_names_by_what_they_take_and_what_they_measure(row):
+def test_names_by_what_they_take(row):
     assert registry.names(takes="numbers") == ("cosine", "euclidean", "inner_product", "cityblock", "intersection")
     assert registry.names(takes="bits") == ("hamming",)
-    assert registry.names(target="similarity") == ("cosine", "inner_product", "intersection")
-    assert "intersection" not in registry.names(target="distance")
     assert registry.find("intersection") is Intersection
 
 

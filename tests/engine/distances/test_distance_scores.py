@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import numpy as np
 import oracles
 import pytest
+from engine.distances.true_scores import true_score
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rationals import absolute_differences, dot, pairs_of_rows
+from rationals import pairs_of_rows
 
-from deadheat.engine.distances import centring
 from deadheat.engine.distances import registry as distance_registry
-from deadheat.engine.distances.cityblock import CityblockOfOverlaps
 
 
 @given(pairs_of_rows, st.sampled_from(["cosine", "euclidean", "inner_product", "cityblock"]))
@@ -71,7 +69,7 @@ def test_scores_of_every_level_stay_within_their_bound(name, kind, dtype):
     rows[3] = 0
     metric = distance_registry.make(name, rows, None, exact_only=False)
     everything = np.arange(14)
-    real = real_scores(metric, name, rows)
+    real = real_scores(metric, rows)
     for number, level in enumerate(metric.levels):
         for place, band in enumerate(metric.columns.bands):
             columns = np.arange(*band)
@@ -84,72 +82,13 @@ def test_scores_of_every_level_stay_within_their_bound(name, kind, dtype):
             check(found, np.minimum(relative, 1e200) * sizes + np.minimum(tiny, 1e200), wanted)
     rows_of, columns_of = (x.ravel() for x in np.indices((14, len(metric.columns))))
     scores = metric.scores.pair_scores(rows_of, columns_of)
-    check(scores.reshape(14, -1), bounds_of(metric, rows_of, columns_of, scores).reshape(14, -1), real)
+    check(scores.reshape(14, -1), metric.scores.pair_bounds(rows_of, columns_of, scores).reshape(14, -1), real)
 
 
-def bounds_of(metric, queries, columns, scores):
-    return metric.scores.pair_bounds(queries, columns, scores)
-
-
-@pytest.mark.parametrize("kind", ["gaussian", "saturated", "cancelling", "mixed in a row"])
-@pytest.mark.parametrize("name", ["cosine", "euclidean", "inner_product"])
-def test_products_in_chunks_stay_within_their_bound(name, kind):
-    rng = np.random.default_rng(8)
-    rows = embeddings_of(kind, rng, 10, 75).astype(np.float32)
-    metric = distance_registry.make(name, rows, None, exact_only=False)
-    everything, real = np.arange(10), real_scores(metric, name, rows)
-    first, *rest = metric.levels
-    for chunk in (1, 7, 32, 74, 75, 200):
-        chunked = metric.at_levels((first._replace(chunk=chunk), *rest))
-        for place, band in enumerate(metric.columns.bands):
-            columns = np.arange(*band)
-            found, reach = chunked.scores.tile(0, everything, columns), chunked.scores.reach(0, everything, place)
-            wanted = [[real[i][j] for j in columns] for i in everything]
-            check(found, np.broadcast_to(reach[:, :1], found.shape), wanted)
-
-
-def real_scores(metric, name, rows):
-    """The score of every query and column as a fraction; cosine rounded to 200 bits.
-
-    Distances are of the rows less their centre, if they have one; a cosine is then taken less that of query and centre.
-    """
-    unit = Fraction(float(getattr(metric, "unit", 1.0)))
-    centre = None
-    if name == "cosine" and len(metric.offset):
-        centre = list(map(Fraction, centring.common_centre(metric.query_raw, metric.gallery_raw).tolist()))
-    elif name in ("euclidean", "cityblock"):
-        rows = metric.query_raw.read(0, len(rows))
-    gallery = [[Fraction(x) for x in rows[i].tolist()] for i in metric.columns.item_of_column]
-    table = []
-    for query in ([Fraction(x) for x in row] for row in rows.tolist()):
-        line = []
-        for item in gallery:
-            product, square = dot(query, item), dot(item, item)
-            if name == "cosine":
-                squares = dot(query, query) * square
-                line.append(cosine(product, squares))
-                if centre is not None:
-                    shift = cosine(dot(query, centre), dot(query, query) * dot(centre, centre))
-                    line[-1] = (line[-1] - shift) / unit**2
-            elif name == "euclidean":
-                line.append((product - square / 2) / unit**2 + Fraction(metric.usual_square) / 2)
-            elif name == "inner_product":
-                line.append(product / unit**2)
-            elif isinstance(metric, CityblockOfOverlaps):
-                overlap = sum(map(min, query, item), Fraction(0))
-                line.append((overlap - sum(item) / 2) / unit + Fraction(metric.usual_sum) / 2)
-            else:
-                line.append(-absolute_differences(query, item) / unit)
-        table.append(line)
-    return table
-
-
-def cosine(product, squares):
-    return root(product * product / squares) * (1 if product > 0 else -1) if squares else Fraction(0)
-
-
-def root(value):
-    return Fraction(math.isqrt(value.numerator * 2**400 // value.denominator), 2**200)
+def real_scores(metric, rows):
+    """The score of every query and column as a fraction, of rows less their centre if they have one."""
+    rows = rows if metric.name == "cosine" else metric.query_raw.read(0, len(rows))
+    return [[true_score(metric, query, rows[i]) for i in metric.columns.item_of_column] for query in rows]
 
 
 def check(found, bound, real):
@@ -166,10 +105,10 @@ def test_scores_turn_into_closeness_and_back_within_their_intervals(name, kind):
     metric = distance_registry.make(name, rows, None, False)
     grid = np.repeat(np.arange(8), len(metric.columns)), np.tile(np.arange(len(metric.columns)), 8)
     scores = metric.scores.pair_scores(*grid)
-    bound = bounds_of(metric, *grid, scores)
+    bound = metric.scores.pair_bounds(*grid, scores)
     low, high = metric.closeness(grid[0], scores - bound, scores + bound)
     again_low, again_high = metric.score(grid[0], low, high)
-    real = [score for line in real_scores(metric, name, rows) for score in line]
+    real = [score for line in real_scores(metric, rows) for score in line]
     closeness, pairs = metric.exact_closeness(*grid), np.arange(len(low))
     assert (closeness.compare_values(pairs, low, 1, 0) >= 0).all()
     assert (closeness.compare_values(pairs, high, 1, 0) <= 0).all()

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from engine.distances import reference_loops
 from engine.distances.plain_scores import Plain
+from engine.distances.true_scores import true_score
 from numpy.testing import assert_array_equal
+from rationals import dot
 
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances import scaling
@@ -72,10 +74,8 @@ def test_products_of_sizes_bound_rows_of_numbers_that_lie_far_apart():
     assert np.median(bound / reach[queries, columns]) < 1e-30
     lengths = [sum(Fraction(x) ** 2 for x in row.tolist()) for row in rows]
     for i, j, score, off in zip(queries, columns, scores.tolist(), bound.tolist(), strict=True):
-        dot = sum(
-            (Fraction(x) * Fraction(y) for x, y in zip(rows[i].tolist(), rows[j].tolist(), strict=True)), Fraction(0)
-        )
-        square = dot * abs(dot) / (lengths[i] * lengths[j])
+        product = dot(rows[i].tolist(), rows[j].tolist())
+        square = product * abs(product) / (lengths[i] * lengths[j])
         low, high = Fraction(score) - Fraction(off), Fraction(score) + Fraction(off)
         assert low * abs(low) <= square <= high * abs(high)
 
@@ -89,12 +89,8 @@ def test_no_bound_rests_on_squares_that_underflow():
     columns, zeros = distance.columns.column_of_item[:50], np.zeros(50, np.int64)
     band = int(distance.columns.band_of(np.array([0]))[0])
     ((_, relative, tiny),) = distance.scores.reach(1, zeros[:1], band).tolist()
-    for score, row in zip(distance.scores.pair_scores(zeros, columns).tolist(), items[:50].tolist(), strict=True):
-        product, square = (
-            sum(Fraction(a) * Fraction(b) for a, b in zip(row, other, strict=True))
-            for other in (query[0].tolist(), row)
-        )
-        real = (product - square / 2) / Fraction(distance.unit) ** 2 + Fraction(distance.usual_square) / 2
+    for score, row in zip(distance.scores.pair_scores(zeros, columns).tolist(), items[:50], strict=True):
+        real = true_score(distance, query[0], row)
         assert abs(Fraction(score) - real) <= min(relative, 1e300) * abs(float(real)) + tiny
 
 

@@ -19,16 +19,19 @@ def found(profile: dh.TieProfile) -> list[object]:
     return [np.array(values).tobytes(), profile.ties, profile.digest()]
 
 
+RNG = np.random.default_rng(0)
+ROWS, LABELS = RNG.integers(0, 3, (90, 3)), RNG.integers(0, 12, 90)
+ROWS[:7], LABELS[:7] = 0, 40 + np.arange(7)  # singletons
+
+
 @pytest.fixture
 def profiles() -> list[dh.TieProfile]:
-    rng = np.random.default_rng(0)
-    rows, labels = rng.integers(0, 3, (90, 3)), rng.integers(0, 12, 90)
-    rows[:7], labels[:7] = 0, 40 + np.arange(7)  # singletons
+    rng = np.random.default_rng(1)
     grades = rng.integers(0, 4, (40, 30))
     return [
-        dh.profile(rows, labels, distance="euclidean"),
-        dh.profile(rows, labels, junk=rng.random((90, 90)) < 0.3),
-        dh.profile(rows * 1.5, labels, ties=dh.Tolerance(0.5)),
+        dh.profile(ROWS, LABELS, distance="euclidean"),
+        dh.profile(ROWS, LABELS, junk=rng.random((90, 90)) < 0.3),
+        dh.profile(ROWS * 1.5, LABELS, ties=dh.Tolerance(0.5)),
         dh.profile_scores(rng.integers(0, 5, (40, 30)), grades),
     ]
 
@@ -44,12 +47,9 @@ def test_in_parts(most: int, profiles: list[dh.TieProfile], monkeypatch: pytest.
 
 
 def test_in_files(profiles: list[dh.TieProfile], monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
-    rng = np.random.default_rng(0)
-    rows, labels = rng.integers(0, 3, (90, 3)), rng.integers(0, 12, 90)
-    rows[:7], labels[:7] = 0, 40 + np.arange(7)
     monkeypatch.setattr(scratch, "WORTH_A_FILE", 0)
     monkeypatch.setattr(parts, "MOST_GROUPS", 30)
-    profile = dh.profile(rows, labels, distance="euclidean")
+    profile = dh.profile(ROWS, LABELS, distance="euclidean")
     assert profile == profiles[0]
     assert found(profile) == found(profiles[0])
     profile.save(f"{tmp_path}/profile.npz")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import os
 import pickle
 import struct
@@ -12,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from engine.counting.keyed import groups_of
 
 from deadheat import TieProfile
 from deadheat.engine.profiles.profile import Ties
@@ -101,63 +101,43 @@ def test_equality_is_that_of_the_canonical_bytes():
 
 
 @pytest.mark.parametrize(
-    ("changes", "rule"),
+    ("make", "changes", "rule"),
     [
-        ({"offsets": [1, 2, 2, 3, 6]}, "begin with 0"),
-        ({"offsets": []}, "begin with 0"),
-        ({"offsets": [0, 3, 2, 3, 6]}, "must not decrease"),
-        ({"offsets": [0, 2, 2, 3, 5]}, "number of groups"),
-        ({"tied": [1, 3, 2, 1, 1]}, "tied must have one entry per group"),
-        ({"tied_relevant": [1, 2, 1, 1, 1]}, "tied_relevant must have one entry per group"),
-        ({"closer_relevant": [0]}, "closer_relevant must have one entry per group"),
-        ({"n_ranked": [10]}, "n_ranked must have one entry per query"),
-        ({"n_relevant": [3, 0, 1]}, "n_relevant must have one entry per query"),
-        ({"tied_relevant": [0, 2, 1, 1, 1, 1]}, "at least 1"),
-        ({"tied": [1, 1, 2, 1, 1, 1]}, "less than tied_relevant"),
-        ({"closer": [0, 0, 4, 0, 1, 9]}, "less than"),
-        ({"closer_relevant": [-1, 1, 0, 0, 1, 2]}, "negative"),
-        ({"n_ranked": [3, 10, 6, 10]}, "more than n_ranked"),
-        ({"n_relevant": [2, 0, 1, 3]}, "more relevant items than n_relevant"),
-        ({"closer": [0, 1, 4, 0, 1, 1], "closer_relevant": [0, 1, 0, 0, 1, 1]}, "closer"),
-        ({"tied_by_grade": np.ones((6, 1), dtype=int)}, "together"),
+        (example, {"offsets": [1, 2, 2, 3, 6]}, "begin with 0"),
+        (example, {"offsets": []}, "begin with 0"),
+        (example, {"offsets": [0, 3, 2, 3, 6]}, "must not decrease"),
+        (example, {"offsets": [0, 2, 2, 3, 5]}, "number of groups"),
+        (example, {"tied": [1, 3, 2, 1, 1]}, "tied must have one entry per group"),
+        (example, {"tied_relevant": [1, 2, 1, 1, 1]}, "tied_relevant must have one entry per group"),
+        (example, {"closer_relevant": [0]}, "closer_relevant must have one entry per group"),
+        (example, {"n_ranked": [10]}, "n_ranked must have one entry per query"),
+        (example, {"n_relevant": [3, 0, 1]}, "n_relevant must have one entry per query"),
+        (example, {"tied_relevant": [0, 2, 1, 1, 1, 1]}, "at least 1"),
+        (example, {"tied": [1, 1, 2, 1, 1, 1]}, "less than tied_relevant"),
+        (example, {"closer": [0, 0, 4, 0, 1, 9]}, "less than"),
+        (example, {"closer_relevant": [-1, 1, 0, 0, 1, 2]}, "negative"),
+        (example, {"n_ranked": [3, 10, 6, 10]}, "more than n_ranked"),
+        (example, {"n_relevant": [2, 0, 1, 3]}, "more relevant items than n_relevant"),
+        (example, {"closer": [0, 1, 4, 0, 1, 1], "closer_relevant": [0, 1, 0, 0, 1, 1]}, "closer"),
+        (example, {"tied_by_grade": np.ones((6, 1), dtype=int)}, "together"),
+        (example, {"closer_relevant": [0, 0, 0, 0, 1, 2]}, "closer_relevant"),  # one relevant item is closer
+        (example, {"closer_relevant": [0, 1, 1, 0, 1, 2]}, "closer_relevant"),  # none is
+        (example, {"closer": [0.5, 1, 4, 0, 1, 9]}, "closer"),
+        (example, {"closer": np.array([0, 1, 4, 0, 1, 9.0])[:, None]}, "closer"),
+        (example, {"n_ranked": np.array([10, 10, 6, 2**63 + 5], dtype=np.uint64)}, "n_ranked"),
+        (example, {"offsets": [[0, 2, 2, 3, 6]]}, "offsets"),
+        (example, {"query_ids": ("a", "b")}, "query_ids"),
+        (graded, {"tied_by_grade": None}, "together"),
+        (graded, {"tied_by_grade": [[1, 1, 0], [1, 0, 0]]}, "n_group, n_grade"),
+        (graded, {"relevant_by_grade": [[2, 1], [0, 0]]}, "n_query, n_grade"),
+        (graded, {"tied_by_grade": [[1, 1], [0, 0]]}, "add up"),
+        (graded, {"relevant_by_grade": [[9, 1]]}, "add up"),
     ],
 )
-def test_arrays_that_contradict_each_other_are_refused(changes, rule):
-    with pytest.raises(ValueError, match=rule) as caught:
-        example(**changes)
+def test_arrays_that_contradict_each_other_or_are_of_the_wrong_kind_are_refused(make, changes, rule):
+    with pytest.raises((ValueError, TypeError), match=rule) as caught:
+        make(**changes)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("changes", "name"),
-    [
-        ({"closer_relevant": [0, 0, 0, 0, 1, 2]}, "closer_relevant"),  # one relevant item is closer
-        ({"closer_relevant": [0, 1, 1, 0, 1, 2]}, "closer_relevant"),  # none is
-        ({"closer": [0.5, 1, 4, 0, 1, 9]}, "closer"),
-        ({"closer": np.array([0, 1, 4, 0, 1, 9.0])[:, None]}, "closer"),
-        ({"n_ranked": np.array([10, 10, 6, 2**63 + 5], dtype=np.uint64)}, "n_ranked"),
-        ({"offsets": [[0, 2, 2, 3, 6]]}, "offsets"),
-        ({"query_ids": ("a", "b")}, "query_ids"),
-    ],
-)
-def test_arrays_of_the_wrong_kind_or_inconsistent_counts_are_refused(changes, name):
-    with pytest.raises((ValueError, TypeError), match=name):
-        example(**changes)
-
-
-@pytest.mark.parametrize(
-    ("changes", "rule"),
-    [
-        ({"tied_by_grade": None}, "together"),
-        ({"tied_by_grade": [[1, 1, 0], [1, 0, 0]]}, "n_group, n_grade"),
-        ({"relevant_by_grade": [[2, 1], [0, 0]]}, "n_query, n_grade"),
-        ({"tied_by_grade": [[1, 1], [0, 0]]}, "add up"),
-        ({"relevant_by_grade": [[9, 1]]}, "add up"),
-    ],
-)
-def test_grades_that_contradict_the_rest_are_refused(changes, rule):
-    with pytest.raises(ValueError, match=rule):
-        graded(**changes)
 
 
 def test_windows_of_a_tolerance_may_overlap():
@@ -169,12 +149,6 @@ def test_windows_of_a_tolerance_may_overlap():
 
 # ---------------------------------------------------------------------------------------------------------------------
 # slicing
-
-
-def groups_of(profile):
-    table = np.stack([profile.closer, profile.closer_relevant, profile.tied, profile.tied_relevant], axis=1).tolist()
-    ends = profile.offsets.tolist()
-    return [[tuple(group) for group in table[a:b]] for a, b in itertools.pairwise(ends)]
 
 
 @pytest.mark.parametrize(

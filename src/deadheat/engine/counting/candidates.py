@@ -56,14 +56,10 @@ class Candidates(NamedTuple):
         place = np.flatnonzero((itself >= 0) & self.ranked[itself])
         return place, itself[place]
 
-    def pieces(self, queries: Int64) -> list[slice]:
-        """The places of queries, so few at a time that it takes little memory to look at all their pairs."""
-        return slices(len(queries), max(1, _PAIRS_AT_ONCE // len(self.ranked)))
-
     def excluded(self, queries: Int64) -> tuple[Int64, Int64]:
         """The ranked items that do not count for each of these queries, ascending, in CSR form: itself, and junk.
 
-        With junk by pairs these can be many: see `pieces`.
+        With junk by pairs these can be many.
         """
         if self.junk is None:
             place, items = self.ranked_itself(queries)
@@ -82,7 +78,7 @@ class Candidates(NamedTuple):
         if self.junk is None:
             return n_ranked
         n_ranked[place] += self.junk[place, items]  # not twice
-        for some in self.pieces(queries):
+        for some in slices(self.n_query, max(1, _PAIRS_AT_ONCE // len(self.ranked))):
             n_ranked[some] -= np.count_nonzero(self.junk[some] & self.ranked, axis=1)
         return n_ranked
 
@@ -95,15 +91,8 @@ class Relevance:
     gallery_class: Int64  # (n_gallery,)
     candidates: Candidates
 
-    @classmethod
-    def of_all(cls, candidates: Candidates) -> Relevance:
-        """Everything is relevant to everybody."""
-        n_query, n_gallery = candidates.n_query, len(candidates.ranked)
-        return cls(np.zeros(n_query, dtype=np.int64), np.zeros(n_gallery, dtype=np.int64), candidates)
-
     @property
     def n_class(self) -> int:
-        """How many classes there are to be in."""
         return int(self.gallery_class.max()) + 1
 
     def members(self) -> tuple[Int64, Int64]:

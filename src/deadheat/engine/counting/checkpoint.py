@@ -154,7 +154,6 @@ class Checkpoint:
         return descriptor
 
     def _check_identity(self) -> None:
-        """Compare the manifest with the identity, and write it if there is none."""
         path = self.directory / _MANIFEST
         try:
             there = json.loads(path.read_bytes())
@@ -170,7 +169,6 @@ class Checkpoint:
             raise self._refusal(f"is of other data or options: {differ}; give another directory or remove it")
 
     def _clean(self) -> None:
-        """Remove what killed runs had begun to write."""
         for name in os.listdir(self.directory):
             if _TEMPORARY.fullmatch(name):
                 (self.directory / name).unlink(missing_ok=True)
@@ -230,7 +228,6 @@ def _checksum(seal: bytes, archive: memoryview) -> bytes:
 
 
 def what_is_kept(checkpoint: Checkpoint | None, done: int, total: int, parts: str) -> str:
-    """What an interrupt leaves."""
     if checkpoint is None:
         return "nothing is kept: give a checkpoint to go on from where a run was interrupted"
     return f"{done} of {total} {parts} are kept in {checkpoint}"

@@ -119,7 +119,6 @@ class Cluster:
 
 
 def cluster_of(executor: Any) -> Cluster:
-    """What `executor=` is, as a cluster."""
     return executor if isinstance(executor, Cluster) else Cluster(executor)
 
 
@@ -136,7 +135,6 @@ def n_worker(executor: Any) -> int:
 
 
 def _directory(scratch: Any) -> str:
-    """A directory that is there, or a URL."""
     if not isinstance(scratch, str | os.PathLike):
         raise InvalidTypeError("scratch", f"must be the path or the URL of a directory, but is {scratch!r}")
     path = os.fspath(scratch)

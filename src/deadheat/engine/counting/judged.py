@@ -177,7 +177,6 @@ def profile_of_judged(
 
 
 def _graded(parts: list[TieProfile], grades: Int64, n_relevant: Int64) -> TieProfile:
-    """Put the profiles of single grades together."""
     query, closer, tied = (
         np.concatenate(arrays)
         for arrays in zip(*((part.query_of_group, part.closer, part.tied) for part in parts), strict=True)
@@ -208,7 +207,6 @@ def _pairs(relevant: Grades, query_ids: Ids, gallery_ids: Ids) -> Int64:
 
 
 def _unique(ids: Any, n: int, name: str) -> list[str]:
-    """Ids of rows: strings, each once."""
     listed = list(ids)
     odd = next((each for each in listed if not isinstance(each, str)), None)
     if odd is not None:

@@ -49,7 +49,7 @@ def mirrored(distance: Distance, relevance: Relevance) -> Distance | None:
     if not relevance.candidates.symmetric or len(distance.columns) < SYMMETRIC_SHARE * n_query:
         return None
     size, band = relevance.class_size, distance.columns.band_of(np.arange(n_query))
-    return distance.with_columns(distance.columns.as_items(np.lexsort((relevance.query_class, size, size < 2, band))))
+    return distance.having(columns=distance.columns.as_items(np.lexsort((relevance.query_class, size, size < 2, band))))
 
 
 class Layout:
@@ -64,7 +64,6 @@ class Layout:
 
     @property
     def n_relevant(self) -> float:
-        """The mean number of relevant columns of an active query."""
         return float(self.problem.width[self.active].mean()) if len(self.active) else 0.0
 
     def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
@@ -77,7 +76,6 @@ class Layout:
         return self._blocks(order, most), self.column_ranges(TILE_COLUMNS)
 
     def column_ranges(self, step: int) -> list[ColumnRange]:
-        """All columns, so many at a time."""
         bands = enumerate(self.problem.distance.columns.bands)
         return [ColumnRange(part, band, -1) for band, ends in bands for part in _parts(*ends, step)]
 
@@ -112,7 +110,6 @@ class Layout:
         return blocks, ranges
 
     def _blocks(self, order: Int64, most: int) -> list[Int64]:
-        """Queries in their order, cut into blocks."""
         size, start, blocks = self.problem.width[order], 0, []
         most = min(BLOCK_ROWS, most)
         while start < len(order):
@@ -147,5 +144,4 @@ def _fit(one: ColumnRange, other: ColumnRange) -> bool:
 
 
 def _parts(start: int, stop: int, step: int) -> list[range]:
-    """A range cut into ranges of equal length, but for the last."""
     return [range(first, min(first + step, stop)) for first in range(start, stop, step)]

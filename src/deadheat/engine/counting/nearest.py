@@ -17,7 +17,7 @@ from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.counting.ranking import sorted_columns
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.ties.rule import Exact, Relevant
-from deadheat.support.arrays import Float64, Int64, slices
+from deadheat.support.arrays import Float64, Int64, offsets_of, slices, spread
 from deadheat.support.floats import plain_floats
 from deadheat.support.workers import Workers, raise_if_cancelled
 
@@ -39,11 +39,8 @@ class Nearest:
     def groups_of(self, rows: Int64, columns: Int64) -> Int64:
         """The group of columns in rows of this block; one beyond all groups where a column is not among the nearest."""
         base = int(max(self.columns.max(initial=0), columns.max(initial=0))) + 2
-        keys = (np.arange(len(self.columns))[:, None] * base + self.columns + 1).ravel()
-        order = np.argsort(keys)
-        wanted = rows * base + columns + 1
-        place = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
-        return np.where(keys[place] == wanted, self.group.ravel()[place], self.group.shape[1])
+        keys = np.arange(len(self.columns))[:, None] * base + self.columns + 1
+        return looked_up(keys.ravel(), self.group.ravel(), rows * base + columns + 1, self.group.shape[1])
 
     def within(self, k: int) -> tuple[Int64, Int64, Int64]:
         """The group that the k-th nearest item is in, the items closer than it, and those in it; (n,) each."""
@@ -55,6 +52,14 @@ class Nearest:
         last = (ends < np.minimum(k, ends[:, -1])[:, None]).sum(axis=1)
         every = np.arange(len(self.queries))
         return last, ends[every, last] - sizes[every, last], sizes[every, last]
+
+
+def looked_up(keys: Int64, values: Int64, wanted: Int64, missing: int) -> Int64:
+    """The values of wanted keys, in any order, and another value for those that there are not."""
+    order = np.argsort(keys)
+    keys, values = np.append(keys[order], -1), np.append(values[order], missing)  # so that none lies beyond
+    place = np.searchsorted(keys[:-1], wanted)
+    return np.where(keys[place] == wanted, values[place], missing)
 
 
 def tie_groups(distance: Distance, queries: Int64, columns: Int64) -> Int64:
@@ -84,12 +89,8 @@ def tie_groups(distance: Distance, queries: Int64, columns: Int64) -> Int64:
     found, group = sorted_columns(distance, Exact(), relevant)
     # entries were put into another order: they are found again by their column
     base = np.arange(len(columns))[:, None] * (len(distance.columns) + 1)
-    there = group >= 0
-    keys, groups = (base + found)[there], group[there]
-    order = np.argsort(keys)
-    place = np.searchsorted(keys[order], (base + given)[valid])
-    numbers = np.full(columns.shape, -1)
-    numbers[valid] = groups[order[place]]
+    there, numbers = group >= 0, np.full(columns.shape, -1)
+    numbers[valid] = looked_up((base + found)[there], group[there], (base + given)[valid], -1)
     return numbers
 
 
@@ -118,8 +119,6 @@ def nearest(
 
 
 class _Search:
-    """What the searches of all blocks share."""
-
     def __init__(self, distance: Distance, candidates: Candidates, k: int) -> None:
         self.distance, self.candidates = distance, candidates
         self.weight = np.bincount(distance.columns.column_of_item, minlength=len(distance.columns))
@@ -127,7 +126,6 @@ class _Search:
 
     @plain_floats
     def of(self, queries: Int64) -> list[Nearest]:
-        """The nearest of some queries, in one block or more."""
         found = self._candidates(queries)
         if found is None:
             middle = len(queries) // 2
@@ -135,7 +133,7 @@ class _Search:
         row, column = found
         width = np.bincount(row, minlength=len(queries))
         step = max(1, PAIRS // int(width.max()))
-        ends = np.concatenate([[0], np.cumsum(width)])
+        ends = offsets_of(width)
         blocks = []
         for start in range(0, len(queries), step):
             raise_if_cancelled()
@@ -146,7 +144,7 @@ class _Search:
 
     def _block(self, queries: Int64, row: Int64, column: Int64, width: Int64) -> Nearest:
         """Candidates of some queries by exact closeness; a query's own item does not count."""
-        place = np.arange(len(row)) - np.repeat(np.cumsum(width) - width, width)
+        place = spread(np.zeros_like(width), width)
         columns, weight = np.full((len(queries), int(width.max())), -1), np.zeros((len(queries), int(width.max())), int)
         columns[row, place], weight[row, place] = column, self.weight[column]
         own_row, item = self.candidates.ranked_itself(queries)
@@ -192,8 +190,7 @@ def _raised(best: Float64, row: Int64, found: Float64) -> Float64:
         return best
     rows, counts = np.unique(row, return_counts=True)
     more = np.full((len(rows), int(counts.max())), -np.inf)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
-    more[np.repeat(np.arange(len(rows)), counts), place] = found
+    more[np.repeat(np.arange(len(rows)), counts), spread(np.zeros_like(counts), counts)] = found
     n = best.shape[1]
     raised = best.copy()
     raised[rows] = np.partition(np.concatenate([best[rows], more], axis=1), -n, axis=1)[:, -n:]

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deadheat.engine.counting.nearest import PAIRS, tie_groups
+from deadheat.engine.counting.nearest import PAIRS, looked_up, tie_groups
 from deadheat.engine.counting.scored import KeyedGroups, assemble, count_keys, keys_of
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.engine.distances.distance import Distance
@@ -191,7 +191,6 @@ def _exact_keys(distance: Distance, returned: item_ids.Rows, items: Int64) -> In
 def _profile(
     returned: item_ids.Rows, keys: Int64, judged: _Known, cut_ties: bool, names: tuple[str, ...] | None
 ) -> TieProfile:
-    """The profile: groups of what is ordered, and a last one of the rest."""
     query, n_query, grade_values = returned.row, len(returned.lengths), judged.grade_values
     ranked = judged.grades != _JUNK
     missing = judged.n_ranked - np.bincount(query[ranked], minlength=n_query)
@@ -237,8 +236,6 @@ def _with_rest(ordered: KeyedGroups, rest: Int64, rest_by_grade: Int64, n_ranked
 
 
 class _Known(NamedTuple):
-    """What of the returned items, and of all, is relevant."""
-
     codes: Int64  # (n,), the number of each returned item
     grades: Int64  # (n,), 0 irrelevant, -1 the query itself
     grade_values: Int64  # (n_grade,)
@@ -248,8 +245,6 @@ class _Known(NamedTuple):
 
 
 class _Gallery(NamedTuple):
-    """What there is to return: how many items, and what they are called."""
-
     size: int
     ids: Any  # as they were given; None where ids are rows, or anything
     as_rows: bool  # whether ids must be rows, where they are not listed
@@ -279,7 +274,6 @@ def _known_of(
     returned: item_ids.Rows, labels: Any, gallery_labels: Any, relevant: Any, n_gallery: Any, gallery_ids: Any,
     exclude: Any, n_row: int | None,
 ) -> _Known:  # fmt: skip
-    """Who is relevant, by labels or as it is given."""
     if (labels is None) != (gallery_labels is None) or (labels is None) == (relevant is None):
         rule = "must be given together, or relevant in place of both"
         raise InvalidValueError("labels and gallery_labels", rule)
@@ -293,7 +287,6 @@ def _known_of(
 def _by_label(
     returned: item_ids.Rows, labels: Any, gallery_labels: Any, gallery: _Gallery, itself: item_ids.Rows
 ) -> _Known:
-    """Relevant is what has the label of the query."""
     n_query, n = len(returned.lengths), gallery.size
     query_labels = input_labels.labels(open_labels(labels, "labels"), n_query, "labels", "ids")
     item_labels = input_labels.labels(gallery_labels, n, "gallery_labels", "the gallery")
@@ -309,7 +302,6 @@ def _by_label(
 
 
 def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself: item_ids.Rows) -> _Known:
-    """Relevant is what the caller lists."""
     listed, grade = _listed(relevant, len(returned.lengths))
     if gallery.ids is not None or gallery.as_rows:
         codes = gallery.rows(returned, "ids", missing=False)
@@ -329,18 +321,13 @@ def _as_given(returned: item_ids.Rows, relevant: Any, gallery: _Gallery, itself:
     np.add.at(counts[0], (of_query[known], number[known]), 1)
     np.add.at(counts[1], (of_query, number), 1)
     n_code = int(max(codes.max(initial=-1), of_listed.max(initial=-1))) + 1
-    pairs, of_pair = of_query[known] * n_code + of_listed[known], grade[known]
-    ascending = np.argsort(pairs)
-    pairs, of_pair = np.append(pairs[ascending], -1), np.append(of_pair[ascending], 0)
-    wanted = query * n_code + codes
-    place = np.searchsorted(pairs[:-1], wanted)
-    grades = np.where(pairs[place] == wanted, of_pair[place], 0)
+    pairs = of_query[known] * n_code + of_listed[known]
+    grades = looked_up(pairs, grade[known], query * n_code + codes, 0)
     grades[codes == own[query]] = _JUNK
     return _Known(codes, grades, grade_values, gallery.size - (own >= 0), *counts)
 
 
 def _listed(relevant: Any, n_query: int) -> tuple[item_ids.Rows, Int64]:
-    """The relevant ids of all queries, and their grades."""
     given = list(relevant)
     if len(given) != n_query:
         came = f"but got {len(given)} for {n_query} queries"
@@ -354,7 +341,6 @@ def _listed(relevant: Any, n_query: int) -> tuple[item_ids.Rows, Int64]:
 
 
 def _distinct(row: Any) -> list[Any]:
-    """The ids of one query, each once."""
     if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
         raise InvalidTypeError("relevant", f"must be a collection of ids for each query, but one is {row!r}")
     return list(dict.fromkeys(row.tolist() if hasattr(row, "tolist") else row))

@@ -86,12 +86,10 @@ class CountingOptions:
         return replace(self, exclude=item_ids.own_rows(self.exclude, len(pair.query.labels), len(pair.gallery.labels)))
 
     def open(self, embeddings: EmbeddingsLike, gallery: EmbeddingsLike | None = None) -> Distance:
-        """The distance between embeddings and a gallery, or from the embeddings to themselves."""
         distance = distance_registry.make(self.distance, embeddings, gallery, self.rule.exact_only)
         self.rule.check(distance)
         return distance
 
     def candidates(self, n_query: int, n_gallery: int, *, leave_one_out: bool) -> Candidates:
-        """Who is ranked for each query."""
         junk = arrays.junk_mask(self.junk, n_query, n_gallery)
         return Candidates.of(n_query, n_gallery, junk, leave_one_out=leave_one_out, itself=self.exclude)

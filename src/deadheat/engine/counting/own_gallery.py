@@ -80,7 +80,6 @@ def queries_in_gallery(pair: Pair, options: CountingOptions, remedy: str = _REME
 
 
 def _equal_rows(query: Source, rows: Int64, gallery: Source, items: Int64) -> Bool:
-    """Whether the numbers of some rows are those of some items, pair by pair."""
     equal = np.empty(len(rows), dtype=np.bool_)
     for some in slices(len(rows), max(1, CHUNK // query.shape[1])):
         equal[some] = (query.take(rows[some]) == gallery.take(items[some])).all(axis=1)

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.assembly import Assembly
 from deadheat.engine.counting.candidates import Relevance
 from deadheat.engine.counting.layout import ColumnRange, Layout, mirrored
 from deadheat.engine.counting.problem import RankingProblem
 from deadheat.engine.distances.distance import Distance
+from deadheat.engine.profiles.compact import CompactGroups
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.engine.ties.rule import Ties
-from deadheat.support.arrays import Int64
+from deadheat.support import scratch
+from deadheat.support.arrays import Int64, offsets_of, spread
 from deadheat.support.lazy import lazy
 from deadheat.support.progress import Progress, Reporting
 from deadheat.support.workers import raise_if_cancelled
@@ -32,6 +33,63 @@ else:
 
 STREAMED_SHARDS = 3  # from which on blocks are counted one by one, as a tile seldom serves both of its sides,
 STREAMED_BYTES = 96 << 20  # if all columns made ready take no more
+
+
+class Assembly:
+    """The groups of the profile, with room for as many as each query can have; perhaps of some queries only."""
+
+    def __init__(self, problem: RankingProblem, queries: Int64 | None = None) -> None:
+        most = problem.most_groups
+        if queries is not None:
+            most = np.zeros_like(most)
+            most[queries] = problem.most_groups[queries]
+        offsets = offsets_of(most)
+        (self._closer,) = scratch.arrays(1, int(offsets[-1]), np.int32)
+        self._starts, self._others = offsets[:-1], [np.empty((3, 0), dtype=np.int64)]
+        self.n_group, self.n_relevant = np.zeros((2, problem.relevance.candidates.n_query), dtype=np.int64)
+        self.room = self._starts, self._closer, self.n_group, self.n_relevant  # what the core fills in
+
+    def add(self, others: Int64) -> None:
+        """Take the `others` of the groups that the core has filled in."""
+        self._others.append(others)
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Free the memory of groups that are on disk."""
+        scratch.let_go(self._closer)
+
+    def save(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> None:
+        """Keep what is known of a shard's queries."""
+        if checkpoint is not None:
+            checkpoint.save(number, self.of(np.concatenate(blocks)))
+
+    def of(self, queries: Int64) -> dict[str, Int64]:
+        """What is known of some queries, one after another."""
+        groups = {f"groups_{k}": array for k, array in enumerate(self.groups.arrays(queries))}
+        return {"queries": queries, "n_group": self.n_group[queries], "n_relevant": self.n_relevant[queries], **groups}
+
+    def load(self, checkpoint: Checkpoint | None, number: int, blocks: list[Int64]) -> bool:
+        """Take what was kept of a shard's queries; whether anything was."""
+        shard = None if checkpoint is None else checkpoint.load(number)
+        queries = np.concatenate(blocks)
+        if shard is None or not np.array_equal(shard["queries"], queries):  # that is cut up in another way
+            return False
+        self.n_group[queries], self.n_relevant[queries] = shard["n_group"], shard["n_relevant"]
+        places = spread(self._starts[queries], self.n_group[queries])
+        self._closer[places] = shard["groups_0"]
+        self._others.append(CompactGroups.others_of(places, shard["groups_2"], shard["groups_3"]))
+        return True
+
+    @property
+    def groups(self) -> CompactGroups:
+        others = np.concatenate(self._others, axis=1)
+        others = others.take(np.argsort(others[0]), axis=1)
+        self._others = [others]
+        return CompactGroups(self._starts, self.n_group, self._closer, others)
+
+    def profile(self, problem: RankingProblem) -> TieProfile:
+        n_ranked = problem.relevance.candidates.n_ranked()
+        return TieProfile.of_compact(self.groups, n_ranked, self.n_relevant, problem.rule.bounds_only)
 
 
 class Section(NamedTuple):
@@ -52,11 +110,9 @@ class CountingPass:
 
     @cached_property
     def core(self) -> Any:
-        """The pass of the core."""
         return self.problem.in_core(self.distance)
 
     def run(self, threads: int, progress: bool | Progress, checkpoint: Checkpoint | None = None) -> TieProfile:
-        """Work through all shards and put the profile together."""
         blocks, ranges = self.cut_up
         shards, assembly = self.layout.shards(blocks), Assembly(self.problem)
         streams = self.streams(len(shards))
@@ -80,14 +136,10 @@ class CountingPass:
         except KeyboardInterrupt:
             raise KeyboardInterrupt(checkpoints.what_is_kept(checkpoint, n_kept, len(shards), "shards")) from None
 
-    def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
-        """The queries of each block, and the columns of each tile."""
-        return self.layout.cut()
-
     @cached_property
     def cut_up(self) -> tuple[list[Int64], list[ColumnRange]]:
-        """What `cut` gives, made once."""
-        return self.cut()
+        """The queries of each block, and the columns of each tile."""
+        return self.layout.cut()
 
     def streams(self, n_shard: int) -> bool:
         """Whether blocks are made, counted along all columns and forgotten, one by one."""

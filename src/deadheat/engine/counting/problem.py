@@ -79,10 +79,6 @@ class RankingProblem:
         most[query] -= self.class_count[np.searchsorted(self.class_keys, keys)] == 1
         return most
 
-    def identity(self) -> dict[str, str]:
-        """What a profile follows from, for a checkpoint."""
-        return identity(self.distance.name, self.rule, self.relevance, self.distance.fingerprint)
-
 
 def _grouping(distance: Distance, rule: Ties) -> Callable[..., Any]:
     """What the core asks of a rule that is written in Python: groups, cuts, and to decide what cuts leave open."""
@@ -117,7 +113,6 @@ def identity(distance: str, rule: Ties, relevance: Relevance, fingerprint: Calla
 
 
 def _digest(*arrays: NDArray[Any]) -> str:
-    """A digest of arrays, of their shapes and types."""
     digest = hashlib.blake2b(digest_size=32)
     for array in arrays:
         digest.update(f"{array.shape} {array.dtype.str} ".encode())

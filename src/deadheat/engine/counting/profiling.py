@@ -12,6 +12,7 @@ from deadheat.engine.counting.candidates import Relevance
 from deadheat.engine.counting.options import CountingOptions
 from deadheat.engine.counting.own_gallery import queries_in_gallery
 from deadheat.engine.counting.passes import CountingPass
+from deadheat.engine.counting.problem import identity
 from deadheat.engine.distances.distance import Distance
 from deadheat.engine.literals import DistanceName, TiesName
 from deadheat.engine.profiles.profile import TieProfile
@@ -171,5 +172,6 @@ def profile_of(
     )
     if options.checkpoint is None:
         return counting_pass.run(options.threads, options.progress)
-    with checkpoints.Checkpoint(options.checkpoint, counting_pass.problem.identity()) as kept:
+    known = identity(distance.name, options.rule, relevance, distance.fingerprint)
+    with checkpoints.Checkpoint(options.checkpoint, known) as kept:
         return counting_pass.run(options.threads, options.progress, kept)

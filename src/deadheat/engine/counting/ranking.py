@@ -77,23 +77,15 @@ class Rankings:
             raise InvalidValueError("ties", f"must have tie groups, but {ties!r} has none: its windows overlap")
         self.threads = options.threads
         self.metric = options.open(embeddings, gallery)
+        self.n_query, self.n_gallery = self.metric.n_query, self.metric.n_gallery
         self.candidates = options.candidates(self.n_query, self.n_gallery, leave_one_out=gallery is None)
+        of_query, of_item = (np.zeros(n, dtype=np.int64) for n in (self.n_query, self.n_gallery))
         # everything is relevant, so that everything is sorted
-        self._problem = RankingProblem(self.metric, options.rule, Relevance.of_all(self.candidates))
+        self._problem = RankingProblem(self.metric, options.rule, Relevance(of_query, of_item, self.candidates))
 
     @cached_property
     def _pass(self) -> Any:
         return self._problem.in_core()
-
-    @property
-    def n_query(self) -> int:
-        """How many queries there are."""
-        return self.metric.n_query
-
-    @property
-    def n_gallery(self) -> int:
-        """How many items there are to rank."""
-        return self.metric.n_gallery
 
     def __iter__(self) -> Iterator[Ranked]:
         step = max(1, BLOCK_ENTRIES // self.n_gallery)
@@ -135,7 +127,6 @@ class Rankings:
 
     @cached_property
     def _measuring(self) -> Distance:
-        """The distance with scores that stand for its closeness, and not just for the order of it."""
         return self.metric.measuring()
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.scored import KeyedGroups, assemble, count_keys, keys_of
+from deadheat.engine.counting.scored import assemble, count_keys, keys_of
 from deadheat.engine.profiles.parts import at_level
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import InvalidTypeError, InvalidValueError
@@ -38,7 +38,6 @@ class RunOptions(NamedTuple):
 
     @classmethod
     def checked(cls, rel: Any, judged_only: Any, complete: Any, score_dtype: Any, max_docs: Any = None) -> RunOptions:
-        """The options, or an error that names the argument."""
         for name, value in (("judged_only", judged_only), ("complete", complete)):
             if not isinstance(value, (bool, np.bool_)):
                 raise InvalidTypeError(name, f"must be True or False, but is {value!r}")
@@ -161,7 +160,9 @@ def profile_tables(scores: Checked, judged: Checked, queries: Sequence[str], opt
             ranked = _first(options.max_docs, ranked, known, query, options.score_dtype)
         if options.judged_only:
             ranked = {d: ranked[d] for d, grade in known.items() if grade >= 0 and d in ranked}
-        blocks.append(_count_query(ranked, relevant[query], grade_values, options.score_dtype))
+        keys = _keys_of_numbers(list(ranked.values()), options.score_dtype)
+        of_ranked = np.fromiter(map(relevant[query].get, ranked, repeat(0)), np.int64, len(ranked))
+        blocks.append(count_keys(keys[None], of_ranked[None], grade_values))
     return assemble(blocks, grade_values, by_grade, tuple(queries))
 
 
@@ -178,7 +179,6 @@ def profile_judged_documents(
 def _first(
     most: int, scores: dict[str, Any], grades: dict[str, int], query: str, dtype: ScoreDtype | None
 ) -> dict[str, Any]:
-    """The documents with the highest scores, so many."""
     keys, items = _keys_of_numbers(list(scores.values()), dtype), list(scores)
     last = np.partition(keys, len(keys) - most)[len(keys) - most]
     tied = np.flatnonzero(keys == last)
@@ -191,14 +191,6 @@ def _first(
         )
     chosen = np.concatenate([np.flatnonzero(keys > last), tied[:room]])
     return {items[i]: scores[items[i]] for i in chosen}
-
-
-def _count_query(
-    scores: dict[str, Any], relevant: dict[str, int], grade_values: Int64, dtype: ScoreDtype | None
-) -> KeyedGroups:
-    """The tie groups of one query."""
-    grades = np.fromiter(map(relevant.get, scores, repeat(0)), np.int64, len(scores))
-    return count_keys(_keys_of_numbers(list(scores.values()), dtype)[None], grades[None], grade_values)
 
 
 def _keys_of_numbers(numbers: list[Any], dtype: ScoreDtype | None) -> Int64:
@@ -221,5 +213,4 @@ def nearest_float64(number: float) -> float:
 
 
 def _listed(table: Checked) -> str:
-    """How many queries, and the first of them."""
     return f"{len(table)} ({', '.join(map(repr, list(table)[:3]))}{', …' if len(table) > 3 else ''})"

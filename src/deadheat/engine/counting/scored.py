@@ -136,7 +136,6 @@ def profile_lists(scores: NDArray[Any], grades: Int64, lengths: Int64) -> TiePro
 
 
 def _blocks(n_query: int, n_gallery: int) -> list[slice]:
-    """Rows, a block at a time."""
     return slices(n_query, max(1, BLOCK_ENTRIES // n_gallery))
 
 
@@ -163,8 +162,6 @@ def _grade_values(grades: Any, junk: Bool | None) -> Int64:
 
 
 class KeyedGroups(NamedTuple):
-    """The tie groups of some queries, nearest first."""
-
     n_group: Int64  # (n_query,)
     n_ranked: Int64  # (n_query,)
     groups: Int64  # (n_group, 4): closer, closer_relevant, tied, tied_relevant

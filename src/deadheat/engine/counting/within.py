@@ -91,8 +91,6 @@ def profile_within(
 
 @dataclass
 class _Groups:
-    """What the passes inside all groups share."""
-
     rows: Source | NDArray[Any]
     classes: Int64
     gallery: Gallery | None
@@ -101,7 +99,6 @@ class _Groups:
     distance: Distance
 
     def profile(self, items: Int64, others: Int64) -> TieProfile:
-        """The profile of one group."""
         if not len(items) or not len(others):  # no query, or nothing that is ranked
             return TieProfile.from_groups([[]] * len(items), [0] * len(items))
         rows, gallery, junk, itself = _taken(self.rows, items), self.gallery, self.junk, None
@@ -139,6 +136,5 @@ class _Groups:
 
 
 def _taken(rows: Any, items: Int64) -> NDArray[Any]:
-    """Some rows of an array or of what is on disk."""
     taken: NDArray[Any] = rows[items] if isinstance(rows, np.ndarray) else rows.take(items)
     return taken

@@ -24,7 +24,7 @@ _GAIN = 16.0  # by which squared norms have to shrink
 _FIRST = 64  # rows that mostly show already that there is no common centre
 
 
-def common_centre(query: Source, gallery: Source, gain: float = _GAIN) -> NDArray[np.floating] | None:
+def common_centre(query: Source, gallery: Source) -> NDArray[np.floating] | None:
     """A row that can be taken off all rows without a rounding, and makes squared norms that much smaller; or None.
 
     Differences of numbers that lie within a factor of two of each other are exact (Sterbenz), so features that do have
@@ -39,7 +39,7 @@ def common_centre(query: Source, gallery: Source, gain: float = _GAIN) -> NDArra
     scale = 1 / power_of_two(query, gallery)  # so that squares neither over- nor underflow
     centre = np.where(close, np.clip((low / 2 + high / 2).astype(dtype), low, high), 0.0)
     left = np.subtract(high, low, where=close, out=farthest.copy()) * scale
-    if np.square(centre * scale).sum() <= gain * np.square(left).sum():
+    if np.square(centre * scale).sum() <= _GAIN * np.square(left).sum():
         return None
     return centre.astype(dtype)
 
@@ -70,7 +70,6 @@ def tangents(source: Source, centre: NDArray[np.floating]) -> tuple[Source, Floa
 
 
 def _column_extremes(query: Source, gallery: Source) -> tuple[Float64, Float64]:
-    """The least and the greatest value of each feature."""
     low, high = np.full(query.shape[1], np.inf), np.full(query.shape[1], -np.inf)
     for source in (query,) if gallery is query else (query, gallery):
         for _, rows in source.pieces():

@@ -28,9 +28,8 @@ class Cityblock(Dense):
     @classmethod
     def between(cls, query: Source, gallery: Source, exact_only: bool) -> Cityblock:
         distance = cls(query, gallery)
-        return (
-            distance if distance.levels[-1].exact or not distance._nonnegative else CityblockOfOverlaps(query, gallery)
-        )
+        overlaps = distance._nonnegative and not distance.levels[-1].exact
+        return CityblockOfOverlaps(query, gallery) if overlaps else distance
 
     def __init__(self, query: Source, gallery: Source) -> None:
         super().__init__(query, gallery)
@@ -50,13 +49,9 @@ class Cityblock(Dense):
     def score(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         return divided(low, high, self.unit)
 
-    def exact_values(self, scores: Float64) -> Float64 | None:
-        return scaling.exact_multiples(scores, fractions.Fraction(self.unit)) if self.levels[-1].exact else None
-
-    def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
-        if not self.levels[-1].exact:
-            return None
-        return scaling.moved_integers(scores, fractions.Fraction(shift) / fractions.Fraction(self.unit), above)
+    @property
+    def step(self) -> fractions.Fraction | None:
+        return fractions.Fraction(self.unit) if self.levels[-1].exact else None
 
 
 class CityblockOfOverlaps(Cityblock):
@@ -67,19 +62,15 @@ class CityblockOfOverlaps(Cityblock):
     """
 
     form = "overlap"
+    _nonnegative = True
 
     def __init__(self, query: Source, gallery: Source) -> None:
         super().__init__(query, gallery)
-        self.usual_sum = scaling.usual(self.item_size)
-        left, self._offset_error = scaling.sums_less(self.items, self.usual_sum, squares=False)
-        self.offset = left / 2
-        if self.usual_sum:
-            self.columns = self.columns.in_bands(np.maximum(np.abs(self.offset), 2.0**-1000))
+        self.take_off_usual(self.item_size, squares=False)
 
     def errors(self, level: Level) -> ScoreErrors:
         part, tiny = bounds.of_overlaps(self.dim, level.dtype), bounds.underflow(self.dim, level.dtype)
-        beside = bounds.of_offset(self.offset, self._offset_error, self.dim, level.dtype)
-        sizes = self.query_size, np.ones(len(self.item_size)), beside
+        sizes = self.query_size, np.ones(len(self.item_size)), self.offset_errors(level.dtype)
         return ScoreErrors(*sizes, self.offset, part, tiny, *bounds.of_one_sign(part, tiny))
 
     def closeness(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
@@ -94,4 +85,4 @@ class CityblockOfOverlaps(Cityblock):
 
     def _sum_interval(self, queries: Int64) -> tuple[Float64, Float64]:
         """Σq + c in the units of the scores, between two numbers."""
-        return bounds.sum_between(self.query_size[queries], self.usual_sum, self.dim)
+        return bounds.sum_between(self.query_size[queries], self.usual, self.dim)

@@ -54,7 +54,6 @@ class Columns:
         return Columns(order, position[self.item_of_column[self.column_of_item]], list(pairwise(ends)))
 
     def band_of(self, items: Int64) -> Int64:
-        """The index of the band that each item's column is in."""
         return np.searchsorted([stop for _, stop in self.bands], self.column_of_item[items], side="right")
 
     def in_bands(self, sizes: Float64) -> Columns:

@@ -47,7 +47,6 @@ class Dense(Distance):
 
     @cached_property
     def _nonnegative(self) -> bool:
-        """Whether no number of any row is negative."""
         return all(self.for_both(lambda raw: all(bool(rows.min() >= 0) for _, rows in raw.pieces())))
 
     def for_both(self, work: Callable[[Source], _Result]) -> tuple[_Result, _Result]:
@@ -72,6 +71,20 @@ class Dense(Distance):
         self.queries, self.items = self.for_both(lambda raw: Rows.over(raw, np.array([self.unit])))
         return largest
 
+    def take_off_usual(self, sizes: Float64, *, squares: bool) -> None:
+        """Offsets that are half of the squared norms, or sums, of items less a `usual` one of these."""
+        self.usual = scaling.usual(sizes)
+        left, self._offset_error = scaling.sums_less(self.items, self.usual, squares=squares)
+        self.offset = left / 2
+        if self.usual and self._nonnegative:  # what is left of the sizes is what errors are relative to
+            self.columns = self.columns.in_bands(np.maximum(np.abs(self.offset), 2.0**-1000))
+
+    def offset_errors(self, dtype: DTypeLike) -> Float64:
+        """How far scores of a type may be off because of the offsets of items."""
+        if not len(self.offset):
+            return np.zeros(len(self.columns.column_of_item))
+        return bounds.of_offset(self.offset, self._offset_error, self.dim, dtype)
+
     @cached_property
     def exact(self) -> Any:
         return _core.ExactPairs(self.key_kind, self.query_raw, self.gallery_raw)
@@ -85,7 +98,7 @@ class Product(Dense):
     def expecting(self, n_relevant: float, symmetric: bool) -> Self:
         if len(self.levels) == 1:
             return self
-        return self.at_levels(cheapest(self.levels, self.dim, n_relevant, symmetric))
+        return self.having(levels=cheapest(self.levels, self.dim, n_relevant, symmetric))
 
     def scale(self, limit: float = 2.0**26) -> float:
         largest = super().scale(limit)
@@ -103,10 +116,6 @@ class Product(Dense):
             relative, relative_tiny = bounds.of_one_sign(part, 0.0 if safe else tiny)
         sizes = self.query_norm, self.item_norm, self.offset_errors(dtype)
         return ScoreErrors(*sizes, self.offset, part, tiny, relative, relative_tiny)
-
-    def offset_errors(self, dtype: DTypeLike) -> Float64:
-        """How far scores of a type may be off because of the offsets of items."""
-        return np.zeros(len(self.item_norm))
 
     def relative_error(self, terms: int, dtype: DTypeLike) -> float:
         """What part of the sizes of rows a product may be off whose sum has so many roundings in a row."""

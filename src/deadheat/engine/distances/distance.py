@@ -36,6 +36,7 @@ from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.patterns import Patterns
 from deadheat.engine.exact.roots import Roots
 from deadheat.support.arrays import Float64, Int64, slices
+from deadheat.support.lazy import fractions
 
 Form = Literal["product", "overlap", "difference", "bits"]
 
@@ -132,7 +133,6 @@ class Distance(ABC):
 
     @property
     def n_gallery(self) -> int:
-        """How many gallery items there are."""
         return len(self.columns.column_of_item)
 
     @abstractmethod
@@ -141,15 +141,8 @@ class Distance(ABC):
 
     # Variants --------------------------------------------------------------------------------------------------------
 
-    def with_columns(self, columns: Columns) -> Self:
-        """The same distance with its columns in another order; this one stays as it is."""
-        return self._with(columns=columns)
-
-    def at_levels(self, levels: tuple[Level, ...]) -> Self:
-        """The same distance with other levels; this one stays as it is."""
-        return self._with(levels=levels)
-
-    def _with(self, **attributes: Any) -> Self:
+    def having(self, **attributes: Any) -> Self:
+        """The same distance with other `levels`, or with its `columns` in another order; this one stays as it is."""
         variant = copy(self)
         vars(variant).pop("scores", None)
         vars(variant).update(attributes)
@@ -214,13 +207,26 @@ class Distance(ABC):
         """Intervals of scores from intervals of closeness, pair by pair."""
         return low, high
 
+    @property
+    def step(self) -> fractions.Fraction | None:
+        """What scores of the last level are multiplied by for the closeness, if they are integers; None if not."""
+        return None
+
     def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
         """The least scores of the last level whose closeness is at least, or above, that of some scores plus a shift.
 
         Only where scores are exact; None where it is not known.
         """
-        return None
+        if self.step is None:
+            return None
+        steps = fractions.Fraction(shift) / self.step
+        whole = math.floor(steps) + 1 if above else math.ceil(steps)
+        return scores + float(max(-(2**60), min(2**60, whole)))  # far outside of all scores, one is as far
 
     def exact_values(self, scores: Float64) -> Float64 | None:
         """The closeness that belongs to scores of the last level, if it is known that float64 holds it exactly."""
-        return None
+        if (step := self.step) is None:
+            return None
+        largest, odd = int(np.abs(scores).max(initial=0)), step.numerator // (step.numerator & -step.numerator)
+        fits = largest * odd <= 2**53 and max(largest, 1) * step <= np.finfo(np.float64).max
+        return scores * float(step) if fits and fractions.Fraction(float(step)) == step else None

@@ -6,7 +6,6 @@ import math
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from deadheat.engine.distances import bounds, scaling
 from deadheat.engine.distances.bounds import ScoreErrors, divided, multiplied, widened
@@ -38,20 +37,14 @@ class Euclidean(Product):
         self.levels = levels_for(3 * self.scale() ** 2 * self.dim)
         self.query_square = scaling.integer_squares(self.queries)
         square = self.query_square if self.items is self.queries else scaling.integer_squares(self.items)
-        self.usual_square = 0.0 if self.levels[-1].exact else scaling.usual(square)
-        self.offset, self._offset_error = square / 2, np.zeros(len(square))
-        if not self.levels[-1].exact:
-            left, self._offset_error = scaling.sums_less(self.items, self.usual_square, squares=True)
-            self.offset = left / 2
-        if self.usual_square and self._nonnegative:  # what is left of the squares is what errors are relative to
-            self.columns = self.columns.in_bands(np.maximum(np.abs(self.offset), 2.0**-1000))
-
-    def offset_errors(self, dtype: DTypeLike) -> Float64:
-        return bounds.of_offset(self.offset, self._offset_error, self.dim, dtype)
+        if self.levels[-1].exact:
+            self.offset, self.usual, self._offset_error = square / 2, 0.0, np.zeros(len(square))
+        else:
+            self.take_off_usual(square, squares=True)
 
     def errors(self, level: Level) -> ScoreErrors:
         found = super().errors(level)
-        if self.usual_square:
+        if self.usual:
             return found
         return found._replace(half_error=self._offset_error, roundoff=bounds.unit_roundoff(level.dtype))
 
@@ -73,7 +66,7 @@ class Euclidean(Product):
 
     def _square_interval(self, queries: Int64) -> tuple[Float64, Float64]:
         """‖q‖² + c in the units of the scores, between two numbers."""
-        return bounds.square_between(self.query_square[queries], self.usual_square, self.dim)
+        return bounds.square_between(self.query_square[queries], self.usual, self.dim)
 
     def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
         if not self.levels[-1].exact:

@@ -7,14 +7,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.engine.distances import scaling
 from deadheat.engine.distances.bounds import ScoreErrors
 from deadheat.engine.distances.columns import Columns
 from deadheat.engine.distances.distance import Distance, Level, Target
 from deadheat.engine.exact.roots import Roots
 from deadheat.errors import InvalidValueError
 from deadheat.inputs.source import Array, fingerprint
-from deadheat.support.arrays import Float64, Int64
+from deadheat.support.arrays import Int64
 from deadheat.support.lazy import fractions
 
 
@@ -43,5 +42,6 @@ class Hamming(Distance):
     def exact_closeness(self, queries: Int64, columns: Int64) -> Roots:
         return Roots.of_values(self.scores.pair_scores(queries, columns))
 
-    def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
-        return scaling.moved_integers(scores, fractions.Fraction(shift), above)
+    @property
+    def step(self) -> fractions.Fraction:
+        return fractions.Fraction(1)

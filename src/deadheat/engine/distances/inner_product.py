@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from deadheat.engine.distances import scaling
 from deadheat.engine.distances.bounds import divided, multiplied
 from deadheat.engine.distances.dense import Product
 from deadheat.engine.distances.distance import Target, levels_for
@@ -31,10 +30,6 @@ class InnerProduct(Product):
     def score(self, queries: Int64, low: Float64, high: Float64) -> tuple[Float64, Float64]:
         return divided(*divided(low, high, self.unit), self.unit)
 
-    def exact_values(self, scores: Float64) -> Float64 | None:
-        return scaling.exact_multiples(scores, fractions.Fraction(self.unit) ** 2) if self.levels[-1].exact else None
-
-    def least_scores(self, queries: Int64, scores: Float64, shift: float, above: bool) -> Float64 | None:
-        if not self.levels[-1].exact:
-            return None
-        return scaling.moved_integers(scores, fractions.Fraction(shift) / (fractions.Fraction(self.unit) ** 2), above)
+    @property
+    def step(self) -> fractions.Fraction | None:
+        return fractions.Fraction(self.unit) ** 2 if self.levels[-1].exact else None

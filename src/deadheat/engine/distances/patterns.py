@@ -86,7 +86,6 @@ def _promising(source: Source, zeros: bool) -> bool:
 
 
 def _looked_at(source: Source, n: int) -> tuple[Masks, Float64]:
-    """The masks of the first rows, and their numbers."""
     words = -(-source.shape[1] // 64)
     masks, values = np.empty((n, _core.LEVELS * words), dtype=np.uint64), np.empty((n, _core.LEVELS))
     for part in slices(n, max(1, _ELEMENTS // source.shape[1])):
@@ -95,7 +94,6 @@ def _looked_at(source: Source, n: int) -> tuple[Masks, Float64]:
 
 
 def _placed(masks: Masks, values: Float64) -> Placed:
-    """Rows with masks and numbers, with their tables and kinds."""
     counts = np.bitwise_count(masks).reshape(len(masks), _core.LEVELS, -1).sum(axis=2, dtype=np.float64)
     few = ~np.isnan(values[:, 0])
     table, kind = _numbered(values, few), _numbered(np.concatenate([values, counts], axis=1), few)

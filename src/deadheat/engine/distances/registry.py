@@ -27,7 +27,6 @@ ALIASES = {
 
 
 def find(name: Any) -> type[Distance]:
-    """The distance of this name."""
     return DISTANCES[named(name)]
 
 
@@ -42,19 +41,9 @@ def named(name: Any, *, takes: str | None = None) -> str:
     return checks.choice(name, names(takes=takes), "distance", ALIASES)
 
 
-def names(*, takes: str | None = None, target: str | None = None) -> tuple[str, ...]:
-    """The names of the distances that take such embeddings ("numbers", "bits") and have such a value to be rounded.
-
-    Examples
-    --------
-    >>> names(takes="bits"), names(takes="numbers", target="distance")
-    (('hamming',), ('cosine', 'euclidean', 'cityblock'))
-    """
-    return tuple(
-        name
-        for name, kind in DISTANCES.items()
-        if takes in (None, kind.takes) and (target is None or target in kind.targets)
-    )
+def names(*, takes: str | None = None) -> tuple[str, ...]:
+    """The names of the distances that take such embeddings ("numbers", "bits"); by default of all."""
+    return tuple(name for name, kind in DISTANCES.items() if takes in (None, kind.takes))
 
 
 def make(name: str, query: Any, gallery: Any | None, exact_only: bool) -> Distance:

@@ -17,7 +17,6 @@ import deadheat._core as _core
 from deadheat.engine.distances import bounds
 from deadheat.inputs.source import Array, Index, Source
 from deadheat.support.arrays import Float64, Int64, slices
-from deadheat.support.lazy import fractions
 
 CHUNK = 1 << 18  # numbers that are made at once
 HELD_BYTES = 64 << 20  # up to which rows made from others are held, and not made again for each use
@@ -27,8 +26,6 @@ _SPREAD = 2.0**-30  # of the smallest to the largest number of a row
 
 
 class Derived(Source):
-    """The rows of another source, each changed when it is read."""
-
     def __init__(
         self, source: Source, change: Callable[[NDArray[Any]], NDArray[Any]], dtype: np.dtype[np.floating]
     ) -> None:
@@ -99,7 +96,7 @@ def common_unit(query: Source, gallery: Source, limit: float) -> tuple[float, fl
     for source in (query,) if gallery is query else (query, gallery):
         for _, rows in source.pieces():
             unit = np.empty(1)
-            largest = _integer_units(rows, unit, limit)
+            largest = _core.integer_units(rows, unit, limit)
             if largest == np.inf:
                 return 1.0, np.inf
             if largest:
@@ -107,30 +104,15 @@ def common_unit(query: Source, gallery: Source, limit: float) -> tuple[float, fl
     if not extremes:
         return 1.0, 0.0
     common = np.empty(1)
-    largest = _integer_units(np.array([extremes]), common, limit)
-    return float(common[0]), largest
-
-
-def _integer_units(raw: NDArray[Any], units: Float64, limit: float) -> float:
-    """Fill in the units and return the largest multiple, infinity if it exceeds the limit, as it mostly does."""
-    if _largest_multiple(raw[0, :32].tolist()) > limit:
-        return np.inf
-    return float(_core.integer_units(raw, units, limit))
-
-
-def _largest_multiple(values: list[float]) -> int:
-    """The largest of some numbers in units of their greatest common divisor."""
-    ratios = [value.as_integer_ratio() for value in values]
-    shared = math.lcm(*(denominator for _, denominator in ratios))
-    multiples = [abs(numerator) * (shared // denominator) for numerator, denominator in ratios]
-    return max(multiples) // (math.gcd(*multiples) or 1)
+    largest = _core.integer_units(np.array([extremes]), common, limit)
+    return float(common[0]), float(largest)
 
 
 def integer_rows(source: Source) -> tuple[Rows, Float64] | None:
     """The rows, each divided by a number of which it is a small multiple, and their squares; None if one has none."""
     units = np.empty(source.shape[0])
     for start, rows in source.pieces():
-        if _integer_units(rows, units[start : start + len(rows)], limit=2.0**9) == np.inf:
+        if _core.integer_units(rows, units[start : start + len(rows)], 2.0**9) == np.inf:
             return None
     whole = Rows.over(source, units)
     return whole, integer_squares(whole)
@@ -144,7 +126,6 @@ def power_of_two(*sources: Source) -> float:
 
 
 def largest_sizes(raw: NDArray[Any]) -> Float64:
-    """The size of the largest element of each row."""
     return np.asarray(np.maximum(raw.max(axis=1), -raw.min(axis=1)), dtype=np.float64)
 
 
@@ -234,17 +215,3 @@ def normalised(source: Source) -> tuple[Rows, Float64]:
         source = Array(np.where(lost, np.copysign(_LEAST, rows), scaled))
     squares = by_piece(source, lambda rows: _core.row_sums(rows, 1.0)[:, 0])
     return Rows(source, 1 / np.where(squares > 0, np.sqrt(squares), 1.0)), np.asarray(largest > 0, np.float64)
-
-
-def exact_multiples(whole: Float64, unit: fractions.Fraction) -> Float64 | None:
-    """Whole numbers times a unit, if float64 surely holds every product exactly."""
-    largest = int(np.abs(whole).max(initial=0))
-    odd = unit.numerator // (unit.numerator & -unit.numerator)
-    fits = largest * odd <= 2**53 and max(largest, 1) * unit <= np.finfo(np.float64).max
-    return whole * float(unit) if fits and fractions.Fraction(float(unit)) == unit else None
-
-
-def moved_integers(scores: Float64, step: fractions.Fraction, above: bool) -> Float64:
-    """The least integers that are at least, or above, some integers plus a step; far outside of these, one as far."""
-    steps = math.floor(step) + 1 if above else math.ceil(step)
-    return scores + float(max(-(2**60), min(2**60, steps)))

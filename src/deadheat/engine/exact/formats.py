@@ -20,7 +20,6 @@ class Format(NamedTuple):
 
     @property
     def largest(self) -> float:
-        """The largest finite number."""
         return float((2 - 2.0 ** (1 - self.precision)) * 2.0**self.highest)
 
 

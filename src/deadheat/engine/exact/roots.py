@@ -36,7 +36,6 @@ class Roots:
 
     @classmethod
     def of_values(cls, values: Float64) -> Roots:
-        """Finite floats as they are."""
         return cls(_core.Roots(np.ascontiguousarray(values, dtype=np.float64)))
 
     def add(self, others: Roots) -> None:
@@ -45,21 +44,15 @@ class Roots:
 
     def compare(self, mine: Int64, others: Roots, yours: Int64) -> Int8:
         """−1, 0 or 1, as number mine[p] is less than, equal to or greater than number yours[p] of the others."""
-        return _filled(len(mine), lambda part, out: self.numbers.compare(mine[part], others.numbers, yours[part], out))
+        return _in_parts(self.numbers.compare, mine, others.numbers, yours)
 
     def compare_shifted(self, mine: Int64, others: Roots, yours: Int64, shift: float) -> Int8:
         """Compare number mine[p] with number yours[p] of the others plus a float."""
-        return _filled(
-            len(mine),
-            lambda part, out: self.numbers.compare_shifted(mine[part], others.numbers, yours[part], shift, out),
-        )
+        return _in_parts(self.numbers.compare_shifted, mine, others.numbers, yours, shift)
 
     def compare_values(self, mine: Int64, values: Float64, sign: int, shift: int) -> Int8:
         """Compare number mine[p] with sign·values[p] + shift, as it is before any rounding; values may be infinite."""
-        return _filled(
-            len(mine),
-            lambda part, out: self.numbers.compare_values(mine[part], values[part], float(sign), float(shift), out),
-        )
+        return _in_parts(self.numbers.compare_values, mine, values, float(sign), float(shift))
 
     def signed_squares(self) -> list[fractions.Fraction]:
         """All numbers squared, with their signs, as fractions: slow, for a look at a few."""
@@ -70,10 +63,9 @@ class Roots:
         return found
 
 
-def _filled(n: int, compare: Callable[[slice, Int8], None]) -> Int8:
-    """The results of n comparisons, some at a time."""
-    out = np.empty(n, dtype=np.int8)
-    for part in slices(n, _AT_ONCE):
+def _in_parts(compare: Callable[..., None], mine: Int64, *others: Any) -> Int8:
+    out = np.empty(len(mine), dtype=np.int8)
+    for part in slices(len(mine), _AT_ONCE):
         raise_if_cancelled()
-        compare(part, out[part])
+        compare(mine[part], *(each[part] if isinstance(each, np.ndarray) else each for each in others), out[part])
     return out

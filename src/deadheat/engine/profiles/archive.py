@@ -37,7 +37,6 @@ def canonical(arrays: Mapping[str, Int64], bounds_only: bool) -> Iterator[bytes]
 
 
 def write(path: str | os.PathLike[str], bounds_only: bool, digest: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a profile whole or not at all."""
     with replacing(path) as file:
         np.savez_compressed(file, allow_pickle=False, format=_FORMAT, bounds_only=bounds_only, digest=digest, **arrays)
     scratch.let_go(*arrays.values())

@@ -41,7 +41,6 @@ class CompactGroups(NamedTuple):
         return out
 
     def write(self, queries: slice | Int64, *arrays: Int64) -> None:
-        """Write the four arrays of some queries."""
         _core.expand_groups(self.starts[queries], self.lengths[queries], self.closer, self.others, *arrays)
 
     def ties(self) -> tuple[int, int, int]:

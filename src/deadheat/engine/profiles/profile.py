@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -100,6 +100,8 @@ class TieProfile:
     n_ordered: Int64 | None = field(default=None, kw_only=True)
     check: InitVar[bool] = True
 
+    compact: ClassVar[CompactGroups | None] = None  # the groups as they are kept, where arrays are made when asked for
+
     def __post_init__(self, check: bool) -> None:
         for name in _ARRAYS + _OPTIONAL:
             array = getattr(self, name)
@@ -143,7 +145,7 @@ class TieProfile:
         of_queries = {"offsets": offsets_of(groups.lengths), "n_ranked": n_ranked, "n_relevant": n_relevant}
         nothing = dict.fromkeys((*_OPTIONAL, "query_ids"))
         grades = np.ones(1, dtype=np.int64)
-        vars(profile).update(**of_queries, **nothing, grades=grades, bounds_only=bounds_only, _compact=groups)
+        vars(profile).update(**of_queries, **nothing, grades=grades, bounds_only=bounds_only, compact=groups)
         return profile
 
     def __getattr__(self, name: str) -> Any:
@@ -156,12 +158,6 @@ class TieProfile:
         vars(self).update(zip(OF_GROUPS, arrays, strict=True))
         scratch.let_go(*arrays)
         return vars(self)[name]
-
-    @property
-    def compact(self) -> CompactGroups | None:
-        """The groups as they are kept, if the arrays are written out when they are asked for."""
-        groups: CompactGroups | None = vars(self).get("_compact")
-        return groups
 
     @classmethod
     def joined(cls, profiles: Sequence[TieProfile]) -> TieProfile:

@@ -54,7 +54,6 @@ class Rounded(Ties):
             raise InvalidValueError("of", f"must be {names} for distance {distance.name!r}, but is {self.of!r}")
 
     def _target(self, distance: Distance) -> Target:
-        """What is rounded."""
         return distance.targets[self.of or next(iter(distance.targets))]
 
     def group(self, distance: Distance, relevant: Relevant) -> Groups:

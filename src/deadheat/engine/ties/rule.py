@@ -53,7 +53,6 @@ class Groups(NamedTuple):
 
     @property
     def padding(self) -> Bool:
-        """Where there is no group."""
         return np.arange(self.score.shape[1]) >= self.n_group[:, None]
 
 

@@ -18,8 +18,6 @@ _TICK = 1.0  # seconds between looks at the clock, at most
 
 
 class _Handed(NamedTuple):
-    """A task that the executor has, and since when."""
-
     number: int
     since: float
 
@@ -110,13 +108,11 @@ class Dispatch:
         return late
 
     def _limit(self) -> float:
-        """How many seconds a task may take."""
         if self._cluster.timeout is not None:
             return self._cluster.timeout
         return max(_PATIENCE, _TIMES_LONGEST * self._longest) if self._longest else math.inf
 
     def _renew(self, broken: BaseException, n_done: int, n_task: int) -> None:
-        """Ask for another executor, if this one came from a function."""
         died = f"a worker of the executor died ({type(broken).__name__}) after {n_done} of {n_task} tasks"
         if not self._owned:
             raise ClusterError(

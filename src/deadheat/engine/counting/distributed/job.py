@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import IO, NamedTuple
+from typing import IO
 from uuid import uuid4
 
 import numpy as np
@@ -40,7 +40,6 @@ class Files:
     arrays: frozenset[str]  # files in the folder
 
     def require_version(self) -> None:
-        """Refuse to work for another version of deadheat."""
         if self.version != version("deadheat"):
             raise ClusterError(
                 f"workers must have the version of deadheat that asks them, {self.version}, "
@@ -79,21 +78,13 @@ class Job:
     threads: int
 
     @property
-    def tasks(self) -> list[Task]:
-        """All of its tasks."""
-        return [Task(part, *portion) for part in range(max(1, len(self.parts))) for portion in self.cut.portions()]
+    def tasks(self) -> list[tuple[int, int, int]]:
+        """Portions of parts of the gallery: what a worker is called with, after the job."""
+        return [(part, *portion) for part in range(max(1, len(self.parts))) for portion in self.cut.portions()]
 
     def times(self, part: int) -> int:
         """How often the counts of a part are added: each part counts what all parts share, which is to count once."""
         return 1 if not self.parts or part else 2 - len(self.parts)
-
-
-class Task(NamedTuple):
-    """A portion of a part of the gallery; with the job before it, it is what a worker is called with."""
-
-    part: int
-    queries: int
-    columns: int
 
 
 class Writer:
@@ -111,7 +102,6 @@ class Writer:
                 os.mkdir(self.folder)
 
     def close(self) -> None:
-        """Delete the files."""
         remote.delete_folder(self.folder)
         if self._users is not None:
             self._users.close()
@@ -133,7 +123,6 @@ class Writer:
         return tuple(places)
 
     def array(self, name: str, array: Array) -> None:
-        """Write an array."""
         with remote.writing(remote.joined(self.folder, f"{name}.npy")) as file:
             np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
         self.written += array.nbytes
@@ -142,16 +131,13 @@ class Writer:
 @contextmanager
 def written(pair: Pair, arrays: Mapping[str, Array | None], scratch: str | None) -> Iterator[tuple[Files, int]]:
     """Write the files of a run, and delete them in the end: where they are, and how many bytes were written."""
-    writer = Writer(scratch)
-    try:
+    with closing(Writer(scratch)) as writer:
         gallery = None if pair.gallery is None else writer.places(pair.gallery.embeddings, "gallery")
         there = {name: array for name, array in arrays.items() if array is not None}
         for name, array in there.items():
             writer.array(name, array)
         query = writer.places(pair.query.embeddings, "embeddings")
         yield Files(writer.key, writer.folder, version("deadheat"), query, gallery, frozenset(there)), writer.written
-    finally:
-        writer.close()
 
 
 def arrays_of(relevance: Relevance, number: int, in_parts: bool) -> dict[str, Array | None]:
@@ -181,7 +167,6 @@ def compressed(relevance: Relevance) -> tuple[Array, Array]:
 
 
 def _is_temporary(path: str) -> bool:
-    """Whether a file is among this machine's temporary ones."""
     if remote.is_url(path):
         return False
     temporary = os.path.realpath(tempfile.gettempdir())

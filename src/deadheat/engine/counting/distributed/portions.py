@@ -11,28 +11,19 @@ The first portion of a group of queries (*) also counts what is in no tile, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.assembly import Assembly
 from deadheat.engine.counting.candidates import Candidates
 from deadheat.engine.counting.layout import ColumnRange
-from deadheat.engine.counting.passes import CountingPass, Section
+from deadheat.engine.counting.passes import Assembly, CountingPass, Section
 from deadheat.engine.profiles.profile import TieProfile
 from deadheat.errors import ClusterError
 from deadheat.support import scratch
 from deadheat.support.arrays import Array, Int64, offsets_of, spread
 
 _OF_FIRST = ("n_group", "n_relevant", "closer_relevant", "tied_relevant")
-
-
-class Portion(NamedTuple):
-    """A group of queries, and a group of columns."""
-
-    queries: int
-    columns: int
 
 
 class Cut(NamedTuple):
@@ -42,11 +33,11 @@ class Cut(NamedTuple):
     columns: int
     symmetric: bool
 
-    def portions(self) -> list[Portion]:
-        """All portions, large ones at the front, so that the last workers to end do so at about the same time."""
-        first = [Portion(group, group if self.symmetric else 0) for group in range(self.queries)]
+    def portions(self) -> list[tuple[int, int]]:
+        """All groups of queries and of columns, large ones first, so that the last workers end at about one time."""
+        first = [(group, group if self.symmetric else 0) for group in range(self.queries)]
         rest = [
-            Portion(group, columns)
+            (group, columns)
             for group in range(self.queries)
             for columns in range(group + 1 if self.symmetric else 1, self.columns)
         ]
@@ -69,22 +60,22 @@ class PortionedPass:
             if columns.block >= 0:
                 self._ranges[group_of[columns.block]].append(columns)
 
-    def count(self, portion: Portion, threads: int) -> dict[str, Array]:
+    def count(self, queries: int, columns: int, threads: int) -> dict[str, Array]:
         """The counts of a portion: arrays named ``group.what``, one entry a query or a tie group of the queries.
 
         ``closer`` and ``tied`` are irrelevant items.
         """
-        both = self._cut.symmetric and portion.queries != portion.columns
-        groups = [portion.queries, portion.columns] if both else [portion.queries]
-        sections = [Section(self._ranges[portion.columns], self._blocks[portion.queries])]
+        both = self._cut.symmetric and queries != columns
+        groups = [queries, columns] if both else [queries]
+        sections = [Section(self._ranges[columns], self._blocks[queries])]
         if both:
-            sections.append(Section(self._ranges[portion.queries], self._blocks[portion.columns]))
+            sections.append(Section(self._ranges[queries], self._blocks[columns]))
         numbers = sorted(number for group in groups for number in self._blocks[group])
         assembly = Assembly(self._pass.problem, self._queries_of(numbers))
-        first = portion.columns == (portion.queries if self._cut.symmetric else 0)
+        first = columns == (queries if self._cut.symmetric else 0)
         for shard in self._pass.layout.shards([self._queries[number] for number in numbers]):
-            queries = {numbers[place]: self._queries[numbers[place]] for place in shard}
-            self._pass.count_shard(queries, sections, assembly, threads, lambda _: None, outside_tiles=first)
+            blocks = {numbers[place]: self._queries[numbers[place]] for place in shard}
+            self._pass.count_shard(blocks, sections, assembly, threads, lambda _: None, outside_tiles=first)
         found: dict[str, Array] = {}
         for group in groups:
             known = assembly.of(np.sort(self._queries_of(self._blocks[group])))
@@ -99,7 +90,6 @@ class PortionedPass:
         return found
 
     def _queries_of(self, blocks: list[int]) -> Int64:
-        """The queries of some blocks."""
         return np.concatenate([np.empty(0, dtype=np.int64), *(self._queries[number] for number in blocks)])
 
 
@@ -110,51 +100,37 @@ def _grouped(sizes: list[int], n_group: int) -> list[list[int]]:
     return [np.flatnonzero(group == number).tolist() for number in range(n_group)]
 
 
-@dataclass
-class _Group:
-    """The sums of a group of queries, and what only the first portion of it says."""
-
-    queries: Array
-    closer: Int64  # of irrelevant items, like `tied`
-    tied: Int64
-    known: dict[str, Int64] = field(default_factory=dict)
-
-
 class Sums:
     """Sums of the counts of portions, whatever the order in which these come: they are integers."""
 
     def __init__(self) -> None:
-        self._groups: dict[str, _Group] = {}
+        self._groups: dict[str, dict[str, Int64]] = {}  # of each group of queries; `closer` and `tied` are irrelevant
 
     def add(self, counts: dict[str, Array], times: int) -> None:
         """Add the counts of a portion, so many times; `times` is below 0 for what other portions counted too often."""
         for name in {key.partition(".")[0] for key in counts}:
             queries, closer, tied = (counts[f"{name}.{what}"] for what in ("queries", "closer", "tied"))
-            if name not in self._groups:
-                zeros = np.zeros((2, len(closer)), dtype=np.int64)
-                self._groups[name] = _Group(queries, zeros[0], zeros[1])
-            group = self._groups[name]
-            if not np.array_equal(group.queries, queries) or len(group.closer) != len(closer):
+            zeros = np.zeros((2, len(closer)), dtype=np.int64)
+            group = self._groups.setdefault(name, {"queries": queries, "closer": zeros[0], "tied": zeros[1]})
+            if not np.array_equal(group["queries"], queries) or len(group["closer"]) != len(closer):
                 raise ClusterError("workers must agree on the tie groups of a query, but two do not: do all of them "
                                    "see the same files?")  # fmt: skip
-            group.closer += times * closer.astype(np.int64)
-            group.tied += times * tied.astype(np.int64)
+            group["closer"] += times * closer.astype(np.int64)
+            group["tied"] += times * tied.astype(np.int64)
             if f"{name}.n_group" in counts:
-                group.known = {what: counts[f"{name}.{what}"].astype(np.int64) for what in _OF_FIRST}
+                group |= {what: counts[f"{name}.{what}"].astype(np.int64) for what in _OF_FIRST}
 
     def profile(self, candidates: Candidates, bounds_only: bool) -> TieProfile:
-        """The profile that all portions together make."""
         n_group, n_relevant = np.zeros((2, candidates.n_query), dtype=np.int64)
         for group in self._groups.values():
-            n_group[group.queries], n_relevant[group.queries] = group.known["n_group"], group.known["n_relevant"]
+            n_group[group["queries"]], n_relevant[group["queries"]] = group["n_group"], group["n_relevant"]
         offsets = offsets_of(n_group)
         arrays = scratch.arrays(4, int(offsets[-1]))
         for group in self._groups.values():
-            places = spread(offsets[group.queries], group.known["n_group"])
-            of_relevant = group.known["closer_relevant"], group.known["tied_relevant"]
-            for k, irrelevant in enumerate((group.closer, group.tied)):
-                arrays[2 * k][places] = irrelevant + of_relevant[k]
-                arrays[2 * k + 1][places] = of_relevant[k]
+            places = spread(offsets[group["queries"]], group["n_group"])
+            for k, what in enumerate(("closer", "tied")):
+                arrays[2 * k][places] = group[what] + group[f"{what}_relevant"]
+                arrays[2 * k + 1][places] = group[f"{what}_relevant"]
             scratch.let_go(*arrays)
         closer, closer_relevant, tied, tied_relevant = arrays
         return TieProfile(

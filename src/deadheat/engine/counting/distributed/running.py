@@ -92,7 +92,6 @@ class Run:
 
 
 def profile_on(cluster: Cluster, pair: Pair, options: CountingOptions) -> TieProfile:
-    """The profile of what has been opened and checked, counted by the workers of a cluster."""
     _try_first_rows(pair, options)
     items = pair.query.labels if pair.gallery is None else pair.gallery.labels
     candidates = options.candidates(len(pair.query.labels), len(items), leave_one_out=pair.gallery is None)
@@ -179,7 +178,6 @@ def _cut(cluster: Cluster, relevance: Relevance, parts: tuple[tuple[int, int], .
 def _identity(
     pair: Pair, relevance: Relevance, options: CountingOptions, cut: Cut, parts: tuple[tuple[int, int], ...]
 ) -> dict[str, str]:
-    """What the kept tasks are of."""
 
     def digest(of_query: bool) -> str:
         samples = pair.query if of_query or pair.gallery is None else pair.gallery

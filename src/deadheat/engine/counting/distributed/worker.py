@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat.engine.counting.candidates import Candidates, Judged, Relevance, places_of
 from deadheat.engine.counting.distributed.job import Files, Job
-from deadheat.engine.counting.distributed.portions import Portion, PortionedPass
+from deadheat.engine.counting.distributed.portions import PortionedPass
 from deadheat.engine.counting.passes import CountingPass
 from deadheat.engine.distances import registry as distance_registry
 from deadheat.errors import ClusterError
@@ -22,8 +22,6 @@ from deadheat.support.remote import LocalCopies
 
 
 class Answer(NamedTuple):
-    """The counts of a task, and how many bytes were fetched for it."""
-
     arrays: dict[str, Array]
     fetched: int
 
@@ -49,11 +47,10 @@ _open: list[Open] = []  # at most one
 def count(job: Job, part: int, queries: int, columns: int) -> Answer:
     """The task: count a portion of a part of the gallery."""
     opened = open_once(job.files, (job.number, part), lambda copies: PortionedPass(_pass(job, part, copies), job.cut))
-    return opened.answer(opened.problem.count(Portion(queries, columns), job.threads))
+    return opened.answer(opened.problem.count(queries, columns, job.threads))
 
 
 def forget() -> None:
-    """Close what is open in this process."""
     with _turn:
         while _open:
             _open.pop().copies.close()
@@ -73,7 +70,6 @@ def open_once(files: Files, number: tuple[int, int], make: Callable[[LocalCopies
 
 
 def open_rows(files: Files, copies: LocalCopies) -> tuple[Source, Source | None]:
-    """The rows of queries and gallery."""
     try:
         gallery = None if files.gallery is None else open_places(files.gallery, copies.path, "gallery")
         return open_places(files.query, copies.path, "embeddings"), gallery
@@ -82,7 +78,6 @@ def open_rows(files: Files, copies: LocalCopies) -> tuple[Source, Source | None]
 
 
 def _pass(job: Job, part: int, copies: LocalCopies) -> CountingPass:
-    """The counting pass over a part of the gallery, or over all of it."""
     names = {name: name for name in ("query_class", "gallery_class", "itself", "junk")}
     names |= {name: f"{name}-{job.number}" for name in ("member_class", "member_item", "shared")}
     # first, so that a worker that sees no file of the run says so

@@ -117,11 +117,9 @@ class Device:
         return products
 
     def dtype(self, dtype: Any) -> Any:
-        """PyTorch's name of a floating-point type."""
         return self.torch.float64 if np.dtype(dtype) == np.float64 else self.torch.float32
 
     def cells(self) -> int:
-        """How many scores may be on the device at a time."""
         most = CELLS[self.where.type]
         if self.where.type == "cuda":
             free, _ = self.torch.cuda.mem_get_info(self.where)

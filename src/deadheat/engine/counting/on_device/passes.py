@@ -15,28 +15,124 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 from threading import BoundedSemaphore, Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from deadheat.engine.counting.assembly import Assembly
 from deadheat.engine.counting.layout import ColumnRange
 from deadheat.engine.counting.on_device.device import Device, Tensor
-from deadheat.engine.counting.on_device.scoring import DeviceScorer, Strip
-from deadheat.engine.counting.passes import CountingPass, Polling, Section
+from deadheat.engine.counting.passes import Assembly, CountingPass, Polling, Section
 from deadheat.engine.distances.distance import Distance
-from deadheat.support.arrays import Int64
+from deadheat.support.arrays import Int32, Int64, slices
 from deadheat.support.workers import Workers, raise_if_cancelled
 
+PAIR_NUMBERS = 1 << 22  # numbers of rows that are gathered at a time for single pairs
 MANY_OPEN = 1 / 64  # share of a tile beyond which a float64 product is cheaper than single pairs
 _ROW_BYTES = 1 << 27  # columns that are on the device at a time, for each of
 _STRIPS = 2  # strips: one that is counted, and one that is made ready
 
 
-class _Block(NamedTuple):
-    """A block of the core, and what of it is on the device."""
+class Form(NamedTuple):
+    """What scores are made from: for all pairs of two matrices of rows, and for the pairs of their rows in turn."""
 
+    all_pairs: Callable[[Device, Tensor, Tensor], Tensor]
+    pairs: Callable[[Tensor, Tensor], Tensor]
+
+
+def _overlap(device: Device, queries: Tensor, columns: Tensor) -> Tensor:
+    sums = device.torch.minimum(queries[:, :1], columns[:, 0])
+    for k in range(1, queries.shape[1]):
+        sums += device.torch.minimum(queries[:, k : k + 1], columns[:, k])
+    return sums
+
+
+def _bits(device: Device, queries: Tensor, columns: Tensor) -> Tensor:
+    """−Σ(q − x)² = (q·x − Σq) + (q·x − Σx) for numbers 0 and 1, every part an integer below 2^24."""
+    products = device.product(queries, columns)
+    return (products - queries.sum(dim=1)[:, None]) + (products - columns.sum(dim=1))
+
+
+FORMS = {
+    "product": Form(
+        lambda device, queries, columns: device.product(queries, columns),
+        lambda queries, columns: (queries * columns).sum(dim=1),
+    ),
+    "difference": Form(
+        lambda device, queries, columns: device.torch.cdist(queries, columns, p=1.0).neg_(),
+        lambda queries, columns: -(queries - columns).abs().sum(dim=1),
+    ),
+    "overlap": Form(_overlap, lambda queries, columns: queries.minimum(columns).sum(dim=1)),
+    "bits": Form(_bits, lambda queries, columns: -(queries - columns).abs().sum(dim=1)),
+}
+
+
+@dataclass
+class Strip:
+    """Some columns on the device: their rows, their weights, and what is taken off or divides their products."""
+
+    columns: range
+    band: int
+    rows: Tensor  # of the type of the last level
+    weight: Tensor  # int32
+    numbers: Tensor | None  # float64, one a column
+    shorter: dict[Any, Tensor] = field(default_factory=dict)
+
+    def rows_as(self, dtype: Any) -> Tensor:
+        if dtype not in self.shorter:
+            self.shorter[dtype] = self.rows.to(dtype)
+        return self.shorter[dtype]
+
+
+class DeviceScorer:
+    def __init__(self, device: Device, distance: Distance) -> None:
+        self.device, self.distance = device, distance
+        self.last, self.form = len(distance.levels) - 1, FORMS[distance.form]
+
+    def queries(self, queries: Int64) -> Tensor:
+        return self._rows(self.distance.queries, queries)
+
+    def strip(self, columns_of: ColumnRange, weight: Int32) -> Strip:
+        columns = np.arange(columns_of.columns.start, columns_of.columns.stop)
+        items = self.distance.columns.item_of_column[columns]
+        numbers = next((each[items] for each in (self.distance.squares, self.distance.offset) if len(each)), None)
+        uploaded = None if numbers is None else self.device.upload(numbers)
+        rows = self._rows(self.distance.items, items)
+        return Strip(columns_of.columns, columns_of.band, rows, self.device.upload(weight[columns]), uploaded)
+
+    def tile(self, number: int, left: Tensor, strip: Strip) -> Tensor:
+        """Scores of level `number`, shape (n_row, n_column)."""
+        dtype = self.device.dtype(self.distance.levels[number].row_dtype)
+        return self._finish(self.form.all_pairs(self.device, left.to(dtype), strip.rows_as(dtype)), strip.numbers)
+
+    def pairs(self, left: Tensor, strip: Strip, rows: Tensor, places: Tensor) -> Tensor:
+        """Scores of the last level, in float64, of single pairs of a row and a place in the strip."""
+        products = self.device.torch.empty(len(rows), dtype=self.device.torch.float64, device=self.device.where)
+        for part in slices(len(rows), max(1, PAIR_NUMBERS // left.shape[1])):
+            products[part] = self.form.pairs(left[rows[part]].double(), strip.rows[places[part]].double())
+        return self._finish(products, None if strip.numbers is None else strip.numbers[places])
+
+    def _rows(self, rows: Any, numbers: Int64) -> Tensor:
+        if self.distance.form == "bits":
+            packed = self.device.upload(rows[numbers].view(np.uint8))
+            places = self.device.torch.arange(8, dtype=self.device.torch.uint8, device=self.device.where)
+            ones: Tensor = ((packed[:, :, None] >> places) & 1).flatten(1)
+            return ones.to(self.device.dtype(self.distance.levels[-1].dtype))
+        return self.device.upload(rows.take(numbers, self.distance.levels[-1].row_dtype))
+
+    def _finish(self, products: Tensor, numbers: Tensor | None) -> Tensor:
+        """Scores from products, which may be overwritten."""
+        if numbers is None:
+            return products
+        if len(self.distance.squares):
+            products = products.double()
+            return products * products.abs() / numbers
+        return products.sub_(numbers.to(products.dtype))
+
+
+class _Block(NamedTuple):
     core: Any
     uploaded: dict[Any, Any]
 
@@ -49,14 +145,15 @@ class DeviceCountingPass(CountingPass):
 
     def __init__(self, device: Device, distance: Distance, *args: Any, **options: Any) -> None:
         super().__init__(distance, *args, **options)
-        self.distance = self.distance.at_levels(device.levels(self.distance))
+        self.distance = self.distance.having(levels=device.levels(self.distance))
         self.device, self.scorer = device, DeviceScorer(device, self.distance)
         self.lock, self.turn = Lock(), BoundedSemaphore(_STRIPS)
         self.level = 0  # at which tiles are best computed
         self._seen = self._open = 0
 
-    def cut(self) -> tuple[list[Int64], list[ColumnRange]]:
-        blocks, _ = super().cut()
+    @cached_property
+    def cut_up(self) -> tuple[list[Int64], list[ColumnRange]]:
+        blocks, _ = self.layout.cut()
         if not blocks:
             return blocks, []
         with self.device.plain():
@@ -83,7 +180,6 @@ class DeviceCountingPass(CountingPass):
         assembly.add(made.collect(outside_tiles, assembly.room))
 
     def _count_range(self, columns: ColumnRange, blocks: list[_Block], report: Callable[[int], None]) -> None:
-        """Count a range of columns for all blocks."""
         with self.turn, self.device.plain():
             strip = self.scorer.strip(columns, self.problem.weight)
             for block in blocks:
@@ -105,7 +201,6 @@ class DeviceCountingPass(CountingPass):
                 block.core.place(counter, rows, columns, scores, guess, weights)
 
     def _leave_out(self, tile: Tensor, block: _Block, strip: Strip) -> None:
-        """Set the scores of excluded columns to minus infinity."""
         if "excluded" not in block.uploaded:
             block.uploaded["excluded"] = self.device.upload(block.core.excluded)
         columns, start, stop = block.uploaded["excluded"], strip.columns.start, strip.columns.stop
@@ -147,7 +242,6 @@ class DeviceCountingPass(CountingPass):
         return counts.view(n_row, n_slot).cpu().numpy(), [part.cpu().numpy() for part in still_open]
 
     def _scores_of_last(self, tile: Tensor, left: Tensor, strip: Strip, rows: Tensor, places: Tensor) -> Tensor:
-        """Scores of the last level of some items of a tile: of all of them, if those are many."""
         if len(rows) > MANY_OPEN * tile.numel():
             scores: Tensor = self.scorer.tile(self.scorer.last, left, strip)[rows, places]
             return scores
