@@ -179,7 +179,7 @@ def test_words_against_a_profile_made_here(quick, outcome):
 def test_the_first_line_says_whose_words_they_are():
     page = Path(__file__).parents[2].joinpath("docs/studies/words.md").read_text(encoding="utf-8")
     opening = page.split("\n\n")[1].replace("\n", " ").partition(":")[0]
-    for text in (study.STUDY.about.partition(".")[0], opening):
+    for text in (study.ABOUT.partition(".")[0], opening):
         assert "system's list" in text
         assert "has no transcriptions" in text
 
@@ -187,7 +187,7 @@ def test_the_first_line_says_whose_words_they_are():
 def test_words_without_a_list(tmp_path, monkeypatch):
     monkeypatch.setattr(study, "SYSTEM_LISTS", ())
     monkeypatch.setitem(sys.modules, "english_words", None)
-    (finding,) = study.STUDY.run(Setting(data=None, cache=tmp_path, quick=True)).findings
+    (finding,) = study.run(Setting(data=None, cache=tmp_path, quick=True)).findings
     assert finding.mark == Mark.NO_DATA
     assert "words.txt" in finding.why
 
@@ -195,10 +195,10 @@ def test_words_without_a_list(tmp_path, monkeypatch):
 def test_word_lists_that_are_no_use(folder, quick):
     (folder / "words.txt").write_text("walk\nwalks\nthing\n")
     with pytest.raises(ValueError, match=r"words\.txt must hold two families of word forms or more, but holds 1"):
-        study.STUDY.run(quick)
+        study.run(quick)
     (folder / "words.txt").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ValueError, match="must be text in UTF-8, one word a line"):
-        study.STUDY.run(quick)
+        study.run(quick)
 
 
 def test_words_whose_phoc_is_wrong_in_floats():

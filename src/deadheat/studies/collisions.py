@@ -25,19 +25,21 @@ from deadheat.plots.images import collision_image, collision_legend, distance_ma
 from deadheat.reports.evaluating import evaluate
 from deadheat.studies import published
 from deadheat.studies.published import GEORGE_WASHINGTON, WASHINGTON_MAP, WASHINGTON_ROUNDED, digits, george_washington
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, compared, joined, missing
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, compared, joined, missing
 from deadheat.support.lazy import require
 
-_SOURCE = (
+TITLE = "Collisions: which neighbours are at equal distances"
+SOURCE = (
     "Nicolaou et al. 2018, Non-deterministic Behavior of Ranking-based Metrics when Evaluating Embeddings, "
     "arXiv:1806.07171, figures 2, 3 and 4, and the code and data that were published with it (anguelos/embedding_map)."
 )
-_ABOUT = (
+ABOUT = (
     "The paper draws, for every query and rank, whether the distances of two neighbours in rank differ by less than e, "
     "and takes this for the ambiguity of the ranking. Such neighbours need not tie. Here each collision is examined in "
     "exact arithmetic: is it a tie of the real numbers, and is the group relevant, irrelevant, or mixed? Only a mixed "
     "group can change a measure."
 )
+NEEDS = ("scipy", "sklearn")
 ALMOST_ALL = 0.95  # of the collisions, at least: this study's choice, as the source gives no number
 FEW = 100  # collisions: of fewer, no share is taken
 _NOTES = "not published: measured with SciPy's float64 distances on the same file"
@@ -625,12 +627,3 @@ def _count_row(data: Data, rows: str, distance: str, rule: str, counts: Counts) 
     groups = [kind.groups for kind in (counts.relevant, counts.irrelevant, counts.mixed)]
     numbers = (together.items, counts.n_place, together.queries, together.largest)
     return [data.name, rows, distance, rule, *groups, *numbers]
-
-
-STUDY = Study(
-    title="Collisions: which neighbours are at equal distances",
-    source=_SOURCE,
-    about=_ABOUT,
-    run=run,
-    needs=("scipy", "sklearn"),
-)

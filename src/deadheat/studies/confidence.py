@@ -20,15 +20,16 @@ from deadheat.analyses.confidence import hits, rejecting
 from deadheat.plots import style
 from deadheat.plots.confidences import error_reject, labelled_points
 from deadheat.studies import confidence_embeddings, confidence_images, published, toy
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, compared, joined
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, compared, joined
 from deadheat.support.lazy import require
 from deadheat.support.triple import Triple
 
-_SOURCE = (
+TITLE = "Ranking measures with a model's confidence"
+SOURCE = (
     "the study arrrrrmin/ranking-metrics, tests/test_uncertainty.py, after Musgrave et al. 2020 and the library "
     "tinkoff-ai/probabilistic-embeddings; excess AURC: Geifman, Uziel, El-Yaniv 2019"
 )
-_ABOUT = (
+ABOUT = (
     "In the second toy example, 100 labels are flipped at random. The flipped points all get one confidence, which "
     "rises from 0.05 to 1; a measure of confidence should show this. Because the flipped points are equally confident, "
     "the study's single numbers depend on a sort; here each has a lower bound, an expectation and an upper bound. Then "
@@ -36,6 +37,7 @@ _ABOUT = (
     "digits that are blurred, cropped and labelled by stand-in annotators show what a σ-target measures, and which "
     "items lie in the credible regions of a posterior."
 )
+NEEDS = ("scipy", "sklearn", "arviz_stats")
 
 STEPS = np.arange(1, 21) / 20
 SCALE = 12500.0  # a second scale for the same confidences, as in the study
@@ -484,12 +486,3 @@ def _table(steps: Steps) -> Table:
             columns[name] = mean
     names, rows = list(columns), list(zip(*columns.values(), strict=True))
     return Table("moved", f"Means over {len(next(iter(steps.values())))} draws", names, rows, percent=names[1:-2])
-
-
-STUDY = Study(
-    title="Ranking measures with a model's confidence",
-    source=_SOURCE,
-    about=_ABOUT,
-    run=run,
-    needs=("scipy", "sklearn", "arviz_stats"),
-)

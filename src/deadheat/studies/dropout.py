@@ -30,15 +30,17 @@ from deadheat.studies import published
 from deadheat.studies.dropout_network import Embedded, Pictures, Recipe
 from deadheat.studies.grouped_populations import GROUPED, MEASURE, PLAIN
 from deadheat.studies.published import GROUP_SIZE
-from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Study, Table, joined, missing
+from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Table, joined, missing
 
-_SOURCE = published.GROUPED
-_ABOUT = (
+TITLE = "Dropout, and the gap between train and test"
+SOURCE = published.GROUPED
+ABOUT = (
     "A network that overfits its training classes retrieves them better than new ones. Recall@1 (Hit@1) should show "
     "this as a gap between train and test, but it also falls with the number of classes, so that the gap between sets "
     "of different sizes mixes both. In groups of 10 classes the sets are comparable. The table has both gaps for "
     "several amounts of dropout."
 )
+NEEDS = ("PIL", "scipy")
 
 _OF_TABLE_2 = "CIFAR-100"
 _SEED, _REPEATS = 5, 10
@@ -545,8 +547,3 @@ def sizes_table(by_size: dict[str, dict[str, Band]]) -> Table:
     ]
     columns = ["network", "words", "measure", "number of words", MEASURE, "2.5th percentile", "97.5th percentile"]
     return Table("size", f"{MEASURE} of random subsets of the words.", columns, rows, percent=columns[4:])
-
-
-STUDY = Study(
-    title="Dropout, and the gap between train and test", source=_SOURCE, about=_ABOUT, run=run, needs=("PIL", "scipy")
-)

@@ -42,15 +42,17 @@ from deadheat.studies.grouped_populations import (
     percent,
 )
 from deadheat.studies.published import GROUP_SIZE
-from deadheat.studies.study import LEVEL, WIDE, Finding, Mark, Outcome, Picture, Setting, Study, Table, joined, missing
+from deadheat.studies.study import LEVEL, WIDE, Finding, Mark, Outcome, Picture, Setting, Table, joined, missing
 
-_SOURCE = published.GROUPED
-_ABOUT = (
+TITLE = "Grouped Recall@K: the number of classes, intervals, and cost"
+SOURCE = published.GROUPED
+ABOUT = (
     "Hit@1, which metric learning calls Recall@1, falls as classes are added, so that sets with different numbers of "
     "classes cannot be compared by it. The grouped measure averages it over groups of 10 classes: it does not depend "
     "on the number of classes, costs less, and comes with an interval. The paper's data sets are read from files; all "
     "other data is drawn from populations whose value is known."
 )
+NEEDS = ("scipy",)
 _CLAIM = "arXiv:2306.13357, abstract and figure 1, which prints no values"
 _CLASSES = (200, 50)  # of the gap that should be 0
 _SAMPLES, _DIM, _MOST_PLAIN = 10, 64, 64_000
@@ -346,12 +348,3 @@ def slope_of(n: ArrayLike, values: ArrayLike) -> tuple[float, float]:
     slope = float(x @ y / (x @ x))
     unexplained = float(np.square(y - slope * x).sum())
     return slope, math.sqrt(unexplained / (len(x) - 2) / float(x @ x)) if len(x) > 2 else math.nan
-
-
-STUDY = Study(
-    title="Grouped Recall@K: the number of classes, intervals, and cost",
-    source=_SOURCE,
-    about=_ABOUT,
-    run=run,
-    needs=("scipy",),
-)

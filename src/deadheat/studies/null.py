@@ -24,10 +24,11 @@ from deadheat.studies.sampling import (
     shares_figure,
     spreads,
 )
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table
 
-_SOURCE = "No publication: a check of deadheat.compare where the null hypothesis holds by construction."
-_ABOUT = (
+TITLE = "The size of the test: p-values where neither system is better"
+SOURCE = "No publication: a check of deadheat.compare where the null hypothesis holds by construction."
+ABOUT = (
     "Points are drawn from classes. System A uses one half of their dimensions and B the other, and both halves have "
     "the same distribution, so that neither system is better. A test at level 0.05 should give p < 0.05 in 5 of 100 "
     "test sets. In leave one out the points are both queries and gallery. For comparison, both systems have the same "
@@ -127,8 +128,3 @@ def _reports(points: NDArray[np.float64], others: tuple[Any, ...], threads: int 
         for half in (points[:, :DIM], points[:, DIM:])
     )
     return a, b
-
-
-STUDY = Study(
-    title="The size of the test: p-values where neither system is better", source=_SOURCE, about=_ABOUT, run=run
-)

@@ -22,17 +22,19 @@ from deadheat.reports.evaluating import evaluate
 from deadheat.reports.report import Report
 from deadheat.studies import published
 from deadheat.studies.published import GEORGE_WASHINGTON, WASHINGTON_MAP, WASHINGTON_ROUNDED, digits, george_washington
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, compared, missing
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, compared, missing
 
-_SOURCE = (
+TITLE = "The same embeddings in fewer bits"
+SOURCE = (
     "A. Nicolaou et al., Non-deterministic Behavior of Ranking-based Metrics when Evaluating Embeddings, 2018, "
     "arXiv:1806.07171 (ties come from quantized distances); data of github.com/anguelos/embedding_map"
 )
-_ABOUT = (
+ABOUT = (
     "Embeddings are stored and compared in shorter and shorter types. Each number of an embedding is rounded to a "
     "type, and distances are then compared exactly, so that every change is due to rounding. For comparison the scores "
     "are rounded instead, as in a system that serves them in a short type. Cosine distance, leave one out."
 )
+NEEDS = ("sklearn",)
 
 MEASURES = ("mAP", "Hit@1")
 _FORMATS = ("float64", "float32", "bfloat16", "float16", "int8", "1 bit")
@@ -185,6 +187,3 @@ def _picture(data: Data, reports: Mapping[str, Report]) -> Picture:
         "below it scores."
     )
     return Picture(f"precision-{data.name}", caption, figure)
-
-
-STUDY = Study(title="The same embeddings in fewer bits", source=_SOURCE, about=_ABOUT, run=run, needs=("sklearn",))

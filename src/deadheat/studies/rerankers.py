@@ -12,10 +12,11 @@ from matplotlib.figure import Figure
 
 from deadheat.plots import style
 from deadheat.reports.runs import RULES, by_rule, evaluate_run
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, compared
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, compared
 
-_SOURCE = "embeddings-benchmark/mteb issue 5092 and results pull request 706: WebLINXCandidatesReranking, 2026."
-_ABOUT = (
+TITLE = "Rerankers: truncated inputs, equal scores, and five rules for ties"
+SOURCE = "embeddings-benchmark/mteb issue 5092 and results pull request 706: WebLINXCandidatesReranking, 2026."
+ABOUT = (
     "Constructed like that task: each query has one positive among many candidates, the positive is listed first, and "
     "ids are numbered in the order of the list. A pair is the query followed by the candidate, cut at a maximum "
     "length. Candidates begin with the same words, as elements of one page do. The reranker is a function of its "
@@ -122,8 +123,3 @@ def _figure(found: dict[int, Truncated]) -> Figure:
     ax.set(xlabel="words of query and candidate that the reranker sees", ylabel=f"{MEASURE} (%)")
     figure.legend(*ax.get_legend_handles_labels(), frameon=False, fontsize="small", loc="outside lower center", ncols=1)
     return figure
-
-
-STUDY = Study(
-    title="Rerankers: truncated inputs, equal scores, and five rules for ties", source=_SOURCE, about=_ABOUT, run=run
-)

@@ -17,14 +17,16 @@ from deadheat.reports.averaging import Average
 from deadheat.reports.evaluating import evaluate
 from deadheat.reports.statistics.interval import Interval
 from deadheat.reports.statistics.intervals import mean_interval
-from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Study, Table
+from deadheat.studies.study import LEVEL, Finding, Mark, Outcome, Picture, Setting, Table
 
-_SOURCE = "No publication: a check of Report.interval on a population with known mean."
-_ABOUT = (
+TITLE = "Intervals: queries or classes as sampling units"
+SOURCE = "No publication: a check of Report.interval on a population with known mean."
+ABOUT = (
     "Points are drawn from classes with random centres and spreads, and evaluated with leave one out. The mean over "
     "many test sets is the population's value. A 95 % interval from one test set should hold it 95 times in 100. For "
     "comparison, queries are drawn one by one against a fixed gallery."
 )
+NEEDS = ("scipy",)
 
 DIM, PER_CLASS, N_RESAMPLES = 8, 10, 999
 _SPREAD = 0.5
@@ -151,12 +153,3 @@ def shares_figure(n_class: Sequence[int], curves: dict[str, list[float]], level:
     ax.set(xlabel="classes in the test set", ylabel=ylabel)
     figure.legend(*ax.get_legend_handles_labels(), frameon=False, fontsize="small", loc="outside lower center", ncols=1)
     return figure
-
-
-STUDY = Study(
-    title="Intervals: queries or classes as sampling units",
-    source=_SOURCE,
-    about=_ABOUT,
-    run=run,
-    needs=("scipy",),
-)

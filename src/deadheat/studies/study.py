@@ -1,7 +1,9 @@
 """The input and output of a study: values compared with published ones, tables and pictures.
 
-A study is a module that exports one `Study`; a part of it, like the whole, takes a `Setting` and returns an `Outcome`.
-Only `deadheat.studies.runner` writes files.
+A study is a module with `TITLE`, its heading on the page; `SOURCE`, what was published where; `ABOUT`, what is done;
+and `run`. A part of it, like the whole, takes a `Setting` and returns an `Outcome`. `NEEDS` names the optional packages
+without which it cannot run, as they are imported; Matplotlib and Jinja are always needed. Only
+`deadheat.studies.runner` writes files.
 """
 
 from __future__ import annotations
@@ -161,17 +163,11 @@ class Picture:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The results of a study.
-
-    `conclusion` answers its question with the values found, and comes first on the page; `text` is paragraphs of plain
-    text below it.
-    """
-
     findings: Sequence[Finding]
     pictures: Sequence[Picture] = ()
     tables: Sequence[Table] = ()
-    text: Sequence[str] = ()
-    conclusion: str = ""
+    text: Sequence[str] = ()  # paragraphs below the conclusion
+    conclusion: str = ""  # answers the study's question with the values found; comes first on the page
 
 
 def joined(parts: Iterable[Outcome], text: Sequence[str] = (), conclusion: str = "") -> Outcome:
@@ -191,18 +187,3 @@ def joined(parts: Iterable[Outcome], text: Sequence[str] = (), conclusion: str =
         [*text, *(paragraph for part in outcomes for paragraph in part.text)],
         conclusion or " ".join(part.conclusion for part in outcomes if part.conclusion),
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Study:
-    """A study: its heading on the page, what was published where, what is done, and the function that does it.
-
-    `needs` names the optional packages without which it cannot run, as they are imported; Matplotlib and Jinja
-    are always needed.
-    """
-
-    title: str
-    source: str
-    about: str
-    run: Callable[[Setting], Outcome]
-    needs: tuple[str, ...] = ()

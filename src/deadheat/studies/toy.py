@@ -20,13 +20,14 @@ import deadheat as dh
 from deadheat.plots import style
 from deadheat.plots.confidences import labelled_points
 from deadheat.studies import published
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table
 
-_SOURCE = (
+TITLE = "Three toy embeddings that Hit@1 cannot distinguish"
+SOURCE = (
     "Musgrave, Belongie, Lim 2020, A Metric Learning Reality Check (arXiv:2003.08505), toy examples; "
     "points as in the study arrrrrmin/ranking-metrics, tests/conftest.py"
 )
-_ABOUT = (
+ABOUT = (
     "Points of two classes lie in uniform stripes of a plane: each class in two stripes, in one, and in one with a gap "
     "between the classes. Every point is a query among all others by euclidean distance. The measures are printed "
     "under each example, with their spread over several draws of the points."
@@ -358,6 +359,3 @@ def _draws(values: Values) -> Figure:
     ax.set(yticks=range(len(MEASURES)), yticklabels=MEASURES, xlabel="value (%)", ylim=(len(MEASURES) - 0.5, -0.5))
     figure.legend(loc="outside upper center", ncols=3, frameon=False)
     return figure
-
-
-STUDY = Study(title="Three toy embeddings that Hit@1 cannot distinguish", source=_SOURCE, about=_ABOUT, run=run)

@@ -32,20 +32,22 @@ from deadheat.plots.reports import bounds
 from deadheat.plots.ties import tie_sizes
 from deadheat.reports.evaluating import measure
 from deadheat.reports.report import Report
-from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Study, Table, missing
+from deadheat.studies.study import Finding, Mark, Outcome, Picture, Setting, Table, missing
 from deadheat.support.lazy import require
 
-_SOURCE = (
+TITLE = "Edit distances and PHOC codes, where nearly all distances tie"
+SOURCE = (
     "A. Nicolaou et al., Non-deterministic Behavior of Ranking-based Metrics when Evaluating Embeddings, 2018, "
     "arXiv:1806.07171, whose slides leave edit distances open; PHOC: J. Almazán et al., Word Spotting and "
     "Recognition with Embedded Attributes, IEEE TPAMI 36(12), 2014"
 )
-_ABOUT = (
+ABOUT = (
     "The words are a system's list, because the word-spotting file (George Washington) has no transcriptions for edit "
     "distances. Forms of the same English word are relevant to each other: walk, walks, walked, walking. Each word is "
     "a query against all others, ranked by an edit distance or by the distance of two codes. Such distances are small "
     "integers, or computed from a few of them, so that many are equal."
 )
+NEEDS = ("rapidfuzz",)
 
 _FAMILIES, _QUICK_FAMILIES, _SEED = 1500, 150, 4
 
@@ -502,12 +504,3 @@ def _average_precisions(relevant: NDArray[np.bool_]) -> list[float]:
     row, rank = np.nonzero(relevant)
     precision = relevant.cumsum(axis=1)[row, rank] / (rank + 1)
     return list(np.bincount(row, precision) / np.bincount(row))
-
-
-STUDY = Study(
-    title="Edit distances and PHOC codes, where nearly all distances tie",
-    source=_SOURCE,
-    about=_ABOUT,
-    run=run,
-    needs=("rapidfuzz",),
-)
