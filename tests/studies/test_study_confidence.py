@@ -62,9 +62,9 @@ def test_points_are_those_of_pytorch_s_generator() -> None:
         torch.manual_seed(toy.SEED)
         bounds = [(0.0, 1.0, 700), (-1.0, -2 / 3, 500), (0.0, 2000.0, 100)]
         theirs = [torch.distributions.Uniform(low, high).sample((n, 1)).numpy().ravel() for low, high, n in bounds]
-    ours = toy.Uniform()
-    for (low, high, n), numbers in zip(bounds, theirs, strict=True):
-        np.testing.assert_array_equal(ours.draw(low, high, n), numbers)
+    twister = np.random.RandomState(toy.SEED)
+    for given, numbers in zip(bounds, theirs, strict=True):
+        np.testing.assert_array_equal(toy.uniform(twister, *given), numbers)
 
 
 def test_titles_of_the_figures_come_out_of_the_study_s_own_points() -> None:

@@ -342,11 +342,13 @@ def drawn_there(toys_first: bool) -> tuple[Flipped, float]:
     Returns the points of the first test with their flipped labels, and from the second test the average of the drawn
     confidences on the second scale, rounded as its code rounds it.
     """
-    uniform = toy.Uniform()
+    twister = np.random.RandomState(toy.SEED)
     for stripes in toy.STRIPES.values() if toys_first else ():
-        toy.points_there(uniform, stripes)
-    first, items = toy.points_there(uniform, toy.STRIPES[2]), uniform.draw(0.0, 2000.0, 100).astype(np.int64)
-    second, chosen = toy.points_there(uniform, toy.STRIPES[2]), uniform.draw(0.0, 2000.0, 100).astype(np.int64)
+        toy.points_there(twister, stripes)
+    (first, items), (second, chosen) = (
+        (toy.points_there(twister, toy.STRIPES[2]), toy.uniform(twister, 0.0, 2000.0, 100).astype(np.int64))
+        for _ in range(2)
+    )
     return _flipped(first, items), round(float(confidences(second.points)[chosen].mean()), 4) * SCALE
 
 
