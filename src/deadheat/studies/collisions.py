@@ -310,11 +310,9 @@ def fewer(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool)
     return Finding(
         f"{data.name}, {samples}, e = {data.eps:g}: collisions under cosine for each under euclidean",
         f"{cosine / euclidean:.1f} ({cosine} to {euclidean})" if euclidean else f"{cosine} to 0",
-        Mark.of(agrees) if judged else Mark.OTHER_DATA,
-        f"about {published.FEWER_COLLISIONS}",
-        published.TIES,
+        Mark.of(agrees) if judged else Mark.OTHER_DATA, f"about {published.FEWER_COLLISIONS}", published.TIES,
         "judged to one digit: about 20 is from 15 to 25" if judged else "fewer samples than in the figure",
-    )
+    )  # fmt: skip
 
 
 def right_side(data: Data, samples: str, pairs: Mapping[str, Ruled], *, judged: bool) -> list[Finding]:

@@ -354,18 +354,17 @@ def own_draws(setting: Setting) -> Outcome:
 
 
 def _pictures(draws: Sequence[Draw]) -> list[Picture]:
-    about = {
-        "points": "Example 2 with flipped labels (ringed). The fainter a point, the less confident; the flipped "
-        "points have confidence 1, as in the study's picture.",
-        "moved": "Effect of the confidence of the flipped points. One draw is drawn dark, with a band where the order "
-        "of equally confident queries decides; the other draws are pale.",
-        "curves": "Error against reject by Hit@1, one draw, at three confidences of the flipped points. In the bands, "
-        "their order decides.",
-        "correlation": "Rank correlation with the original confidences, on two scales: the values are the same. One "
-        "draw.",
-    }
-    figures = _points(draws[0]), _moved(draws), _curves(draws[0]), _correlation(draws[0])
-    return [Picture(name, text, figure) for (name, text), figure in zip(about.items(), figures, strict=True)]
+    one = draws[0]
+    return [
+        Picture("points", "Example 2 with flipped labels (ringed). The fainter a point, the less confident; the "
+                "flipped points have confidence 1, as in the study's picture.", _points(one)),
+        Picture("moved", "Effect of the confidence of the flipped points. One draw is drawn dark, with a band where "
+                "the order of equally confident queries decides; the other draws are pale.", _moved(draws)),
+        Picture("curves", "Error against reject by Hit@1, one draw, at three confidences of the flipped points. In the "
+                "bands, their order decides.", _curves(one)),
+        Picture("correlation", "Rank correlation with the original confidences, on two scales: the values are the "
+                "same. One draw.", _correlation(one)),
+    ]  # fmt: skip
 
 
 def _points(draw: Draw) -> Figure:

@@ -68,27 +68,20 @@ def run(setting: Setting) -> Outcome:
 
 
 def from_files(setting: Setting) -> Outcome:
-    findings, cases = [], []
-    for name, stem in published.IMAGE_SETS.items():
-        case, of_case = _by_files(setting, name, stem)
-        findings += of_case
-        cases += [case] if case.rows else []
-    pictures = [Picture(case.name, f"{case.caption} Hit@1 and its gap.", cases_figure([case])) for case in cases]
-    return Outcome(findings, pictures, [table_of(case) for case in cases])
+    return joined(_by_files(setting, name, stem) for name, stem in published.IMAGE_SETS.items())
 
 
-def _by_files(setting: Setting, name: str, stem: str) -> tuple[Case, list[Finding]]:
+def _by_files(setting: Setting, name: str, stem: str) -> Outcome:
     case = Case(f"{stem}-dropout", f"{name}, from files.", [])
     findings = []
     pairs = _pairs(setting.data, stem) or {None: {}}
     for dropout in sorted(pairs, key=lambda value: -1.0 if value is None else value):
         about = f"{name}{'' if dropout is None else f', dropout {dropout:g}'}: gap of {MEASURE}"
         printed, source = printed_gaps(dropout) if name == _OF_TABLE_2 else ("", "")
-        lacking = [part for part in ("train", "test") if part not in pairs[dropout]]
-        if lacking:
-            variant = "" if dropout is None else f"-dropout{dropout:g}"
-            wanted = " and ".join(f"{stem}{variant}-{part}.npz" for part in lacking)
-            findings.append(missing(about, wanted, published=printed, source=source))
+        variant = "" if dropout is None else f"-dropout{dropout:g}"
+        wanted = [f"{stem}{variant}-{part}.npz" for part in ("train", "test") if part not in pairs[dropout]]
+        if wanted:
+            findings.append(missing(about, " and ".join(wanted), published=printed, source=source))
             continue
         setting.say(f"  {about}")
         train, test = (Sample(*read(pairs[dropout][part])) for part in ("train", "test"))
@@ -99,7 +92,10 @@ def _by_files(setting: Setting, name: str, stem: str) -> tuple[Case, list[Findin
         case.rows.append(row)
         why = "embeddings from files, not the paper's"
         findings.append(Finding(about, both_gaps(row), Mark.OTHER_DATA, printed, source, why))
-    return case, findings
+    if not case.rows:
+        return Outcome(findings)
+    picture = Picture(case.name, f"{case.caption} Hit@1 and its gap.", cases_figure([case]))
+    return Outcome(findings, [picture], [table_of(case)])
 
 
 def _pairs(folder: Path | None, stem: str) -> dict[float | None, dict[str, Path]]:
@@ -434,15 +430,14 @@ def _draw_gaps(ax: Axes, case: Case) -> None:
 
 
 def _dropouts(ax: Axes, rows: Sequence[Compared]) -> None:
-    style.quiet(ax)
-    ax.set_xlim(-0.4, len(rows) - 0.6)
+    style.quiet(ax).set_xlim(-0.4, len(rows) - 0.6)
     ax.set_xticks(range(len(rows)), ["not known" if row.dropout is None else f"{row.dropout:g}" for row in rows])
 
 
 def legend(figure: Figure, ax: Axes) -> Figure:
     """A legend above the figure, from one of its axes: plain on the left, in groups on the right."""
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside upper left", ncols=2, frameon=False, fontsize="small",
-                  handlelength=3.2)  # fmt: skip
+    look: dict[str, Any] = {"ncols": 2, "frameon": False, "fontsize": "small", "handlelength": 3.2}
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside upper left", **look)
     return figure
 
 
@@ -502,11 +497,9 @@ def sizes_findings(by_size: dict[str, dict[str, Band]], n_draw: int) -> list[Fin
                         "falls as classes are added" if kind == PLAIN else "does not fall",
                         "arXiv:2306.13357, figure 1, which prints no values", f"means of {n_draw} draws")
             )  # fmt: skip
-        gaps = [
-            float(np.asarray(bands[f"learned, {kind}"].value)[-1] - np.asarray(bands[f"unseen, {kind}"].value)[-1])
-            for kind in (PLAIN, GROUPED)
-        ]
-        here = f"{PLAIN} {100 * gaps[0]:.1f}, {GROUPED} {100 * gaps[1]:.1f} points"
+        last = {line: np.asarray(band.value)[-1] for line, band in bands.items()}
+        plain, inside = (100 * (last[f"learned, {kind}"] - last[f"unseen, {kind}"]) for kind in (PLAIN, GROUPED))
+        here = f"{PLAIN} {plain:.1f}, {GROUPED} {inside:.1f} points"
         why = "sets of the same size are comparable without groups too, but the gap is for this size only"
         found.append(Finding(f"{name}, {at[-1]} words each, learned less unseen", here, Mark.OTHER_DATA, why=why))
     return found

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,19 +138,14 @@ class Table:
         return [f"{column} (%)" if column in self.percent else column for column in self.columns]
 
     def cells(self) -> list[list[Any]]:
-        """The rows with plain Python values, None for NaN."""
-        return [
-            [_plain(value, column in self.percent) for column, value in zip(self.columns, row, strict=True)]
-            for row in self.rows
-        ]
+        """The rows with values that JSON and CSV can hold: None for NaN, and per cent without digits from rounding."""
+        return [list(starmap(self._cell, zip(self.columns, row, strict=True))) for row in self.rows]
 
-
-def _plain(value: Any, in_percent: bool) -> Any:
-    """A value that JSON and CSV can hold; a fraction in per cent, without the last digits that the product rounds."""
-    value = value.item() if hasattr(value, "item") else value
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    return float(f"{100 * value:.12g}") if in_percent and isinstance(value, int | float) else value
+    def _cell(self, column: str, value: Any) -> Any:
+        value = value.item() if hasattr(value, "item") else value
+        if isinstance(value, float) and math.isnan(value):
+            return None
+        return float(f"{100 * value:.12g}") if column in self.percent and isinstance(value, int | float) else value
 
 
 @dataclass(frozen=True)

@@ -62,10 +62,12 @@ def run(setting: Setting) -> Outcome:
     words = listed(chosen)
     setting.say(f"  {len(words.words)} words of {len(chosen)} families, from {word_list.source}")
     rankings = list(ranked(words, setting))
+    rows = [[root, len(members), " ".join(members)] for root, members in chosen.items()]
+    families = Table("words-families", "The families of the sample", ["root", "words", "forms"], rows)
     return Outcome(
         findings=[*_findings(rankings), _rounded_phoc(word_list.words)],
         pictures=_pictures(rankings),
-        tables=[_bounds_table(rankings), _ties_table(rankings), _sorts_table(rankings), _family_table(chosen)],
+        tables=[_bounds_table(rankings), _ties_table(rankings), _sorts_table(rankings), families],
         text=_text(word_list, joined, chosen, words),
         conclusion=_conclusion(rankings),
     )
@@ -169,11 +171,6 @@ def _sorts_table(rankings: Sequence[Ranking]) -> Table:
     caption = "mAP by a plain stable sort of float64 distances, by the order of the samples"
     columns = ["distance", *rankings[0].sorts, "largest - smallest"]
     return Table("words-sorts", caption, columns, rows, percent=columns[1:])
-
-
-def _family_table(chosen: dict[str, list[str]]) -> Table:
-    rows = [[root, len(members), " ".join(members)] for root, members in chosen.items()]
-    return Table("words-families", "The families of the sample", ["root", "words", "forms"], rows)
 
 
 def _pictures(rankings: Sequence[Ranking]) -> list[Picture]:
