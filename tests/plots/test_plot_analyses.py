@@ -28,8 +28,8 @@ def test_reject_curves_show_what_ties_leave_open(ax: Any) -> None:
              f"model: area {expected} [{lower}, {upper}] %", "model: what ties decide"]  # fmt: skip
     assert words(ax) == named
     (line,) = [line for line in ax.get_lines() if str(line.get_label()).startswith("model")]
-    np.testing.assert_array_equal(line.get_xdata(), [0.75, 0.5, 0.25, 0])
-    np.testing.assert_array_equal(line.get_ydata(), tied.expected)
+    assert_array_equal(line.get_xdata(), [0.75, 0.5, 0.25, 0])
+    assert_array_equal(line.get_ydata(), tied.expected)
     title = "Rejecting model saves 22.9 points of area, the perfect order saves 29.2"
     assert ax.get_title().replace("\n", " ") == title
     separated = measures.error_reject_curve([1, 0], [2, 1])
@@ -51,7 +51,7 @@ def test_open_values_have_two_references(ax: Any) -> None:
 def test_bins_points_and_densities(ax: Any) -> None:
     found = measures.calibration([0, 1, 1], [0.1, 0.9, 0.95], bins=2)
     points = plots.reliability(found, ax=ax).collections[-1]
-    np.testing.assert_array_equal(points.get_offsets(), np.column_stack([found.confidence, found.right.expected]))
+    assert_array_equal(points.get_offsets(), np.column_stack([found.confidence, found.right.expected]))
     assert points.get_sizes()[0] < points.get_sizes()[1]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("mean confidence of the bin (%)", "right queries (%)")
     for axis in (ax.xaxis, ax.yaxis):  # per cent on both
@@ -76,8 +76,8 @@ def test_credible_recall_against_mass(ax: Any) -> None:
     plots.credible_recall(found, ax=ax, label="draws")
     diagonal, line, dotted = ax.get_lines()
     assert diagonal.get_label() == "as draws"
-    np.testing.assert_array_equal(line.get_xydata(), np.column_stack([found.masses, found.relevant.expected]))
-    np.testing.assert_array_equal(dotted.get_ydata(), found.others.upper)
+    assert_array_equal(line.get_xydata(), np.column_stack([found.masses, found.relevant.expected]))
+    assert_array_equal(dotted.get_ydata(), found.others.upper)
     (band,) = ax.collections
     assert band.get_label() == "draws: what ends decide"
     exact = measures.normal_credible_recall([[0.0], [1.0]], [1.0, 1.0], [1, 1])

@@ -278,7 +278,7 @@ def sides(gap: float, half: float, open_by: float = 0.0) -> Values:
 def test_intervals_that_leave_out_zero_are_counted():
     undefined = Values(0.9, 0.8, 0.1, np.nan, np.nan, np.nan, 0.1, 0.1)
     pairs = [
-        (sides(0.2, 0.1), sides(0.0, 0.1)), (sides(-0.2, 0.1), sides(0.3, 0.1, 0.01)), (sides(0.1, 0.2), undefined)
+        (sides(0.2, 0.1), sides(0.0, 0.1)), (sides(-0.2, 0.1), sides(0.3, 0.1, 0.01)), (sides(0.125, 0.125), undefined)
     ]  # fmt: skip
     rows = [Compared(0.5, seed, 20, 40, *pair) for seed, pair in enumerate(pairs)]
     *each, worst, counted, ties = dropout.of_cases([Case("one", "One.", rows[:1]), Case("unseen", "Unseen.", rows)])

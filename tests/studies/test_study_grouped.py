@@ -49,10 +49,8 @@ def test_random_embeddings_have_the_value_of_chance() -> None:
 def test_coverage_counts_what_holds() -> None:
     """Each interval is that of a grouped result on the draw with that number, held against the value."""
     n_draw, n_group, known = 12, 5, Known(0.83, 0.001)
-    found = {
-        each.method: each
-        for each in populations.coverages_over_groups(CLUSTERED, n_group, n_draw, known, repeated=True)
-    }
+    every = populations.coverages_over_groups(CLUSTERED, n_group, n_draw, known, repeated=True)
+    found = {each.method: each for each in every}
     assert set(found) == {*populations.OVER_GROUPS, populations.REPEATED}
     held, widths = 0, []
     for number in range(n_draw):
