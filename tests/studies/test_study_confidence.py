@@ -14,18 +14,6 @@ from tests.studies import printed
 # toy
 
 
-@pytest.mark.parametrize("wider", [False, True])
-@pytest.mark.parametrize("example", [1, 2, 3])
-def test_points_lie_in_their_stripes(example: int, wider: bool) -> None:
-    points, labels = toy.draw(example, seed=1, n=400, wider=wider)
-    stripes = (toy.WIDER if wider else toy.STRIPES)[example]
-    inside = [int(((points[:, 0] >= low) & (points[:, 0] <= high)).sum()) for low, high in stripes]
-    assert inside == [400 // len(stripes)] * len(stripes)
-    assert np.bincount(labels).tolist() == [200, 200]
-    assert ((points[:, 0] > 0) == labels).all()
-    assert ((points[:, 1] >= 0) & (points[:, 1] <= 1)).all()
-
-
 def test_study_s_code_differs_from_the_definition_by_the_query() -> None:
     drawn = toy.draw(2, seed=0, n=100)
     report, later, first = toy.measured(drawn), toy.as_published(drawn), toy.as_first_published(drawn)
@@ -90,17 +78,6 @@ def test_accuracy_over_the_roc_curve_has_two_values() -> None:
         value = np.atleast_2d(draw.steps[name].T)[-1][9]
         assert value == pytest.approx(confidence.accuracy_over_roc(hit, moved, drop_intermediate=drop), abs=1e-12)
     assert (draw.steps["confidence against Recall@1"][:, 1] != draw.steps["by scikit-learn's default"]).all()
-
-
-def test_flipped_points() -> None:
-    flipped = confidence.flip(seed=2, n=2000)
-    assert 90 <= flipped.flipped.sum() <= 100
-    np.testing.assert_array_equal(flipped.labels != (flipped.points[:, 0] > 0), flipped.flipped)
-    centre = 1 - 1 / (0.5 * np.sqrt(2 * np.pi))
-    assert (flipped.original >= centre).all()
-    moved = flipped.moved(0.3, 100)
-    np.testing.assert_array_equal(moved[flipped.flipped], 0.3 * 100)
-    np.testing.assert_array_equal(moved[~flipped.flipped], 100 * flipped.original[~flipped.flipped])
 
 
 def test_a_sort_gives_some_number_between_the_bounds() -> None:

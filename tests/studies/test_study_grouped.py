@@ -40,12 +40,6 @@ def test_chance_is_the_share_of_the_right_ones() -> None:
     assert RANDOM.chance(GROUP_SIZE) == 3 / 39
 
 
-def test_random_embeddings_have_the_value_of_chance() -> None:
-    found = populations.value_in_groups(RANDOM, 400)
-    assert abs(found.value - RANDOM.chance(GROUP_SIZE)) < 3 * found.error
-    assert found.error == pytest.approx(math.sqrt(1 / 13 * 12 / 13 / 400 / 40), rel=0.5)
-
-
 def test_coverage_counts_what_holds() -> None:
     """Each interval is that of a grouped result on the draw with that number, held against the value."""
     n_draw, n_group, known = 12, 5, Known(0.83, 0.001)

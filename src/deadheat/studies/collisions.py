@@ -535,7 +535,8 @@ def precision_picture(part: Data, samples: str, setting: Setting) -> Picture:
 
 
 def rule_table(data: Data, rows: str, setting: Setting) -> tuple[Table, dict[str, Ruled]]:
-    lines, numbers = [], {}
+    lines: list[list[Any]] = []
+    numbers: dict[str, Ruled] = {}
     for distance in DISTANCES:
         pairs = published_rule(distances_of(data, distance), data.relevant, data.eps)
         ties = real_ties(Rankings(data.embeddings, distance=distance, threads=setting.threads), pairs)
