@@ -80,6 +80,15 @@ def test_accuracy_over_the_roc_curve_has_two_values() -> None:
     assert (draw.steps["confidence against Recall@1"][:, 1] != draw.steps["by scikit-learn's default"]).all()
 
 
+def test_flipped_points() -> None:
+    flipped = confidence.flip(seed=2, n=2000)
+    assert 90 <= flipped.flipped.sum() <= 100
+    np.testing.assert_array_equal(flipped.labels != (flipped.points[:, 0] > 0), flipped.flipped)
+    moved = flipped.moved(0.3, 100)
+    np.testing.assert_array_equal(moved[flipped.flipped], 0.3 * 100)
+    np.testing.assert_array_equal(moved[~flipped.flipped], 100 * flipped.original[~flipped.flipped])
+
+
 def test_a_sort_gives_some_number_between_the_bounds() -> None:
     hit, sure = np.array([1.0, 0, 1, 0]), np.array([0.5, 0.5, 0.5, 0.1])
     area = measures.error_reject_curve(hit, sure).area

@@ -282,7 +282,7 @@ def labelled_points(
         look = {"s": 7, "marker": marker, "color": color, "alpha": opacity[own], "linewidth": 0}
         ax.scatter(places[own, 0], places[own, 1], label=f"class {kind}", **look)
     if marked is not None:
-        ringed = places[np.asarray(marked, dtype=bool)]
-        ax.scatter(*ringed.T, s=26, facecolor="none", edgecolor=style.INK, linewidth=0.7, label=mark)
+        x, y = places[np.asarray(marked, dtype=bool)].T
+        ax.scatter(x, y, 26, facecolor="none", edgecolor=style.INK, linewidth=0.7, label=mark)
     distinct = len(names) <= len(_CLASSES) * len(style.MARKERS)
     return style.legend_above(ax, markerscale=2) if legend and distinct else ax
