@@ -34,8 +34,8 @@ def test_reject_curves_show_what_ties_leave_open(ax: Any) -> None:
     assert ax.get_title().replace("\n", " ") == title
     separated = measures.error_reject_curve([1, 0], [2, 1])
     plots.risk_coverage(separated, ax=ax, label="other", number=1, references=False)
-    texts = words(ax)
-    assert texts[2:] == [*named[2:], "other: area 25.00 %"]  # no band where nothing is open
+    assert words(ax)[2:] == [*named[2:], "other: area 25.00 %"]  # no band where nothing is open
+    assert ax.get_title().replace("\n", " ") == title
     ax.figure.draw_without_rendering()  # type: ignore[union-attr]
     assert ax.get_legend().get_window_extent().y1 <= ax.title.get_window_extent().y0  # the title of the first has moved
     assert ax.get_xlabel() == "kept queries (coverage) (%)"
@@ -92,6 +92,13 @@ def test_each_of_many_classes_has_a_look_of_its_own(ax: Any) -> None:
     assert len(looks) == n
     assert len(ax.get_legend().get_texts()) == n
     assert plots.labelled_points([[0, 0]], [1], legend=False, ax=Figure().subplots()).get_legend() is None
+
+
+def test_steps_of_a_tie_group_are_those_that_an_arrangement_can_take(ax: Any) -> None:
+    plots.tie_states((0, 0, 3, 2), ax=ax)
+    steps = {tuple(map(tuple, line.get_xydata().tolist())) for line in ax.get_lines() if len(line.get_xdata())}
+    ups = {((0, 0), (1, 1)), ((1, 0), (2, 1)), ((1, 1), (2, 2)), ((2, 1), (3, 2))}
+    assert steps == ups | {((0, 0), (1, 0)), ((1, 1), (2, 1)), ((2, 2), (3, 2))}
 
 
 # Collisions and matrices
